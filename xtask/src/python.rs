@@ -41,7 +41,7 @@ const TESTS: &str = "bindings/python/tests";
 
 /// Tests that need NumPy and nothing else, or leave out what does.
 const CORE: &str = "approximate arguments batches cloud_sample compat_arrays device files floors interrupt many_files \
-    match one_file operators processes progress readme rows sample";
+    match one_file operators processes progress readme reference rows sample";
 /// Those that show how arrays are read and made.
 const ARRAYS: &str = "arguments batches compat_arrays device match operators rows sample";
 

@@ -4,7 +4,7 @@ mod device;
 
 use crate::arrays::{View, about, cut, in_precision};
 use crate::batch::side_by_side;
-use crate::sampling::start_of;
+use crate::sampling::{cloud_seed, start_of};
 use crate::{error, watch};
 use farpoint::approximate::{Centroids, Estimator, Keep, Method, Order};
 use farpoint::{
@@ -141,7 +141,7 @@ impl<'py> Request<'py> {
         if let Some(starts) = &self.starts {
             job = job.start(start_of(starts, k)?);
         } else if let Some(seed) = self.seed.filter(|_| method.has_start()) {
-            job = job.start(Start::Random(seed));
+            job = job.start(Start::Random(cloud_seed(seed, k as u64)));
         }
         Ok(job)
     }

@@ -8,15 +8,20 @@ use farpoint::backend::spread;
 const SMALL: usize = 1 << 14;
 
 /// Does `one` for every cloud of a batch, of these sizes, on this many threads, until `stop` says so. `one`
-/// gets the cloud's number and the threads for it. The error is that of the first cloud at fault.
+/// gets the cloud's number and the threads for it. The error is that of the first cloud at fault; that of a cloud
+/// alone does not say that it is in a batch.
 pub(crate) fn side_by_side<R: Send>(
     threads: Option<usize>,
     sizes: &[usize],
     stop: &Stop,
     one: impl Fn(usize, usize) -> Result<R, Error> + Send + Sync,
 ) -> Result<Vec<R>, Error> {
-    spread(sizes, SMALL, threads, |cloud, threads| {
+    let done = spread(sizes, SMALL, threads, |cloud, threads| {
         stop.check()?;
         one(cloud, threads)
+    });
+    done.map_err(|error| match error {
+        Error::InBatch { source, .. } if sizes.len() == 1 => *source,
+        error => error,
     })
 }

@@ -33,6 +33,14 @@ pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
     }
 }
 
+/// The same for a function that has no option to leave rows out.
+pub(crate) fn without_skipping(error: farpoint::Error, about: &str) -> PyErr {
+    match error.to_string().strip_suffix(" or ask to leave them out") {
+        Some(text) => PyValueError::new_err(format!("{text} ({about})")),
+        None => sampling(error, about),
+    }
+}
+
 /// An error of a GPU.
 pub(crate) fn cuda(error: farpoint_cuda::Error, about: &str) -> PyErr {
     use farpoint_cuda::Error;

@@ -65,7 +65,7 @@ fn judged<T: Scalar + Element>(
             })?
         }
     };
-    let found = found.map_err(|error| error::sampling(error, &about))?;
+    let found = found.map_err(|error| error::without_skipping(error, &about))?;
     Ok(found.iter().map(numbers).collect())
 }
 

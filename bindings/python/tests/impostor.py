@@ -6,7 +6,8 @@ import numpy as np
 from conftest import reference
 
 from farpoint import _native
-from farpoint._records import Found, Gradients, Input, Output, Reduction
+from farpoint._device_records import Found, Gradients, Input, Output
+from farpoint._records import Reduction
 
 
 def placed(*given):

@@ -9,7 +9,7 @@ from conftest import cloud, grid
 from impostor import impostor, impostor_backward, impostor_match
 
 import farpoint
-from farpoint import _native, _records
+from farpoint import _device_records, _native
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 from farpoint._arrays import torch_sampling  # noqa: E402  (they need torch)
@@ -224,9 +224,9 @@ def test_the_compiled_half_takes_what_it_is_given(monkeypatch):
     monkeypatch.undo()
     if _native.cuda_obstacle() is None:
         pytest.skip("there is a GPU, and these addresses are of the CPU")
-    source = _records.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
+    source = _device_records.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
     with pytest.raises(farpoint.CudaUnavailable):
-        _native.cuda_sample(source, _records.Output(512), 5, None, "auto")
+        _native.cuda_sample(source, _device_records.Output(512), 5, None, "auto")
     with pytest.raises(farpoint.CudaUnavailable):
         _native.cuda_check(source, 512, 1024)
     with pytest.raises(farpoint.CudaUnavailable):
@@ -236,15 +236,15 @@ def test_the_compiled_half_takes_what_it_is_given(monkeypatch):
     with pytest.raises(farpoint.CudaUnavailable):
         _native.cuda_device_of(256)
     with pytest.raises(ValueError, match="tree"):
-        _native.cuda_sample(source, _records.Output(512), 5, None, "tree")
+        _native.cuda_sample(source, _device_records.Output(512), 5, None, "tree")
 
 
 def test_the_compiled_half_takes_pairs(monkeypatch):
     monkeypatch.undo()
     if _native.cuda_obstacle() is None:
         pytest.skip("there is a GPU, and these addresses are of the CPU")
-    source = _records.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
-    found, sent = _records.Found((512, 0), (1024, 0)), _records.Gradients((512, 0), (8, 0), (256, 512))
+    source = _device_records.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
+    found, sent = _device_records.Found((512, 0), (1024, 0)), _device_records.Gradients((512, 0), (8, 0), (256, 512))
     with pytest.raises(farpoint.CudaUnavailable):
         _native.cuda_match(source, source, found, 2)
     with pytest.raises(farpoint.CudaUnavailable):

@@ -279,6 +279,51 @@ def test_arrays_that_another_thread_writes_to():
     assert refused > 0
 
 
+# ---------------------------------------------------------------------- types of numbers
+
+#: Every function that takes points.
+OF_POINTS = {
+    "sample": lambda p: farpoint.sample(p, 9, return_distances=True),
+    "batch": lambda p: farpoint.sample(p[None], 9),
+    "order": farpoint.order,
+    "mask": lambda p: farpoint.sample(p, 9, mask=np.arange(len(p)) > 3),
+    "sample_padded": lambda p: farpoint.sample_padded(p[None], [3]),
+    "sample_ragged": lambda p: farpoint.sample_ragged(p, [0, 20, len(p)], [3, 4]),
+    "sample_approximate": lambda p: farpoint.sample_approximate(p, 9, method="grid"),
+    "centroids": lambda p: farpoint.centroids(p, cell=9.0),
+    "quality": lambda p: farpoint.quality(p, [0, 1]),
+    "check": farpoint.check,
+    "nearest": lambda p: farpoint.nearest(p[:9], p),
+    "nearest_both": lambda p: sum(farpoint.nearest_both(p[:9], p), ()),
+    "chamfer": lambda p: farpoint.chamfer(p[:9], p, squared=False),
+    "knn": lambda p: farpoint.knn(p, p, 3),
+    "ball_query": lambda p: farpoint.ball_query(p, p, 9.0, None),
+    "Index": lambda p: farpoint.Index(p).knn(p, 3),
+}
+
+
+@pytest.mark.parametrize("name", OF_POINTS)
+def test_types_of_numbers_are_the_same_to_every_function(name):
+    call, points = OF_POINTS[name], np.random.default_rng(4).integers(0, 50, (40, 3))
+
+    def same(found, wanted):
+        found, wanted = (part if isinstance(part, tuple) else (part,) for part in (found, wanted))
+        for a, b in zip(found, wanted, strict=True):
+            a, b = np.asarray(a), np.asarray(b)
+            assert a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+    single, double = call(points.astype(np.float32)), call(points.astype(np.float64))
+    same(call(points.astype(np.float16)), single)  # whole numbers to 50 have room in it
+    same(call(points.astype(">f2")), single)
+    same(call(points.astype(">f4")), single)
+    same(call(points.astype(">f8")), double)
+    for other in (np.int64, np.int32, np.uint8, np.bool_, np.complex64, ">i4", np.longdouble):
+        if np.dtype(other) == np.float64:
+            continue  # on Windows
+        with pytest.raises(TypeError, match="float32 or float64.*convert"):
+            call(points.astype(other))
+
+
 # ------------------------------------------------------------------- what distances are
 
 
@@ -294,6 +339,32 @@ def test_results_say_whether_distances_are_squared():
     batch = farpoint.nearest(POINTS[None], POINTS[None], squared=False)
     assert not batch.squared
     assert not farpoint.sample(POINTS, 5, return_distances=True).squared
+
+
+def test_results_of_several_neighbors_say_so_too():
+    import pickle
+
+    index = farpoint.Index(POINTS)
+    searches = [
+        lambda **options: farpoint.knn(POINTS, POINTS, 3, **options),
+        lambda **options: farpoint.ball_query(POINTS, POINTS, 0.3, 4, **options),
+        lambda **options: farpoint.ball_query(POINTS, POINTS, 0.3, None, **options),
+        lambda **options: farpoint.neighbors.ball_query_raw(POINTS, POINTS, 4, most=0.1, **options),
+        lambda **options: index.knn(POINTS, 3, **options),
+        lambda **options: index.ball_query(POINTS, 0.3, None, **options),
+    ]
+    for search in searches:
+        squared, plain, one = search(), search(squared=False), search(norm=1)
+        assert (squared.squared, plain.squared, one.squared) == (True, False, False)
+        np.testing.assert_array_equal(np.sqrt(squared.distances), plain.distances)
+        for found in (squared, plain, one):
+            assert isinstance(found, (farpoint.Neighbors, farpoint.BallNeighbors)) and len(found) == 3
+            distances, indices, _ = found
+            assert distances is found.distances and indices is found.indices
+            text = repr(found)
+            assert text.endswith(f"squared={found.squared})") and text.startswith(("Neighbors(d", "BallNeighbors(d"))
+            copies = pickle.loads(pickle.dumps(found)), found._replace(indices=indices)
+            assert [copy.squared for copy in copies] == [found.squared] * 2
 
 
 # ------------------------------------------------------------------------- int32 of others

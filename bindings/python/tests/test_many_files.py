@@ -192,7 +192,7 @@ def test_a_progress_bar(scans, tmp_path, capsys):
 
 
 def test_files_wait_for_memory():
-    from farpoint.many_files import Admission, LeftFile
+    from farpoint._admission import Admission, LeftFile
 
     files = [LeftFile(k, "", "", False, size) for k, size in enumerate([9, 1, 5, 3, 3])]
     wait = Admission(files, 10)

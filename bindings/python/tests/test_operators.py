@@ -189,6 +189,41 @@ def test_features_of_a_cloud_on_another():
     np.testing.assert_allclose(result, plain, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8, np.int16, np.bool_, ">i4"], ids=str)
+def test_gather_of_whole_numbers(kind):
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 200, (2, 30, 4)).astype(kind)
+    for shape in ((2, 9), (2, 9, 5)):
+        indices = rng.integers(-1, 30, shape)
+        found = farpoint.gather(values, indices)
+        wanted = np.zeros((*shape, 4), np.dtype(kind).newbyteorder("="))
+        for place in np.ndindex(shape):
+            if indices[place] >= 0:
+                wanted[place] = values[place[0], indices[place]]
+        same(found, wanted)
+        same(farpoint.gather(values[1], indices[1].astype(np.int32)), wanted[1])
+    same(farpoint.gather(values[0, :0], np.array([-1, -1])), np.zeros((2, 4), wanted.dtype))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int64, np.bool_], ids=str)
+def test_gather_of_a_number_for_each_row(kind):
+    values = (np.arange(10) * 7 % 10).astype(kind)
+    indices = np.array([[3, -1, 9], [0, 0, 5]])
+    wanted = np.where(indices < 0, kind(0), values[indices])
+    same(farpoint.gather(values, indices), wanted)
+    same(farpoint.gather(values[::2], indices[1, :2]), values[::2][indices[1, :2]])
+
+
+def test_order_of_bytes_of_values():
+    values, indices = ties((30, 4), np.float64), np.array([[1, -1, 7]])
+    weights, swapped = ties((1, 3), np.float64, 2), values.astype(">f8")
+    same(farpoint.gather(swapped, indices.astype(">i8")), farpoint.gather(values, indices))
+    added = ties((1, 3, 4), np.float64, 3)
+    same(farpoint.gather_max(swapped, indices, added.astype(">f8")), farpoint.gather_max(values, indices, added))
+    same(farpoint.interpolate(swapped, indices, weights.astype(">f8")), farpoint.interpolate(values, indices, weights))
+    same(farpoint.inverse_distance_weights(weights.astype(">f8")), farpoint.inverse_distance_weights(weights))
+
+
 # ---------------------------------------------------------------------------------------- Index
 
 
@@ -220,3 +255,35 @@ def test_index_of_lengths_and_offsets(dtype):
     index = farpoint.Index(y[0], y_offsets=OFFSETS["y_offsets"])
     found = index.knn(x[0], 4, x_offsets=OFFSETS["x_offsets"])
     same(found, reference.knn(x[0], y[0], 4, **OFFSETS))
+
+
+def test_an_index_is_pickled_and_copied(dtype):
+    import copy
+    import pickle
+
+    y, x = ties((3, 50, 3), dtype, 2), ties((3, 40, 3), dtype)
+    ends = {"y_offsets": OFFSETS["y_offsets"]}
+    for cloud, other, kept, asked in (
+        (y[0], x[0], {}, {}), (y, x, {"y_lengths": [50, 2, 7]}, {}),
+        (y[0], x[0], ends, {"x_offsets": OFFSETS["x_offsets"]}),
+    ):
+        index = farpoint.Index(cloud, threads=2, **kept)
+        wanted = index.knn(other, 4, **asked)
+        shared = copy.copy(index)
+        assert shared.y is index.y and shared._tree is index._tree
+        for again in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index), shared):
+            assert type(again) is farpoint.Index
+            same(again.knn(other, 4, **asked), wanted)
+            same(again.knn(again.y, 4), index.knn(index.y, 4))
+        apart = copy.deepcopy(index)
+        apart.y[:] = 0  # memory of its own
+        same(index.knn(other, 4, **asked), wanted)
+
+
+def test_an_index_says_what_it_is_of():
+    y = np.zeros((2, 50, 3), np.float32)
+    about = "numpy.ndarray of shape (2, 50, 3) and type float32"
+    assert repr(farpoint.Index(y)) == f"farpoint.Index({about})"
+    assert repr(farpoint.Index(y, y_lengths=[50, 7])) == f"farpoint.Index({about}, with lengths)"
+    ragged = farpoint.Index(y[0], y_offsets=[0, 50])
+    assert repr(ragged) == "farpoint.Index(numpy.ndarray of shape (50, 3) and type float32, with offsets)"

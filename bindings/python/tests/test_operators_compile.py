@@ -7,6 +7,8 @@ import farpoint
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+import farpoint.compat.torch_cluster  # noqa: E402  # which has operators, too
+
 
 def normal(shape, seed=1, dtype=torch.float32):
     return torch.tensor(np.random.default_rng(seed).normal(size=shape), dtype=dtype)
@@ -98,8 +100,31 @@ def samples():
     ends = (None, None, torch.tensor([0, 20]), torch.tensor([0, 4, 30])[[0, 2]], None)
     grad, long = normal((2, 20, 4), 7), normal((2, 20, 4, 8), 8)
     values, add, weights, x, y = (part.requires_grad_() for part in (values, add, weights, x, y))
-    chosen = torch.ops.farpoint.gather_max.default(values, indices, add)[1]
+    ops = torch.ops.farpoint
+    chosen = ops.gather_max.default(values, indices, add)[1]
+    lengths, ragged = torch.tensor([20, 4]), (torch.tensor([0, 15, 20]), torch.tensor([3, 5]), None, 8, 15, "auto")
+    found, both = [part.detach() for part in ops.match_clouds(x, y, None, None, 2, None, True)], (2, True, "max", True, None)
+    of_x, near_x, to_x, near_y = found
+    kept = [part.detach() for part in ops.chamfer(x, y, None, None, *both)]
+    of, of_y = torch.arange(2).repeat_interleave(10), torch.arange(2).repeat_interleave(15)
     return [
+        ("cluster_fps", (x[0], of, torch.tensor(0.5), False, None, None)),
+        ("cluster_knn", (x[0], y[0], 3, of, of_y, False, 1, None)),
+        ("cluster_knn_graph", (x[0], 3, of, False, "source_to_target", False, 1, None)),
+        ("cluster_radius", (x[0], y[0], 0.5, of, of_y, 4, 1, None, False)),
+        ("cluster_radius_graph", (x[0], 0.5, of, False, 4, "source_to_target", 1, None)),
+        ("cluster_nearest", (x[0], y[0], of, of_y)),
+        ("sample", (x, 5, None, None, None, None, "auto", None)),
+        ("sample", (x[0].detach(), 5, None, None, None, 3, "auto", None)),
+        ("sample_distances", (x, 5, None, None, None, None, "auto", None)),
+        ("sample_distances", (x.detach(), 5, lengths, lengths.clamp(max=5), torch.tensor([[2]]), None, "auto", 1)),
+        ("sample_ragged", (x.detach()[0], *ragged)),
+        ("sample_ragged", (x.detach()[0].clone().requires_grad_(), *ragged)),
+        ("match_clouds", (x, y, None, None, 2, None, True)),
+        ("match_clouds", (x.detach(), y.detach(), lengths, None, 1, 1, False)),
+        ("match_clouds_backward", (x, y, near_x, near_y, of_x.requires_grad_(), to_x.requires_grad_(), 2)),
+        ("chamfer", (x, y, None, None, *both)),
+        ("chamfer_backward", (x.detach(), y.detach(), None, None, *kept[1:], kept[0], *both)),
         ("search", (x, y, *sides, 4, *REQUEST)),
         ("search", (x[0].detach(), y[0].detach(), *ends, 4, *REQUEST)),
         ("within", (x, y, *sides, None, *REQUEST)),
@@ -118,14 +143,30 @@ def samples():
     ]
 
 
-@pytest.mark.parametrize("number", range(15))
-def test_opcheck(number):
-    name, arguments = samples()[number]
-    operator = getattr(torch.ops.farpoint, name).default
-    tests = ["test_schema", "test_faketensor", "test_autograd_registration"]
-    if name != "within":
-        tests.append("test_aot_dispatch_dynamic")
-    torch.library.opcheck(operator, arguments, test_utils=tests)
+#: All that are registered: a new operator needs a call above.
+NAMES = sorted(name.removeprefix("farpoint::") for name in torch._C._dispatch_get_all_op_names()
+               if name.startswith("farpoint::"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_opcheck(name):
+    calls = [arguments for called, arguments in samples() if called == name]
+    assert calls
+    tests = ["test_schema", "test_autograd_registration"]
+    if not name.startswith("cluster_"):  # for torch.jit.script alone: sizes of answers are in the data
+        tests.append("test_faketensor")
+        tests += [] if name == "within" else ["test_aot_dispatch_dynamic"]
+    for arguments in calls:
+        torch.library.opcheck(getattr(torch.ops.farpoint, name).default, arguments, test_utils=tests)
+
+
+def test_samples_are_constants():
+    """Nothing of them has a derivative, whatever the points have."""
+    x, ops = inputs()[0].requires_grad_(), torch.ops.farpoint
+    ragged = ops.sample_ragged(x[0], torch.tensor([0, 20]), torch.tensor([4]), None, 4, 20, "auto")
+    plain = (5, None, None, None, None, "auto", None)
+    for part in (ops.sample(x, *plain), *ops.sample_distances(x, *plain), ragged):
+        assert not part.requires_grad
 
 
 def test_compiled_with_an_index():

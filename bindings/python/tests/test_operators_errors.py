@@ -71,6 +71,38 @@ def test_shapes_and_types(of):
         farpoint.knn(x, y, 3, x_lengths=[3])
 
 
+def test_errors_have_the_shape_that_was_passed(of):
+    """Of one cloud no batch is made in words, and no option is advised that searches do not have."""
+    bad = X.copy()
+    bad[2] = np.nan
+    index = farpoint.Index(of(Y))
+    calls = [
+        farpoint.nearest, farpoint.nearest_both, farpoint.chamfer, lambda x, y: farpoint.knn(x, y, 2),
+        lambda x, y: farpoint.ball_query(x, y, 1.0, None), lambda x, y: index.knn(x, 2),
+        lambda x, y: farpoint.quality(x, [0]), lambda x, y: farpoint.Index(x),
+    ]
+    for call in calls:
+        with refused(ValueError, "1 of 4 rows hold NaN or infinity, the first is row 2; remove them .*", r"\(4, 3\)") as error:
+            call(of(bad), of(Y))
+        text = str(error.value)
+        assert "(1, " not in text and "batch" not in text and "leave" not in text, text
+    for call in calls[:6]:
+        with refused(ValueError, r"\(1, 4, 3\)|\(4, 3\)"):  # the index is of a cloud, the others of a batch
+            call(of(bad[None]), of(Y[None]))
+    for call in calls[:5]:
+        with refused(ValueError, r"\(2, 4, 3\)") as error:
+            call(of(np.stack([X, bad])), of(np.stack([Y, Y])))
+        assert "cloud 1 of the batch: " in str(error.value) or call not in calls[:3]
+    with refused(ValueError, r"remove them \("):
+        farpoint.sample_ragged(of(bad), [0, 4], [2])
+    with refused(ValueError, "remove them or ask to leave them out"):
+        farpoint.sample(of(bad), 2)
+    for call in calls[:3]:
+        with refused(ValueError, r"empty cloud|no usable point", r"\(4, 3\)") as error:
+            call(of(X), of(Y[:0]))
+        assert "(1, " not in str(error.value) and "batch" not in str(error.value)
+
+
 def test_lengths(of):
     x, y = of(np.stack([X, X])), of(np.stack([Y, Y]))
     with refused(ValueError, "6.* over 5"):
@@ -159,7 +191,7 @@ def test_indices_out_of_range(of, index):
 def test_shapes_of_values(of):
     values, indices = of(Y), of(np.zeros((4, 3), np.int64))
     with refused(ValueError, r"\(N, C\) or"):
-        farpoint.gather(values[0], indices)
+        farpoint.gather(values[None, None], indices)
     with refused(ValueError, r"\(M\) or \(M, k\)"):
         farpoint.gather(values, indices[None])
     with refused(ValueError, r"\(M, k\)"):
@@ -175,7 +207,14 @@ def test_shapes_of_values(of):
 def test_types_of_values(of):
     values, indices = of(Y), of(np.zeros((4, 3), np.int64))
     with refused(TypeError, "values must be float"):
-        farpoint.gather(of(Y.astype(np.int64)), indices)
+        farpoint.gather(of(Y.astype(np.complex64)), indices)
+    with refused(TypeError, "values must be float"):
+        farpoint.gather_max(of(Y.astype(np.int64)), indices)
+    for kind in (np.int64, np.bool_):
+        with refused(IndexError, "1 of the indices .* 5 rows.* 9 at place 2"):
+            farpoint.gather(of(Y.astype(kind)), of(np.array([0, -1, 9])))
+        with refused(TypeError, "indices must be .*whole numbers"):
+            farpoint.gather(of(Y.astype(kind)), of(np.zeros((4, 3))))
     with refused(TypeError, "indices must be .*whole numbers"):
         farpoint.gather(values, of(np.zeros((4, 3))))
     with refused(TypeError, "add must be of the type of the values"):

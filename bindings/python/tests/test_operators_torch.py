@@ -294,3 +294,43 @@ def test_second_derivatives_of_plain_distances():
     function = lambda x, y: farpoint.knn(x, y, 3, squared=False).distances  # noqa: E731
     assert torch.autograd.gradcheck(function, (x, y))
     assert torch.autograd.gradgradcheck(function, (x, y))
+
+
+@pytest.mark.parametrize("kind", [torch.int64, torch.int32, torch.uint8, torch.bool], ids=str)
+def test_gather_of_whole_numbers(kind):
+    generator = torch.Generator().manual_seed(5)
+    values = torch.randint(0, 200, (2, 30, 4), generator=generator).to(kind)
+    for shape in ((2, 9), (2, 9, 5)):
+        indices = torch.randint(-1, 30, shape, generator=generator)
+        wanted = torch.from_numpy(farpoint.gather(values.numpy(), indices.numpy()))
+        found = farpoint.gather(values, indices)
+        assert found.dtype == kind and torch.equal(found, wanted)
+        assert torch.equal(torch.compile(farpoint.gather, fullgraph=True)(values, indices), wanted)
+        assert torch.equal(torch.vmap(farpoint.gather)(values, indices), wanted)
+        assert torch.equal(farpoint.gather(values[1], indices[1].int()), wanted[1])
+    nothing = farpoint.gather(values[0, :0], torch.tensor([-1, -1]))
+    assert torch.equal(nothing, torch.zeros(2, 4, dtype=kind))
+
+
+def test_gather_of_a_number_for_each_row():
+    values, indices = torch.arange(10.0).requires_grad_(), torch.tensor([[3, -1, 9], [0, 0, 5]])
+    found = farpoint.gather(values, indices)
+    assert found.tolist() == [[3, 0, 9], [0, 0, 5]]
+    found.sum().backward()
+    assert values.grad.tolist() == [2, 0, 0, 1, 0, 1, 0, 0, 0, 1]
+    assert farpoint.gather(values.detach().long(), indices[0]).tolist() == [3, 0, 9]
+
+
+def test_an_index_is_pickled_and_copied():
+    import copy
+    import pickle
+
+    y = torch.rand(2, 40, 3, generator=torch.Generator().manual_seed(1))
+    x = y[:, :10] + 0.01
+    for options in ({}, {"y_lengths": torch.tensor([40, 9])}):
+        index = farpoint.Index(y, **options)
+        wanted = index.knn(x, 3)
+        for again in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index), copy.copy(index)):
+            found = again.knn(x, 3)
+            assert all(torch.equal(a, b) for a, b in zip(found, wanted))
+    assert repr(farpoint.Index(y)) == "farpoint.Index(torch.Tensor of shape (2, 40, 3) and type torch.float32)"

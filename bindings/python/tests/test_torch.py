@@ -120,6 +120,7 @@ def test_operators_are_registered_well():
     lengths = torch.tensor([60, 20, 5])
     for arguments in [
         (points, 5, None, None, None, None, "auto", None),
+        (batch().requires_grad_(), 5, None, None, None, None, "auto", None),
         (points[0], 5, None, None, None, 3, "auto", None),
         (points[:, :, 1:], 5, lengths, lengths.clamp(max=5), torch.tensor([[2]]), None, "auto", 1),
     ]:
@@ -339,4 +340,38 @@ def test_seeds_on_a_gpu_draw_what_the_cpu_draws():
     lengths = torch.tensor([1, 7, 1000, 60_000_000])
     for seed in range(50):
         drawn = sampling.random_starts(seed, batch(4, 5), lengths)
-        assert drawn.squeeze(-1).tolist() == [_native.random_start(seed, n) for n in lengths.tolist()]
+        seeds = [_native.cloud_seed(seed, k) for k in range(4)]
+        assert drawn.squeeze(-1).tolist() == [_native.random_start(s, n) for s, n in zip(seeds, lengths.tolist())]
+
+
+def test_seeds_of_batches():
+    points = batch(64, 30)
+    for seed in (0, 3, 2**63 - 1, 2**63, 2**64 - 1):
+        wanted = farpoint.sample(points.numpy(), 5, seed=seed)
+        assert len(set(wanted[:, 0])) > 15
+        for options in ({}, dict(on_bad="skip"), dict(lengths=[30] * 64)):
+            np.testing.assert_array_equal(farpoint.sample(points, 5, seed=seed, **options), wanted)
+        on_gpu = sampling.random_starts(seed, points, None)
+        np.testing.assert_array_equal(on_gpu.squeeze(-1), wanted[:, 0])
+        mapped = torch.vmap(lambda clouds: farpoint.sample(clouds, 5, seed=seed))(points.reshape(8, 8, 30, 3))
+        np.testing.assert_array_equal(mapped.reshape(64, 5), wanted)
+
+
+def test_generators_in_place_of_seeds():
+    points, generator = batch(3, 40), torch.Generator()
+    calls = [
+        lambda **seed: farpoint.sample(points, 5, **seed), lambda **seed: farpoint.sample(points[0].numpy(), 5, **seed),
+        lambda **seed: farpoint.order(points, **seed).indices,
+        lambda **seed: farpoint.sample_approximate(points, 5, method="random", **seed),
+        lambda **seed: farpoint.sample_approximate(points, 5, method="npdu", **seed),
+    ]
+    for call in calls:
+        first, second = [np.asarray(call(seed=generator.manual_seed(7))) for _ in range(2)]
+        np.testing.assert_array_equal(first, second)
+        assert any((np.asarray(call(seed=generator)) != first).any() for _ in range(9))  # it has moved on
+        state = generator.manual_seed(7).get_state()
+        with pytest.raises(ValueError, match="start or seed"):
+            farpoint.sample(points, 5, start=2, seed=generator)
+        assert torch.equal(generator.get_state(), state)
+    with pytest.raises(TypeError, match="seed must be an integer"):
+        farpoint.sample(points, 5, seed=np.random.default_rng(1))

@@ -113,7 +113,9 @@ def test_results_are_generic():
     """As the stub says."""
     from typing import get_args, get_origin
 
-    for kind in (farpoint.Sample, farpoint.Order, farpoint.Nearest, farpoint.Centroids):
+    kinds = (farpoint.Sample, farpoint.Order, farpoint.Nearest, farpoint.Centroids, farpoint.Neighbors, farpoint.BallNeighbors)
+    assert get_args(farpoint.Index[np.ndarray, int]) == (np.ndarray, int)
+    for kind in kinds:
         alias = kind[torch.Tensor]
         assert get_origin(alias) is kind and get_args(alias) == (torch.Tensor,)
 

@@ -27,10 +27,10 @@ from .files import Cloud, read, write
 from .index import Index
 from .many_files import FileSample, sample_files
 from .measures import Quality, check, quality
-from .neighbors import Nearest, PlainNearest, chamfer, nearest
+from .neighbors import Nearest, PlainNearest, chamfer, nearest, nearest_both
 from .one_file import sample_file
-from .operators import gather, gather_max, interpolate, inverse_distance_weights
-from .sampling import Order, Sample, order, sample
+from .operators import check_indices, gather, gather_max, interpolate, inverse_distance_weights
+from .sampling import Order, Sample, order, sample, sample_padded, sample_ragged
 from .several import BallNeighbors, Neighbors, ball_query, knn
 
 # Operators are known as soon as farpoint and PyTorch both are imported: exported programs rely on it.
@@ -54,12 +54,14 @@ __all__ = [
     "centroids",
     "chamfer",
     "check",
+    "check_indices",
     "gather",
     "gather_max",
     "interpolate",
     "inverse_distance_weights",
     "knn",
     "nearest",
+    "nearest_both",
     "order",
     "quality",
     "read",
@@ -67,6 +69,8 @@ __all__ = [
     "sample_approximate",
     "sample_file",
     "sample_files",
+    "sample_padded",
+    "sample_ragged",
     "warm_up",
     "write",
 ]

@@ -8,10 +8,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._records import Approximation, Batches, Clouds, Found, Gradients, Input, Neighborhood, Output, Reduction
+from ._device_records import Found, Gradients, Input, Output
+from ._records import Approximation, Batches, Clouds, Neighborhood, Reduction
 
 __all__ = [
-    "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "random_word", "random_start",
+    "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "cloud_seed", "random_start",
     "sample_ragged", "cuda_sample", "CudaSample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
     "cuda_devices", "cuda_warm_up", "Conductor", "Tile",
     "File", "FileBatch", "FileWorker", "write_rows", "read", "read_bytes", "restore", "from_points", "Imported",
@@ -81,7 +82,7 @@ def quality(
 def address(points: NDArray[Any]) -> int: ...
 def limit(rows: int, count: int | None = None, ratio: float | None = None) -> int: ...
 def random_start(seed: int, len: int) -> int: ...
-def random_word(seed: int) -> int: ...
+def cloud_seed(seed: int, cloud: int) -> int: ...
 def match_clouds(
     clouds: Batches,
     norm: int,

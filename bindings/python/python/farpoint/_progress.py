@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
-_shown = threading.local()
+#: Progress callback of the calls on this thread.
+_shown: ContextVar[Callable[[int, int], None] | None] = ContextVar("_shown", default=None)
 
 
 @contextmanager
 def over_calls(what: str, unit: str) -> Iterator[None]:
     """A bar that calls of the compiled module on this thread move, by ``callback``, however they are reached."""
-    before = callback()
-    with bar(True, what, unit) as _shown.callback:
+    with bar(True, what, unit) as show:
+        before = _shown.set(show)
         try:
             yield
         finally:
-            _shown.callback = before
+            _shown.reset(before)
 
 
 def callback() -> Callable[[int, int], None] | None:
     """The function for the compiled module to call with ``(done, of)``, if there is a bar on this thread."""
-    found: Callable[[int, int], None] | None = getattr(_shown, "callback", None)
-    return found
+    return _shown.get()
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def new_request(
     if seed is not None:
         if not (start is None or isinstance(start, int) and start == 0):
             raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
-        seed = _arguments.seed(seed)
+        seed = _arguments.seed(presence.seed_of(seed))
     return Sampling(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",
         bool(progress), selected,

@@ -6,9 +6,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
 
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Generator
 
 # Before 3.11 a named tuple of the standard library can't be generic.
 if sys.version_info >= (3, 11):
@@ -20,6 +23,26 @@ else:
 #: An array of any library; the same library comes back.
 ArrayT = TypeVar("ArrayT")
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    #: An array of whole numbers of the same library: of NumPy another type than ``ArrayT``.
+    IndexT = TypeVarWithDefault("IndexT", default=ArrayT)
+
+    #: One number for a cloud, or an array with one for each of a batch.
+    ValueT = TypeVarWithDefault("ValueT", default=ArrayT)
+else:
+    IndexT, ValueT = TypeVar("IndexT"), TypeVar("ValueT")
+
+KindT = TypeVar("KindT", bound=type)
+
+
+def subscriptable(kind: KindT) -> KindT:
+    """The generic class, which takes any number of types when it runs: Python knows defaults from 3.13 on."""
+    setattr(kind, "__class_getitem__", classmethod(GenericAlias))
+    return kind
+
+
 #: Whole numbers of any library.
 Integers = Any
 
@@ -27,7 +50,10 @@ Integers = Any
 Booleans = Any
 
 #: What is no array of a library, and gives arrays of NumPy, as those do.
-Rows = Union[NDArray[Any], Sequence[Any]]
+Rows = Union["NDArray[Any]", Sequence[Any]]
+
+#: Source of random starts.
+Seed = Union[int, "Generator"]
 
 Path = Union[str, "os.PathLike[str]"]
 OnBad = Literal["error", "skip"]
@@ -43,6 +69,15 @@ Method = Literal["random", "grid", "morton", "npdu", "fastpoint"]
 if TYPE_CHECKING:
     from typing import TypedDict
 
+    import numpy as np
+
+    #: Results for NumPy arrays, lists and clouds of files.
+    FloatArray = NDArray[Any]
+    Int64Array = NDArray[np.int64]
+    #: int32 by ``index_dtype``.
+    IntArray = NDArray[np.signedinteger[Any]]
+    FloatOrArray = Union[float, NDArray[np.float64]]
+
     class SampleOptions(TypedDict, total=False):
         ratio: float | None
         spacing: float | None
@@ -51,7 +86,7 @@ if TYPE_CHECKING:
         rows: Integers | None
         mask: Booleans | None
         algorithm: Algorithm
-        seed: int | None
+        seed: Seed | None
         threads: int | None
         on_bad: OnBad
         progress: bool
@@ -75,7 +110,7 @@ if TYPE_CHECKING:
         rows: Integers | None
         mask: Booleans | None
         algorithm: Algorithm
-        seed: int | None
+        seed: Seed | None
         threads: int | None
         on_bad: OnBad
         progress: bool
@@ -84,7 +119,7 @@ if TYPE_CHECKING:
         ratio: float | None
         cell: float | None
         start: Integers | None
-        seed: int | None
+        seed: Seed | None
         keep: Literal["center", "first", "random"] | None
         bits: int | None
         window: int | None
@@ -109,6 +144,12 @@ if TYPE_CHECKING:
         threads: int | None
         progress: bool
 
+    class ChamferOptions(SearchOptions, total=False):
+        squared: bool
+        norm: Literal[1, 2]
+        reduction: Literal["mean", "sum", "max"]
+        one_sided: bool
+
     class AskingOptions(TypedDict, total=False):
         x_lengths: Integers | None
         x_offsets: Integers | None
@@ -118,11 +159,14 @@ if TYPE_CHECKING:
         index_dtype: IndexType
         threads: int | None
 
+    class SeveralOptions(AskingOptions, total=False):
+        y_lengths: Integers | None
+        y_offsets: Integers | None
+
     class IndexBallOptions(AskingOptions, total=False):
         min_radius: float
         order: Literal["index", "nearest"]
         inclusive: bool
 
-    class BallOptions(IndexBallOptions, total=False):
-        y_lengths: Integers | None
-        y_offsets: Integers | None
+    class BallOptions(IndexBallOptions, SeveralOptions, total=False):
+        pass

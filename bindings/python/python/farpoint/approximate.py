@@ -9,19 +9,18 @@ import numpy as np
 from . import _arguments, _native, _progress
 from ._arrays import library_of, whole_numbers
 from ._records import Approximation
-from ._torch.presence import untraced
-from ._typing import Algorithm, ArrayT, Integers, Method, NamedTuple, OnBad, Rows
+from ._torch.presence import seed_of, untraced
+from ._typing import Algorithm, ArrayT, IndexT, Integers, Method, NamedTuple, OnBad, Rows, Seed, subscriptable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._typing import ApproximateOptions, CentroidOptions
+    from ._typing import ApproximateOptions, CentroidOptions, FloatArray, FloatOrArray, Int64Array
     from .files import Cloud
     from .index import Index
 
     class SearchedOptions(ApproximateOptions, total=False):
-        index: Index[Any] | None
+        index: Index[Any, Any] | None
 
 __all__ = ["Centroids", "centroids", "sample_approximate"]
 
@@ -38,7 +37,8 @@ _STARTING = ("npdu", "fastpoint")
 _RESPELLED = {("keep", "centre"): "center", ("npdu_order", "neighbours"): "neighbors"}
 
 
-class Centroids(NamedTuple, Generic[ArrayT]):
+@subscriptable
+class Centroids(NamedTuple, Generic[ArrayT, IndexT]):
     """What ``centroids`` returns.
 
     Attributes
@@ -53,16 +53,16 @@ class Centroids(NamedTuple, Generic[ArrayT]):
     """
 
     points: ArrayT
-    counts: ArrayT
-    cell: Any
+    counts: IndexT
+    cell: FloatOrArray
 
 
 # NumPy arrays, and what is no array of a library, give arrays of NumPy.
 @overload
 def sample_approximate(
     points: Rows | Cloud, count: int | None = ..., *, method: Method,
-    out: NDArray[np.int64] | None = ..., **options: Unpack[SearchedOptions],
-) -> NDArray[np.int64]: ...
+    out: Int64Array | None = ..., **options: Unpack[SearchedOptions],
+) -> Int64Array: ...
 @overload
 def sample_approximate(
     points: ArrayT, count: int | None = ..., *, method: Method, out: ArrayT | None = ...,
@@ -77,7 +77,7 @@ def sample_approximate(
     ratio: float | None = None,
     cell: float | None = None,
     start: Integers | None = None,
-    seed: int | None = None,
+    seed: Seed | None = None,
     keep: Literal["center", "first", "random"] | None = None,
     bits: int | None = None,
     window: int | None = None,
@@ -85,7 +85,7 @@ def sample_approximate(
     estimator: Literal["network", "fit"] | None = None,
     first_stage: Algorithm | None = None,
     lengths: Integers | None = None,
-    index: Index[Any] | None = None,
+    index: Index[Any, Any] | None = None,
     threads: int | None = None,
     out: Any = None,
     on_bad: OnBad = "error",
@@ -119,10 +119,10 @@ def sample_approximate(
     start : int or array of int, optional
         "npdu" and "fastpoint": index to start from (0); or several, an existing sample to continue. In a
         batch: one for all clouds, (B,) one per cloud, or (B, S) several per cloud.
-    seed : int, optional
+    seed : int or torch.Generator, optional
         "random", and "grid" with ``keep="random"``: another seed (0 to 2**64 - 1), another sample; 0
         unless set. Every cloud of a batch has the same. "npdu" and "fastpoint": start at a random point
-        instead.
+        instead, as in ``sample``. Or a ``torch.Generator``.
     keep : {"center", "first", "random"}, optional
         "grid": which point of a cell; the nearest to its center unless set. For centroids, which are no
         points of the cloud, call ``farpoint.centroids``.
@@ -191,7 +191,7 @@ def sample_approximate(
         "estimator": estimator, "first_stage": first_stage, "index": index,
     }
     _check_options(method, options, start, seed)
-    seed = _arguments.seed(seed)
+    seed = _arguments.seed(seed_of(seed))
     bits = None if bits is None else _arguments.integer(bits, "bits", 1, 21)
     window = None if window is None else _arguments.integer(window, "window", 1)
     threads = _arguments.threads(threads)
@@ -228,11 +228,11 @@ def sample_approximate(
 @overload
 def centroids(
     points: Rows | Cloud, count: int | None = ..., **options: Unpack[CentroidOptions]
-) -> Centroids[NDArray[Any]]: ...
+) -> Centroids[FloatArray, Int64Array]: ...
 @overload
 def centroids(
     points: ArrayT, count: int | None = ..., **options: Unpack[CentroidOptions]
-) -> Centroids[ArrayT]: ...
+) -> Centroids[ArrayT, ArrayT]: ...
 @untraced
 def centroids(
     points: Any,
@@ -243,7 +243,7 @@ def centroids(
     lengths: Integers | None = None,
     threads: int | None = None,
     on_bad: OnBad = "error",
-) -> Centroids[Any]:
+) -> Centroids[Any, Any]:
     """Compute the mean of the points of each occupied cell of a cubic grid.
 
     Centroids are no points of the cloud, and come in the order of the first points of their cells. The
@@ -307,7 +307,7 @@ def centroids(
 # ------------------------------------------------------------------------- checks, and results
 
 
-def _check_options(method: str, options: dict[str, Any], start: Any, seed: int | None) -> None:
+def _check_options(method: str, options: dict[str, Any], start: Any, seed: Any) -> None:
     if method not in _native.METHODS:
         exact = "; exact ones are for farpoint.sample" if isinstance(method, str) else ""
         raise ValueError(
@@ -342,7 +342,7 @@ def _check_options(method: str, options: dict[str, Any], start: Any, seed: int |
         )
 
 
-def _tree_of(index: Index[Any], points: Any, lengths: Any) -> Any:
+def _tree_of(index: Index[Any, Any], points: Any, lengths: Any) -> Any:
     """The tree of an index, if it is one of these points."""
     own, offsets = index._lengths_and_offsets
     if index.y is not points or own is not lengths or offsets is not None:

@@ -281,7 +281,7 @@ def write(
             cloud = cloud.detach().cpu()
         elif conversion.is_on_gpu(cloud) and hasattr(cloud, "get"):
             cloud = cloud.get()
-        cloud = Cloud(_native.from_points(conversion.to_numpy(cloud)))
+        cloud = Cloud(_native.from_points(conversion.points_of(cloud)))
     file, rows = cloud._file, cloud._rows
     warnings: list[str] = file.write(
         os.fspath(path), rows, format, encoding, precision, scale

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Literal, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from . import _arguments, several
 from . import _search_arguments as arguments
-from ._arrays import library_of
+from ._arrays import conversion, library_of
 from ._records import Sides
-from ._typing import ArrayT, Integers
+from ._typing import ArrayT, IndexT, Integers, Rows, subscriptable
 from .neighbors import Nearest, PlainNearest
 from .several import BallNeighbors, Neighbors
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._typing import IndexBallOptions, IndexType
+    from ._typing import FloatArray, IndexBallOptions, IndexType, IntArray
 
 __all__ = ["Index"]
 
+_OfY = TypeVar("_OfY")
 
-class Index(Generic[ArrayT]):
+
+@subscriptable
+class Index(Generic[ArrayT, IndexT]):
     """A cloud or batch with the trees by which it is searched, built once.
 
     Results are those of ``knn``, ``ball_query`` and ``nearest`` with the cloud as y, bit by bit, gradients among
-    them. The cloud must not be changed while the index is used.
+    them. The cloud must not be changed while the index is used. An index can be pickled and copied: the cloud goes
+    along, and the trees are built again where it arrives (``copy.copy`` shares both).
 
     Parameters
     ----------
@@ -63,9 +67,20 @@ class Index(Generic[ArrayT]):
     Nearest(distances=array([0.25]), indices=array([0]), squared=True)
     """
 
+    # NumPy arrays, and what is no array of a library, give arrays of NumPy.
+    @overload
+    def __init__(
+        self: Index[FloatArray, IntArray], y: Rows, *, y_lengths: Integers | None = ...,
+        y_offsets: Integers | None = ..., threads: int | None = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Index[_OfY, _OfY], y: _OfY, *, y_lengths: Integers | None = ...,
+        y_offsets: Integers | None = ..., threads: int | None = ...,
+    ) -> None: ...
     def __init__(
         self,
-        y: ArrayT,
+        y: Any,
         *,
         y_lengths: Integers | None = None,
         y_offsets: Integers | None = None,
@@ -75,10 +90,29 @@ class Index(Generic[ArrayT]):
             raise ValueError(
                 "lengths are for padded batches (B, M, D), offsets for rows (M, D); give one of them"
             )
-        threads = _arguments.threads(threads)
-        self.y = y
+        self._threads = _arguments.threads(threads)
+        self.y: ArrayT = y
         self._lengths_and_offsets = y_lengths, y_offsets
-        self._tree, self._kept = library_of(y).tree_of(y, y_lengths, y_offsets, threads)
+        self._tree, self._kept = library_of(y).tree_of(y, y_lengths, y_offsets, self._threads)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        # Trees are not of the library of the array, and quickly built.
+        return (self.y, *self._lengths_and_offsets, self._threads)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        y, y_lengths, y_offsets, threads = state
+        Index.__init__(self, y, y_lengths=y_lengths, y_offsets=y_offsets, threads=threads)
+
+    def __copy__(self) -> Index[ArrayT, IndexT]:
+        new: Index[ArrayT, IndexT] = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        return new
+
+    def __repr__(self) -> str:
+        y_lengths, y_offsets = self._lengths_and_offsets
+        beside = "" if y_lengths is None else ", with lengths"
+        beside = beside if y_offsets is None else ", with offsets"
+        return f"farpoint.Index({conversion.name(self.y)}{beside})"
 
     def knn(
         self,
@@ -92,7 +126,7 @@ class Index(Generic[ArrayT]):
         norm: Literal[1, 2] = 2,
         index_dtype: IndexType = None,
         threads: int | None = None,
-    ) -> Neighbors[ArrayT]:
+    ) -> Neighbors[ArrayT, IndexT]:
         """Find the k nearest points of the cloud for each point of x, as ``farpoint.knn``.
 
         Parameters
@@ -112,24 +146,24 @@ class Index(Generic[ArrayT]):
         """
         request = arguments.nearest_request(k, exclude_self, norm, index_dtype, threads)
         sides = self._both(x, x_lengths, x_offsets)
-        found: Neighbors[ArrayT] = several.search(x, self.y, sides, request, squared)
+        found: Neighbors[ArrayT, IndexT] = several.search(x, self.y, sides, request, squared)
         return found
 
     @overload
     def ball_query(
         self, x: ArrayT, radius: float, k: int, **options: Unpack[IndexBallOptions]
-    ) -> Neighbors[ArrayT]: ...
+    ) -> Neighbors[ArrayT, IndexT]: ...
     @overload
     def ball_query(
         self, x: ArrayT, radius: float, k: None, **options: Unpack[IndexBallOptions]
-    ) -> BallNeighbors[ArrayT]: ...
+    ) -> BallNeighbors[ArrayT, IndexT]: ...
     @overload
     def ball_query(
         self, x: ArrayT, radius: float, k: int | None, **options: Unpack[IndexBallOptions]
-    ) -> Neighbors[ArrayT] | BallNeighbors[ArrayT]: ...
+    ) -> Neighbors[ArrayT, IndexT] | BallNeighbors[ArrayT, IndexT]: ...
     def ball_query(
         self, x: Any, radius: float, k: int | None, **options: Any
-    ) -> Neighbors[Any] | BallNeighbors[Any]:
+    ) -> Neighbors[Any, Any] | BallNeighbors[Any, Any]:
         """Find the points of the cloud in the ball around each point of x, as ``farpoint.ball_query``.
 
         Parameters
@@ -153,7 +187,7 @@ class Index(Generic[ArrayT]):
         sides = self._both(x, options.pop("x_lengths", None), options.pop("x_offsets", None))
         squared = options.pop("squared", True)
         request = arguments.ball_request(radius, k, **options)
-        found: Neighbors[Any] | BallNeighbors[Any]
+        found: Neighbors[Any, Any] | BallNeighbors[Any, Any]
         found = several.search(x, self.y, sides, request, squared)
         return found
 
@@ -166,7 +200,7 @@ class Index(Generic[ArrayT]):
         squared: bool = True,
         norm: Literal[1, 2] = 2,
         threads: int | None = None,
-    ) -> Nearest[ArrayT] | PlainNearest[ArrayT]:
+    ) -> Nearest[ArrayT, IndexT] | PlainNearest[ArrayT, IndexT]:
         """Find the nearest point of the cloud for each point of x, as ``farpoint.nearest``.
 
         Parameters

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import bisect
 import os
-import queue
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _arguments, _native, _progress
-from ._file_workers import Pool
 from ._typing import Algorithm, Path
 
 if TYPE_CHECKING:
+    import threading
+
     from typing_extensions import Unpack
 
+    from ._admission import Admission, LeftFile
+    from ._file_workers import Pool
     from ._typing import FileOptions
 
 __all__ = ["FileSample", "sample_files"]
@@ -120,6 +120,8 @@ def sample_files(
     A file that can't be sampled is an error in its row, and the others go on; the next call tries it again.
     A file that ends the process that works on it is tried three times. Rows with NaN are left out.
     """
+    from ._file_workers import Pool  # brings in subprocess, which takes 5 ms
+
     settings = worker_settings(
         count=count, ratio=ratio, spacing=spacing, to=to, threads=threads, **options
     )
@@ -132,18 +134,6 @@ def sample_files(
             pool = Pool(settings, limit)
             _run(batch, left, pool, min(workers, max(len(left), 1)), room, fail_fast, tell)
     return batch.rows
-
-
-class LeftFile(NamedTuple):
-    """A file that needs work."""
-
-    number: int
-    path: str
-    output: str
-    #: Whether it may have ended a process.
-    suspect: bool
-    #: Bytes of memory that it takes, estimated from its header.
-    bytes: int
 
 
 class open_batch:
@@ -170,6 +160,8 @@ class open_batch:
 
     def left(self) -> list[LeftFile]:
         """The files that need work, the largest first."""
+        from ._admission import LeftFile
+
         return [
             LeftFile(k, os.fspath(i), os.fspath(o), at_fault, size)
             for k, i, o, at_fault, size in self._batch.left()
@@ -177,50 +169,6 @@ class open_batch:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._batch, name)
-
-
-class Admission:
-    """Files that wait, and which of them there is room for beside those that are worked on."""
-
-    def __init__(self, files: Iterable[LeftFile], memory: int | None) -> None:
-        #: The largest last, and of equal ones the first.
-        self.waiting = sorted(reversed(list(files)), key=_bytes)
-        self._memory = memory
-        self._taken = 0
-        self._at_work = 0
-
-    def take(self) -> LeftFile | None:
-        """The largest one that has room, or None. One that takes more than there is goes alone."""
-        place = len(self.waiting)
-        if self._memory is not None and self._at_work:
-            place = bisect.bisect_right(self.waiting, self._memory - self._taken, key=_bytes)
-        if place == 0:
-            return None
-        file = self.waiting.pop(place - 1)
-        self._taken += file.bytes
-        self._at_work += 1
-        return file
-
-    def take_with(self, file: LeftFile, count: int) -> list[LeftFile]:
-        """Up to so many that take no more, to be worked on after this one in its room."""
-        end = bisect.bisect_right(self.waiting, file.bytes, key=_bytes)
-        more = self.waiting[max(end - count, 0) : end]
-        del self.waiting[max(end - count, 0) : end]
-        return more[::-1]
-
-    def give(self, file: LeftFile) -> None:
-        """The work on a file that was taken has ended."""
-        self._taken -= file.bytes
-        self._at_work -= 1
-
-    def put_back(self, files: Iterable[LeftFile]) -> None:
-        """These wait again."""
-        for file in files:
-            bisect.insort(self.waiting, file, key=_bytes)
-
-
-def _bytes(file: LeftFile) -> int:
-    return file.bytes
 
 
 def worker_settings(
@@ -289,6 +237,8 @@ def _run(
     fail_fast: bool, tell: Callable[[int, int], None] | None,
 ) -> None:
     """Works on all files that are left; those that may have ended a process last, one at a time."""
+    from ._admission import Admission
+
     together = [file for file in left if not file.suspect]
     alone = [file for file in left if file.suspect]
     done = 0
@@ -306,6 +256,9 @@ def _side_by_side(
     batch: open_batch, files: Admission, pool: Pool, workers: int
 ) -> Iterable[bool]:
     """Works on files by so many workers; whether each failed, as they end. Ends early when it is closed."""
+    import queue
+    import threading
+
     ended: queue.SimpleQueue[bool | BaseException | None] = queue.SimpleQueue()
     change, over = threading.Condition(), threading.Event()
 

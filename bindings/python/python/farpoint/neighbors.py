@@ -10,13 +10,15 @@ from . import _arguments
 from ._arrays import library_of_pair
 from ._records import Search
 from ._torch import presence
-from ._typing import ArrayT, Integers, NamedTuple
+from ._typing import ArrayT, IndexT, Integers, NamedTuple, Rows, subscriptable
 from .several import BallNeighbors, Neighbors, ball_query, ball_query_raw, knn
 
 if TYPE_CHECKING:
+    from torch import Tensor
     from typing_extensions import Unpack
 
-    from ._typing import SearchOptions
+    from ._typing import ChamferOptions, FloatArray, FloatOrArray, Int64Array, SearchOptions
+    from .files import Cloud
 
 __all__ = [
     "BallNeighbors", "Nearest", "Neighbors", "PlainNearest", "ball_query", "ball_query_raw", "chamfer", "knn",
@@ -24,7 +26,8 @@ __all__ = [
 ]
 
 
-class Nearest(NamedTuple, Generic[ArrayT]):
+@subscriptable
+class Nearest(NamedTuple, Generic[ArrayT, IndexT]):
     """What ``nearest`` returns unless set otherwise: squared distances, and indices.
 
     Attributes
@@ -37,7 +40,7 @@ class Nearest(NamedTuple, Generic[ArrayT]):
     """
 
     distances: ArrayT
-    indices: ArrayT
+    indices: IndexT
 
     @property
     def squared(self) -> Literal[True]:
@@ -48,7 +51,8 @@ class Nearest(NamedTuple, Generic[ArrayT]):
         return f"Nearest(distances={self.distances!r}, indices={self.indices!r}, squared=True)"
 
 
-class PlainNearest(NamedTuple, Generic[ArrayT]):
+@subscriptable
+class PlainNearest(NamedTuple, Generic[ArrayT, IndexT]):
     """What ``nearest`` returns with ``squared=False`` or ``norm=1``: plain distances, and indices.
 
     Attributes
@@ -61,7 +65,7 @@ class PlainNearest(NamedTuple, Generic[ArrayT]):
     """
 
     distances: ArrayT
-    indices: ArrayT
+    indices: IndexT
 
     @property
     def squared(self) -> Literal[False]:
@@ -72,26 +76,47 @@ class PlainNearest(NamedTuple, Generic[ArrayT]):
         return f"PlainNearest(distances={self.distances!r}, indices={self.indices!r}, squared=False)"
 
 
+# NumPy arrays, and what is no array of a library, give arrays of NumPy.
+@overload
+def nearest(
+    x: Rows | Cloud, y: Rows | Cloud, *, squared: Literal[True] = ..., norm: Literal[2] = ...,
+    **options: Unpack[SearchOptions],
+) -> Nearest[FloatArray, Int64Array]: ...
+@overload
+def nearest(
+    x: Rows | Cloud, y: Rows | Cloud, *, squared: Literal[False], norm: Literal[1, 2] = ...,
+    **options: Unpack[SearchOptions],
+) -> PlainNearest[FloatArray, Int64Array]: ...
+@overload
+def nearest(
+    x: Rows | Cloud, y: Rows | Cloud, *, squared: bool = ..., norm: Literal[1],
+    **options: Unpack[SearchOptions],
+) -> PlainNearest[FloatArray, Int64Array]: ...
+@overload
+def nearest(  # type: ignore[overload-overlap]  # those before it take what those behind it would
+    x: Rows | Cloud, y: Rows | Cloud, *, squared: bool = ..., norm: Literal[1, 2] = ...,
+    **options: Unpack[SearchOptions],
+) -> Nearest[FloatArray, Int64Array] | PlainNearest[FloatArray, Int64Array]: ...
 @overload
 def nearest(
     x: ArrayT, y: ArrayT, *, squared: Literal[True] = ..., norm: Literal[2] = ...,
     **options: Unpack[SearchOptions],
-) -> Nearest[ArrayT]: ...
+) -> Nearest[ArrayT, ArrayT]: ...
 @overload
 def nearest(
     x: ArrayT, y: ArrayT, *, squared: Literal[False], norm: Literal[1, 2] = ...,
     **options: Unpack[SearchOptions],
-) -> PlainNearest[ArrayT]: ...
+) -> PlainNearest[ArrayT, ArrayT]: ...
 @overload
 def nearest(
     x: ArrayT, y: ArrayT, *, squared: bool = ..., norm: Literal[1],
     **options: Unpack[SearchOptions],
-) -> PlainNearest[ArrayT]: ...
+) -> PlainNearest[ArrayT, ArrayT]: ...
 @overload
 def nearest(
     x: ArrayT, y: ArrayT, *, squared: bool = ..., norm: Literal[1, 2] = ...,
     **options: Unpack[SearchOptions],
-) -> Nearest[ArrayT] | PlainNearest[ArrayT]: ...
+) -> Nearest[ArrayT, ArrayT] | PlainNearest[ArrayT, ArrayT]: ...
 def nearest(
     x: Any,
     y: Any,
@@ -102,14 +127,14 @@ def nearest(
     norm: Literal[1, 2] = 2,
     threads: int | None = None,
     progress: bool = False,
-) -> Nearest[Any] | PlainNearest[Any]:
+) -> Nearest[Any, Any] | PlainNearest[Any, Any]:
     """Find the nearest point of y for each point of x, and its distance.
 
     Parameters
     ----------
     x, y : array, (N, D) and (M, D), or (B, N, D) and (B, M, D)
         Clouds or batches of clouds, both float32 or both float64, in any unit. Arrays as for ``sample``,
-        on a GPU both of one library. Tensors of float16 or bfloat16 are converted to float32 without
+        on a GPU both of one library. float16, and bfloat16 of tensors, is converted to float32 without
         loss: distances, and means of them, are float32, which does not overflow where float16 would;
         gradients have the type of the tensor.
     x_lengths, y_lengths : array of int, (B,), optional
@@ -153,9 +178,35 @@ def nearest(
     return Nearest(*found) if norm == 2 and squared else PlainNearest(*found)
 
 
+@overload
 def nearest_both(
-    x: ArrayT,
-    y: ArrayT,
+    x: Rows | Cloud, y: Rows | Cloud, *, squared: Literal[True] = ..., norm: Literal[2] = ...,
+    **options: Unpack[SearchOptions],
+) -> tuple[Nearest[FloatArray, Int64Array], Nearest[FloatArray, Int64Array]]: ...
+@overload
+def nearest_both(  # type: ignore[overload-overlap]  # those before it take what those behind it would
+    x: Rows | Cloud, y: Rows | Cloud, *, squared: bool = ..., norm: Literal[1, 2] = ...,
+    **options: Unpack[SearchOptions],
+) -> (
+    tuple[Nearest[FloatArray, Int64Array], Nearest[FloatArray, Int64Array]]
+    | tuple[PlainNearest[FloatArray, Int64Array], PlainNearest[FloatArray, Int64Array]]
+): ...
+@overload
+def nearest_both(
+    x: ArrayT, y: ArrayT, *, squared: Literal[True] = ..., norm: Literal[2] = ...,
+    **options: Unpack[SearchOptions],
+) -> tuple[Nearest[ArrayT, ArrayT], Nearest[ArrayT, ArrayT]]: ...
+@overload
+def nearest_both(
+    x: ArrayT, y: ArrayT, *, squared: bool = ..., norm: Literal[1, 2] = ...,
+    **options: Unpack[SearchOptions],
+) -> (
+    tuple[Nearest[ArrayT, ArrayT], Nearest[ArrayT, ArrayT]]
+    | tuple[PlainNearest[ArrayT, ArrayT], PlainNearest[ArrayT, ArrayT]]
+): ...
+def nearest_both(
+    x: Any,
+    y: Any,
     *,
     x_lengths: Integers | None = None,
     y_lengths: Integers | None = None,
@@ -163,7 +214,7 @@ def nearest_both(
     norm: Literal[1, 2] = 2,
     threads: int | None = None,
     progress: bool = False,
-) -> tuple[Nearest[ArrayT], Nearest[ArrayT]] | tuple[PlainNearest[ArrayT], PlainNearest[ArrayT]]:
+) -> tuple[Nearest[Any, Any], Nearest[Any, Any]] | tuple[PlainNearest[Any, Any], PlainNearest[Any, Any]]:
     """Find the nearest points in both directions in one search, which is faster than two.
 
     Parameters
@@ -183,9 +234,9 @@ def nearest_both(
 
     Examples
     --------
-    >>> import numpy, farpoint.neighbors
+    >>> import numpy, farpoint
     >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
-    >>> there, back = farpoint.neighbors.nearest_both(x, y)
+    >>> there, back = farpoint.nearest_both(x, y)
     >>> there.indices, back.indices
     (array([0, 0]), array([0]))
     """
@@ -196,9 +247,16 @@ def nearest_both(
     return PlainNearest(*found[:2]), PlainNearest(*found[2:])
 
 
+# A number for a pair of clouds, an array for batches; of other libraries on a GPU numbers, too.
+@overload
+def chamfer(x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[ChamferOptions]) -> FloatOrArray: ...
+@overload
+def chamfer(x: Tensor, y: Tensor, **options: Unpack[ChamferOptions]) -> Tensor: ...
+@overload
+def chamfer(x: ArrayT, y: ArrayT, **options: Unpack[ChamferOptions]) -> ArrayT | float: ...
 def chamfer(
-    x: ArrayT,
-    y: ArrayT,
+    x: Any,
+    y: Any,
     *,
     x_lengths: Integers | None = None,
     y_lengths: Integers | None = None,

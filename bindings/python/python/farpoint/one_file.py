@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
 from . import _arguments
-from ._file_workers import GIVE_BACK, Limits, Pool
 from .many_files import FileSample, worker_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ._file_workers import Limits
     from ._typing import FileOptions, Path
 
 __all__ = ["sample_file"]
@@ -75,6 +74,8 @@ def sample_file(
     -----
     ``memory`` is planned with, not enforced: docs/scale.md has what was measured.
     """
+    from ._file_workers import GIVE_BACK, Pool  # brings in subprocess, which takes 5 ms
+
     limits = _limits(memory, spool, resume)
     if threads is not None:
         threads = _arguments.integer(threads, "threads", 1)
@@ -106,10 +107,14 @@ def _limits(memory: int | str | None, spool: Path | None, resume: bool) -> Limit
         return None
     if resume and spool is None:
         raise ValueError("resume goes on with a run whose files are kept; give their folder by spool")
+    from ._file_workers import Limits
+
     return Limits(_arguments.size(memory, "memory"), None if spool is None else str(os.fspath(spool)), resume)
 
 
 def _row(path: str, output: str, line: str) -> FileSample:
+    import json
+
     seconds, *told = json.loads(line)
     if len(told) == 1:
         raise ValueError(told[0])

@@ -17,15 +17,16 @@ def gather(values: ArrayT, indices: Any) -> ArrayT:
 
     Parameters
     ----------
-    values : array, (N, C) or (B, N, C)
-        Rows of C channels: float32, float64, float16, or bfloat16 of PyTorch.
+    values : array, (N, C) or (B, N, C), or (N,)
+        Rows of C channels, or a number for each row: float32, float64, float16, or bfloat16 of PyTorch; integers and
+        truth values, too, except for arrays on a GPU that are not PyTorch's.
     indices : array of int64 or int32, (M,) or (M, k), or (B, M) or (B, M, k)
-        Rows, counted from the first of their cloud; -1 names none, and gives zeros. Of the library of the
+        Rows, counted from the first of their cloud; -1 names none, and gives zeros (False). Of the library of the
         values, on their device.
 
     Returns
     -------
-    array, (..., M, C) or (..., M, k, C)
+    array, (..., M, C) or (..., M, k, C), or the shape of the indices
         In the library and type of the values. For tensors it can be differentiated with respect to the
         values; a row adds up what it is sent in the order of the indices, so that gradients have the same
         bits on every run and device.
@@ -210,7 +211,7 @@ def check_indices(indices: Any, rows: int) -> None:
     Examples
     --------
     >>> import numpy, farpoint
-    >>> farpoint.operators.check_indices(numpy.array([[0, -1], [1, 2]]), 3)
+    >>> farpoint.check_indices(numpy.array([[0, -1], [1, 2]]), 3)
     """
     rows = _arguments.integer(rows, "rows", 0)
     library_of_values(indices).check_indices(indices, rows)

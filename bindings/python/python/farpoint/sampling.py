@@ -10,19 +10,19 @@ import numpy as np
 from ._arrays import library_of, whole_numbers
 from ._records import Sampling
 from ._sample_arguments import FIRST, new_request, simple_request
-from ._typing import Algorithm, ArrayT, Booleans, Integers, NamedTuple, OnBad, Rows
+from ._typing import Algorithm, ArrayT, Booleans, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, ValueT, subscriptable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._typing import OrderOptions, SampleOptions
+    from ._typing import FloatArray, FloatOrArray, Int64Array, OrderOptions, SampleOptions
     from .files import Cloud
 
 __all__ = ["Order", "Sample", "order", "sample", "sample_padded", "sample_ragged"]
 
 
-class Sample(NamedTuple, Generic[ArrayT]):
+@subscriptable
+class Sample(NamedTuple, Generic[ArrayT, IndexT, ValueT]):
     """What ``sample(..., return_distances=True)`` returns.
 
     All three are constants to PyTorch: they have no derivative.
@@ -39,9 +39,9 @@ class Sample(NamedTuple, Generic[ArrayT]):
         The largest distance of any point to its nearest sample, in the unit of the coordinates.
     """
 
-    indices: ArrayT
+    indices: IndexT
     distances: ArrayT
-    covering_radius: Any
+    covering_radius: ValueT
 
     @property
     def squared(self) -> Literal[False]:
@@ -49,7 +49,8 @@ class Sample(NamedTuple, Generic[ArrayT]):
         return False
 
 
-class Order(NamedTuple, Generic[ArrayT]):
+@subscriptable
+class Order(NamedTuple, Generic[ArrayT, IndexT]):
     """What ``order`` returns.
 
     Attributes
@@ -61,21 +62,21 @@ class Order(NamedTuple, Generic[ArrayT]):
         squared. Infinite for the first; they never rise.
     """
 
-    indices: ArrayT
+    indices: IndexT
     spacings: ArrayT
 
 
 # NumPy arrays, and what is no array of a library, give arrays of NumPy.
 @overload
 def sample(
-    points: Rows | Cloud, count: int | None = ..., *, out: NDArray[np.int64] | None = ...,
+    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ...,
     return_distances: Literal[False] = ..., **options: Unpack[SampleOptions],
-) -> NDArray[np.int64]: ...
+) -> Int64Array: ...
 @overload
 def sample(
-    points: Rows | Cloud, count: int | None = ..., *, out: NDArray[np.int64] | None = ...,
+    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ...,
     return_distances: Literal[True], **options: Unpack[SampleOptions],
-) -> Sample[NDArray[Any]]: ...
+) -> Sample[FloatArray, Int64Array, FloatOrArray]: ...
 @overload
 def sample(
     points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ...,
@@ -85,7 +86,7 @@ def sample(
 def sample(
     points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ...,
     return_distances: Literal[True], **options: Unpack[SampleOptions],
-) -> Sample[ArrayT]: ...
+) -> Sample[ArrayT, ArrayT, ArrayT]: ...
 def sample(
     points: Any,
     count: int | None = None,
@@ -97,7 +98,7 @@ def sample(
     rows: Integers | None = None,
     mask: Booleans | None = None,
     algorithm: Algorithm = "auto",
-    seed: int | None = None,
+    seed: Seed | None = None,
     threads: int | None = None,
     out: Any = None,
     return_distances: bool = False,
@@ -118,8 +119,9 @@ def sample(
         PyTorch tensor, CuPy or JAX array, anything with ``__dlpack__`` or
         ``__cuda_array_interface__``, rows in a list, or what ``farpoint.read`` returns. Arrays are read
         in place, strided ones too; copied are only batches on a GPU whose clouds overlap or leave gaps,
-        and masked arrays (``numpy.ma``), where a masked value counts as NaN. Tensors may be float16 or
-        bfloat16: they are converted to float32 without loss, and distances are float32.
+        masked arrays (``numpy.ma``), where a masked value counts as NaN, and arrays in the other order of bytes.
+        float16, and bfloat16 of tensors, is converted to float32 without loss, and distances are float32. Lists of
+        whole numbers are float64; arrays of them are refused.
     count : int, optional
         Number of samples per cloud. Give one of count, ratio and spacing.
     ratio : float, optional
@@ -147,8 +149,10 @@ def sample(
         "naive", "radius", "persistent", "peak" or "quick". Options follow a colon, as in
         ``"radius:nvox=24"``.
         All give the same indices. For approximate samplers see ``sample_approximate``.
-    seed : int, optional
-        Start at a random point instead (0 to 2**64 - 1), the same on every machine.
+    seed : int or torch.Generator, optional
+        Start at a random point instead (0 to 2**64 - 1), the same on every machine. Each cloud of a batch draws its
+        own, by its place in the batch, and the first what it draws alone; under ``torch.vmap`` clouds are those of
+        one batch. Or a ``torch.Generator``, from which a seed is drawn, and which is waited for if it is on a GPU.
     threads : int, optional
         Number of threads on the CPU; all cores unless set.
     out : array of int64, optional
@@ -175,7 +179,8 @@ def sample(
         More samples than points, a start outside the cloud, NaN, a ratio outside 0 to 1, shapes that do
         not fit. The text has the numbers, shapes and types.
     TypeError
-        Neither float32 nor float64 (tensors: nor float16 or bfloat16), or no array at all.
+        Neither float32 nor float64 nor float16 (nor bfloat16, for tensors), or no array at all; on a GPU float16 is
+        for tensors.
     farpoint.CudaUnavailable
         An array on a GPU, and no driver that can be used.
 
@@ -223,9 +228,9 @@ def sample(
 @overload
 def order(
     points: Rows | Cloud, **options: Unpack[OrderOptions]
-) -> Order[NDArray[Any]]: ...
+) -> Order[FloatArray, Int64Array]: ...
 @overload
-def order(points: ArrayT, **options: Unpack[OrderOptions]) -> Order[ArrayT]: ...
+def order(points: ArrayT, **options: Unpack[OrderOptions]) -> Order[ArrayT, ArrayT]: ...
 def order(
     points: Any,
     *,
@@ -234,11 +239,11 @@ def order(
     rows: Integers | None = None,
     mask: Booleans | None = None,
     algorithm: Algorithm = "auto",
-    seed: int | None = None,
+    seed: Seed | None = None,
     threads: int | None = None,
     on_bad: OnBad = "error",
     progress: bool = False,
-) -> Order[Any]:
+) -> Order[Any, Any]:
     """Order a whole cloud farthest first: every prefix is a farthest point sample.
 
     Parameters
@@ -278,9 +283,17 @@ def order(
     return Order(found.indices, found.distances)
 
 
+@overload
 def sample_padded(
-    points: ArrayT, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0
-) -> ArrayT:
+    points: Rows, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ...
+) -> Int64Array: ...
+@overload
+def sample_padded(
+    points: ArrayT, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ...
+) -> ArrayT: ...
+def sample_padded(
+    points: Any, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0
+) -> Any:
     """Sample each cloud of a batch, every one with its own number of samples.
 
     Parameters
@@ -306,14 +319,13 @@ def sample_padded(
 
     Examples
     --------
-    >>> import numpy, farpoint.sampling
+    >>> import numpy, farpoint
     >>> batch = numpy.arange(8.0).reshape(2, 4, 1)
-    >>> farpoint.sampling.sample_padded(batch, [3, 1])
+    >>> farpoint.sample_padded(batch, [3, 1])
     array([[ 0,  3,  1],
            [ 0, -1, -1]])
     """
-    rows: Any = points
-    shape = rows.shape if hasattr(rows, "shape") else np.shape(rows)
+    shape = points.shape if hasattr(points, "shape") else np.shape(points)
     wanted = whole_numbers.integers(counts, "counts", 1)
     whole_numbers.refuse_negative(wanted, "count")
     if len(shape) != 3 or len(wanted) != shape[0]:
@@ -327,13 +339,20 @@ def sample_padded(
         np.full(shape[0], shape[1]) if lengths is None else lengths,
         "auto", None, None, None, False, False, False, counts=each,
     )
-    found: ArrayT = library_of(points).sample(points, request)[0]
-    return found
+    return library_of(points).sample(points, request)[0]
 
 
+@overload
 def sample_ragged(
-    points: ArrayT, offsets: Integers, counts: Integers, *, start: Integers | None = None
-) -> ArrayT:
+    points: Rows, offsets: Integers, counts: Integers, *, start: Integers | None = ...
+) -> Int64Array: ...
+@overload
+def sample_ragged(
+    points: ArrayT, offsets: Integers, counts: Integers, *, start: Integers | None = ...
+) -> ArrayT: ...
+def sample_ragged(
+    points: Any, offsets: Integers, counts: Integers, *, start: Integers | None = None
+) -> Any:
     """Sample clouds of different lengths that lie one after another in an array.
 
     Parameters
@@ -359,11 +378,10 @@ def sample_ragged(
 
     Examples
     --------
-    >>> import numpy, farpoint.sampling
+    >>> import numpy, farpoint
     >>> points = numpy.array([[0.0], [1.0], [5.0], [5.5], [7.0]])
-    >>> farpoint.sampling.sample_ragged(points, [0, 2, 5], [1, 2])
+    >>> farpoint.sample_ragged(points, [0, 2, 5], [1, 2])
     array([0, 2, 4])
     """
     ends, wanted = whole_numbers.listed(offsets, "offsets"), whole_numbers.listed(counts, "counts")
-    found: ArrayT = library_of(points).sample_ragged(points, ends, wanted, start)
-    return found
+    return library_of(points).sample_ragged(points, ends, wanted, start)

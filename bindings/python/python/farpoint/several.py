@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 from . import _search_arguments as arguments
 from ._arrays import library_of_pair
 from ._records import Neighborhood, Sides
-from ._typing import ArrayT, Integers, NamedTuple
+from ._typing import ArrayT, IndexT, Integers, NamedTuple, Rows, subscriptable
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._typing import BallOptions, IndexType
+    from ._typing import BallOptions, FloatArray, IndexType, IntArray, SeveralOptions
+    from .files import Cloud
 
 __all__ = ["BallNeighbors", "Neighbors", "ball_query", "ball_query_raw", "knn"]
 
 
-class Neighbors(NamedTuple, Generic[ArrayT]):
+@subscriptable
+class Neighbors(NamedTuple, Generic[ArrayT, IndexT]):
     """What ``knn`` and ``ball_query`` return: k places for each point of x, filled from the first.
 
     Attributes
@@ -33,11 +35,30 @@ class Neighbors(NamedTuple, Generic[ArrayT]):
     """
 
     distances: ArrayT
-    indices: ArrayT
-    counts: ArrayT
+    indices: IndexT
+    counts: IndexT
+
+    @property
+    def squared(self) -> bool:
+        """True for squared distances, False for plain ones."""
+        return True
+
+    def __repr__(self) -> str:
+        return _text("Neighbors", self)
 
 
-class BallNeighbors(NamedTuple, Generic[ArrayT]):
+class _PlainNeighbors(Neighbors[ArrayT, IndexT]):
+    """The same with plain distances: a tuple holds nothing beside its items."""
+
+    __slots__ = ()
+
+    @property
+    def squared(self) -> Literal[False]:
+        return False
+
+
+@subscriptable
+class BallNeighbors(NamedTuple, Generic[ArrayT, IndexT]):
     """What ``ball_query`` returns with ``k=None``: all neighbors, those of a point after those of the last.
 
     Attributes
@@ -52,13 +73,44 @@ class BallNeighbors(NamedTuple, Generic[ArrayT]):
     """
 
     distances: ArrayT
-    indices: ArrayT
-    offsets: ArrayT
+    indices: IndexT
+    offsets: IndexT
+
+    @property
+    def squared(self) -> bool:
+        """True for squared distances, False for plain ones."""
+        return True
+
+    def __repr__(self) -> str:
+        return _text("BallNeighbors", self)
 
 
+class _PlainBallNeighbors(BallNeighbors[ArrayT, IndexT]):
+    """The same with plain distances."""
+
+    __slots__ = ()
+
+    @property
+    def squared(self) -> Literal[False]:
+        return False
+
+
+def _text(name: str, found: Any) -> str:
+    """The text of a result, which says whether its distances are squared."""
+    parts = ", ".join(f"{field}={value!r}" for field, value in zip(found._fields, found))
+    return f"{name}({parts}, squared={found.squared})"
+
+
+# NumPy arrays, and what is no array of a library, give arrays of NumPy.
+@overload
 def knn(
-    x: ArrayT,
-    y: ArrayT,
+    x: Rows | Cloud, y: Rows | Cloud, k: int, **options: Unpack[SeveralOptions]
+) -> Neighbors[FloatArray, IntArray]: ...
+@overload
+def knn(x: ArrayT, y: ArrayT, k: int, **options: Unpack[SeveralOptions]) -> Neighbors[ArrayT, ArrayT]: ...
+def knn(
+    x: Any,
+    y: Any,
     k: int,
     *,
     x_lengths: Integers | None = None,
@@ -70,7 +122,7 @@ def knn(
     norm: Literal[1, 2] = 2,
     index_dtype: IndexType = None,
     threads: int | None = None,
-) -> Neighbors[ArrayT]:
+) -> Neighbors[Any, Any]:
     """Find the k nearest points of y for each point of x, the nearest first.
 
     Among points equally near those of lower index come first. All devices, methods and numbers of threads
@@ -128,26 +180,38 @@ def knn(
     >>> import numpy, farpoint
     >>> x, y = numpy.array([[0.0]]), numpy.array([[3.0], [1.0], [-1.0]])
     >>> farpoint.knn(x, y, 2)
-    Neighbors(distances=array([[1., 1.]]), indices=array([[1, 2]]), counts=array([2]))
+    Neighbors(distances=array([[1., 1.]]), indices=array([[1, 2]]), counts=array([2]), squared=True)
     """
     sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
     request = arguments.nearest_request(k, exclude_self, norm, index_dtype, threads)
-    found: Neighbors[ArrayT] = search(x, y, sides, request, squared)
+    found: Neighbors[Any, Any] = search(x, y, sides, request, squared)
     return found
 
 
 @overload
 def ball_query(
+    x: Rows | Cloud, y: Rows | Cloud, radius: float, k: int, **options: Unpack[BallOptions]
+) -> Neighbors[FloatArray, IntArray]: ...
+@overload
+def ball_query(
+    x: Rows | Cloud, y: Rows | Cloud, radius: float, k: None, **options: Unpack[BallOptions]
+) -> BallNeighbors[FloatArray, IntArray]: ...
+@overload
+def ball_query(  # type: ignore[overload-overlap]  # those before it take what those behind it would
+    x: Rows | Cloud, y: Rows | Cloud, radius: float, k: int | None, **options: Unpack[BallOptions]
+) -> Neighbors[FloatArray, IntArray] | BallNeighbors[FloatArray, IntArray]: ...
+@overload
+def ball_query(
     x: ArrayT, y: ArrayT, radius: float, k: int, **options: Unpack[BallOptions]
-) -> Neighbors[ArrayT]: ...
+) -> Neighbors[ArrayT, ArrayT]: ...
 @overload
 def ball_query(
     x: ArrayT, y: ArrayT, radius: float, k: None, **options: Unpack[BallOptions]
-) -> BallNeighbors[ArrayT]: ...
+) -> BallNeighbors[ArrayT, ArrayT]: ...
 @overload
 def ball_query(
     x: ArrayT, y: ArrayT, radius: float, k: int | None, **options: Unpack[BallOptions]
-) -> Neighbors[ArrayT] | BallNeighbors[ArrayT]: ...
+) -> Neighbors[ArrayT, ArrayT] | BallNeighbors[ArrayT, ArrayT]: ...
 def ball_query(
     x: Any,
     y: Any,
@@ -166,7 +230,7 @@ def ball_query(
     norm: Literal[1, 2] = 2,
     index_dtype: IndexType = None,
     threads: int | None = None,
-) -> Neighbors[Any] | BallNeighbors[Any]:
+) -> Neighbors[Any, Any] | BallNeighbors[Any, Any]:
     """Find the points of y in the ball of this radius around each point of x: k of them, or all.
 
     Parameters
@@ -218,13 +282,13 @@ def ball_query(
     request = arguments.ball_request(
         radius, k, min_radius, order, inclusive, exclude_self, norm, index_dtype, threads
     )
-    found: Neighbors[Any] | BallNeighbors[Any] = search(x, y, sides, request, squared)
+    found: Neighbors[Any, Any] | BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
     return found
 
 
 def ball_query_raw(
-    x: ArrayT,
-    y: ArrayT,
+    x: Any,
+    y: Any,
     k: int | None,
     *,
     most: float,
@@ -241,7 +305,7 @@ def ball_query_raw(
     norm: Literal[1, 2] = 2,
     index_dtype: IndexType = None,
     threads: int | None = None,
-) -> Neighbors[ArrayT] | BallNeighbors[ArrayT]:
+) -> Neighbors[Any, Any] | BallNeighbors[Any, Any]:
     """Find the points of y by limits of distances as they are computed: of squares for norm 2.
 
     For replacements of libraries that round their squares in another way than ``ball_query``. A point at
@@ -277,13 +341,16 @@ def ball_query_raw(
     request = arguments.raw_request(
         k, most, least, near, inclusive, order, exclude_self, norm, index_dtype, threads
     )
-    found: Neighbors[ArrayT] | BallNeighbors[ArrayT] = search(x, y, sides, request, squared)
+    found: Neighbors[Any, Any] | BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
     return found
 
 
 def search(x: Any, y: Any, sides: Sides, request: Neighborhood, squared: bool) -> Any:
     """What is asked for, as ``Neighbors``, or ``BallNeighbors`` of all."""
     library, plain = library_of_pair(x, y), request.norm == 2 and not squared
+    squared = request.norm == 2 and not plain  # norm 1 is never squared
     if request.k is None:
-        return BallNeighbors(*library.within(x, y, sides, request, plain))
-    return Neighbors(*library.search(x, y, sides, request, plain))
+        all_of = BallNeighbors if squared else _PlainBallNeighbors
+        return all_of(*library.within(x, y, sides, request, plain))
+    kind = Neighbors if squared else _PlainNeighbors
+    return kind(*library.search(x, y, sides, request, plain))

@@ -17,7 +17,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(match_backward, module)?)
 }
 
-/// Gradients `(b, n, d)` of both batches from those of the distances of either side, by the indices that
+/// Gradients of both clouds or batches, of their shapes, from those of the distances of either side, by the indices that
 /// `match_clouds` found.
 #[pyfunction]
 #[pyo3(signature = (clouds, x_indices, y_indices, x_grad, y_grad, norm, threads = None))]
@@ -45,8 +45,8 @@ fn gradients<'py, T: Scalar + Element>(
     norm: Norm,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let pairs = pair.arrays[0].shape()[0];
-    let others = [pair.arrays[1].shape()[0], indices[0].shape()[0], indices[1].shape()[0]];
+    let [pairs, others] = pair.counts();
+    let others = [others, indices[0].shape()[0], indices[1].shape()[0]];
     let mut counts = others.into_iter().chain(grads.iter().map(|grad| grad.shape()[0]));
     if counts.any(|count| count != pairs) {
         let text = format!("batches of different sizes ({})", pair.about());
@@ -84,7 +84,7 @@ pub(super) fn sent<'py, T: Scalar + Element>(
         Cpu::new().threads(threads).backward(found, &xs[k], &ys[k], [gx, gy])
     };
     let sent = watch::several(py, false, |stop| side_by_side(threads, &sizes, stop, one))?;
-    let sent = sent.map_err(|error| error::sampling(error, &pair.about()))?;
+    let sent = sent.map_err(|error| error::without_skipping(error, &pair.about()))?;
     let (mut of_x, mut of_y) = (Vec::new(), Vec::new());
     for Gradients { a, b } in sent {
         of_x.extend(a);

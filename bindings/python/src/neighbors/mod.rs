@@ -34,7 +34,8 @@ fn job(norm: u8) -> PyResult<Matcher> {
     }))
 }
 
-/// Both batches `(b, n, d)` and `(b, m, d)`, and the rows of each cloud that count: a tuple of Python.
+/// Both clouds `(n, d)` and `(m, d)` or batches `(b, n, d)` and `(b, m, d)`, and the rows of each cloud of a batch
+/// that count: a tuple of Python.
 #[derive(FromPyObject)]
 struct Batches<'py>(
     Bound<'py, PyUntypedArray>,
@@ -43,7 +44,7 @@ struct Batches<'py>(
     Option<Vec<usize>>,
 );
 
-/// Both batches in their precision.
+/// Both clouds or batches in their precision.
 struct Pair<'a, 'py, T: Scalar + Element> {
     arrays: [&'a Bound<'py, PyArrayDyn<T>>; 2],
     lengths: [Option<&'a [usize]>; 2],
@@ -61,7 +62,12 @@ impl<'a, 'py, T: Scalar + Element> Pair<'a, 'py, T> {
 
     /// Rows of a cloud of either side, padding included.
     fn rows(&self) -> [usize; 2] {
-        self.arrays.map(|array| array.shape()[1])
+        self.arrays.map(|array| array.shape().iter().rev().nth(1).copied().unwrap_or(0))
+    }
+
+    /// Number of clouds of either side.
+    fn counts(&self) -> [usize; 2] {
+        self.arrays.map(|array| if array.ndim() == 3 { array.shape()[0] } else { 1 })
     }
 
     /// The clouds of either side without their padding.

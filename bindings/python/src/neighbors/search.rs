@@ -73,7 +73,7 @@ pub(super) fn nearest<T: Scalar + Element>(
             Ok(found.map(|Chamfer { a_to_b, b_to_a }| (a_to_b, b_to_a)).unzip().into())
         }
     })?;
-    found.map_err(|error| error::sampling(error, &pair.about()))
+    found.map_err(|error| error::without_skipping(error, &pair.about()))
 }
 
 /// Errors of a single pair do not say that it is in a batch.

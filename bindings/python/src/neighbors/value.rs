@@ -7,7 +7,7 @@ use crate::arrays::in_precision;
 use crate::{error, watch};
 use farpoint::neighbors::{Reduced, Reduction, reduce};
 use farpoint::{Chamfer, Nearest, Norm, Scalar};
-use numpy::{Element, IntoPyArray, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{Element, IntoPyArray, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -126,7 +126,7 @@ fn gradients<'py, T: Scalar + Element>(
     how: &How,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let kept = Kept {
-        pairs: pair.arrays[0].shape()[0],
+        pairs: pair.counts()[0],
         rows: pair.rows(),
         lengths: pair.lengths,
         indices: indices.as_slice()?,
@@ -137,7 +137,7 @@ fn gradients<'py, T: Scalar + Element>(
         both: how.both,
     };
     let grad = grad.as_array();
-    let same = pair.arrays[1].shape()[0] == kept.pairs && grad.len() == kept.pairs;
+    let same = pair.counts()[1] == kept.pairs && grad.len() == kept.pairs;
     if !kept.fits() || !same {
         let text = format!("what was kept of the clouds does not fit them ({})", pair.about());
         return Err(PyValueError::new_err(text));

@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::selection::Selection;
-use super::{amount, job, start_of};
+use super::{amount, cloud_seed, job, start_of};
 use crate::arrays::{View, about, cut, in_precision};
 use crate::{error, watch};
 use farpoint::{
@@ -172,6 +172,8 @@ impl<'py> Request<'py> {
         }
         if let Some(starts) = &self.starts {
             job.start = start_of(starts, k)?;
+        } else if let Start::Random(seed) = job.start {
+            job.start = Start::Random(cloud_seed(seed, k as u64));
         }
         Ok(job)
     }

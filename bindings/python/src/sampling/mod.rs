@@ -15,7 +15,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(random_word, module)?)?;
+    module.add_function(wrap_pyfunction!(cloud_seed, module)?)?;
     module.add_function(wrap_pyfunction!(random_start, module)?)?;
     module.add_function(wrap_pyfunction!(limit, module)?)?;
     module.add("ALGORITHMS", Algorithm::ALL.map(Algorithm::name).to_vec())?;
@@ -62,13 +62,14 @@ pub(crate) fn start_of(starts: &PyReadonlyArray2<'_, i64>, k: usize) -> PyResult
     })
 }
 
-/// The first 64 random bits of a seed.
+/// The seed of cloud `cloud` of a batch: clouds draw one after another from the seed's generator, whose state moves
+/// by this step.
 #[pyfunction]
-fn random_word(seed: u64) -> u64 {
-    SplitMix64::new(seed).next_u64()
+pub(crate) fn cloud_seed(seed: u64, cloud: u64) -> u64 {
+    seed.wrapping_add(cloud.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// The row that a seed starts from in a cloud of `len` rows.
+/// The row that a seed starts from in a cloud of `len` rows, the first of a batch or none.
 #[pyfunction]
 fn random_start(seed: u64, len: u64) -> PyResult<u64> {
     match len {

@@ -69,7 +69,7 @@ impl Ragged<'_> {
             Some(triples) => each(array.py(), &Cpu::new(), &jobs, triples)?,
             None => each(array.py(), &Cpu::new(), &jobs, &clouds)?,
         };
-        let samples = samples.map_err(|error| error::sampling(error, &about))?;
+        let samples = samples.map_err(|error| error::without_skipping(error, &about))?;
         let of_array = |(k, sample): (usize, &farpoint::Sample<T>)| {
             let first = self.offsets[k];
             sample.indices.iter().map(|&row| (first + row) as i64).collect::<Vec<_>>()

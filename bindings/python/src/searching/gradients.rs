@@ -62,7 +62,7 @@ fn gradients<'py, T: Scalar + Element>(
         search_backward(found, &xs[cloud], &ys[cloud], grad)
     };
     let sent = watch::several(py, false, |stop| side_by_side(None, &sizes, stop, one))?;
-    let sent = sent.map_err(|error| error::sampling(error, &text))?;
+    let sent = sent.map_err(|error| error::without_skipping(error, &text))?;
     let (mut of_x, mut of_y) = (Vec::new(), Vec::new());
     for Gradients { a, b } in sent {
         of_x.extend(a);

@@ -36,11 +36,11 @@ fn found<'py, T: Scalar + Element>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let (job, k) = (request.searcher()?, request.k.unwrap_or(0));
     check(sides, k, request, about)?;
-    job.check().map_err(|error| error::sampling(error, about))?;
+    job.check().map_err(|error| error::without_skipping(error, about))?;
     let found = each(py, request.threads, sides, |cpu, x, y, observer| {
         job.on(cpu).search_with(x, y, observer)
     })?;
-    let found = found.map_err(|error| error::sampling(error, about))?;
+    let found = found.map_err(|error| error::without_skipping(error, about))?;
     let [x, y] = sides;
     let shape = [&x.shape[..], &[k]].concat();
     let (distances, indices, counts) = py.detach(|| whole(found, x, y, k));
@@ -154,11 +154,11 @@ fn all_found<'py, T: Scalar + Element>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let job = request.searcher()?;
     check(sides, 0, request, about)?;
-    job.check_within().map_err(|error| error::sampling(error, about))?;
+    job.check_within().map_err(|error| error::without_skipping(error, about))?;
     let found = each(py, request.threads, sides, |cpu, x, y, observer| {
         job.on(cpu).within_with(x, y, observer)
     })?;
-    let found = found.map_err(|error| error::sampling(error, about))?;
+    let found = found.map_err(|error| error::without_skipping(error, about))?;
     let (distances, indices, offsets) = py.detach(|| joined(found, &sides[0], &sides[1]));
     let shape = [indices.len()];
     let indices =

@@ -38,7 +38,7 @@ impl Index {
                 (!points.is_empty()).then(build).transpose()
             })
         })?;
-        let trees = trees.map_err(|error| error::sampling(error, &y.about()))?;
+        let trees = trees.map_err(|error| error::without_skipping(error, &y.about()))?;
         Ok(Self { trees: Box::new(trees), sizes })
     }
 }

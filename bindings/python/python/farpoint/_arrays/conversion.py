@@ -74,6 +74,31 @@ def to_numpy(array: Any) -> np.ndarray:
     return found
 
 
+def points_of(array: Any) -> np.ndarray:
+    """Points as the compiled module reads them: ``to_numpy``, and float16 as float32, which holds it without loss,
+    and numbers in the order of bytes of this machine. Refuses other types."""
+    if type(array) is np.ndarray and (array.dtype is _SINGLE or array.dtype is _DOUBLE):
+        return array
+    found = native(to_numpy(array))
+    if found.dtype == np.float16:
+        return found.astype(np.float32)
+    if found.dtype not in (_SINGLE, _DOUBLE):
+        raise TypeError(
+            "the points must be float32 or float64 (or float16); convert them, as by "
+            f"numpy.asarray(points, numpy.float64) ({name(array)})"
+        )
+    return found
+
+
+#: Types that are read in place.
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def native(array: np.ndarray) -> np.ndarray:
+    """The same numbers in the order of bytes of this machine."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def _unmasked(array: np.ndarray) -> np.ndarray:
     """The array itself; of one with masked values a copy with NaN in their places."""
     if not isinstance(array, np.ma.MaskedArray) or not np.ma.is_masked(array):

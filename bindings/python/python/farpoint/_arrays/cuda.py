@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._records import Found, Output, Sampling, Search
+from .._device_records import Found, Output
+from .._records import Sampling, Search
 from . import selection, whole_numbers
 from .conversion import name, refuse_narrow
 from .cuda_arguments import fitting, pair_of, search_lengths, wait_for
@@ -113,7 +114,8 @@ def _starts(points: Any, source: Array, request: Sampling, lengths: Any) -> np.n
     clouds, rows, _ = source.shape
     each = np.full(clouds, rows) if lengths is None else lengths
     if request.seed is not None:
-        drawn = [_native.random_start(request.seed, int(n)) if n else 0 for n in each]
+        seeds = [_native.cloud_seed(request.seed, cloud) for cloud in range(clouds)]
+        drawn = [_native.random_start(seed, int(n)) if n else 0 for seed, n in zip(seeds, each)]
         return np.array(drawn, np.int64).reshape(-1, 1)
     if isinstance(request.start, int) and request.start == 0:
         return None

@@ -185,6 +185,8 @@ def _answer(of: Array, shape: tuple[int, ...], queue: Any) -> Any:
 
 def gather(values: Any, indices: Any) -> Any:
     """The rows that the indices name."""
+    if len(getattr(values, "shape", ())) == 1:
+        return gather(values.reshape(-1, 1), indices).reshape(indices.shape)
     plan, sizes, (of, rows) = _checked(values, indices, False)
     return _answer(
         of, (*rows.shape, sizes[-1]),

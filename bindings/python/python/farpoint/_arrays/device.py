@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._records import Input, batch_strides
+from .._device_records import Input, batch_strides
 from .conversion import name
 
 KINDS = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8"}

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _native, _progress
 from .._records import Reduction, Sampling, Search
 from . import selection
-from .conversion import like, name, refuse_narrow, to_numpy
+from .conversion import like, name, points_of, refuse_narrow
 from .numpy_operators import (
     check_indices, gather, gather_max, interpolate, search, tree_of, weights, within,
 )
@@ -25,9 +25,9 @@ __all__ = [
 def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
     """Indices, distances or None, and covering radius."""
     if type(points) is np.ndarray:
-        return sample_array(points, request)
+        return sample_array(points_of(points), request)
     refuse_narrow(points, points)
-    indices, distances, radius = sample_array(to_numpy(points), request)
+    indices, distances, radius = sample_array(points_of(points), request)
     if distances is not None:
         distances = like(distances, points)
     return like(indices, points), distances, radius
@@ -62,7 +62,7 @@ def _sampled(
 
 def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
     """Rows of clouds that lie one after another."""
-    array = to_numpy(points)
+    array = points_of(points)
     starts = None if start is None else starts_of(start, True)
     found = _native.sample_ragged(
         array, np.array(offsets, np.int64), np.array(counts, np.int64), starts, "auto"
@@ -104,8 +104,8 @@ def chamfer(x: Any, y: Any, search: Search) -> Any:
 
 
 def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any], bool]:
-    """Both as batches with their lengths, and whether they are a pair of clouds."""
-    a, b = to_numpy(x), to_numpy(y)
+    """Both clouds or batches with their lengths, and whether they are a pair of clouds."""
+    a, b = points_of(x), points_of(y)
     if a.ndim not in (2, 3) or a.ndim != b.ndim:
         raise ValueError(
             f"both must be clouds (N, D), or both batches (B, N, D): {name(a)} and {name(b)}"
@@ -116,14 +116,14 @@ def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any],
         for lengths, what in given:
             if lengths is not None:
                 raise ValueError(f"{what} are for a batch of shape (B, N, D)")
-        return (a[None], b[None], None, None), True
+        return (a, b, None, None), True
     x_lengths, y_lengths = (lengths_of(lengths, what) for lengths, what in given)
     return (a, b, x_lengths, y_lengths), False
 
 
 def bad_rows(points: Any) -> tuple[list[int], list[int]]:
     """How many rows of each cloud hold NaN or infinity, and which is the first."""
-    array = to_numpy(points)
+    array = points_of(points)
     _native.address(array)  # refuses other types and shapes
     bad = ~np.isfinite(array.reshape(-1, *array.shape[-2:])).all(axis=-1)
     return bad.sum(axis=-1).tolist(), bad.argmax(axis=-1).tolist() if bad.size else []
@@ -131,7 +131,7 @@ def bad_rows(points: Any) -> tuple[list[int], list[int]]:
 
 def on_host(points: Any, what: str) -> np.ndarray:
     """The points as an array of NumPy."""
-    array = to_numpy(points)
+    array = points_of(points)
     _native.address(array)  # refuses other types and shapes
     return array
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _native
 from .._records import Clouds, Neighborhood, Sides
-from .conversion import like, name, refuse_narrow, to_numpy
+from .conversion import like, name, native, points_of, refuse_narrow, to_numpy
 from .value_shapes import Sizes, check_beside, check_shapes, sizes_of, wrong_index
 from .whole_numbers import integers, lengths_of, listed
 
@@ -40,7 +40,7 @@ def _answer(x: Any, found: tuple[Any, Any, Any], plain: bool) -> tuple[Any, Any,
 def _clouds(x: Any, y: Any, sides: Sides) -> tuple[Clouds, Clouds]:
     """Both sides as the compiled module takes them."""
     refuse_narrow(x, y)
-    a, b = to_numpy(x), to_numpy(y)
+    a, b = points_of(x), points_of(y)
     if a.ndim not in (2, 3) or a.ndim != b.ndim:
         raise ValueError(
             f"both must be clouds (N, D), or both batches (B, N, D): {name(a)} and {name(b)}"
@@ -56,7 +56,7 @@ def _clouds(x: Any, y: Any, sides: Sides) -> tuple[Clouds, Clouds]:
 
 def tree_of(y: Any, lengths: Any, offsets: Any, threads: int | None) -> tuple[Any, Any]:
     """The tree of clouds for many searches, and what has to be kept with it."""
-    points = to_numpy(y)
+    points = points_of(y)
     given = _lengths(lengths, points, "y_lengths"), _offsets(offsets, "y_offsets")
     return _native.Index(Clouds(points, *given), threads), None
 
@@ -76,9 +76,27 @@ def _offsets(offsets: Any, what: str) -> list[int] | None:
 
 def gather(values: Any, indices: Any) -> Any:
     """The rows that the indices name."""
-    of, rows, sizes = _values(values, indices, False)
+    of = native(to_numpy(values))
+    if of.ndim == 1:
+        return like(gather(of.reshape(-1, 1), indices)[..., 0], values)
+    if of.dtype.kind in "iub":
+        return like(_gather_whole(of, indices), values)
+    of, rows, sizes = _values(of, indices, False)
     found = _native.values_gather(sizes, _working(of), rows)
     return _like(found, of, (*rows.shape, sizes[-1]), values)
+
+
+def _gather_whole(of: np.ndarray, indices: Any) -> np.ndarray:
+    """The same of whole numbers and truth values, which are not computed with."""
+    rows = integers(indices, "indices")
+    check_shapes(of, rows, False, partial(_about, of, rows))
+    check_indices(rows, of.shape[-2])
+    if of.shape[-2] == 0:  # all of them name no row
+        return np.zeros((*rows.shape, of.shape[-1]), of.dtype)
+    clouds = np.arange(of.shape[0]).reshape(-1, *[1] * (rows.ndim - 1))
+    found: np.ndarray = of[rows] if of.ndim == 2 else of[clouds, rows]
+    found[rows < 0] = 0
+    return found
 
 
 def gather_max(values: Any, indices: Any, add: Any) -> Any:
@@ -86,7 +104,7 @@ def gather_max(values: Any, indices: Any, add: Any) -> Any:
     of, rows, sizes = _values(values, indices, True)
     more = None
     if add is not None:
-        more = to_numpy(add)
+        more = native(to_numpy(add))
         _refuse_other_type("add", more, of)
         check_beside("add", more, (*rows.shape, sizes[-1]), partial(_about, of, rows))
         more = _working(more)
@@ -97,7 +115,7 @@ def gather_max(values: Any, indices: Any, add: Any) -> Any:
 def interpolate(values: Any, indices: Any, weights: Any) -> Any:
     """Weighted sums of the rows that the indices name."""
     of, rows, sizes = _values(values, indices, True)
-    shares = to_numpy(weights)
+    shares = native(to_numpy(weights))
     if not (of.dtype == np.float16 and shares.dtype == np.float32):
         _refuse_other_type("weights", shares, of)
     check_beside("weights", shares, rows.shape, partial(_about, of, rows))
@@ -107,7 +125,7 @@ def interpolate(values: Any, indices: Any, weights: Any) -> Any:
 
 def weights(distances: Any, power: int, eps: float) -> Any:
     """Weights of neighbors at these distances."""
-    given = to_numpy(distances)
+    given = native(to_numpy(distances))
     if given.dtype not in (np.float32, np.float64):
         raise TypeError(f"distances must be float32 or float64, not {name(distances)}")
     if given.ndim == 0:
@@ -127,7 +145,7 @@ def check_indices(indices: Any, rows: int) -> None:
 
 def _values(values: Any, indices: Any, several: bool) -> tuple[np.ndarray, np.ndarray, Sizes]:
     """Values, indices as the compiled module takes them, and sizes."""
-    of = to_numpy(values)
+    of = native(to_numpy(values))
     rows = np.asarray(indices)
     if rows.dtype not in (np.int64, np.int32):
         rows = integers(indices, "indices")

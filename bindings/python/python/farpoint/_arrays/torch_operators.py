@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from .._records import Neighborhood, Sides
-from .._torch import interpolation, memory, met, several
+from .._torch import fast_path, interpolation, memory, met, several
 from .._torch import several_kernels as kernels
 from .._torch import values as operators
 from .._torch import values_kernels as of_values
@@ -158,6 +158,10 @@ def _offsets(given: Any, cloud: Tensor, side: str) -> Tensor:
 
 def gather(values: Tensor, indices: Tensor) -> Tensor:
     """The rows that the indices name."""
+    if values.dim() == 1:
+        return gather(values.unsqueeze(-1), indices).squeeze(-1)
+    if not (values.is_floating_point() or values.is_complex()):
+        return _gather_whole(values, indices)
     ready = met.ready("gather", _ready_values, values, indices)
     if ready is not None:
         if wants_gradient(values):
@@ -166,6 +170,23 @@ def gather(values: Tensor, indices: Tensor) -> Tensor:
         return of_values.answer(ready, values, indices)
     _check(values, indices, False)
     return operators.gather(values, _whole(indices))
+
+
+def _gather_whole(values: Tensor, indices: Tensor) -> Tensor:
+    """The same of whole numbers and truth values, which are not computed with and have no gradient."""
+    _check(values, indices, False, (values.dtype,))
+    rows, channels = values.shape[-2:]
+    if values.is_cpu and not fast_path.is_watched():
+        check_indices(indices, rows)
+    if rows == 0:
+        return values.new_zeros((*indices.shape, channels))
+    none = (indices < 0) | (indices >= rows)
+    places = indices.long().masked_fill(none, 0)
+    if values.dim() == 3:
+        firsts = torch.arange(values.shape[0], device=values.device) * rows
+        places = places + firsts.reshape(-1, *[1] * (indices.dim() - 1))
+    found = values.reshape(-1, channels)[places]
+    return found.masked_fill(none.unsqueeze(-1), 0)
 
 
 def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
@@ -240,9 +261,9 @@ def check_indices(indices: Tensor, rows: int) -> None:
         raise wrong_index(count, place, int(indices.reshape(-1)[place]), rows)
 
 
-def _check(values: Tensor, indices: Tensor, several: bool) -> None:
+def _check(values: Tensor, indices: Tensor, several: bool, types: tuple[torch.dtype, ...] = _VALUES) -> None:
     """Refuses what the operators do not take."""
-    if values.dtype not in _VALUES:
+    if values.dtype not in types:
         raise TypeError(
             "values must be float32, float64, float16 or bfloat16 "
             f"({_about(values, indices)})"

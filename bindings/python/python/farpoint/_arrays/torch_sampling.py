@@ -153,11 +153,13 @@ def _sample_good_rows(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]
     if not (isinstance(request.start, int) and request.start == 0):
         starts = starts_of(request.start, points, True, None).expand(len(points), -1).tolist()
     found = []
-    for cloud, length, start in zip(points, lengths, starts):
-        count = request.count
+    for k, (cloud, length, start) in enumerate(zip(points, lengths, starts)):
+        count, seed = request.count, request.seed
+        if seed is not None:
+            seed = operators.signed(_native.cloud_seed(seed % 2**64, k))
         if count is not None and request.lengths is not None:
             count = min(count, length)
-        alone = request._replace(lengths=None, out=None, count=count, start=start)
+        alone = request._replace(lengths=None, out=None, count=count, start=start, seed=seed)
         found.append(_sample_good_rows_of(cloud[:length], alone))
     if request.spacing is not None:
         width = max((len(indices) for indices, *_ in found), default=0)

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._records import Approximation, Output
+from .._device_records import Output
+from .._records import Approximation
 from . import memory
 from .sampling import inside, random_starts
 

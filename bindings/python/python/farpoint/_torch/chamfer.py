@@ -161,7 +161,7 @@ def _gradients(
         memory.batches_of(x, y, x_lengths, y_lengths), indices.numpy(), kept.numpy(),
         grad.reshape(-1).numpy(), how,
     )
-    return torch.from_numpy(found[0]).view(x.shape), torch.from_numpy(found[1]).view(y.shape)
+    return torch.from_numpy(found[0]), torch.from_numpy(found[1])
 
 
 def _gradients_on_cuda(

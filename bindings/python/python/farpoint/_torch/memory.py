@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._records import Batches, Input, batch_strides
+from .._device_records import Input, batch_strides
+from .._records import Batches
 from . import fast_path
 
 # ------------------------------------------------------------------------------------ on the CPU
@@ -33,9 +34,9 @@ def batch_of(tensor: Tensor, axes: int = 3) -> np.ndarray:
 def batches_of(
     x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
 ) -> Batches:
-    """Both clouds as batches, and their lengths."""
+    """Both clouds or batches, and their lengths."""
     return (
-        batch_of(x), batch_of(y), None if x_lengths is None else x_lengths.tolist(),
+        array_of(x), array_of(y), None if x_lengths is None else x_lengths.tolist(),
         None if y_lengths is None else y_lengths.tolist(),
     )
 

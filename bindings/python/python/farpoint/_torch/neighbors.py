@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .. import _native, _progress
-from .._records import Found, Gradients
+from .._device_records import Found, Gradients
 from . import fast_path, memory
 from .registration import define, differentiate
 
@@ -124,7 +124,7 @@ def _backward_on_cpu(
         memory.batches_of(x, y), memory.batch_of(ix, 2), memory.batch_of(iy, 2),
         memory.batch_of(gx, 2), memory.batch_of(gy, 2), norm, threads,
     )
-    return torch.from_numpy(of_x).view(x.shape), torch.from_numpy(of_y).view(y.shape)
+    return torch.from_numpy(of_x), torch.from_numpy(of_y)
 
 
 def _backward_on_cuda(

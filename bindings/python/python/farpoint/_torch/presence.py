@@ -32,6 +32,14 @@ def plain_types() -> tuple[type, type]:
     return _torch.Tensor, _torch.nn.Parameter
 
 
+def seed_of(seed: Any) -> Any:
+    """The seed, or 64 bits drawn from a generator of PyTorch."""
+    if seed is None or not note_torch() or not isinstance(seed, _torch.Generator):
+        return seed
+    drawn = _torch.randint(-(2**63), 2**63 - 1, (), generator=seed, device=seed.device)
+    return int(drawn) % 2**64
+
+
 def is_compiling() -> bool:
     """Whether ``torch.compile`` traces what is running."""
     return _torch is not None and _torch.compiler.is_compiling()

@@ -23,6 +23,7 @@ HALVES = (torch.float16, torch.bfloat16)
 def define(
     schema: str, fake: Any, kernel: Any, on_cuda: Any = None, *, folds: bool = True,
     starts: int | None = None, rule: Callable[..., Any] | None = None, widens: bool = True,
+    constant: bool = False,
 ) -> Any:
     """Registers an operator and returns it: looking it up by name would take time on every call.
 
@@ -30,12 +31,14 @@ def define(
     ``folds``: whether ``torch.vmap`` may make one call with a larger batch, since the first argument is
     clouds (N, D) or batches (B, N, D). ``starts``: the place of the argument that has starts.
     ``rule`` makes another rule for ``torch.vmap`` of the operator. ``widens``: whether autocast has it compute
-    in float32.
+    in float32. ``constant``: results have no derivative, whatever the arguments have.
     """
     name = schema.partition("(")[0]
     _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
     _library.impl(name, kernel, "CPU")
     _library.impl(name, on_cuda or kernel, "CUDA")
+    if constant:
+        _library.impl(name, torch.library.fallthrough_kernel, "Autograd")
     torch.library.register_fake(f"farpoint::{name}", fake, lib=_library)
     call = getattr(torch.ops.farpoint, name).default
     if rule is not None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._records import Output
+from .._device_records import Output
 from . import fast_path, memory
 from .registration import define
 
@@ -207,26 +207,45 @@ def inside(starts: Tensor, clouds: int, rows: int, lengths: Tensor | None) -> Te
 
 
 def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
-    """The rows that a seed starts from: what the CPU draws, without waiting for the lengths. An
+    """The rows that a seed starts from, one for each cloud: what the CPU draws, without waiting for the lengths. An
     operator's numbers have a sign: seeds from 2^63 on come to it below 0."""
     seed %= 2**64
-    rows = points.shape[-2]
-    if lengths is None:
+    clouds, rows, _ = memory.batch_shape(points)
+    if lengths is None and clouds == 1:
         start = _native.random_start(seed, rows) if rows else 0
         return torch.full((1, 1), start, dtype=torch.int64, device=points.device)
     # Multiply and shift on 32-bit halves. (A draw that the CPU would repeat, one in 2^32 at
     # most, is not repeated here.)
-    word = _native.random_word(seed)
-    high, low = word >> 32, word & 0xFFFFFFFF
-    return ((high * lengths + ((low * lengths) >> 32)) >> 32).unsqueeze(-1)
+    word = _words(seed, clouds, points.device)
+    of, high, low = rows if lengths is None else lengths, _shifted(word, 32), word & 0xFFFFFFFF
+    return _shifted(high * of + _shifted(low * of, 32), 32).unsqueeze(-1)
+
+
+def _words(seed: int, clouds: int, device: torch.device) -> Tensor:
+    """The first 64 bits that each cloud of a batch draws (SplitMix64), computed where they are needed: nothing is
+    sent, so that CUDA graphs can capture it."""
+    word = torch.arange(1, clouds + 1, device=device) * signed(0x9E3779B97F4A7C15) + signed(seed)
+    word = (word ^ _shifted(word, 30)) * signed(0xBF58476D1CE4E5B9)
+    word = (word ^ _shifted(word, 27)) * signed(0x94D049BB133111EB)
+    return word ^ _shifted(word, 31)
+
+
+def signed(word: int) -> int:
+    """64 bits as PyTorch's whole numbers have them."""
+    return word - 2**64 if word >= 2**63 else word
+
+
+def _shifted(words: Tensor, bits: int) -> Tensor:
+    """A shift to the right that brings in zeros."""
+    return (words >> bits) & ((1 << (64 - bits)) - 1)
 
 
 sample = define(
-    f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda, starts=4
+    f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda, starts=4, constant=True
 )
 sample_distances = define(
     f"sample_distances{_ARGUMENTS} -> (Tensor, Tensor, Tensor)",
-    _fake_sample_distances, _on_cpu_distances, _on_cuda_distances, starts=4,
+    _fake_sample_distances, _on_cpu_distances, _on_cuda_distances, starts=4, constant=True,
 )
 
 
@@ -277,5 +296,5 @@ def _ragged_on_cuda(
 sample_ragged = define(
     "sample_ragged(Tensor points, Tensor offsets, Tensor counts, Tensor? starts, SymInt total, "
     "SymInt longest, str algorithm) -> Tensor",
-    _fake_ragged, _ragged_on_cpu, _ragged_on_cuda, folds=False,
+    _fake_ragged, _ragged_on_cpu, _ragged_on_cuda, folds=False, constant=True,
 )

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import _arguments, _progress
-from ..many_files import Admission, FileSample, LeftFile, open_batch, positive, worker_settings
+from .._admission import Admission, LeftFile
+from ..many_files import FileSample, open_batch, positive, worker_settings
 from . import _task
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ class Files(NamedTuple):
                 raise ValueError(f"{path} has been changed since it was sampled; sample it again")
 
 
-class CloudSample(Sample[NDArray[Any]]):
+class CloudSample(Sample[NDArray[Any], NDArray[np.int64], float]):
     """Chosen rows with their distances and the covering radius, as a ``farpoint.Sample``, which can be written."""
 
     #: The files, if the source was files.
