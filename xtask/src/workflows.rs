@@ -103,6 +103,19 @@ mod tests {
     }
 
     #[test]
+    fn every_python_that_is_promised_is_tested() {
+        let package = fs::read_to_string("../pyproject.toml").unwrap();
+        let release = fs::read_to_string("../.github/workflows/release.yml").unwrap();
+        let pythons = release.lines().find(|line| line.trim().starts_with("python: [")).unwrap();
+        let promised = package.split("\"Programming Language :: Python :: 3.").skip(1);
+        let promised: Vec<_> = promised.filter_map(|rest| rest.split('"').next()).collect();
+        assert!(promised.len() > 4, "{promised:?}");
+        for minor in promised {
+            assert!(pythons.contains(&format!("\"3.{minor}\"")), "3.{minor}");
+        }
+    }
+
+    #[test]
     fn no_workflow_waits_for_the_one_that_calls_it() {
         let workflows = workflows();
         let group = |text: &str| {
