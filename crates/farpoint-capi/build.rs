@@ -1,8 +1,13 @@
 //! How the shared library is linked: its name for the loader, and that it stays once it is loaded.
 
 /// The name that programs ask the loader for. It changes with the part of the version that changes the
-/// interface: the minor one before 1.0.
-const SONAME: &str = "libfarpoint.so.0.1";
+/// interface, its first two numbers; CMake and `cargo xtask` take them of the same version.
+const SONAME: &str = concat!(
+    "libfarpoint.so.",
+    env!("CARGO_PKG_VERSION_MAJOR"),
+    ".",
+    env!("CARGO_PKG_VERSION_MINOR")
+);
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

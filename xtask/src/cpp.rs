@@ -1,10 +1,13 @@
 //! The C++ interface as its users have it: built and installed by CMake, tested with every compiler that is
 //! there, found by other projects in every way that the guide names.
 
+mod configure;
 mod consumers;
 mod snippets;
 
-use crate::process::{output, run, target_folder, works, workspace_version};
+use crate::native::SONAME;
+use crate::process::{of_workspace, output, run, target_folder, works, workspace_version};
+use crate::sizes;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,8 +43,9 @@ pub(crate) fn check() -> Result<Vec<String>> {
     if !works(Command::new("c++").arg("--version")) {
         return Ok(vec!["there is no C++ compiler".into()]);
     }
-    versions_agree()?;
+    texts_agree()?;
     let folder = target_folder().join("cpp");
+    configure::check(&folder)?;
     let prefix = folder.join("prefix");
     build_and_install(&folder, &prefix)?;
     let mut skipped = Vec::new();
@@ -63,14 +67,19 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(skipped)
 }
 
-/// package.xml names the version of the crates.
-fn versions_agree() -> Result<()> {
-    let version = workspace_version()?;
+/// package.xml names the version of the crates and the oldest Rust; all texts that tell the weight of the kernels are right.
+fn texts_agree() -> Result<()> {
     let package = fs::read_to_string("package.xml")?;
-    ensure!(
-        package.contains(&format!("<version>{version}</version>")),
-        "package.xml does not name the version {version}"
-    );
+    let version = format!("<version>{}</version>", workspace_version()?);
+    let cargo = format!("version_gte=\"{}\">cargo<", of_workspace("rust-version")?);
+    for text in [version, cargo] {
+        ensure!(package.contains(&text), "package.xml does not say {text}");
+    }
+    let megabytes = fs::metadata(sizes::ARCHIVE)?.len() as f64 / 1e6;
+    let weight = format!("kernels of {megabytes:.0} MB");
+    for file in ["CMakeLists.txt", "crates/farpoint-capi/Cargo.toml", "docs/c.md", "docs/cpp.md"] {
+        ensure!(fs::read_to_string(file)?.contains(&weight), "{file} does not say '{weight}'");
+    }
     Ok(())
 }
 
@@ -236,7 +245,8 @@ fn debian_package(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
     for file in [
         "/usr/include/farpoint.hpp",
         "/usr/include/farpoint/farpoint.h",
-        "libfarpoint.so.0.1",
+        "THIRD-PARTY.txt",
+        SONAME,
         "farpoint.pc",
     ] {
         ensure!(files.contains(file), "{} holds no {file}", package.display());

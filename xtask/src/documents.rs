@@ -8,7 +8,13 @@ use std::process::Command;
 /// Folders of the repository whose files the documents name in back-quotes.
 const FOLDERS: [&str; 6] = [".ci/", "benches/", "crates/", "docs/", "fuzz/", "xtask/"];
 
-/// Checks every Markdown file: relative links and back-quoted paths must exist.
+/// How links to files of the repository begin where only the web is known: files to read, and pictures.
+pub(crate) const ON_THE_WEB: [&str; 2] = [
+    "](https://github.com/farpoint/farpoint/blob/main/",
+    "](https://raw.githubusercontent.com/farpoint/farpoint/main/",
+];
+
+/// Checks every Markdown file: links to files of the repository and back-quoted paths must exist.
 pub(crate) fn check() -> Result<Vec<String>> {
     let mut files = Vec::new();
     markdown_files(Path::new("."), &mut files)?;
@@ -16,8 +22,13 @@ pub(crate) fn check() -> Result<Vec<String>> {
     for file in &files {
         let text = without_blocks(&std::fs::read_to_string(file)?);
         let folder = file.parent().unwrap_or(Path::new("."));
-        for link in links(&text).filter(|link| !exists(&folder.join(link))) {
-            wrong.push(format!("{}: the link '{link}' leads nowhere", file.display()));
+        let here = links(&text).map(|link| folder.join(link));
+        for path in here.chain(absolute_links(&text)).filter(|path| !exists(path)) {
+            wrong.push(format!(
+                "{}: a link to '{}', which is not there",
+                file.display(),
+                path.display()
+            ));
         }
         for path in quoted_paths(&text).filter(|path| !exists(Path::new(path))) {
             wrong.push(format!("{}: there is no '{path}'", file.display()));
@@ -85,17 +96,23 @@ fn markdown_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 }
 
 /// The text without fenced code blocks.
-fn without_blocks(text: &str) -> String {
+pub(crate) fn without_blocks(text: &str) -> String {
     text.split("\n```").step_by(2).collect()
 }
 
 /// Targets of `[..](target)` that are files, without anchors.
-fn links(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| {
         let target = rest.split([')', ' ', '#']).next()?;
         (!target.is_empty() && !target.contains("://") && !target.starts_with("mailto:"))
             .then_some(target)
     })
+}
+
+/// Files that links name at their place on the web, which READMEs of packages have to.
+fn absolute_links(text: &str) -> impl Iterator<Item = PathBuf> {
+    let after = ON_THE_WEB.iter().flat_map(|start| text.split(start).skip(1));
+    after.filter_map(|rest| rest.split([')', ' ', '#']).next()).map(PathBuf::from)
 }
 
 /// Back-quoted words that begin with a folder of the repository.
@@ -113,15 +130,18 @@ fn exists(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{blocks, links, quoted_paths, without_blocks};
+    use super::{absolute_links, blocks, links, quoted_paths, without_blocks};
+    use std::path::Path;
 
-    const TEXT: &str = "See [a](docs/a.md#part), [b](https://x.y) and `crates/c`, `x/y`.\n\
+    const TEXT: &str = "See [a](docs/a.md#part), [b](https://x.y), \
+                        [d](https://github.com/farpoint/farpoint/blob/main/docs/d.md#part) and `crates/c`, `x/y`.\n\
                         ```sh\nfarpoint info [x](y)\n```\n![p](p.png \"title\")\n";
 
     #[test]
     fn finds_what_a_document_names() {
         let text = without_blocks(TEXT);
         assert_eq!(links(&text).collect::<Vec<_>>(), ["docs/a.md", "p.png"]);
+        assert_eq!(absolute_links(&text).collect::<Vec<_>>(), [Path::new("docs/d.md")]);
         assert_eq!(quoted_paths(&text).collect::<Vec<_>>(), ["crates/c"]);
         assert_eq!(blocks(TEXT, "sh").collect::<Vec<_>>(), ["farpoint info [x](y)"]);
     }

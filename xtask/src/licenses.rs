@@ -1,5 +1,6 @@
 //! Every dependency's license must be allowed by `deny.toml`.
 
+use crate::notices;
 use crate::process::{cargo, output};
 use anyhow::{Context, Result, bail};
 
@@ -36,6 +37,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
         bail!("licenses that deny.toml does not allow:\n  {}", refused.join("\n  "));
     }
     eprintln!("{} packages, all licenses allowed", packages.len());
+    notices::check()?;
     Ok(Vec::new())
 }
 

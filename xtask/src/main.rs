@@ -10,6 +10,7 @@ mod kernels;
 mod licenses;
 mod limits;
 mod native;
+mod notices;
 mod process;
 mod publish;
 mod python;
@@ -44,6 +45,7 @@ Usage: cargo xtask <task>
   fuzz [--seconds N] [TARGET..]
                         run the fuzz targets, N seconds each (default: 30)
   header                write the C header, and the description of the interface that it is compared with
+  licenses              write THIRD-PARTY.txt, the licenses of what farpoint's binaries contain
   site                  build the documentation site into target/site/html, check its links
   sizes                 build the command in release mode from nothing, and record what it takes in
                         xtask/release-build.txt
@@ -81,6 +83,7 @@ fn run() -> Result<()> {
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
         "header" if rest.is_empty() => native::write(),
+        "licenses" if rest.is_empty() => notices::write(),
         "site" if rest.is_empty() => site::task(),
         "sizes" if rest.is_empty() => sizes::write(),
         "viewer" if rest.is_empty() => viewer::write(),
@@ -92,7 +95,7 @@ fn run() -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        "golden" | "header" | "kernels" | "site" | "sizes" | "viewer" => {
+        "golden" | "header" | "kernels" | "licenses" | "site" | "sizes" | "viewer" => {
             bail!("'{task}' does not take {rest:?}\n\n{HELP}")
         }
         _ => bail!("there is no task '{task}'\n\n{HELP}"),

@@ -14,7 +14,12 @@ use std::path::{Path, PathBuf};
 const CRATE: &str = "crates/farpoint-capi";
 
 /// The name that programs ask the loader for.
-const SONAME: &str = "libfarpoint.so.0.1";
+pub(crate) const SONAME: &str = concat!(
+    "libfarpoint.so.",
+    env!("CARGO_PKG_VERSION_MAJOR"),
+    ".",
+    env!("CARGO_PKG_VERSION_MINOR")
+);
 
 /// Runs the checks; what was skipped, and why.
 pub(crate) fn check() -> Result<Vec<String>> {
@@ -40,9 +45,8 @@ fn cargo_c(folder: &Path, skipped: &mut Vec<String>) -> Result<()> {
     let to = std::path::absolute(folder.join("cargo-c"))?;
     let mut install = cargo(&["cinstall", "--package", "farpoint-capi", "--prefix", "/usr"]);
     run(install.args(["--libdir", "/usr/lib", "--destdir"]).arg(&to))?;
-    let files =
-        ["lib/libfarpoint.so.0.1", "lib/pkgconfig/farpoint.pc", "include/farpoint/farpoint.h"];
-    for file in files {
+    let library = format!("lib/{SONAME}");
+    for file in [&*library, "lib/pkgconfig/farpoint.pc", "include/farpoint/farpoint.h"] {
         ensure!(to.join("usr").join(file).exists(), "cargo cinstall made no {file}");
     }
     Ok(())
@@ -81,4 +85,14 @@ fn header_file() -> PathBuf {
 /// The C compiler.
 fn compiler() -> String {
     std::env::var("CC").unwrap_or_else(|_| "cc".into())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_recorded_interface_is_of_this_version() {
+        let types =
+            std::fs::read_to_string("../crates/farpoint-capi/abi/x86_64-linux.abi").unwrap();
+        assert!(types.contains(&format!("soname='{}'", super::SONAME)));
+    }
 }

@@ -1,6 +1,7 @@
 //! The packages for crates.io: what they must hold, and publishing them in order.
 
-use crate::process::{cargo, output, run, target_folder, workspace_version};
+use crate::documents;
+use crate::process::{cargo, output, run, target_folder, works, workspace_version};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -26,11 +27,15 @@ const FIELDS: [&str; 6] =
 /// Files that each package must hold.
 const FILES: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// The registry takes no larger package.
-const LARGEST: u64 = 10 << 20;
+/// The registry takes no larger package than 10 MiB; a tenth is left to spare.
+const LARGEST: u64 = (10 << 20) / 10 * 9;
+
+/// The README that PyPI shows.
+const README_OF_PYTHON: &str = "bindings/python/README.md";
 
 /// `cargo xtask publish [--dry-run]`: packages of all crates, each built as its users will build
-/// it; without `--dry-run` they are uploaded, from a commit with the version's tag only.
+/// it; without `--dry-run` those that the registry lacks are uploaded, from a commit with the
+/// version's tag only.
 pub(crate) fn task(args: &[String]) -> Result<()> {
     let dry = match args {
         [] => false,
@@ -38,20 +43,37 @@ pub(crate) fn task(args: &[String]) -> Result<()> {
         _ => bail!("'publish' takes --dry-run or nothing, not {args:?}"),
     };
     check()?;
-    if !dry {
-        let tag = format!("v{}", workspace_version()?);
-        let here = output(Command::new("git").args(["tag", "--points-at", "HEAD"]))?;
-        ensure!(here.lines().any(|line| line == tag), "this commit has no tag '{tag}'");
-    }
+    let version = workspace_version()?;
     let mut command = cargo(&["publish", "--locked"]);
+    let mut names = CRATES.to_vec();
     if dry {
         command.args(["--dry-run", "--allow-dirty"]);
+    } else {
+        let tag = format!("v{version}");
+        let here = output(Command::new("git").args(["tag", "--points-at", "HEAD"]))?;
+        ensure!(here.lines().any(|line| line == tag), "this commit has no tag '{tag}'");
+        // cargo uploads nothing if one of them is there, so that a run after a failure goes on.
+        names.retain(|name| !published(name, &version));
     }
-    for name in CRATES {
+    if names.is_empty() {
+        println!("{version} of all crates is on the registry");
+        return Ok(());
+    }
+    for name in &names {
         command.args(["--package", name]);
     }
     run(&mut command)?;
-    sizes()
+    sizes(&names)
+}
+
+/// Whether the registry has this version of a crate. If it can't be reached, cargo will say so.
+fn published(name: &str, version: &str) -> bool {
+    let package = format!("{name}@{version}");
+    let there = works(&mut cargo(&["info", "--quiet", "--registry", "crates-io", &package]));
+    if there {
+        println!("{package} is on the registry");
+    }
+    there
 }
 
 /// Manifests, and what the packages would hold. Nothing is built.
@@ -68,6 +90,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
         wrong.extend(faults_of_manifest(&manifest).map(|fault| format!("{name}: {fault}")));
         wrong.extend(faults_of_files(name)?.into_iter().map(|fault| format!("{name}: {fault}")));
     }
+    wrong.extend(faults_of_readme(Path::new(README_OF_PYTHON))?);
     ensure!(wrong.is_empty(), "packages are not ready:\n  {}", wrong.join("\n  "));
     Ok(Vec::new())
 }
@@ -112,6 +135,7 @@ fn faults_of_files(name: &str) -> Result<Vec<String>> {
         .filter(|file| !files.contains(file))
         .map(|file| format!("the package has no {file}"))
         .collect();
+    wrong.extend(faults_of_readme(&folder.join("README.md"))?);
     for license in ["LICENSE-MIT", "LICENSE-APACHE"] {
         if fs::read(folder.join(license)).ok() != fs::read(license).ok() {
             wrong.push(format!("{license} is not that of the repository"));
@@ -127,6 +151,13 @@ fn faults_of_files(name: &str) -> Result<Vec<String>> {
         );
     }
     Ok(wrong)
+}
+
+/// Links of a README that lead nowhere on the pages of a registry, which know no other file of the repository.
+fn faults_of_readme(readme: &Path) -> Result<Vec<String>> {
+    let text = documents::without_blocks(&fs::read_to_string(readme)?);
+    let fault = |link| format!("{}: '{link}' is no link on a registry's page", readme.display());
+    Ok(documents::links(&text).map(fault).collect())
 }
 
 /// The files that Rust source includes as text or bytes.
@@ -154,20 +185,23 @@ fn normal(path: &Path) -> PathBuf {
 }
 
 /// The sizes of the packages that were made.
-fn sizes() -> Result<()> {
+fn sizes(names: &[&str]) -> Result<()> {
     let version = workspace_version()?;
-    for name in CRATES {
+    for name in names {
         let file = target_folder().join(format!("package/{name}-{version}.crate"));
         let size = fs::metadata(&file).with_context(|| format!("no {}", file.display()))?.len();
         println!("{name:<20} {:>7.1} KB", size as f64 / 1e3);
-        ensure!(size <= LARGEST, "{name}: the registry takes at most {LARGEST} bytes");
+        ensure!(
+            size <= LARGEST,
+            "{name}: more than {LARGEST} bytes, nine tenths of what the registry takes"
+        );
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{faults_of_manifest, included, normal};
+    use super::{faults_of_manifest, faults_of_readme, included, normal};
     use std::path::Path;
 
     #[test]
@@ -180,6 +214,16 @@ mod tests {
         // A field of another table is none of the package's.
         let moved = good.replace("readme = \"r\"\n", "") + "readme = \"r\"\n";
         assert_eq!(faults_of_manifest(&moved).count(), 1);
+    }
+
+    #[test]
+    fn links_of_readmes() {
+        let file = std::env::temp_dir().join(format!("farpoint-readme-{}.md", std::process::id()));
+        std::fs::write(&file, "[a](docs/a.md) [b](https://x.y)\n```\n[c](c)\n```\n![d](d.png)\n")
+            .unwrap();
+        let faults = faults_of_readme(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(faults.len(), 2, "{faults:?}");
     }
 
     #[test]

@@ -33,6 +33,12 @@ ray.init(num_cpus=1, include_dashboard=False)
 assert ray.get(ray.remote(lambda: 7).remote(), timeout=60) == 7
 ray.shutdown()
 ";
+/// The wheel has the licenses of what it contains.
+const HOLDS_NOTICES: &str = "\
+import importlib.metadata
+names = {path.name for path in importlib.metadata.files('farpoint')}
+assert {'LICENSE-MIT', 'LICENSE-APACHE', 'THIRD-PARTY.txt'} <= names, names
+";
 /// Where the package is.
 const PACKAGE: &str = "bindings/python/python/farpoint";
 
@@ -81,6 +87,7 @@ pub(crate) fn test_all() -> Result<Vec<String>> {
     let mut skipped = try_install(&venv, &WANTED);
     skipped.extend(try_torch(&venv));
     install_wheel(&venv, &wheel)?;
+    run(venv.tool("python").args(["-c", HOLDS_NOTICES]))?;
     skipped.extend(check_types(&venv)?);
     let all = ["--ignore-glob=*/test_ray*.py", TESTS].map(PathBuf::from);
     skipped.extend(pytest(&venv, "newest NumPy", &all)?);

@@ -6,6 +6,7 @@
 
 mod help;
 
+use crate::documents;
 use crate::process::{cargo, copy, output, program, run, target_folder};
 use crate::venv::Venv;
 use anyhow::{Result, ensure};
@@ -61,6 +62,13 @@ fn build(venv: &Venv) -> Result<()> {
     for name in SOURCES {
         copy(Path::new(name), &source.join(name))?;
     }
+    // Links that registries show hold there; within the site they lead to its own pages.
+    let python = source.join("bindings/python/README.md");
+    let mut text = fs::read_to_string(&python)?;
+    for start in documents::ON_THE_WEB {
+        text = text.replace(start, "](../../");
+    }
+    fs::write(python, text)?;
     // What is no page: the crate that tests the examples, and what is copied elsewhere.
     fs::remove_dir_all(source.join("docs/site"))?;
     fs::remove_file(source.join("docs/Cargo.toml"))?;

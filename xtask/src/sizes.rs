@@ -19,7 +19,7 @@ const WHEEL: f64 = 9.5;
 const LIBRARY: f64 = 6.0;
 const KERNELS: f64 = 4.5;
 
-const ARCHIVE: &str = "crates/farpoint-cuda/kernels/built/kernels.bin";
+pub(crate) const ARCHIVE: &str = "crates/farpoint-cuda/kernels/built/kernels.bin";
 const RECORD: &str = "xtask/release-build.txt";
 
 /// The release build may take so much more than the record.

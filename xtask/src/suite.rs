@@ -177,8 +177,16 @@ fn cargo_deny() -> Result<Skipped> {
     if !works(&mut cargo(&["deny", "--version"])) {
         return Ok(vec!["cargo-deny is not installed (licenses were checked without it)".into()]);
     }
-    run_command(&mut cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"]))?;
-    Ok(Vec::new())
+    let mut check = cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"]);
+    let advisories = works(&mut cargo(&["deny", "fetch", "db"]));
+    if advisories {
+        check.arg("advisories");
+    }
+    run_command(&mut check)?;
+    Ok(match advisories {
+        true => Vec::new(),
+        false => vec!["security advisories, which can't be fetched".into()],
+    })
 }
 
 fn clippy() -> Result<Skipped> {

@@ -6,7 +6,7 @@ install(FILES ${farpoint_files} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(folder ${farpoint_include})
     install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 endforeach()
-install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE-MIT LICENSE-APACHE THIRD-PARTY.txt DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES package.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/farpoint)
 
 set(farpoint_package ${CMAKE_INSTALL_LIBDIR}/cmake/farpoint)

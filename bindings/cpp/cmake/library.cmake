@@ -1,12 +1,6 @@
-# The library: made by cargo, then given the names under which it is installed. Sets farpoint_files, what is
+# The library: made by cargo (rust.cmake says which), then given the names under which it is installed. Sets farpoint_files, what is
 # installed as libraries, and defines farpoint::farpoint and farpoint::static.
 
-find_program(FARPOINT_CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin"
-             DOC "cargo, which compiles the library")
-if(NOT FARPOINT_CARGO)
-    message(FATAL_ERROR "farpoint is written in Rust, and there is no cargo: install it from https://rustup.rs, "
-                        "or name it with -DFARPOINT_CARGO=/path/to/cargo")
-endif()
 if(DEFINED ENV{CARGO_TARGET_DIR})
     set(farpoint_target "$ENV{CARGO_TARGET_DIR}")
 else()
@@ -41,7 +35,7 @@ list(GET farpoint_made 0 farpoint_made_shared)
 list(GET farpoint_made 1 farpoint_made_archive)
 
 # cargo knows best what is out of date, so it is asked each time.
-set(farpoint_release "${FARPOINT_CARGO_TARGET}/release")
+set(farpoint_release "${FARPOINT_CARGO_TARGET}/${farpoint_triple}/release")
 set(farpoint_features "")
 if(FARPOINT_CUDA)
     set(farpoint_features --features cuda)
@@ -61,9 +55,9 @@ foreach(link IN ITEMS ${farpoint_soname} ${farpoint_link})
     list(APPEND farpoint_files ${farpoint_lib}/${link})
 endforeach()
 add_custom_target(farpoint_cargo ALL
-    COMMAND ${CMAKE_COMMAND} -E env "CARGO_TARGET_DIR=${FARPOINT_CARGO_TARGET}"
+    COMMAND ${CMAKE_COMMAND} -E env "CARGO_TARGET_DIR=${FARPOINT_CARGO_TARGET}" ${farpoint_target_variables}
             ${FARPOINT_CARGO} rustc --release --package farpoint-capi --lib --crate-type cdylib --crate-type staticlib
-            ${farpoint_features} ${FARPOINT_CARGO_FLAGS}
+            ${farpoint_target_flags} ${farpoint_features} ${FARPOINT_CARGO_FLAGS}
     ${farpoint_commands}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     BYPRODUCTS ${farpoint_files}
@@ -73,10 +67,9 @@ add_custom_target(farpoint_cargo ALL
 # What a program needs besides farpoint::static: what Rust's standard library needs.
 set(farpoint_probe "${CMAKE_CURRENT_BINARY_DIR}/native.rs")
 file(WRITE ${farpoint_probe} "")
-get_filename_component(farpoint_toolchain ${FARPOINT_CARGO} DIRECTORY)
-find_program(FARPOINT_RUSTC rustc HINTS ${farpoint_toolchain} DOC "rustc, which is asked for system libraries")
 execute_process(
-    COMMAND ${FARPOINT_RUSTC} --crate-type staticlib --print native-static-libs -o ${farpoint_probe}.a ${farpoint_probe}
+    COMMAND ${FARPOINT_RUSTC} --crate-type staticlib --print native-static-libs ${farpoint_target_flags}
+            -o ${farpoint_probe}.a ${farpoint_probe}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} ERROR_VARIABLE farpoint_native OUTPUT_QUIET)
 if(NOT farpoint_native MATCHES "native-static-libs: ([^\n\r]*)")
     message(FATAL_ERROR "rustc does not tell which system libraries a static library needs: ${farpoint_native}")

@@ -2,13 +2,20 @@
 
 set(CPACK_PACKAGE_NAME libfarpoint-dev)
 set(CPACK_PACKAGE_VENDOR "The farpoint maintainers")
-set(CPACK_PACKAGE_CONTACT "The farpoint maintainers <maintainers@farpoint.invalid>")
+file(STRINGS package.xml farpoint_contact REGEX "<maintainer ")
+string(REGEX REPLACE ".*email=\"([^\"]+)\">([^<]+)<.*" "\\2 <\\1>" CPACK_PACKAGE_CONTACT "${farpoint_contact}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_PACKAGE_DESCRIPTION "${PROJECT_DESCRIPTION}: the shared and the static library, headers for C, C++17, Eigen and PCL")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE-MIT")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+# Unless set, that of this machine.
+if(farpoint_triple MATCHES "^aarch64-")
+    set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+elseif(farpoint_triple MATCHES "^x86_64-")
+    set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE amd64)
+endif()
 set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "${PROJECT_HOMEPAGE_URL}")
 # What the shared library needs, found by dpkg-shlibdeps where that is installed.
 find_program(FARPOINT_SHLIBDEPS dpkg-shlibdeps)
