@@ -103,7 +103,7 @@ fn the_memory_that_is_named_suffices_and_no_less_does() {
         ("double.npy", "out.npy"),
     ] {
         for spool in ["", " --spool spool"] {
-            let run = format!("-q sample {input} -o {output} --ratio 0.9{spool} --memory");
+            let run = format!("-q sample {input} -o {output} --ratio 0.25{spool} --memory");
             let least = named(&folder, &format!("{run} 1MiB"));
             assert_eq!(named(&folder, &format!("{run} {}MiB", least - 1)), least, "{run}");
             folder.ok(&format!("{run} {least}MiB"));
