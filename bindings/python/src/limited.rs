@@ -3,7 +3,7 @@
 use crate::files;
 use farpoint::Algorithm;
 use farpoint_files::{Done, Method, Notes, Options, Wanted, answer};
-use farpoint_io::{Merged, Scan};
+use farpoint_io::Merged;
 use farpoint_spool::{Error, Event, Job, Outputs, Sampled};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -40,7 +40,7 @@ fn write_rows(
     until_signal(py, |going_on| {
         let mut warnings = Vec::new();
         let scan = match &paths[..] {
-            [path] => Scan::open(path, &reading, Some(memory))?,
+            [path] => farpoint_spool::open(path, &reading, memory)?,
             _ => {
                 let merged = Merged::open(&paths, &reading, Some(memory))?;
                 warnings.extend_from_slice(merged.warnings());
@@ -152,8 +152,7 @@ fn sampled(
         ));
     }
     let text = |error: Error| error.to_string();
-    let scan = Scan::open(input, &options.reading, Some(limits.memory));
-    let scan = scan.map_err(|error| error.to_string())?;
+    let scan = farpoint_spool::open(input, &options.reading, limits.memory).map_err(text)?;
     let spacing = match options.wanted {
         Wanted::Spacing(length) => Some(length),
         _ => None,

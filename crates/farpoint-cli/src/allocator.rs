@@ -2,6 +2,7 @@
 //! status of bad input; without this it would abort.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -64,10 +65,16 @@ fn there(pointer: *mut u8, bytes: usize) -> *mut u8 {
     if pointer.is_null() { out_of_memory(bytes) } else { pointer }
 }
 
-/// Says that memory has run out, and ends the process. Nothing here may allocate.
+/// Says that memory has run out, removes temporary files, and ends the process. Nothing here may allocate before the
+/// line is written.
 #[cold]
 fn out_of_memory(bytes: usize) -> ! {
+    thread_local!(static HERE: Cell<bool> = const { Cell::new(false) });
     static SAID: AtomicBool = AtomicBool::new(false);
+    if HERE.replace(true) {
+        // There is not even memory for tidying up, which is then left to the next run.
+        _exit(i32::from(farpoint_cli::BAD_INPUT))
+    }
     if SAID.swap(true, Ordering::SeqCst) {
         // Another thread is at it, and one line is enough.
         loop {
@@ -83,6 +90,8 @@ fn out_of_memory(bytes: usize) -> ! {
          use a machine with more"
     );
     let _ = std::io::stderr().write_all(&text.bytes[..text.length]);
+    // Most often it was one large piece, and there is memory for this.
+    farpoint_io::temporary::remove_own();
     // What runs at a usual exit may allocate.
     _exit(i32::from(farpoint_cli::BAD_INPUT))
 }

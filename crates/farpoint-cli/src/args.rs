@@ -19,7 +19,7 @@ mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
 pub(crate) use convert::Convert;
-pub(crate) use demo::{Demo, Moved};
+pub(crate) use demo::Demo;
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
 pub(crate) use filters::Filters;
 pub(crate) use generate::{Generate, Made};
@@ -119,10 +119,6 @@ pub(crate) enum Command {
     Demo(Demo),
     Completions(Completions),
     Man(Man),
-    #[command(hide = true)]
-    Bench(Moved),
-    #[command(hide = true)]
-    Paper(Moved),
 }
 
 /// Choose points of a file so that they cover it evenly.
@@ -156,7 +152,8 @@ pub(crate) struct Sample {
     #[arg(long, value_name = "SIZE", help_heading = "Memory")]
     pub(crate) memory: Option<Size>,
     /// Sample through files in this folder, which stay there if the run is interrupted [default, where
-    /// the cloud does not fit in memory: a folder beside the output, removed in any case].
+    /// the cloud does not fit in memory: a folder beside the output, removed in the end; if the run is killed, by
+    /// the next one that writes there].
     #[arg(long, value_name = "DIR", help_heading = "Memory")]
     pub(crate) spool: Option<PathBuf>,
     /// Go on with the run that was interrupted in the folder of --spool.

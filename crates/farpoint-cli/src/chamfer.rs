@@ -18,7 +18,7 @@ use farpoint::{BadRows, Chamfer, Cpu, FScore, Matcher, Nearest, Scalar};
 use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_io::{Cloud, Column, WriteOptions, memory};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Name of the new column.
@@ -99,7 +99,7 @@ fn files(args: &args::Chamfer) -> Result<()> {
     let name = path.display();
     ensure!(path != stdin, "--per-point -: a picture goes beside it; give the name of a file");
     check::cloud(path, &[&args.a, &args.b], &args.writing)?;
-    let picture = path.with_extension("png");
+    let picture = picture_of(path);
     ensure!(
         picture != args.a && picture != args.b,
         "--per-point {name}: the picture would overwrite an input; give another name"
@@ -231,7 +231,12 @@ fn write(
     };
     cloud.add_column(DISTANCE, column);
     output::write_cloud(path, cloud, &rows, options)?;
-    output::write_file(&path.with_extension("png"), &picture)
+    output::write_file(&picture_of(path), &picture)
+}
+
+/// Where the picture beside the points goes.
+fn picture_of(path: &Path) -> PathBuf {
+    path.with_extension("png")
 }
 
 fn file_name(path: &Path) -> String {
@@ -254,6 +259,7 @@ fn as_json(
         "a": input::name(first),
         "b": input::name(second),
         "output": args.per_point.as_ref().map(|path| path.display().to_string()),
+        "picture": args.per_point.as_ref().map(|path| picture_of(path).display().to_string()),
         "a_points": a.points,
         "b_points": b.points,
         "a_dropped": a.dropped,
@@ -302,5 +308,8 @@ fn as_table(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64) -> Strin
     let time = seconds(outcome.seconds);
     let place = report::place(&outcome.ran_on);
     line("compare", format!("{time} on {place}"));
+    if let Some(path) = &args.per_point {
+        line("wrote", format!("{} and {}", path.display(), picture_of(path).display()));
+    }
     text
 }

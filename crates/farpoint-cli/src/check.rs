@@ -152,6 +152,10 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
 
 /// Amounts that no cloud can give.
 pub(crate) fn amount(amount: Amount) -> Result<()> {
+    ensure!(
+        amount != Amount::Ratio(0.0),
+        "--ratio 0: chooses no point; give a share above 0 (-n 0 writes a file without points)"
+    );
     let Err(error) = amount.limit(usize::MAX) else { return Ok(()) };
     match amount {
         Amount::Ratio(given) => bail!("--ratio {given}: {error}"),
@@ -248,7 +252,8 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
     Ok(())
 }
 
-/// Whether a folder for outputs is there: no command makes one.
+/// Whether a folder for outputs is there. Only those are made that belong to the outputs alone: of --output-dir, and of
+/// 'man'.
 pub(crate) fn folder(path: &Path) -> Result<()> {
     let name = path.display();
     ensure!(path.is_dir(), "{name}: the folder is not there; create it first, or write elsewhere");

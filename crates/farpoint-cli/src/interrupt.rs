@@ -3,11 +3,8 @@
 //! Output goes to temporary files that are renamed at the end. While one is being written an
 //! interrupt waits for it; a second one does not.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use farpoint_io::temporary;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use tempfile::TempDir;
 
 /// Files being written.
 static WRITING: AtomicUsize = AtomicUsize::new(0);
@@ -16,8 +13,6 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the run ends itself when an interrupt comes.
 static GENTLE: AtomicBool = AtomicBool::new(false);
-/// Folders that an interrupt removes.
-static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Exit status after Ctrl-C, as shells expect it.
 const STATUS: i32 = 130;
@@ -52,34 +47,8 @@ pub(crate) fn gentle() -> &'static AtomicBool {
     &INTERRUPTED
 }
 
-/// Ends the process as after an interrupt, after removing its folders.
+/// Ends the process as after an interrupt, after removing its temporary files.
 pub(crate) fn end() -> ! {
-    for folder in FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        let _ = std::fs::remove_dir_all(folder);
-    }
+    temporary::remove_own();
     std::process::exit(STATUS)
-}
-
-/// A folder that is removed when it is dropped, or when an interrupt ends the process.
-pub(crate) struct Temporary(TempDir);
-
-impl Temporary {
-    /// A new one in a folder.
-    pub(crate) fn new(beside: &Path) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix(".farpoint-spool-").tempdir_in(beside)?;
-        let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
-        folders.push(folder.path().to_owned());
-        Ok(Self(folder))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
-        folders.retain(|folder| folder != self.0.path());
-    }
 }

@@ -1,26 +1,26 @@
 //! `farpoint sample` of a file through the disk: where memory is limited, or too little is free.
 
+mod needed;
+
 use crate::args::{self, Device, Length, Method, SampleOutput};
 use crate::merged::About;
 use crate::messages::{note, warn};
 use crate::output::{count, number, print, seconds};
 use crate::progress::Progress;
 use crate::report::Files;
-use crate::{input, interrupt, messages, output, units};
+use crate::{input, messages, output, units};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Algorithm;
 use farpoint_io::{Error, Filter, Scan, memory};
 use farpoint_spool::{Event, Job, Outputs, Sampled};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// Share of the free memory that is taken where nobody says how much.
 const FREE: f64 = 0.75;
 /// A file smaller than this share of the free memory fits, however well it is compressed.
 const SMALL: u64 = 200;
-/// Bytes that a point takes in memory while it is sampled, for each byte of a coordinate.
-const WORK: u64 = 8;
 
 /// What a program does before memory is limited.
 static BEFORE: OnceLock<fn()> = OnceLock::new();
@@ -57,8 +57,17 @@ pub(crate) fn chosen(args: &args::Sample) -> Result<Option<Large>> {
         return too_large(args);
     }
     let memory = allowed.map_or_else(most, Ok)?;
-    let scan = Scan::open(path, &options, Some(memory))?.filtered(filter(args)?)?;
-    if args.spool.is_none() && needed(&scan) <= memory {
+    let scan = match farpoint_spool::open(path, &options, memory) {
+        Err(error @ farpoint_spool::Error::Memory { .. }) => {
+            let whole = needed::of_header(args);
+            if args.spool.is_none() && whole.is_some_and(|whole| whole <= memory) {
+                return Ok(None);
+            }
+            return Err(needed::least(args, whole, error).into());
+        }
+        found => found?.filtered(filter(args)?)?,
+    };
+    if args.spool.is_none() && needed::of(args, &scan) <= memory {
         return Ok(None);
     }
     Ok(Some(Large { scan, memory, about: None }))
@@ -87,7 +96,7 @@ pub(crate) fn limit(args: &args::Sample) -> Result<Option<u64>> {
 
 /// The memory for sampling through the disk, if this is how a cloud is sampled.
 pub(crate) fn asked(args: &args::Sample, scan: &Scan) -> Result<Option<u64>> {
-    let needed = needed(scan);
+    let needed = needed::of(args, scan);
     if let Some(memory) = limit(args)? {
         return Ok((args.spool.is_some() || needed > memory).then_some(memory));
     }
@@ -143,21 +152,13 @@ fn too_large(args: &args::Sample) -> Result<Option<Large>> {
         Err(Error::NotInParts { .. }) => return Ok(None),
         found => found?.filtered(filter(args)?)?,
     };
-    let needed = needed(&scan);
+    let needed = needed::of(args, &scan);
     if needed <= free {
         return Ok(None);
     }
     let memory = (free as f64 * FREE) as u64;
     tell(&input::name(path), needed, free, memory);
     Ok(Some(Large { scan, memory, about: None }))
-}
-
-/// Bytes that sampling a file in memory takes.
-fn needed(scan: &Scan) -> u64 {
-    let number = if scan.is_single() { 4 } else { 8 };
-    let row = scan.stride().unwrap_or(64) as u64;
-    // The rows, coordinates, what sampling makes of them, and the output.
-    scan.len().saturating_mul(2 * row + 3 * number + number * WORK) + (64 << 20)
 }
 
 fn bytes(size: u64) -> String {
@@ -196,14 +197,13 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
     scan.warnings().iter().for_each(|warning| warn(&format!("{name}: {warning}")));
     let lengths = [("--spacing", args.wanted.spacing), ("--scale", args.output.writing.scale)];
     let unit = units::of(scan.head(), &name, &lengths)?;
-    let (own, spool) = folder(args)?;
     let amount = args.wanted.amount(|length| length.in_units_of(unit));
     let start = args.run.start.as_ref().map(|start| start.with_seed(args.run.seed.unwrap_or(0)));
     let job = Job::new(amount, large.memory)
         .start(start)
         .drop_zeros(args.input.rows.drop_zeros)
         .single(args.input.rows.f32)
-        .spool(spool)
+        .spool(args.spool.clone())
         .resume(args.resume)
         .sorted(args.output.sorted);
     let SampleOutput { output, indices, writing, .. } = &args.output;
@@ -211,16 +211,15 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
     let points = output.as_deref().map(|path| (path, &options));
     let outputs = Outputs { points, indices: indices.as_deref() };
     let progress = Progress::start("sampling", &name);
-    let rows = args.input.rows;
     let sampled = on_threads(args, || {
         farpoint_spool::sample(scan, &job, &outputs, &mut |event| {
-            told(scan, rows, event, &progress);
+            told(scan, args, event, &progress);
             true
         })
     });
     drop(progress);
-    drop(own);
-    let sampled = sampled.map_err(|error| anyhow!("{error}"))?;
+    let whole = needed::of(args, scan);
+    let sampled = sampled.map_err(|error| needed::least(args, Some(whole), error))?;
     for warning in &sampled.warnings {
         let to = output.as_deref().unwrap_or(path).display();
         warn(&format!("{to}: {warning}"));
@@ -239,24 +238,8 @@ fn on_threads<R: Send>(args: &args::Sample, work: impl FnOnce() -> R + Send) -> 
     }
 }
 
-/// The folder of the spool: that which was given, or one beside the output that is removed in any case.
-fn folder(args: &args::Sample) -> Result<(Option<interrupt::Temporary>, PathBuf)> {
-    if let Some(folder) = &args.spool {
-        return Ok((None, folder.clone()));
-    }
-    let SampleOutput { output, indices, .. } = &args.output;
-    let beside = output.as_deref().or(indices.as_deref()).filter(|path| *path != Path::new("-"));
-    let beside = beside.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
-    let beside = beside.unwrap_or(Path::new("."));
-    let own = interrupt::Temporary::new(beside).map_err(|error| {
-        anyhow!("{}: cannot be written: {error}; give a folder by --spool", beside.display())
-    })?;
-    let path = own.path().to_owned();
-    Ok((Some(own), path))
-}
-
 /// Passes on what a user should see.
-fn told(scan: &Scan, rows: args::Rows, event: Event, progress: &Progress) {
+fn told(scan: &Scan, args: &args::Sample, event: Event, progress: &Progress) {
     let name = scan.name();
     match event {
         Event::Surveyed { rows: all, bad, zeros, corner } => {
@@ -266,7 +249,11 @@ fn told(scan: &Scan, rows: args::Rows, event: Event, progress: &Progress) {
                 note(&format!("{name}: {} of {} rows are used", count(kept), count(all)));
                 bad = 0;
             }
-            input::tell(name, rows, [all, bad, zeros]);
+            input::tell(name, args.input.rows, [all, bad, zeros]);
+            if let (true, Some(folder)) = (args.resume, &args.spool) {
+                let folder = folder.display();
+                note(&format!("{folder}: holds no run to go on with; this one begins anew"));
+            }
             if let Some(corner) = corner {
                 input::tell_narrowed(name, corner);
             }

@@ -77,8 +77,6 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
-        Command::Bench(given) => Err(given.error("bench")),
-        Command::Paper(given) => Err(given.error("paper")),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

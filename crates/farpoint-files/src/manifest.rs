@@ -5,6 +5,7 @@
 //! A run holds a lock on the manifest, which the system gives back when the process ends, however it ends.
 
 use crate::{Error, File, Row};
+use farpoint_io::temporary;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -140,20 +141,14 @@ impl Manifest {
         let _ = fs::remove_file(self.folder.join(TRIES));
     }
 
-    /// Removes what was left half-written where these outputs go.
+    /// Removes what was left half-written of these outputs, as far as they are in the folder: the list of tries
+    /// may have been written by anybody.
     fn sweep(&self, places: &HashSet<String>) {
-        let folder = |place: &String| self.folder.join(place).parent().map(Path::to_owned);
-        let mut folders: Vec<_> = places.iter().filter_map(folder).collect();
-        folders.sort();
-        folders.dedup();
-        for entry in
-            folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten()
-        {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            if name.starts_with(".farpoint-") && name.ends_with(".tmp") {
-                // One that stays is no output: its name says so.
-                let _ = fs::remove_file(entry.path());
+        let Ok(root) = fs::canonicalize(&self.folder) else { return };
+        for output in places.iter().map(|place| self.folder.join(place)) {
+            let folder = output.parent().and_then(|folder| fs::canonicalize(folder).ok());
+            if folder.is_some_and(|folder| folder.starts_with(&root)) {
+                temporary::remove_left(&output);
             }
         }
     }
@@ -194,4 +189,39 @@ fn open_tries(text: &str) -> HashSet<String> {
         };
     }
     open
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_left_of_its_own_outputs_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let name = |name: &str| place.path().join(name);
+        let names = [
+            // Of an output that a killed run had begun, and of one that another process writes.
+            "thin/.farpoint-a.ply.tmp",
+            "thin/.farpoint-b.ply.tmp",
+            // Of other runs, here and elsewhere.
+            "thin/.farpoint-other.ply.tmp",
+            "victim/.farpoint-x.ply.tmp",
+            "victim/.farpoint-y.ply.tmp",
+            "victim/.farpoint-z.ply.tmp",
+        ];
+        ["thin", "victim"].iter().for_each(|folder| fs::create_dir(name(folder)).unwrap());
+        names.iter().for_each(|file| fs::write(name(file), b"half").unwrap());
+        let mut places = vec!["a.ply".to_owned(), "b.ply".into(), "../victim/x.ply".into()];
+        places.push(name("victim/y.ply").to_str().unwrap().to_owned());
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(name("victim"), name("thin/link")).unwrap();
+        places.push("link/z.ply".into());
+        let tries = places.iter().map(|place| format!("+{}\n", serde_json::Value::from(&**place)));
+        fs::write(name("thin/.farpoint-tries"), tries.collect::<String>()).unwrap();
+        let used = fs::File::options().write(true).open(name(names[1])).unwrap();
+        used.lock().unwrap();
+        Manifest::open(&name("thin")).unwrap().close();
+        let left = names.map(|file| name(file).exists());
+        assert_eq!(left, [false, true, true, true, true, true]);
+    }
 }

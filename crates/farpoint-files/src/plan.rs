@@ -47,8 +47,15 @@ pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>
                 out.join(&place).display(),
                 files[other].input.display()
             );
-            let fix =
-                "give folders instead of files, whose tree is kept, or sample them in two runs";
+            let fix = match path.parent() == files[other].input.parent() {
+                true => {
+                    "rename one of them, or work on them in two runs with two folders for outputs"
+                }
+                false => {
+                    "give the folder above both with --recursive (in Python: recursive=True), which keeps \
+                     their tree, or work on them in two runs with two folders for outputs"
+                }
+            };
             return Err(Error::given(&path, what, fix));
         }
         let there = fs::metadata(&path).ok();

@@ -57,6 +57,7 @@ mod scan;
 mod sink;
 mod summary;
 mod table;
+pub mod temporary;
 mod text;
 mod unpack;
 mod whole;
@@ -74,7 +75,8 @@ pub use merge::{EqualRows, Merged, MergedFile};
 pub use npy::{Array, Values};
 pub use numbers::read_numbers;
 pub use output::{
-    check_output, write, write_arrays, write_bytes, write_indices, write_indices_in_blocks,
+    check_output, write, write_arrays, write_bytes, write_file, write_indices,
+    write_indices_in_blocks,
 };
 pub use scan::{Rows, Scan};
 pub use summary::{Octree, Summary};

@@ -49,6 +49,15 @@ pub fn write_bytes(
     encode("output", cloud, rows, options)
 }
 
+/// Writes bytes to a file as the other outputs are written: completely or not at all. The path `-` is standard
+/// output.
+///
+/// # Errors
+/// [`Error::Write`] if the system refuses.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    put(path, bytes)
+}
+
 /// Writes indices as a NumPy array of int64.
 ///
 /// # Errors

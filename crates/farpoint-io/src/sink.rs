@@ -1,7 +1,7 @@
 //! Files that are written completely or not at all: to a temporary file next to the destination, which is
 //! then renamed, so that an interrupted run leaves the old file or none.
 
-use crate::Error;
+use crate::{Error, temporary};
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -48,12 +48,7 @@ fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::
         // A pipe or a device cannot be renamed over.
         return write(Sink::Stream(&mut File::options().write(true).open(&target)?));
     }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".farpoint-").suffix(".tmp");
-    // Private by default, which would be a surprise in a shared folder.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder_of(&target))?;
+    let (mut file, _own) = temporary::beside(&target)?;
     write(Sink::File(file.as_file_mut()))?;
     if let Some(there) = there {
         file.as_file().set_permissions(there.permissions())?;

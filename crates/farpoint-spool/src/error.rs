@@ -49,13 +49,13 @@ pub enum Error {
         fix: String,
     },
     /// Fewer bytes of memory are allowed than the work needs.
-    #[error("{name}: {what} needs about {} MiB of memory, {} are allowed; {fix}", needed >> 20, allowed >> 20)]
+    #[error("{name}: {what} needs {} MiB of memory, {} are allowed; {fix}", needed.div_ceil(1 << 20), allowed >> 20)]
     Memory {
         /// The input.
         name: String,
         /// What the memory is for.
         what: &'static str,
-        /// Bytes that are needed.
+        /// Bytes to allow for the whole run.
         needed: u64,
         /// Bytes that are allowed.
         allowed: u64,
@@ -68,6 +68,17 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn through(name: &str, needed: u64, allowed: u64) -> Error {
+        let what = "sampling through the disk";
+        Error::Memory { name: name.to_owned(), what, needed, allowed, fix: "allow more" }
+    }
+
+    pub(crate) fn converting(name: &str, needed: u64, allowed: u64) -> Error {
+        let what = "writing the points in another format than the input's";
+        let fix = "write the input's format, or allow more";
+        Error::Memory { name: name.to_owned(), what, needed, allowed, fix }
+    }
+
     pub(crate) fn written(path: &Path, source: io::Error) -> Error {
         let fix = match source.kind() {
             io::ErrorKind::StorageFull

@@ -19,7 +19,8 @@ pub struct Job {
     /// Bytes of memory that the process may take. More is taken where the allocator keeps what is freed: see
     /// docs/scale.md for what was measured.
     pub memory: u64,
-    /// The folder of the spool; one beside the output unless set, which is removed in any case.
+    /// The folder of the spool; one beside the output unless set, which is removed in the end: by a later run
+    /// beside it, if this one is killed.
     pub spool: Option<PathBuf>,
     /// Whether a run that was interrupted in that folder goes on.
     pub resume: bool,

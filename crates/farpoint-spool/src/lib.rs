@@ -6,10 +6,10 @@
 //!
 //! ```no_run
 //! use farpoint::Amount;
-//! use farpoint_io::{ReadOptions, Scan, WriteOptions};
-//! use farpoint_spool::{Job, Outputs, sample};
+//! use farpoint_io::{ReadOptions, WriteOptions};
+//! use farpoint_spool::{Job, Outputs, open, sample};
 //! let job = Job::new(Amount::Ratio(0.25), 8 << 30);
-//! let scan = Scan::open("big.laz".as_ref(), &ReadOptions::default(), Some(job.memory))?;
+//! let scan = open("big.laz".as_ref(), &ReadOptions::default(), job.memory)?;
 //! let options = WriteOptions::default();
 //! let outputs = Outputs { points: Some(("thin.laz".as_ref(), &options)), indices: None };
 //! let sampled = sample(&scan, &job, &outputs, &mut |_| true)?;
@@ -42,4 +42,4 @@ mod write;
 
 pub use error::Error;
 pub use job::{Event, Job, Outputs, Sampled, Sizes};
-pub use run::{sample, sample_rows, write_rows};
+pub use run::{open, sample, sample_rows, write_rows};

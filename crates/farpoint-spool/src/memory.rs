@@ -11,7 +11,7 @@ const PROCESS: u64 = 24 << 20;
 /// Tenths of the rest that are divided: allocators keep what is free between the rest. Measured at 20
 /// million points with 256 MiB.
 const USED: u64 = 7;
-/// The least that is worked with.
+/// The least that is divided.
 const LEAST: u64 = 24 << 20;
 /// Bytes of a candidate of a band, with what decides about it; of float32, and of float64.
 const CANDIDATE: [u64; 2] = [160, 260];
@@ -41,21 +41,45 @@ pub(crate) struct Shares {
     pub(crate) buffers: u64,
 }
 
+/// Bytes of memory that are allowed where so many are divided, beside a file that is held in memory.
+fn total(work: u64, held: u64) -> u64 {
+    work.div_ceil(USED) * 10 + PROCESS + held
+}
+
+/// Bytes that are divided where so many are for rows in another format.
+fn divided(converting: u64) -> u64 {
+    converting.div_ceil(3) * 4
+}
+
+/// Bytes of memory that are allowed at least, if a file of so many bytes in memory can't be read in parts.
+pub(crate) fn least(held: u64) -> u64 {
+    total(LEAST, held)
+}
+
+/// As [`least`], where so many bytes are for rows in another format.
+pub(crate) fn least_converting(held: u64, converting: u64) -> u64 {
+    total(divided(converting), held)
+}
+
 impl Shares {
-    pub(crate) fn of(scan: &Scan, job: &Job, threads: usize) -> Result<Shares, Error> {
+    /// The shares of a job that takes so many bytes for rows in another format.
+    pub(crate) fn of(
+        scan: &Scan,
+        job: &Job,
+        converting: u64,
+        threads: usize,
+    ) -> Result<Shares, Error> {
         // A file that can't be read in parts is in memory all the time.
         let held = scan.held();
         let work = job.memory.saturating_sub(PROCESS + held) / 10 * USED;
         // A part as it is read, and its points by tiles.
         let part = scan.memory_a_part() + scan.memory_a_part() / 2;
-        let needed = LEAST.max(2 * part);
-        if work < needed {
-            return Err(Error::Memory {
-                name: scan.name().to_owned(),
-                what: "sampling through the disk",
-                needed: needed.div_ceil(USED) * 10 + PROCESS + held,
-                allowed: job.memory,
-                fix: "allow more",
+        let (reading, converting) = (LEAST.max(2 * part), divided(converting));
+        if work < reading.max(converting) {
+            let needed = total(reading.max(converting), held);
+            return Err(match converting > reading {
+                true => Error::converting(scan.name(), needed, job.memory),
+                false => Error::through(scan.name(), needed, job.memory),
             });
         }
         // Single precision unless the file has doubles and they are kept.

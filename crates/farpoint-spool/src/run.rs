@@ -2,11 +2,11 @@
 
 use crate::build::Build;
 use crate::error::Error;
-use crate::folder::Folder;
+use crate::folder::{CLOUD, Folder};
 use crate::grid::Tiles;
 use crate::job::{Event, Job, Outputs, Sampled};
 use crate::log::{Log, RUN};
-use crate::memory::Shares;
+use crate::memory::{Shares, least};
 use crate::rows::{Stored, Use};
 use crate::spool::Spool;
 use crate::stamp::identity;
@@ -17,7 +17,7 @@ use crate::survey::{Survey, survey};
 use crate::work::Work;
 use crate::write;
 use farpoint::{Amount, Scalar};
-use farpoint_io::{Scan, WriteOptions};
+use farpoint_io::{ReadOptions, Scan, WriteOptions};
 use farpoint_tiles::{Conductor, Entry, Key, Local, Mode, Plan, Tile, TileOptions};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -50,8 +50,7 @@ pub fn sample(
     outputs: &Outputs<'_>,
     observer: Observer<'_>,
 ) -> Result<Sampled, Error> {
-    let shares = Shares::of(scan, job, rayon::current_num_threads())?;
-    write::check(scan, job, outputs, &shares)?;
+    let shares = shares(scan, job, outputs)?;
     let beside = outputs.points.map(|(path, _)| path).or(outputs.indices);
     let beside = beside.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
     run(scan, job, shares, beside, Out::Files(outputs), observer)
@@ -69,12 +68,12 @@ pub fn sample_rows(
     observer: Observer<'_>,
     each: Each<'_>,
 ) -> Result<Sampled, Error> {
-    let shares = Shares::of(scan, job, rayon::current_num_threads())?;
+    let shares = shares(scan, job, &Outputs::default())?;
     run(scan, job, shares, Some(&std::env::temp_dir()), Out::Each(each), observer)
 }
 
 /// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about so many
-/// bytes of memory: they are read in one pass, and sorted in a folder beside the output that is removed in any case.
+/// bytes of memory: they are read in one pass, and sorted in a folder beside the output that is removed in the end.
 /// `going_on` is asked now and then, by any thread, and stops the work by `false`. Returns warnings.
 ///
 /// # Errors
@@ -93,9 +92,8 @@ pub fn write_rows(
         return Err(Error::Input { name, what, fix: "choose rows of this very file".into() });
     }
     let job = Job::new(Amount::Count(rows.len()), memory);
-    let shares = Shares::of(scan, &job, rayon::current_num_threads())?;
     let outputs = Outputs { points: Some((path, options)), indices: None };
-    write::check(scan, &job, &outputs, &shares)?;
+    let shares = shares(scan, &job, &outputs)?;
     let beside = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = Folder::take(None, beside.unwrap_or(Path::new(".")))?;
     let work = Work { scan, job: &job, shares, folder };
@@ -106,6 +104,32 @@ pub fn write_rows(
     let warnings = write::outputs(&work, &outputs, rows.len() as u64, &mut chosen, &stop);
     work.folder.finish();
     warnings
+}
+
+/// Opens a file to be sampled with so much memory. Text is read in parts, whatever its size; what can't be read in
+/// parts is held in memory.
+///
+/// # Errors
+/// As [`Scan::open`]; [`Error::Memory`] if the file would be held in memory and is too large for that.
+pub fn open(path: &Path, options: &ReadOptions, memory: u64) -> Result<Scan, Error> {
+    let whole = |error| match error {
+        farpoint_io::Error::NotInParts { name, needed, .. } => {
+            Error::through(&name, least(needed), memory)
+        }
+        error => error.into(),
+    };
+    match Scan::open(path, options, Some(1)) {
+        Err(farpoint_io::Error::NotInParts { .. }) => {
+            Scan::open(path, options, Some(memory)).map_err(whole)
+        }
+        found => Ok(found?),
+    }
+}
+
+/// What each part of a job may take.
+fn shares(scan: &Scan, job: &Job, outputs: &Outputs<'_>) -> Result<Shares, Error> {
+    let converting = write::converting(scan, job, outputs)?;
+    Shares::of(scan, job, converting, rayon::current_num_threads())
 }
 
 fn run(
@@ -147,7 +171,7 @@ impl Work<'_> {
     fn state(&self, observer: Observer<'_>) -> Result<(State, bool), Error> {
         let identity = identity(self.scan, self.job)?;
         if self.job.resume {
-            if let Some(state) = State::load(&self.folder.file("cloud"))? {
+            if let Some(state) = State::load(&self.folder.file(CLOUD))? {
                 identity.compare(&state.job, self.folder.path())?;
                 return Ok((state, true));
             }
@@ -179,7 +203,10 @@ impl Work<'_> {
         let stored = Stored::of(scan, rows, seen.bounds.unwrap_or_default()[0]);
         let Survey { grid, counts, .. } = &seen;
         let tiles = Tiles::choose(grid.clone(), counts, self.shares.tile);
-        let starts = starts(scan, &seen, self.job, rows, stored, &tiles)?;
+        let starts = match limit {
+            0 => Vec::new(),
+            _ => starts(scan, &seen, self.job, rows, stored, &tiles)?,
+        };
         let extent = self.shares.extent(tiles.len());
         let build = Build { scan, rows, stored, tiles, extent, threads: self.shares.readers };
         let spool = build.run(&self.folder.file("points"), &|| Ok(()))?;
@@ -187,7 +214,7 @@ impl Work<'_> {
         let points = seen.points();
         Log::create(&self.folder.file("log"), tiles.len())?;
         let state = State { job, bad, zeros, points, starts, extent, stored, tiles };
-        state.save(&self.folder.file("cloud"), &self.folder.file("cloud.new"))?;
+        state.save(&self.folder.file(CLOUD), &self.folder.file("cloud.new"))?;
         Ok(state)
     }
 

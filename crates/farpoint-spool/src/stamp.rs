@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::job::Job;
 use crate::place::read_at;
+use farpoint::{Amount, Start};
 use farpoint_io::Scan;
 use std::fs::File;
 use std::path::Path;
@@ -14,6 +15,10 @@ const BYTES: usize = 4096;
 
 /// An input and a job, line by line.
 pub(crate) struct Identity(Vec<(&'static str, String)>);
+
+/// Names of what is no word to a user.
+const TIME: &str = "time of change";
+const CONTENT: &str = "content";
 
 /// Reads a little of the input, wherever it may have changed.
 pub(crate) fn identity(scan: &Scan, job: &Job) -> Result<Identity, Error> {
@@ -31,12 +36,12 @@ pub(crate) fn identity(scan: &Scan, job: &Job) -> Result<Identity, Error> {
     let digest = hasher.finalize();
     Ok(Identity(vec![
         ("input's size", length.to_string()),
-        ("input's time of change", time.to_string()),
-        ("input's content", format!("{digest:08x}")),
+        (TIME, time.to_string()),
+        (CONTENT, format!("{digest:08x}")),
         ("format", scan.description()),
         ("number of rows", scan.len().to_string()),
-        ("amount", format!("{:?}", job.amount)),
-        ("start", format!("{:?}", job.start)),
+        ("amount", amount(job.amount)),
+        ("start", start(job.start.as_ref())),
         ("--drop-zeros", job.drop_zeros.to_string()),
         ("--f32", job.single.to_string()),
         ("filter", scan.filter().to_string()),
@@ -63,6 +68,35 @@ fn digest(
     Ok(())
 }
 
+/// An amount in words.
+fn amount(amount: Amount) -> String {
+    match amount {
+        Amount::Count(count) => format!("{count} points"),
+        Amount::Ratio(ratio) => format!("ratio {ratio}"),
+        Amount::Spacing(spacing) => format!("spacing {spacing}"),
+        Amount::Cell(cell) => format!("cell {cell}"),
+        _ => "all points".into(),
+    }
+}
+
+/// Where a run starts, in words.
+fn start(start: Option<&Start>) -> String {
+    match start {
+        None | Some(Start::First) => "the first row".into(),
+        Some(Start::Index(row)) => format!("row {row}"),
+        Some(Start::Random(seed)) => format!("a random row, seed {seed}"),
+        Some(Start::Indices(rows)) if rows.len() <= 8 => {
+            let rows: Vec<String> = rows.iter().map(usize::to_string).collect();
+            format!("rows {}", rows.join(", "))
+        }
+        Some(Start::Indices(rows)) => {
+            let bytes: Vec<u8> = rows.iter().flat_map(|row| row.to_le_bytes()).collect();
+            format!("{} rows, checksum {:08x}", rows.len(), crc32fast::hash(&bytes))
+        }
+        Some(other) => format!("{other:?}"),
+    }
+}
+
 impl Identity {
     /// As the spool keeps it.
     pub(crate) fn text(&self) -> String {
@@ -75,7 +109,12 @@ impl Identity {
         for (name, now) in &self.0 {
             let then = lines.next().unwrap_or_default();
             if then != now {
-                let what = format!("was begun with another {name} ({then}, now {now})");
+                let what = match *name {
+                    TIME | CONTENT => {
+                        format!("was begun before the input was changed, whose {name} differs")
+                    }
+                    _ => format!("was begun with another {name} ({then}, now {now})"),
+                };
                 let fix = "give what was given then, or delete the folder and begin anew";
                 return Err(Error::unusable(folder, what, fix));
             }

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-const MAGIC: &[u8] = b"farpoint spool 1\n";
+const MAGIC: &[u8] = b"farpoint spool 2\n";
 
 /// A point that is chosen before all others.
 #[derive(Clone, Copy, Debug, PartialEq)]

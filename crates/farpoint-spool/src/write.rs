@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::job::{Job, Outputs};
-use crate::memory::Shares;
+use crate::memory;
 use crate::sort::{GoingOn, Rows};
 use crate::work::Work;
 use farpoint_io::{Cloud, Scan, WriteOptions, write_indices_in_blocks};
@@ -21,46 +21,25 @@ pub(crate) type Chosen<'a> = &'a mut dyn FnMut(
     &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>,
 ) -> Result<(), farpoint_tiles::Error>;
 
-/// Refuses before any work what can't be written with the memory that is allowed.
-pub(crate) fn check(
-    scan: &Scan,
-    job: &Job,
-    outputs: &Outputs<'_>,
-    shares: &Shares,
-) -> Result<(), Error> {
-    let Some((path, options)) = outputs.points else { return Ok(()) };
+/// Bytes of memory for rows that are written in another format, as far as their number is known.
+pub(crate) fn converting(scan: &Scan, job: &Job, outputs: &Outputs<'_>) -> Result<u64, Error> {
+    let Some((path, options)) = outputs.points else { return Ok(0) };
     let held = scan.cloud().is_some();
     if held || scan.copies_rows(path, options)? || scan.writes_blocks(path, options)? {
-        return Ok(());
+        return Ok(0);
     }
-    let stride = width(scan);
     // How many rows a spacing gives is not known before.
     let count = match job.amount {
         farpoint::Amount::Spacing(_) => 0,
         amount => amount.limit(scan.len() as usize).unwrap_or(0) as u64,
     };
-    converted(scan, count, stride, shares)
+    Ok(CONVERTED * count * width(scan) as u64)
 }
 
 /// Bytes of a stored row, about.
 fn width(scan: &Scan) -> usize {
     let line = || scan.bytes().div_ceil(scan.len().max(1)) as usize;
     scan.stride().unwrap_or_else(line)
-}
-
-/// Whether so many rows can be converted in memory.
-fn converted(scan: &Scan, count: u64, stride: usize, shares: &Shares) -> Result<(), Error> {
-    let needed = CONVERTED * count * stride as u64;
-    if needed <= shares.converting {
-        return Ok(());
-    }
-    Err(Error::Memory {
-        name: scan.name().to_owned(),
-        what: "writing the points in another format than the input's",
-        needed,
-        allowed: shares.converting,
-        fix: "write the input's format, or allow more",
-    })
 }
 
 /// Writes what was asked for, unless `going_on` says before a part of it that it is to stop; returns warnings.
@@ -90,7 +69,11 @@ pub(crate) fn outputs(
     let copies = work.scan.copies_rows(to, options)?;
     let blocks = !copies && count > 0 && work.scan.writes_blocks(to, options)?;
     if !copies && !blocks {
-        converted(work.scan, count, width, &work.shares)?;
+        let needed = CONVERTED * count * width as u64;
+        if needed > work.shares.converting {
+            let total = memory::least_converting(work.scan.held(), needed);
+            return Err(Error::converting(work.scan.name(), total, work.job.memory));
+        }
     }
     let sorting = match blocks {
         // A range is written at a time.

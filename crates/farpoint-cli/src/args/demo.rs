@@ -1,4 +1,4 @@
-//! The arguments of `farpoint demo`, and of commands that are gone.
+//! The arguments of `farpoint demo`.
 
 use super::{Count, Ratio, Report, Writing};
 use std::path::PathBuf;
@@ -37,24 +37,4 @@ pub(crate) struct Demo {
     pub(crate) writing: Writing,
     #[command(flatten)]
     pub(crate) report: Report,
-}
-
-/// A command that is no longer part of `farpoint`, with whatever it was given.
-#[derive(Debug, clap::Args)]
-#[command(disable_help_flag = true)]
-pub(crate) struct Moved {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    words: Vec<String>,
-}
-
-impl Moved {
-    /// The error that says where the command `name` went.
-    pub(crate) fn error(&self, name: &str) -> anyhow::Error {
-        let words: String = self.words.iter().map(|word| format!(" {word}")).collect();
-        anyhow::anyhow!(
-            "'farpoint {name}' has moved to the repository's laboratory; in a clone of {} run \
-             'cargo xtask lab {name}{words}'",
-            env!("CARGO_PKG_REPOSITORY")
-        )
-    }
 }

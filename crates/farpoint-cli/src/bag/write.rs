@@ -5,11 +5,11 @@ use super::choose::Chooser;
 use super::pace::Pace;
 use crate::args;
 use crate::device;
-use crate::interrupt::Temporary;
 use crate::messages::{count, warn};
 use crate::progress::Progress;
 use anyhow::{Context, Result, anyhow, ensure};
 use farpoint_io::bag::{Bag, Rewrite, Stages, Topic};
+use farpoint_io::temporary;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -155,7 +155,7 @@ fn parent(path: &Path) -> &Path {
 
 /// A folder that is being made, and moved to its place when it is complete.
 struct Made {
-    temporary: Temporary,
+    temporary: temporary::Folder,
     input: PathBuf,
     output: PathBuf,
 }
@@ -163,7 +163,7 @@ struct Made {
 impl Made {
     fn new(input: &Path, output: &Path) -> Result<Self> {
         let beside = parent(output);
-        let temporary = Temporary::new(beside)
+        let temporary = temporary::Folder::within(beside)
             .with_context(|| format!("{}: no folder can be made there", beside.display()))?;
         Ok(Self { temporary, input: input.to_owned(), output: output.to_owned() })
     }
@@ -185,7 +185,7 @@ impl Made {
             )?;
             // Private while it was made.
             fs::set_permissions(self.temporary.path(), fs::metadata(&self.input)?.permissions())?;
-            fs::rename(self.temporary.path(), &self.output)
+            self.temporary.rename(&self.output)
         };
         finish().with_context(|| {
             format!("{name}: cannot be written; check the folder and its free space")

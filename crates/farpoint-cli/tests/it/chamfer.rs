@@ -83,10 +83,14 @@ fn the_picture_shows_where_clouds_differ() {
         let scene = &pixels[..pixels.len() - 140 * wide];
         scene.iter().filter(|[r, g, b]| *r > 150 && *g > 150 && *b < 90).count()
     };
-    folder.ok("chamfer later.ply room.ply --threshold 0.1 --per-point moved.ply");
+    let table =
+        folder.ok("chamfer later.ply room.ply --threshold 0.1 --per-point moved.ply").text();
+    assert!(table.lines().any(|line| line.ends_with("moved.ply and moved.png")), "{table}");
     assert!(bright("moved.png") > 300, "{}", bright("moved.png"));
     folder.ok("chamfer room.ply room.ply --threshold 0.1 --per-point same.ply");
     assert_eq!(bright("same.png"), 0);
+    let json = folder.ok("chamfer room.ply room.ply --per-point same.ply --json").json();
+    assert_eq!(json["picture"], "same.png");
 }
 
 /// Width and pixels of a PNG file.

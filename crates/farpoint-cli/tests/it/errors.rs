@@ -69,11 +69,29 @@ fn without_a_gpu_the_reason_is_told() {
 }
 
 #[test]
-fn commands_that_moved_say_where() {
+fn only_commands_that_there_are_are_suggested() {
     let folder = Folder::new();
-    folder.fails("bench --quick kitti.bin", &["cargo xtask lab bench --quick kitti"]);
-    folder.fails("paper --help", &["cargo xtask lab paper --help"]);
-    assert!(!folder.ok("--help").text().contains("paper"));
+    let said = folder.run("sampel a.ply");
+    assert_eq!(said.status, 2);
+    assert!(said.err.contains("'sample'") && !said.err.contains("paper"), "{}", said.err);
+    folder.fails("paper a.ply", &["paper"]);
+}
+
+#[test]
+fn a_ratio_of_zero_is_refused() {
+    let folder = Folder::new();
+    folder.room("room.ply", 50);
+    for command in [
+        "sample room.ply -o none.ply --ratio 0",
+        "sample room.ply --output-dir thin --ratio 0%",
+        "sample room.ply -o none.ply --ratio 0 --algorithm random",
+    ] {
+        folder.fails(command, &["--ratio 0", "above 0"]);
+    }
+    assert_eq!(folder.files(), ["room.ply"]);
+    // As many as were asked for, by number.
+    folder.ok("sample room.ply -o none.ply -n 0");
+    assert_eq!(folder.ok("info none.ply --json").json()["points"], 0);
 }
 
 #[test]

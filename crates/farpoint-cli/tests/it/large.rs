@@ -70,8 +70,94 @@ fn a_small_file_stays_in_memory() {
     folder.room("room.ply", 3_000);
     let said = folder.ok("sample room.ply -n 100 -o a.ply --memory 1GiB --json").json();
     assert_ne!(said["algorithm"], "tiles");
-    let said = folder.ok("sample room.ply -n 100 -o a.ply --memory 60MiB --json").json();
+    let said = folder.ok("sample room.ply -n 100 -o a.ply --memory 30MiB --json").json();
+    assert_ne!(said["algorithm"], "tiles");
+    folder.room("large.ply", 600_000);
+    let said = folder.ok("sample large.ply -n 100 -o a.ply --memory 60MiB --json").json();
     assert_eq!(said["algorithm"], "tiles");
+    assert_eq!(folder.files(), ["a.ply", "large.ply", "room.ply"]);
+}
+
+/// The memory that the error of a run names, in MiB.
+fn named(folder: &Folder, arguments: &str) -> u64 {
+    let said = folder.run(arguments);
+    assert_eq!(said.status, 2, "{arguments}: {}", said.err);
+    let (_, needed) = said.err.split_once(" needs ").expect(&said.err);
+    needed.split_once(" MiB of memory").expect(&said.err).0.parse().unwrap()
+}
+
+#[test]
+fn the_memory_that_is_named_suffices_and_no_less_does() {
+    let folder = Folder::new();
+    folder.ok("-q generate room -n 120000 --seed 3 -o room.ply");
+    let others = ["room.laz", "room.e57", "room.xyz", "double.npy --precision double"];
+    for other in others {
+        folder.ok(&format!("-q convert room.ply {other}"));
+    }
+    for (input, output) in [
+        ("room.ply", "out.ply"),
+        ("room.laz", "out.laz"),
+        ("room.e57", "out.e57"),
+        ("room.xyz", "out.xyz"),
+        ("room.xyz", "out.pcd --format pcd:compressed"),
+        ("double.npy", "out.npy"),
+    ] {
+        for spool in ["", " --spool spool"] {
+            let run = format!("-q sample {input} -o {output} --ratio 0.25{spool} --memory");
+            let least = named(&folder, &format!("{run} 1MiB"));
+            assert_eq!(named(&folder, &format!("{run} {}MiB", least - 1)), least, "{run}");
+            folder.ok(&format!("{run} {least}MiB"));
+            // In memory they take less than through the disk at least.
+            assert!(!spool.is_empty() || least < 59, "{run}: {least}");
+        }
+    }
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next() {
+    let folder = Folder::new();
+    folder.ok("-q generate room -n 600000 --seed 3 -o room.ply");
+    let options = "-q sample room.ply -o out.ply --ratio 0.25 --memory 60MiB --json";
+    let is_spool = |name: &String| name.starts_with(".farpoint-spool-");
+    let mut left = None;
+    for _ in 0..20 {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_farpoint"))
+            .args(options.split_whitespace())
+            .current_dir(folder.path("."))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        while child.try_wait().unwrap().is_none() && left.is_none() {
+            let spool = folder.files().into_iter().find(is_spool);
+            left = spool.filter(|name| folder.path(name).join("points").exists());
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        if left.as_ref().is_some_and(|name| folder.path(name).exists()) {
+            break;
+        }
+        left = None;
+    }
+    assert!(left.is_some(), "never killed in time");
+    // Another one that is at work stays.
+    std::fs::create_dir(folder.path(".farpoint-spool-used")).unwrap();
+    folder.write(".farpoint-spool-used/.lock", "");
+    let used = folder.path(".farpoint-spool-used/.lock");
+    let used = std::fs::File::options().write(true).open(used).unwrap();
+    used.lock().unwrap();
+    // The output was half-written, too.
+    folder.write(".farpoint-out.ply.tmp", "half");
+    assert_eq!(folder.ok(options).json()["algorithm"], "tiles");
+    assert_eq!(folder.files(), [".farpoint-spool-used", "out.ply", "room.ply"]);
+}
+
+#[test]
+fn nothing_to_go_on_with_is_told() {
+    let folder = Folder::new();
+    folder.room("room.ply", 3_000);
+    let said = folder.run("sample room.ply -n 100 -o a.ply --spool spool --resume");
+    assert_eq!(said.status, 0, "{}", said.err);
+    said.names(&["note", "spool", "begins anew"]);
     assert_eq!(folder.files(), ["a.ply", "room.ply"]);
 }
 
@@ -119,25 +205,58 @@ fn killed_at_any_time_and_resumed() {
     }
     assert!(killed > 0);
     if !folder.path("out.laz").exists() {
-        folder.ok(&format!("{options} --resume"));
+        // Killed early, there was nothing to go on with: a note says so.
+        let said = folder.run(&format!("{options} --resume"));
+        assert_eq!(said.status, 0, "{}", said.err);
     }
     assert!(folder.read("out.laz") == folder.read("memory.laz"));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_leaves_no_output() {
+fn a_file_size_limit_is_an_error_that_leaves_nothing() {
     let folder = Folder::new();
-    folder.room("room.ply", 100_000);
-    // No file may be larger than that, and what is beyond is an error.
-    let line = format!(
-        "trap '' XFSZ; ulimit -f 1000; exec {} sample room.ply -n 1000 -o o.ply --spool spool",
-        env!("CARGO_BIN_EXE_farpoint")
-    );
-    let mut command = Command::new("sh");
-    let output = command.args(["-c", &line]).current_dir(folder.path(".")).output().unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{err}");
-    assert!(err.contains("spool") && err.contains("full"), "{err}");
-    assert!(!folder.path("o.ply").exists());
+    folder.room("room.ply", 600_000);
+    for (options, name) in [
+        // The spool, beside the output and in a folder of its own; the output.
+        ("-n 1000 --memory 60MiB", ".farpoint-spool-"),
+        ("-n 1000 --spool spool", "spool"),
+        ("--ratio 1", "o.ply"),
+    ] {
+        // No file may be larger than that.
+        let line = format!(
+            "ulimit -f 1000; exec {} sample room.ply -o o.ply {options}",
+            env!("CARGO_BIN_EXE_farpoint")
+        );
+        let mut command = Command::new("sh");
+        let output = command.args(["-c", &line]).current_dir(folder.path(".")).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{options}: {err}");
+        assert!(err.contains(name) && err.contains("free"), "{options}: {err}");
+        let _ = std::fs::remove_dir_all(folder.path("spool"));
+        assert_eq!(folder.files(), ["room.ply"], "{options}");
+    }
+}
+
+/// Wherever the memory ends. Limits by `ulimit -v`, which only Linux has.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_where_memory_runs_out() {
+    let folder = Folder::new();
+    folder.ok("-q generate room -n 1000000 --seed 3 -o room.ply");
+    let mut failed = 0;
+    for kibibytes in (40_000..=64_000).step_by(4_000) {
+        let line = format!(
+            "ulimit -v {kibibytes}; exec {} sample room.ply -o o.ply -n 2000 --memory 90MiB --threads 2",
+            env!("CARGO_BIN_EXE_farpoint")
+        );
+        let mut command = Command::new("sh");
+        command.env("RAYON_NUM_THREADS", "2").env("MALLOC_ARENA_MAX", "1");
+        let output = command.args(["-c", &line]).current_dir(folder.path(".")).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        failed += usize::from(err.contains("out of memory"));
+        let left = folder.files().into_iter().find(|name| name.starts_with(".farpoint-"));
+        assert_eq!(left, None, "{kibibytes}: {err}");
+    }
+    assert!(failed > 0);
 }

@@ -261,15 +261,16 @@ fn completions_and_manual_pages() {
     folder.fails("completions tcsh", &["tcsh", "bash"]);
     let page = folder.ok("man").text();
     assert!(page.starts_with(".ie") && page.contains(".TH farpoint 1"), "{page}");
-    std::fs::create_dir(folder.path("man1")).unwrap();
-    folder.ok("man man1");
-    let sample = String::from_utf8(folder.read("man1/farpoint-sample.1")).unwrap();
+    folder.ok("man share/man1");
+    folder.ok("man share/man1");
+    let sample = String::from_utf8(folder.read("share/man1/farpoint-sample.1")).unwrap();
     assert!(sample.contains("\\-\\-spacing") && sample.contains("\\-\\-quiet"), "{sample}");
-    assert!(!folder.path("man1/farpoint-bench.1").exists());
+    folder.write("file", "");
+    folder.fails("man file", &["file"]);
     folder.write("script", folder.ok("completions bash").out);
     for (tool, arguments) in [
         ("bash", &["-n", "script"][..]),
-        ("groff", &["-man", "-ww", "-z", "man1/farpoint-sample.1"]),
+        ("groff", &["-man", "-ww", "-z", "share/man1/farpoint-sample.1"]),
     ] {
         match std::process::Command::new(tool)
             .args(arguments)

@@ -166,6 +166,8 @@ fn amounts_and_starts() {
     for start in [Start::Index(8_000), Start::Random(5), Start::Indices(vec![40, 8_999, 3])] {
         compare(folder.path(), &path, Amount::Count(900), &start, "o.ply");
     }
+    // Where nothing is chosen, starts are not looked at.
+    compare(folder.path(), &path, Amount::Count(0), &Start::Indices(vec![40, 40, 90_000]), "o.ply");
 }
 
 #[test]

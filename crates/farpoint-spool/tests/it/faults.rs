@@ -115,7 +115,7 @@ fn a_cut_log_goes_on_from_the_band_before() {
 fn another_input_or_job_is_refused() {
     let place = Place::new();
     let error = place.after(|_| save(place.folder.path(), 6_000, 4));
-    unusable(&error, "spool", &["input"]);
+    unusable(&error, "spool", &["before the input was changed"]);
     unusable(&place.run(&place.job, usize::MAX).unwrap_err(), "spool", &["--resume"]);
     let place = Place::new();
     place.after(|spool| {
@@ -125,7 +125,10 @@ fn another_input_or_job_is_refused() {
     let mut other = place.job.clone().resume(true);
     other.amount = Amount::Count(7);
     let error = place.run(&other, usize::MAX).unwrap_err();
-    unusable(&error, "spool", &["amount", "Ratio(0.25)", "Count(7)"]);
+    unusable(&error, "spool", &["another amount (ratio 0.25, now 7 points)"]);
+    other = place.job.clone().resume(true).start(farpoint::Start::Indices(vec![3, 5]));
+    let error = place.run(&other, usize::MAX).unwrap_err();
+    unusable(&error, "spool", &["another start (the first row, now rows 3, 5)"]);
 }
 
 #[test]
@@ -149,6 +152,7 @@ fn a_folder_of_others_or_in_use_is_refused() {
 fn a_full_disk_is_said() {
     let place = Place::new();
     fs::create_dir(place.path("spool")).unwrap();
+    fs::write(place.path("spool").join("lock"), b"").unwrap();
     // A device that is always full.
     std::os::unix::fs::symlink("/dev/full", place.path("spool").join("log")).unwrap();
     if !Path::new("/dev/full").exists() {

@@ -1,0 +1,284 @@
+//! Temporary files and folders beside outputs, and what is done about those that a killed process leaves.
+//!
+//! The file of `scan.ply` is `.farpoint-scan.ply.tmp`, and locked as long as its process lives: the name says whose it
+//! is, and the system takes the lock back however the process ends. A folder has a file for its lock. On a file
+//! system without locks nobody can tell, and what is left there stays.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, TryLockError as Busy};
+use std::time::Duration;
+use tempfile::{NamedTempFile, TempDir};
+
+/// Names of the temporary files of an output, which several processes may write at a time; further ones have
+/// names at random.
+const NAMES: usize = 4;
+
+/// What this process has to remove if it ends without a return to those who made it.
+static OWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// What [`remove_own`] removes, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Own(PathBuf);
+
+impl Own {
+    fn new(path: &Path) -> Own {
+        if let Some(mut own) = own() {
+            own.push(path.to_owned());
+        }
+        Own(path.to_owned())
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some(mut own) = own() {
+            own.retain(|path| *path != self.0);
+        }
+    }
+}
+
+/// The list, unless a thread holds it for long: the one that has run out of memory while it did.
+fn own() -> Option<std::sync::MutexGuard<'static, Vec<PathBuf>>> {
+    for _ in 0..100 {
+        match OWN.try_lock() {
+            Ok(own) => return Some(own),
+            Err(Busy::Poisoned(own)) => return Some(own.into_inner()),
+            Err(Busy::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+    None
+}
+
+/// Removes all temporary files and folders of this process, for programs that are about to end without a return to
+/// those who made them.
+pub fn remove_own() {
+    for path in own().iter().flat_map(|own| own.iter()) {
+        // One that stays is removed by the next run.
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    }
+}
+
+/// Removes the temporary files of an output that processes left which are gone.
+pub fn remove_left(output: &Path) {
+    for number in 0..NAMES {
+        let path = output.with_file_name(name(output, number) + ENDING);
+        let Ok(file) = File::options().read(true).write(true).open(&path) else { continue };
+        // Whoever has the lock of the file that is there is alone with it.
+        if file.try_lock().is_ok() && is_at(&file, &path) {
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// A temporary file beside an output, which is to be renamed to it.
+pub(crate) fn beside(output: &Path) -> io::Result<(NamedTempFile, Own)> {
+    remove_left(output);
+    let folder = output.parent().unwrap_or(Path::new(""));
+    let make = |name: String, random: usize| -> io::Result<(NamedTempFile, Own)> {
+        let mut builder = tempfile::Builder::new();
+        let file = builder.prefix(&name).suffix(ENDING).rand_bytes(random).make_in(folder, new)?;
+        let own = Own::new(file.path());
+        Ok((file, own))
+    };
+    for number in 0..NAMES {
+        match make(name(output, number), 0) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made,
+        }
+    }
+    make(name(output, NAMES), 6)
+}
+
+/// A new file that is locked.
+fn new(path: &Path) -> io::Result<File> {
+    // With the permissions of any new file.
+    let file = File::options().read(true).write(true).create_new(true).open(path)?;
+    // Before it was locked it looked like one of a process that is gone.
+    let locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    if !locked || is_removed(&file, path) {
+        Err(io::ErrorKind::AlreadyExists.into())
+    } else {
+        Ok(file)
+    }
+}
+
+/// A temporary folder, which is removed with all that is in it when this is dropped.
+#[derive(Debug)]
+pub struct Folder {
+    // Dropped in this order, so that the folder is locked until it is removed, where the system allows it.
+    folder: TempDir,
+    _own: Own,
+    _lock: File,
+}
+
+impl Folder {
+    /// A new folder in this one, from which those are removed whose processes are gone.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn within(folder: &Path) -> io::Result<Folder> {
+        remove_left_folders(folder);
+        loop {
+            let folder = tempfile::Builder::new().prefix(FOLDER).tempdir_in(folder)?;
+            match new(&folder.path().join(LOCK)) {
+                Ok(lock) => {
+                    let own = Own::new(folder.path());
+                    return Ok(Folder { folder, _own: own, _lock: lock });
+                }
+                // Another process took it for one that was left.
+                Err(_) if !folder.path().exists() => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Moves it to where nothing is yet, and keeps it there.
+    ///
+    /// # Errors
+    /// If the system refuses; then it is removed.
+    pub fn rename(self, to: &Path) -> io::Result<()> {
+        fs::remove_file(self.path().join(LOCK))?;
+        fs::rename(self.path(), to)
+    }
+}
+
+/// How the names of temporary folders begin.
+const FOLDER: &str = ".farpoint-spool-";
+/// The file in a temporary folder that is locked.
+const LOCK: &str = ".lock";
+
+/// Removes the temporary folders in a folder whose processes are gone.
+fn remove_left_folders(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let ours = entry.file_name().as_encoded_bytes().starts_with(FOLDER.as_bytes());
+        if !ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let path = entry.path().join(LOCK);
+        let _ = match File::options().read(true).write(true).open(&path) {
+            Ok(lock) if lock.try_lock().is_ok() && is_at(&lock, &path) => {
+                fs::remove_dir_all(entry.path())
+            }
+            Ok(_) => Ok(()),
+            // Its process was killed before it had a lock: then it is empty.
+            Err(_) => fs::remove_dir(entry.path()),
+        };
+    }
+}
+
+/// Whether an open file was removed from this path.
+fn is_removed(file: &File, path: &Path) -> bool {
+    // Numbers of files may change where they come from elsewhere: then there is a link to it still.
+    #[cfg(unix)]
+    let links = std::os::unix::fs::MetadataExt::nlink;
+    #[cfg(not(unix))]
+    let links = |_: &fs::Metadata| 0;
+    !is_at(file, path) && file.metadata().is_ok_and(|about| links(&about) == 0)
+}
+
+/// Whether an open file is the one at this path.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(a), Ok(b)) = (file.metadata(), fs::symlink_metadata(path)) {
+        use std::os::unix::fs::MetadataExt;
+        return a.dev() == b.dev() && a.ino() == b.ino();
+    }
+    path.exists() && file.metadata().is_ok()
+}
+
+const ENDING: &str = ".tmp";
+
+/// The name of a temporary file without its ending, short enough for any file system.
+fn name(output: &Path, number: usize) -> String {
+    let name = output.file_name().unwrap_or_default().to_string_lossy();
+    let end = (0..=name.len().min(200)).rev().find(|&end| name.is_char_boundary(end));
+    let name = &name[..end.unwrap_or(0)];
+    match number {
+        0 => format!(".farpoint-{name}"),
+        _ => format!(".farpoint-{name}-{number}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn what_is_left_is_removed_and_what_is_in_use_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("a.ply");
+        let left = folder.path().join(".farpoint-a.ply.tmp");
+        // As after `kill -9`, of this output and of others.
+        fs::write(&left, b"half").unwrap();
+        let other = folder.path().join(".farpoint-b.ply.tmp");
+        fs::write(&other, b"half").unwrap();
+        let (mut first, _own) = beside(&output).unwrap();
+        assert_eq!(first.path(), left);
+        first.write_all(b"first").unwrap();
+        let (second, _own) = beside(&output).unwrap();
+        assert_ne!(second.path(), left);
+        remove_left(&output);
+        assert!(second.path().exists() && fs::read(&left).unwrap() == b"first");
+        drop(second);
+        let second = folder.path().join(".farpoint-a.ply-1.tmp");
+        fs::write(&second, b"half").unwrap();
+        remove_left(&output);
+        assert!(left.exists() && !second.exists() && other.exists());
+        first.persist(&output).unwrap();
+        assert_eq!(fs::read(&output).unwrap(), b"first");
+    }
+
+    #[test]
+    fn folders_of_processes_that_are_gone_are_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let [left, empty, strange] =
+            ["1", "2", "3"].map(|name| place.path().join(format!("{FOLDER}{name}")));
+        [&left, &empty, &strange].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        ["points", LOCK].iter().for_each(|name| fs::write(left.join(name), b"x").unwrap());
+        fs::write(strange.join("letter.txt"), b"dear").unwrap();
+        let first = Folder::within(place.path()).unwrap();
+        fs::write(first.path().join("points"), b"x").unwrap();
+        assert!(!left.exists() && !empty.exists() && strange.join("letter.txt").exists());
+        let second = Folder::within(place.path()).unwrap();
+        assert!(first.path().join("points").exists());
+        let path = first.path().to_owned();
+        drop(first);
+        assert!(!path.exists());
+        let to = place.path().join("kept");
+        fs::write(second.path().join("points"), b"x").unwrap();
+        second.rename(&to).unwrap();
+        assert_eq!(fs::read_dir(&to).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn as_many_as_are_needed_and_names_of_any_length() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", &"ä".repeat(127)] {
+            let all: Vec<_> = (0..9).map(|_| beside(&folder.path().join(name)).unwrap()).collect();
+            assert!(all.iter().all(|(file, _)| file.path().exists()));
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_behind_a_link_is_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let [victim, link] = ["victim", ".farpoint-a.ply.tmp"].map(|name| folder.path().join(name));
+        fs::write(&victim, b"dear").unwrap();
+        std::os::unix::fs::symlink(&victim, &link).unwrap();
+        let (mut file, _own) = beside(&folder.path().join("a.ply")).unwrap();
+        file.write_all(b"points").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"dear");
+    }
+}
