@@ -34,6 +34,14 @@ impl<T: Scalar> Block<'_, T> {
         self.points.iter().position(|&point| point == NONE).unwrap_or(LEAF)
     }
 
+    /// Whether all points of both blocks lie at one place.
+    pub(super) fn coincides(self, other: Block<'_, T>, dims: usize) -> bool {
+        (0..dims).all(|axis| {
+            let [mine, others] = [self, other].map(|block| &block.numbers[axis * LEAF..][..LEAF]);
+            others.iter().chain(mine).all(|&x| x == mine[0])
+        })
+    }
+
     /// Whether there are coordinates on so many axes.
     #[inline(always)]
     pub(super) fn has(&self, dims: usize) -> bool {

@@ -7,7 +7,7 @@ use super::work;
 use crate::Scalar;
 use crate::memory;
 use crate::simd::{Kernel, Simd};
-use crate::spatial::{BoxTree, FANOUT, LEAF};
+use crate::spatial::{BoxTree, FANOUT, LEAF, NONE};
 use crate::threads::for_each;
 use crate::watch::Watch;
 use std::marker::PhantomData;
@@ -57,17 +57,25 @@ impl<T: Scalar, M: Metric, O: Search<T>> Kernel<T> for Walk<'_, '_, T, M, O> {
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
         let mut group = self.output.group();
+        let mut last = Block::EMPTY;
         for leaf in self.leaves {
-            group.begin(block(self.queries, leaf));
-            if group.len() > 0 {
-                group.descend::<S, M>(simd, self.queries, leaf, self.targets);
-                if !self.watch.step(group.len()) {
-                    return;
-                }
-                // SAFETY: every point of the cloud is in one leaf, and the leaf is this walk's
-                // alone (`search` gives each out once).
-                unsafe { group.write(simd) };
+            let queries = block(self.queries, leaf);
+            if queries.points[0] == NONE {
+                continue;
             }
+            let begun = M::ZEROS_ALIKE && last.points[0] != NONE;
+            let alike = begun && last.coincides(queries, self.queries.dims);
+            last = queries;
+            if !(alike && group.again(queries)) {
+                group.begin(queries);
+                group.descend::<S, M>(simd, self.queries, leaf, self.targets);
+            }
+            if !self.watch.step(group.len()) {
+                return;
+            }
+            // SAFETY: every point of the cloud is in one leaf, and the leaf is this walk's
+            // alone (`search` gives each out once).
+            unsafe { group.write(simd) };
         }
     }
 }

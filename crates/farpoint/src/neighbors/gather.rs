@@ -35,6 +35,9 @@ pub(super) trait Kind: 'static {
 pub(super) trait Group<'g, T: Scalar> {
     /// Takes up queries, which have found nothing yet.
     fn begin(&mut self, queries: Block<'g, T>);
+    /// Takes up queries that lie where all before them do and find the same, as it was written; `false` if they are to
+    /// be searched for.
+    fn again(&mut self, queries: Block<'g, T>) -> bool;
     /// Number of queries.
     fn len(&self) -> usize;
     /// Looks through a block for all queries; `first` if none was looked through before.

@@ -7,6 +7,8 @@ use crate::simd::Simd;
 /// A distance that is a sum over the axes, left to right. Every operation rounds on its own and
 /// is monotone in the size of the difference.
 pub(super) trait Metric: Copy + Send + Sync + 'static {
+    /// Whether zeros of either sign have the same distances, bit for bit.
+    const ZEROS_ALIKE: bool;
     /// What an axis adds for the coordinates `a` and `b`.
     fn part<T: Scalar>(a: T, b: T) -> T;
     /// The same for vectors.
@@ -20,6 +22,7 @@ pub(super) trait Metric: Copy + Send + Sync + 'static {
 pub(super) struct Squared;
 
 impl Metric for Squared {
+    const ZEROS_ALIKE: bool = true;
     #[inline(always)]
     fn part<T: Scalar>(a: T, b: T) -> T {
         (a - b) * (a - b)
@@ -39,6 +42,7 @@ impl Metric for Squared {
 pub(super) struct Absolute;
 
 impl Metric for Absolute {
+    const ZEROS_ALIKE: bool = false;
     #[inline(always)]
     fn part<T: Scalar>(a: T, b: T) -> T {
         if a > b { a - b } else { b - a }

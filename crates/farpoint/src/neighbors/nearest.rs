@@ -56,6 +56,14 @@ impl<'a, T: Scalar> Queries<'a, T> {
         Self { best, nearest, block, len }
     }
 
+    /// Takes up other queries, which find what the first has found.
+    pub(super) fn again(&mut self, block: Block<'a, T>) {
+        let (best, nearest) = (self.best[0], self.nearest[0]);
+        *self = Self::new(block);
+        self.best[..self.len].fill(best);
+        self.nearest[..self.len].fill(nearest);
+    }
+
     /// Each query's point, the nearest point, and its distance.
     pub(super) fn found(&self) -> impl Iterator<Item = (u32, u32, T)> {
         let found = self.block.points.iter().zip(&self.nearest).zip(&self.best);

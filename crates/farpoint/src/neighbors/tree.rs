@@ -46,6 +46,11 @@ impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
         self.queries = Queries::new(queries);
     }
 
+    fn again(&mut self, queries: Block<'a, T>) -> bool {
+        self.queries.again(queries);
+        true
+    }
+
     fn len(&self) -> usize {
         self.queries.len()
     }

@@ -26,6 +26,8 @@ pub(super) struct Group<'a, T: Scalar> {
     last: [u32; LEAF],
     /// Whether it is known of any query.
     known: bool,
+    /// Whether all queries have the keys of the first.
+    shared: bool,
     /// Keys of each query, or its neighbors where no keys are kept.
     counts: [u32; LEAF],
     seed: Seed<T>,
@@ -71,6 +73,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         self.last = [NONE; LEAF];
         self.last[self.len..].fill(0);
         self.known = false;
+        self.shared = false;
         self.counts = [0; LEAF];
         for (own, &query) in self.own.iter_mut().zip(&queries.points[..self.len]) {
             *own = self.output.own(query).unwrap_or(NONE);
@@ -83,6 +86,14 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         // In a ball there is a limit already.
         let seeds = if most < T::INFINITY { 1 } else { SEEDS };
         self.seeds = if whole && self.seed.begin(wanted) { seeds } else { 0 };
+    }
+
+    fn again(&mut self, queries: Block<'a, T>) -> bool {
+        self.shared = self.task == Task::Choose && !self.output.exclude_self;
+        if self.shared {
+            (self.queries, self.len) = (queries, queries.len());
+        }
+        self.shared
     }
 
     fn len(&self) -> usize {
@@ -156,15 +167,17 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
     #[inline(always)]
     unsafe fn write<S: Simd<T>>(&mut self, simd: S) {
         for lane in 0..self.len {
-            let (query, count) = (self.queries.points[lane], self.counts[lane]);
+            let of = if self.shared { 0 } else { lane };
+            let (query, count) = (self.queries.points[lane], self.counts[of]);
             // SAFETY: the query is of the group, which no other thread writes for.
             unsafe {
                 match self.task {
                     Task::Count => self.output.set_count(query, count),
                     Task::Choose => {
-                        let list = &mut self.keys[lane * self.room..][..count as usize];
+                        let list = &mut self.keys[of * self.room..][..count as usize];
                         let count = self.sorted.bring_best(simd, list, self.limits.k);
                         self.output.set(query, &list[..count]);
+                        self.counts[of] = count as u32;
                     }
                     Task::Keep => self.sort(simd, query),
                 }
@@ -205,6 +218,7 @@ impl<'a, T: Scalar> Group<'a, T> {
             limit: [T::ZERO; LEAF],
             last: [NONE; LEAF],
             known: false,
+            shared: false,
             counts: [0; LEAF],
             seed: Seed::new(),
             seeds: 0,
