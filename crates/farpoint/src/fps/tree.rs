@@ -22,10 +22,11 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     cloud: &Cloud<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
-    let tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);
+    let mut tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);
     let mut clock = Clock::now();
-    let mut walker = Walker::new(simd, tree);
-    if !walker.run(selection)? {
+    let mut walker = Walker::new(simd, &mut tree);
+    walker.begin(selection);
+    if !walker.run(selection, T::ZERO)? {
         finish(cloud, selection);
     }
     clock.lap(&mut selection.statistics.seconds.single);
@@ -46,27 +47,34 @@ pub(super) fn finish<T: Scalar>(cloud: &Cloud<T>, selection: &mut Selection<'_, 
     }
 }
 
-/// The slot of the lowest point below each entry: all distances are infinite, and where squares
-/// overflow the first samples leave them so.
-fn lowest<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
-    let point = |slot: &u32| tree.points[*slot as usize];
-    let mut best: Vec<Vec<u32>> =
-        vec![(0..tree.levels[0].largest.len()).map(|leaf| (leaf * LEAF) as u32).collect()];
-    best[0].truncate(tree.points.len() / LEAF);
-    for level in &tree.levels[1..] {
-        let below = best.last().expect("leaves");
-        let lowest = |slots: &[u32]| *slots.iter().min_by_key(|slot| point(slot)).expect("some");
-        let mut here: Vec<u32> = below.chunks(FANOUT).map(lowest).collect();
-        here.resize(level.largest.len(), 0);
-        best.push(here);
+/// The slot of the largest value below each entry, of the lowest point among equals.
+fn best<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
+    let of_leaf = |leaf: usize| {
+        let values = &tree.leaves[(leaf + 1) * tree.stride() - LEAF..][..LEAF];
+        let largest = tree.levels[0].largest[leaf];
+        let lane = values.iter().position(|value| *value == largest);
+        (leaf * LEAF + lane.expect("the largest is one of them")) as u32
+    };
+    let mut best: Vec<Vec<u32>> = vec![(0..tree.points.len() / LEAF).map(of_leaf).collect()];
+    for levels in tree.levels.windows(2) {
+        let (largest, slots) = (&levels[0].largest, &best[best.len() - 1]);
+        let of_node = |node: usize| {
+            let children = node * FANOUT..(node * FANOUT + FANOUT).min(levels[0].len);
+            let equal = children.filter(|&child| largest[child] == levels[1].largest[node]);
+            let slots = equal.map(|child| slots[child]);
+            slots.min_by_key(|&slot| tree.points[slot as usize]).expect("a child has the largest")
+        };
+        best.push((0..levels[1].len).map(of_node).collect());
     }
-    best[0].resize(tree.levels[0].largest.len(), 0);
+    for (best, level) in best.iter_mut().zip(&tree.levels) {
+        best.resize(level.largest.len(), 0);
+    }
     best
 }
 
 /// A tree and the slot of the largest distance below each of its entries.
-struct Walker<T, S> {
-    tree: BoxTree<T>,
+pub(super) struct Walker<'a, T, S> {
+    tree: &'a mut BoxTree<T>,
     simd: S,
     /// By level and entry, padded like [`crate::spatial::Level::largest`].
     best: Vec<Vec<u32>>,
@@ -74,20 +82,22 @@ struct Walker<T, S> {
     visits: Vec<Vec<u32>>,
 }
 
-impl<T: Scalar, S: Simd<T>> Walker<T, S> {
-    fn new(simd: S, tree: BoxTree<T>) -> Self {
-        let best = lowest(&tree);
+impl<'a, T: Scalar, S: Simd<T>> Walker<'a, T, S> {
+    pub(super) fn new(simd: S, tree: &'a mut BoxTree<T>) -> Self {
+        let best = best(tree);
         let visits = tree.levels.iter().map(|_| Vec::new()).collect();
         Self { tree, simd, best, visits }
     }
 
-    /// Takes the start points, then choices one by one; whether the sample is complete, or only
-    /// duplicates of chosen points are left.
-    fn run(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
-        self.begin(selection);
+    /// Takes choices one by one as long as the largest distance is above `floor`; whether the sample is complete.
+    pub(super) fn run(
+        &mut self,
+        selection: &mut Selection<'_, T>,
+        floor: T,
+    ) -> Result<bool, Error> {
         loop {
             let value = self.tree.largest();
-            if value <= T::ZERO {
+            if value <= floor {
                 return Ok(false);
             }
             let slot = self.best.last().expect("leaves")[0] as usize;
@@ -99,6 +109,7 @@ impl<T: Scalar, S: Simd<T>> Walker<T, S> {
         }
     }
 
+    /// Takes the start points.
     fn begin(&mut self, selection: &mut Selection<'_, T>) {
         let starts = selection.starts.clone();
         let slots: Vec<usize> = match starts[..] {
@@ -122,6 +133,7 @@ impl<T: Scalar, S: Simd<T>> Walker<T, S> {
     /// Lowers all distances by the point in `slot`, which is now chosen: its own becomes 0.
     fn apply(&mut self, slot: usize, selection: &mut Selection<'_, T>) {
         let Self { tree, simd, best, visits } = self;
+        let tree = &mut **tree;
         let statistics = &mut selection.statistics;
         simd.vectorize(Apply { tree, best, visits, slot, count: selection.count, statistics });
     }

@@ -20,6 +20,9 @@ pub(super) struct Cutter<T> {
 /// Finest resolution of a cut: slabs are told apart by a histogram of up to this many bins.
 const BINS: usize = 256;
 
+/// Quantiles are those of about so many entries for each bin.
+const SAMPLE: usize = 4;
+
 /// At most this many slabs are cut at once.
 const SLABS: usize = 16;
 
@@ -61,12 +64,20 @@ impl<T: Scalar> Cutter<T> {
             return from.chunks(LEAF).for_each(group);
         }
         let side: [T; 3] = std::array::from_fn(|a| high[a] - low[a]);
-        let (axis, slabs) = longest_side(side.map(T::to_f64), units);
+        let (axis, mut slabs) = longest_side(side.map(T::to_f64), units);
+        let mut counts = self.bin_evenly(from, axis, (low[axis], side[axis]));
+        let most = *counts.iter().max().expect("bins") as usize;
+        if most > from.len() / 2 && side[axis] > T::ZERO {
+            // Coordinates are so far apart that most of them are as good as equal. After every halving another axis may
+            // be the longest.
+            counts = self.bin_by_quantiles(from, axis);
+            slabs = 2;
+        }
         let mut ends = [from.len(); SLABS];
         for (k, end) in ends[..slabs - 1].iter_mut().enumerate() {
             *end = unit * (units * (k + 1) / slabs);
         }
-        self.scatter(from, to, axis, (low[axis], side[axis]), &ends[..slabs]);
+        self.scatter(from, to, &counts, &ends[..slabs]);
         let mut start = 0;
         for &end in &ends[..slabs] {
             self.cut(&mut to[start..end], &mut from[start..end], group);
@@ -74,34 +85,21 @@ impl<T: Scalar> Cutter<T> {
         }
     }
 
-    /// Sorts `from` into slabs along `axis`, up to the resolution of the histogram; keeps the
-    /// order within a slab. Slabs end at `ends`.
+    /// Sorts `from` into slabs by bins, of which there are so many entries in each; keeps the order within a slab. Slabs
+    /// end at `ends`.
     fn scatter(
         &mut self,
         from: &[Entry<T>],
         to: &mut [Entry<T>],
-        axis: usize,
-        (low, side): (T, T),
+        counts: &[u32; BINS],
         ends: &[usize],
     ) {
-        let bins = (from.len() / 4).clamp(16, BINS);
-        let scale = T::from_f64(bins as f64 / side.to_f64());
-        let scale = if scale.is_finite() { scale } else { T::ZERO };
-        let last = T::from_f64((bins - 1) as f64);
-        let mut counts = [0u32; BINS];
-        self.bins.clear();
-        self.bins.extend(from.iter().map(|entry| {
-            // SAFETY: `low` is the lowest coordinate of all entries; there are `BINS` bins at most.
-            let bin = unsafe { ((entry.at(axis) - low) * scale).to_bin(last) };
-            counts[bin] += 1;
-            bin as u8
-        }));
         // A bin goes to the slab where its first point falls, and on to the next when that is
         // full: points of one bin are as good as equal.
         let mut slab_of = [0u8; BINS];
         let mut room = [0u32; BINS];
         let (mut slab, mut below) = (0, 0);
-        for bin in 0..bins {
+        for bin in 0..bins(from.len()) {
             while slab + 1 < ends.len() && below >= ends[slab] {
                 slab += 1;
             }
@@ -123,6 +121,45 @@ impl<T: Scalar> Cutter<T> {
             *place += 1;
         }
     }
+}
+
+impl<T: Scalar> Cutter<T> {
+    /// Puts entries in bins of one width along `axis`; how many are in each.
+    fn bin_evenly(&mut self, from: &[Entry<T>], axis: usize, (low, side): (T, T)) -> [u32; BINS] {
+        let bins = bins(from.len());
+        let scale = T::from_f64(bins as f64 / side.to_f64());
+        let scale = if scale.is_finite() { scale } else { T::ZERO };
+        let last = T::from_f64((bins - 1) as f64);
+        // SAFETY: `low` is the lowest coordinate of all entries; there are `BINS` bins at most.
+        self.bin(from, |entry| unsafe { ((entry.at(axis) - low) * scale).to_bin(last) })
+    }
+
+    /// Puts entries in bins of about so many each along `axis`, by a sample of them; how many are in each.
+    fn bin_by_quantiles(&mut self, from: &[Entry<T>], axis: usize) -> [u32; BINS] {
+        let bins = bins(from.len());
+        let step = from.len().div_ceil(SAMPLE * bins);
+        let mut some: Vec<T> = from.iter().step_by(step).map(|entry| entry.at(axis)).collect();
+        some.sort_unstable_by(|a, b| a.partial_cmp(b).expect("coordinates are numbers"));
+        let ends: Vec<T> = (1..bins).map(|k| some[k * some.len() / bins]).collect();
+        self.bin(from, |entry| ends.partition_point(|end| *end <= entry.at(axis)))
+    }
+
+    #[inline(always)]
+    fn bin(&mut self, from: &[Entry<T>], of: impl Fn(&Entry<T>) -> usize) -> [u32; BINS] {
+        let mut counts = [0; BINS];
+        self.bins.clear();
+        self.bins.extend(from.iter().map(|entry| {
+            let bin = of(entry);
+            counts[bin] += 1;
+            bin as u8
+        }));
+        counts
+    }
+}
+
+/// Bins for so many entries.
+fn bins(entries: usize) -> usize {
+    (entries / 4).clamp(16, BINS)
 }
 
 /// The longest of three sides, and how many slabs to cut it into for `units` parts in all.

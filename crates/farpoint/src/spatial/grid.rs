@@ -14,10 +14,15 @@ pub struct Cells<T> {
     reach: [T; 3],
     /// The last cell of each axis.
     last: [usize; 3],
+    /// Whether cells are some times as wide as they should be.
+    wide: bool,
 }
 
 /// An axis has at most this many cells.
 const CELLS: usize = 1 << 20;
+
+/// Cells so many times as wide as they should be are too wide.
+const WIDE: f64 = 4.0;
 
 impl<T: Scalar> Cells<T> {
     /// Cells over the box from `low` to `high`, about `width` times as wide as a search for
@@ -37,14 +42,22 @@ impl<T: Scalar> Cells<T> {
             let most = low[a].to_f64().abs().max(high[a].to_f64().abs());
             T::from_f64(r + 4.0 * T::EPSILON.to_f64() * (most + r)).next_up()
         });
-        let scale = T::from_f64(1.0 / (width * r).max(side / CELLS as f64));
+        let width = width * r;
+        let least = side / CELLS as f64;
+        let scale = T::from_f64(1.0 / width.max(least));
         // Coordinates must not be too far apart to be subtracted, with what a search adds.
         let widest = T::from_f64(side + 4.0 * reach.iter().fold(0.0, |a, b| b.to_f64().max(a)));
         // With a scale of 0 all falls in cell 0: infinity * 0 is NaN, which goes there too.
         let scale = if scale.is_finite() && widest.is_finite() { scale } else { T::ZERO };
-        let mut cells = Self { low, scale, reach, last: [0; 3] };
+        let wide = least > WIDE * width || scale == T::ZERO;
+        let mut cells = Self { low, scale, reach, last: [0; 3], wide };
         cells.last = std::array::from_fn(|a| cells.cell(a, high[a]));
         cells
+    }
+
+    /// Whether they are so much wider than they should be that a cell may hold far too many points.
+    pub(crate) fn are_wide(&self) -> bool {
+        self.wide
     }
 
     /// The cell of a coordinate. Never falls as the coordinate rises, as no step of it does.
@@ -203,5 +216,18 @@ impl<T: Scalar> Grid<T> {
         if start < end {
             runs.push((start, end));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cells;
+
+    #[test]
+    fn cells_say_where_numbers_do_not_suffice() {
+        let wide =
+            |side: f32, squared| Cells::new([0.0; 3], [1.0, side, 1.0], squared, 6.0).are_wide();
+        assert!(!wide(1.0, 1e-8) && !wide(1e3, 1e-4) && !wide(1e25, 1e38));
+        assert!(wide(1e30, 1e-4) && wide(1e6, 1e-4) && wide(f32::MAX, f32::INFINITY));
     }
 }

@@ -31,14 +31,22 @@ const PART: usize = 1 << 14;
 
 /// Sorts the cloud's points into buckets.
 pub(super) fn buckets<T: Scalar>(team: &Team, cloud: &Cloud<T>) -> Buckets<T> {
-    let cells = Cells::new(cloud);
     let n = cloud.len;
     let part = n.div_ceil(team.members()).max(PART);
+    let corners = [cloud.low, cloud.high];
+    let mut cells = Cells::new(cloud, corners, false);
     let mut cell_of = Aligned::unwritten(n);
-    let counts = count(team, cloud, &cells, part, &mut cell_of);
+    let mut counts = count(team, cloud, &cells, part, &mut cell_of);
+    let (mut bucket_of, mut ends) = number(team, &cells, &counts);
+    let crowded = longest(&ends) > n.div_ceil(CROWDED).max(BUCKET);
+    if let Some(fences) = crowded.then(|| fences(cloud)).filter(|fences| *fences != corners) {
+        // A few points lie so far from all others that these are in few cells.
+        cells = Cells::new(cloud, fences, true);
+        counts = count(team, cloud, &cells, part, &mut cell_of);
+        (bucket_of, ends) = number(team, &cells, &counts);
+    }
     // SAFETY: the parts are all points, and `count` has written the cell of each.
     let cell_of = unsafe { cell_of.written() };
-    let (bucket_of, ends) = number(team, &cells, &counts);
     let positions = positions(team, &counts, &bucket_of, ends.len());
     let entries = scatter(team, cloud, &cell_of, &bucket_of, positions, part);
     Buckets { entries, ends }
@@ -57,9 +65,22 @@ fn count<T: Scalar>(
     team.map(n.div_ceil(part).max(1), |k| {
         let (first, end) = (k * part, (k * part + part).min(n));
         // SAFETY: the points are the part's alone, and below the length.
-        cells.count(cloud, first, unsafe { cell_of.part(first..end) })
+        let cell_of = unsafe { cell_of.part(first..end) };
+        match cells.fenced {
+            false => cells.count::<false>(cloud, first, cell_of),
+            true => cells.count::<true>(cloud, first, cell_of),
+        }
     })
 }
+
+/// Points of the longest bucket.
+fn longest(ends: &[usize]) -> usize {
+    let first = ends.first().copied().unwrap_or_default();
+    ends.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default().max(first)
+}
+
+/// Cells are laid again, over the most of the points, where a bucket has more than this part of all.
+const CROWDED: usize = 4;
 
 /// Cells in a row that are summed up as one task.
 const ROW: usize = 1 << 12;
@@ -150,6 +171,8 @@ fn scatter<T: Scalar>(
 struct Cells<T> {
     bits: u32,
     axes: [Axis<T>; 3],
+    /// Whether points may lie outside: they are in the cells at the border.
+    fenced: bool,
 }
 
 /// One axis of the grid: even cells below `middle`, and as many even cells from there on.
@@ -173,11 +196,11 @@ impl<T: Scalar> Cells<T> {
     /// The box is halved along its longest side again and again; the sides of the halves,
     /// first half first, are the bits of a cell's number. The first plane halves the points,
     /// so that threads can share them out with little to tell each other; others the space.
-    fn new(cloud: &Cloud<T>) -> Self {
+    fn new(cloud: &Cloud<T>, corners: [[T; 3]; 2], fenced: bool) -> Self {
         let wanted = (cloud.len / POINTS_A_CELL).max(1).ilog2();
         let bits = wanted.min(CELL_BITS);
-        let mut side: [f64; 3] =
-            std::array::from_fn(|a| cloud.high[a].to_f64() - cloud.low[a].to_f64());
+        let ends: [[T; 2]; 3] = std::array::from_fn(|a| corners.map(|corner| corner[a]));
+        let mut side = ends.map(|[low, high]| high.to_f64() - low.to_f64());
         let mut halvings: [Vec<u32>; 3] = Default::default();
         for bit in (0..bits).rev() {
             let longest = (0..3).max_by(|&a, &b| side[a].total_cmp(&side[b])).expect("three");
@@ -186,17 +209,22 @@ impl<T: Scalar> Cells<T> {
         }
         let axes = std::array::from_fn(|a| {
             let first = bits > 0 && halvings[a].first() == Some(&(bits - 1));
-            Axis::new(cloud, a, &halvings[a], first)
+            Axis::new(&cloud.axes[a][..cloud.len], ends[a], &halvings[a], first)
         });
-        Self { bits, axes }
+        Self { bits, axes, fenced }
     }
 
     /// Fills in the cell of each point from `first` on, and counts the points of each cell.
-    fn count(&self, cloud: &Cloud<T>, first: usize, cell_of: &mut [MaybeUninit<u32>]) -> Vec<u32> {
+    fn count<const FENCED: bool>(
+        &self,
+        cloud: &Cloud<T>,
+        first: usize,
+        cell_of: &mut [MaybeUninit<u32>],
+    ) -> Vec<u32> {
         let mut counts = vec![0u32; 1 << self.bits];
         let values: [&[T]; 3] = std::array::from_fn(|a| &cloud.axes[a][first..]);
         for (k, cell) in cell_of.iter_mut().enumerate() {
-            let place = |a: usize| self.axes[a].place(values[a][k]);
+            let place = |a: usize| self.axes[a].place::<FENCED>(values[a][k]);
             let number = place(0) | place(1) | place(2);
             cell.write(number);
             counts[number as usize] += 1;
@@ -207,12 +235,11 @@ impl<T: Scalar> Cells<T> {
 
 impl<T: Scalar> Axis<T> {
     /// `bits` are those of a cell's number that tell where along the axis it is.
-    fn new(cloud: &Cloud<T>, axis: usize, bits: &[u32], by_points: bool) -> Self {
-        let [low, high] = [cloud.low[axis], cloud.high[axis]];
+    fn new(values: &[T], [low, high]: [T; 2], bits: &[u32], by_points: bool) -> Self {
         let cells = 1usize << bits.len();
         let half = cells / 2;
         let middle = match by_points {
-            true => median(&cloud.axes[axis][..cloud.len]),
+            true => median(values),
             // For cells of one size; where there is one cell, all are beyond the middle.
             false if half > 0 => T::from_f64(0.5 * low.to_f64() + 0.5 * high.to_f64()),
             false => low,
@@ -239,10 +266,11 @@ impl<T: Scalar> Axis<T> {
 
     /// What a coordinate adds to the number of its cell.
     #[inline(always)]
-    fn place(&self, x: T) -> u32 {
+    fn place<const FENCED: bool>(&self, x: T) -> u32 {
         // A table, not a branch: which part it is cannot be predicted.
         let part = &self.parts[usize::from(x >= self.middle)];
-        // SAFETY: no coordinate is below its part's low end, and `last` is a number of cells less
+        let x = if FENCED && x < part.low { part.low } else { x };
+        // SAFETY: the coordinate is not below its part's low end, and `last` is a number of cells less
         // one, which `Cells::new` keeps below 2^20.
         let cell = unsafe { ((x - part.low) * part.scale).to_bin(part.last) };
         self.spread[part.first + cell]
@@ -251,8 +279,31 @@ impl<T: Scalar> Axis<T> {
 
 /// About the median, from a sample of the values.
 fn median<T: Scalar>(values: &[T]) -> T {
-    let mut some: Vec<T> = values.iter().step_by(values.len().div_ceil(2048)).copied().collect();
-    let middle = some.len() / 2;
+    quantile(&mut sample(values), 2)
+}
+
+/// The box without outliers: Tukey's fences along each axis, from a sample of the points.
+fn fences<T: Scalar>(cloud: &Cloud<T>) -> [[T; 3]; 2] {
+    let fence = |a: usize| {
+        let mut some = sample(&cloud.axes[a][..cloud.len]);
+        let [first, third] = [1, 3].map(|k| quantile(&mut some, k).to_f64());
+        let reach = 1.5 * (third - first);
+        let [low, high] = [T::from_f64(first - reach), T::from_f64(third + reach)];
+        let (least, most) = (cloud.low[a], cloud.high[a]);
+        [if low > least { low } else { least }, if high < most { high } else { most }]
+    };
+    let fences = [fence(0), fence(1), fence(2)];
+    [0, 1].map(|side| fences.map(|ends| ends[side]))
+}
+
+/// Up to 2048 of the values.
+fn sample<T: Scalar>(values: &[T]) -> Vec<T> {
+    values.iter().step_by(values.len().div_ceil(2048)).copied().collect()
+}
+
+/// The value below which so many quarters of them lie.
+fn quantile<T: Scalar>(values: &mut [T], quarters: usize) -> T {
+    let place = values.len() * quarters / 4;
     let order = |a: &T, b: &T| a.partial_cmp(b).expect("coordinates are numbers");
-    *some.select_nth_unstable_by(middle, order).1
+    *values.select_nth_unstable_by(place, order).1
 }

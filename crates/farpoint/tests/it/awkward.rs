@@ -3,7 +3,9 @@
 
 use crate::cases::some;
 use crate::common::{Way, check, integers, narrow, quick_ways, radius_ways, uniform, ways};
-use farpoint::{Algorithm, Points, RadiusOptions, Sampler, Scalar};
+use farpoint::backend::SplitMix64;
+use farpoint::{Algorithm, Cpu, Points, RadiusOptions, Sampler, Scalar, Statistics};
+use farpoint_generate::room;
 
 /// Every algorithm, the radius algorithm in every way, and quick with trees of several heights.
 fn every() -> Vec<Way> {
@@ -103,13 +105,13 @@ fn no_extent() {
 
 #[test]
 fn subnormal_and_overflowing() {
-    let mut random = farpoint::backend::SplitMix64::new(5);
+    let mut random = SplitMix64::new(5);
     let bits: Vec<[f32; 3]> = (0..200)
         .map(|_| std::array::from_fn(|_| f32::from_bits(random.below(40) as u32)))
         .collect();
     check_all("subnormal", &bits);
     let sign = |k: u64| if k == 0 { -1.0f32 } else { 1.0 };
-    let mut random = farpoint::backend::SplitMix64::new(6);
+    let mut random = SplitMix64::new(6);
     let mut any = |low: i32, high: i32| {
         let exponent = low + random.below((high - low) as u64) as i32;
         sign(random.below(2)) * (1.0 + random.unit() as f32) * 2f32.powi(exponent)
@@ -167,4 +169,85 @@ fn prunings_prune() {
     for counted in [both, radius, skip] {
         assert_eq!(counted.effective_updates, none.effective_updates);
     }
+}
+
+/// A row of finite numbers of any exponent, as a damaged file has them.
+fn garbage(random: &mut SplitMix64) -> [f32; 3] {
+    let row = std::array::from_fn(|_| f32::from_bits(random.next_u64() as u32));
+    if row.iter().all(|x| x.is_finite()) { row } else { garbage(random) }
+}
+
+/// The cloud with one row in so many replaced.
+fn damaged(cloud: &[[f32; 3]], every: usize, mut row: impl FnMut() -> [f32; 3]) -> Vec<[f32; 3]> {
+    let mut cloud = cloud.to_vec();
+    cloud.iter_mut().skip(every / 2).step_by(every).for_each(|bad| *bad = row());
+    cloud
+}
+
+/// Large enough that threads share the work.
+#[test]
+fn wide_clouds_on_up_to_nine_threads() {
+    let mut ways = ways(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    ways.retain(|way| matches!(way.algorithm, Algorithm::Tree | Algorithm::Peak(_)));
+    let (good, mut random) = (room(20_000, 1), SplitMix64::new(8));
+    let clouds = [
+        ("garbage", damaged(&good, 1, || garbage(&mut random))),
+        ("some garbage", damaged(&good, 100, || garbage(&mut random))),
+        ("an outlier", damaged(&good, good.len(), || [1e30, -1e9, 0.0])),
+        ("overflow", good.iter().map(|row| row.map(|x| x * 1e30)).collect()),
+        ("around the overflow", good.iter().map(|row| row.map(|x| x * 5e18)).collect()),
+        ("two places", damaged(&good, 2, || [1e7, 1e7, random.unit() as f32])),
+    ];
+    for (name, cloud) in some(0, 2, clouds) {
+        check(name, &cloud, &[900], 20, &ways);
+    }
+    let far = good.iter().zip(0..);
+    let far: Vec<[f64; 3]> =
+        far.map(|(row, k)| row.map(|x| f64::from(x) + f64::from(k % 2) * 1e12)).collect();
+    check("two places f64", &far, &[2500], 20, &ways);
+}
+
+fn work<T: Scalar>(cloud: &[[T; 3]], share: f64) -> Statistics
+where
+    [[T; 3]]: Points<T>,
+{
+    let sampler = Sampler::ratio(share).statistics(true);
+    let sample = sampler.on(&Cpu::new().threads(1)).sample(cloud).unwrap();
+    assert_eq!(sample.algorithm, Algorithm::peak());
+    sample.statistics.unwrap()
+}
+
+/// Damaged rows among good ones make no more work than they must: the others are cut into leaves as if they were not
+/// there.
+#[test]
+fn outliers_leave_the_others_alone() {
+    let (good, mut random) = (room(60_000, 1), SplitMix64::new(8));
+    let usual = work(&good, 0.25);
+    let clouds = [
+        ("an outlier", damaged(&good, good.len(), || [1e30; 3])),
+        ("one in a thousand", damaged(&good, 1000, || garbage(&mut random))),
+        ("one in ten", damaged(&good, 10, || garbage(&mut random))),
+    ];
+    for (name, cloud) in clouds {
+        let found = work(&cloud, 0.25);
+        let [most, distances] = [&usual, &found].map(|counted| counted.distance_evaluations);
+        assert!(distances < 2 * most, "{name}: {distances}, {most} without");
+        let [most, tested] = [&usual, &found].map(|counted| counted.regions_tested);
+        assert!(tested < 4 * most, "{name}: {tested}, {most} without");
+    }
+}
+
+/// Infinite distances are all ties: no band is made of them, in which each candidate would look at all others.
+#[test]
+fn no_bands_of_infinite_distances() {
+    let good = room(20_000, 1);
+    let huge: Vec<[f32; 3]> = good.iter().map(|row| row.map(|x| x * 1e30)).collect();
+    assert_eq!(work(&huge, 1.0).bands, 0);
+    let huge: Vec<[f64; 3]> = good.iter().map(|row| row.map(|x| f64::from(x) * 1e200)).collect();
+    assert_eq!(work(&huge, 1.0).bands, 0);
+    // Points of one place are a meter apart, places so far that no grid has small cells in both.
+    let places = good.iter().zip(0..);
+    let places: Vec<[f64; 3]> =
+        places.map(|(row, k)| row.map(|x| f64::from(x) + f64::from(k % 2) * 1e12)).collect();
+    assert!(work(&places, 1.0).bands < 20);
 }

@@ -12,7 +12,9 @@ use super::workspace::{Memory, Workspace};
 use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::fps::selection::Selection;
+use crate::fps::tree::Walker;
 use crate::memory::Shared;
+use crate::scalar::extremes;
 use crate::simd::Simd;
 use crate::spatial::{BoxTree, Cells, Presence};
 use crate::threads::Team;
@@ -33,6 +35,9 @@ const PARTS: usize = 2;
 
 /// With more candidates than this in each, twice as many: they must fit a cache.
 const LARGE_PART: usize = if cfg!(test) { 40 } else { 1 << 12 };
+
+/// So few candidates are soon compared with each other, and the next band may be deep.
+const FEW: usize = if cfg!(test) { 20 } else { 100 };
 
 /// Choices are applied by one thread if that is less work than looking at this many points.
 const SHARE_WORK: usize = if cfg!(test) { 100 } else { 20_000 };
@@ -80,7 +85,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         }
     }
 
-    /// Takes the start points and the first samples one by one; whether more are wanted.
+    /// Takes the start points and the first samples one by one, and all whose distance is infinite; whether the sample is
+    /// complete.
     pub(super) fn begin(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         let starts = selection.starts.clone();
         // Slots are looked up for further axes only.
@@ -92,12 +98,15 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             let value = self.tree.largest();
             let (point, slot) = farthest(&self.tree);
             if !selection.offer(point, value) {
-                return Ok(false);
+                return Ok(true);
             }
             self.apply_one_by_one(&[point], &[slot], selection);
             selection.report(value)?;
         }
-        Ok(true)
+        if self.tree.largest().is_finite() {
+            return Ok(false);
+        }
+        Walker::new(self.simd, &mut self.tree).run(selection, T::MAX)
     }
 
     /// Applies chosen points, given with their slots.
@@ -133,7 +142,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         self.beta = beta;
     }
 
-    /// Chooses the points of the next band; whether no more are wanted.
+    /// Chooses the points of the next band, if a grid can hold them; whether it was the last.
     pub(super) fn next(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         let largest = self.tree.largest();
         let samples = selection.points.len() + self.accepted.len();
@@ -141,11 +150,13 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let stop_radius = selection.stop_radius();
         let mut clock = Clock::now();
         if self.work.collected.len() == 0 {
-            let beta = self.floor.next(largest, Progress { samples, remaining, stop_radius });
+            let beta =
+                self.floor.next(largest, Progress { samples, remaining, stop_radius, few: false });
             let team = self.team_for(self.tree.points.len() / 300, usize::MAX);
             self.update(team, 0, beta, &mut selection.statistics);
         }
-        let parts = self.choose(largest, &mut clock, &mut selection.statistics);
+        let Some(cells) = self.cells(largest) else { return Ok(true) };
+        let parts = self.choose(cells, largest, &mut clock, &mut selection.statistics);
         selection.statistics.bands += 1;
         let chosen = self.put_together(parts);
         let last = chosen > remaining
@@ -154,7 +165,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             // All distances are then at or below this floor, and the largest close to it: another floor can be
             // told from it, for which candidates are collected meanwhile.
             let (samples, remaining) = (samples + chosen, remaining - chosen);
-            let progress = Progress { samples, remaining, stop_radius };
+            let few = self.work.collected.len() <= FEW;
+            let progress = Progress { samples, remaining, stop_radius, few };
             let some = self.beta > T::ZERO;
             let beta = if some { self.floor.next(self.beta, progress) } else { T::INFINITY };
             let team = self.team_for(chosen, samples);
@@ -172,9 +184,35 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         (work >= SHARE_WORK && self.team.present() > 1).then_some(self.team)
     }
 
-    /// Finds the choices of a band, in the solvers of so many parts.
-    fn choose(&mut self, largest: T, clock: &mut Clock, statistics: &mut Statistics) -> usize {
+    /// Cells for the candidates; none if they are many and numbers do not suffice for small ones.
+    fn cells(&self, largest: T) -> Option<Cells<T>> {
         let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
+        if !cells.are_wide() {
+            return Some(cells);
+        }
+        // The box of the cloud may be that large for the sake of a few points.
+        let Memory { scratch, collected, .. } = &*self.work;
+        let count = collected.len();
+        let ends = [0, 1, 2].map(|a| {
+            let runs = collected.segments(scratch, 0..count);
+            let ends = runs.filter_map(|run| extremes(run.at()[a]));
+            ends.reduce(|a, b| {
+                (if b.0 < a.0 { b.0 } else { a.0 }, if b.1 > a.1 { b.1 } else { a.1 })
+            })
+        });
+        let ends = ends.map(Option::unwrap_or_default);
+        let cells = Cells::new(ends.map(|e| e.0), ends.map(|e| e.1), largest, CELL);
+        (count <= FEW || !cells.are_wide()).then_some(cells)
+    }
+
+    /// Finds the choices of a band, in the solvers of so many parts.
+    fn choose(
+        &mut self,
+        cells: Cells<T>,
+        largest: T,
+        clock: &mut Clock,
+        statistics: &mut Statistics,
+    ) -> usize {
         let parts = self.deal_out(cells);
         clock.lap(&mut statistics.seconds.collect);
         let Memory { candidates, solvers, presence, collected, .. } = &mut *self.work;

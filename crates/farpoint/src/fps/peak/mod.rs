@@ -7,6 +7,9 @@
 //! apply all of them to the cloud in one go (`update`). Then the next band. Sorted by distance and index,
 //! the choices of a band are in the order of FPS; all bands are sorted at the end.
 //!
+//! Samples are taken one by one (`tree`) where bands would not pay: as long as distances are infinite, for then all
+//! candidates reach each other, and where numbers do not suffice for a grid of small cells.
+//!
 //! Each stage is a step of a team of threads: a part of the tree's nodes, of the band, of the tree.
 
 mod alone;
@@ -29,7 +32,7 @@ mod walk;
 mod workspace;
 
 use super::selection::Selection;
-use super::tree::finish;
+use super::tree::{Walker, finish};
 use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::simd::Simd;
@@ -47,20 +50,26 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     let tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);
     let mut clock = Clock::now();
     let mut bands = Bands::new(simd, team, cloud, tree, selection.count);
-    if !bands.begin(selection)? {
+    let complete = bands.begin(selection)?;
+    clock.lap(&mut selection.statistics.seconds.single);
+    if complete {
         return Ok(());
     }
-    clock.lap(&mut selection.statistics.seconds.single);
-    let mut complete = false;
-    while !complete && bands.tree.largest() > T::ZERO {
-        complete = bands.next(selection)?;
+    let mut last = false;
+    while !last && bands.tree.largest() > T::ZERO {
+        last = bands.next(selection)?;
     }
     let mut clock = Clock::now();
-    let complete = selection.offer_all(team, &mut bands.accepted, &bands.ends);
+    let mut complete = selection.offer_all(team, &mut bands.accepted, &bands.ends);
+    clock.lap(&mut selection.statistics.seconds.sort);
+    if !complete && bands.tree.largest() > T::ZERO {
+        complete = Walker::new(simd, &mut bands.tree).run(selection, T::ZERO)?;
+        clock.lap(&mut selection.statistics.seconds.single);
+    }
     if !complete {
         finish(cloud, selection);
+        clock.lap(&mut selection.statistics.seconds.sort);
     }
-    clock.lap(&mut selection.statistics.seconds.sort);
     if team.size() > 1 {
         selection.statistics.counters.push(("long waits", team.long_waits()));
     }

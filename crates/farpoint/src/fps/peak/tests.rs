@@ -116,6 +116,71 @@ fn squares_that_overflow_or_vanish() {
     }
 }
 
+/// Coordinates of all exponents, distances that overflow or vanish, far outliers.
+fn edges<T: Scalar, const D: usize>(number: fn(&mut SplitMix64) -> T, [tiny, edge, huge]: [f64; 3])
+where
+    [[T; D]]: crate::Points<T>,
+{
+    let mut random = SplitMix64::new(7);
+    let unit = cloud::<D>(&mut random, 600, 0);
+    let times = |scale: f64| -> Vec<[T; D]> {
+        unit.iter().map(|row| row.map(|x| T::from_f64(x * scale))).collect()
+    };
+    let mut damaged = |every: usize| -> Vec<[T; D]> {
+        let mut rows = times(1.0);
+        rows.iter_mut().step_by(every).for_each(|row| *row = row.map(|_| number(&mut random)));
+        rows
+    };
+    let mut far = times(1.0);
+    far[300] = [T::from_f64(huge); D];
+    let mut places = times(1.0);
+    let apart = T::from_f64(1e3 / T::EPSILON.to_f64().sqrt());
+    places.iter_mut().step_by(2).for_each(|row| *row = row.map(|x| x + apart));
+    let clouds = [
+        ("garbage", damaged(1)),
+        ("some garbage", damaged(9)),
+        ("underflow", times(tiny)),
+        ("around the overflow", times(edge)),
+        ("overflow", times(huge)),
+        ("equal", vec![[T::from_f64(huge); D]; 100]),
+        ("an outlier", far),
+        ("two places", places),
+    ];
+    for (name, rows) in clouds {
+        for count in [rows.len() / 3, rows.len()] {
+            check(&format!("{name}, {D} axes"), &rows, Amount::Count(count));
+        }
+    }
+}
+
+/// A finite number of any exponent.
+fn single(random: &mut SplitMix64) -> f32 {
+    let x = f32::from_bits(random.next_u64() as u32);
+    if x.is_finite() { x } else { single(random) }
+}
+
+/// The same in double precision.
+fn double(random: &mut SplitMix64) -> f64 {
+    let x = f64::from_bits(random.next_u64());
+    if x.is_finite() { x } else { double(random) }
+}
+
+#[test]
+fn edges_of_single_precision() {
+    let scales = [1e-22, 4e19, 1e30];
+    edges::<f32, 2>(single, scales);
+    edges::<f32, 3>(single, scales);
+    edges::<f32, 4>(single, scales);
+}
+
+#[test]
+fn edges_of_double_precision() {
+    let scales = [1e-161, 3e154, 1e200];
+    edges::<f64, 2>(double, scales);
+    edges::<f64, 3>(double, scales);
+    edges::<f64, 4>(double, scales);
+}
+
 /// A team takes a run over again and again, so that threads meet in many orders.
 #[test]
 fn many_runs() {
