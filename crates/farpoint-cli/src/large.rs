@@ -6,6 +6,7 @@ use crate::messages::{note, warn};
 use crate::output::{count, number, print, seconds};
 use crate::progress::Progress;
 use crate::report::Files;
+use crate::text::lines;
 use crate::{input, interrupt, messages, output, units};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Algorithm;
@@ -346,5 +347,5 @@ fn as_table(files: &Files<'_>, large: &Large, sampled: &Sampled) -> String {
         ("sample", seconds(sample)),
         ("write", seconds(write)),
     ];
-    rows.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect()
+    lines(&rows, 20)
 }

@@ -4,8 +4,8 @@ use crate::interrupt::guarded;
 pub use crate::messages::{complain, note, warn};
 use crate::progress::Progress;
 pub use crate::text::{count, number, seconds, table};
-use anyhow::{Context, Result};
-use farpoint_io::{Cloud, WriteOptions};
+use anyhow::Result;
+use farpoint_io::{Cloud, WriteOptions, printable};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -26,9 +26,14 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Writes text for people to stderr, while stdout carries data.
+/// Writes lines for people to stderr, while stdout carries data.
 pub(crate) fn print_error(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().write_all(lines_of(text).as_bytes());
+}
+
+/// Lines put together elsewhere, of which nothing acts on a terminal.
+pub(crate) fn lines_of(text: &str) -> String {
+    text.lines().map(|line| printable(line) + "\n").collect()
 }
 
 /// Writes a file, whole or not at all.
@@ -37,22 +42,7 @@ pub(crate) fn print_error(text: &str) {
 ///
 /// If the file can't be written; the text names it.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    let folder = folder.unwrap_or(Path::new("."));
-    let written = guarded(|| {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".farpoint-").suffix(".tmp");
-        // Private by default, which would surprise whoever shares the folder.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        file.persist(path).map_err(|error| error.error)
-    });
-    written.with_context(|| {
-        format!("{}: cannot be written; check the folder and its free space", path.display())
-    })?;
-    Ok(())
+    Ok(guarded(|| farpoint_io::write_file(path, bytes))?)
 }
 
 /// Writes these rows of a cloud, whole or not at all, and passes on the writer's warnings.

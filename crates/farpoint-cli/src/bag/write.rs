@@ -8,7 +8,7 @@ use crate::device;
 use crate::interrupt::Temporary;
 use crate::messages::{count, warn};
 use crate::progress::Progress;
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Result, anyhow, ensure};
 use farpoint_io::bag::{Bag, Rewrite, Stages, Topic};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -163,8 +163,9 @@ struct Made {
 impl Made {
     fn new(input: &Path, output: &Path) -> Result<Self> {
         let beside = parent(output);
-        let temporary = Temporary::new(beside)
-            .with_context(|| format!("{}: no folder can be made there", beside.display()))?;
+        let temporary = Temporary::new(beside).map_err(|error| {
+            anyhow!("{}: no folder can be made there: {error}", beside.display())
+        })?;
         Ok(Self { temporary, input: input.to_owned(), output: output.to_owned() })
     }
 
@@ -187,9 +188,7 @@ impl Made {
             fs::set_permissions(self.temporary.path(), fs::metadata(&self.input)?.permissions())?;
             fs::rename(self.temporary.path(), &self.output)
         };
-        finish().with_context(|| {
-            format!("{name}: cannot be written; check the folder and its free space")
-        })
+        finish().map_err(|source| farpoint_io::Error::Write { name, source }.into())
     }
 }
 
