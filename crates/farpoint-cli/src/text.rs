@@ -10,17 +10,17 @@ pub(crate) fn lines<N: AsRef<str>>(rows: &[(N, String)], width: usize) -> String
     rows.iter().map(line).collect()
 }
 
-/// Rows of text in aligned columns: the first left, the others right. As [`lines`], safe for a terminal.
+/// Rows of text in aligned columns: the first left, the others right. Safe for a terminal, too.
 pub fn table(rows: &[Vec<String>]) -> String {
-    let shown = |row: &Vec<String>| row.iter().map(|cell| printable(cell)).collect::<Vec<_>>();
-    let rows: Vec<_> = rows.iter().map(shown).collect();
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let shown: Vec<Vec<_>> =
+        rows.iter().map(|row| row.iter().map(|cell| printable(cell)).collect()).collect();
+    let columns = shown.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+        shown.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
     };
     let widths: Vec<_> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
-    for row in &rows {
+    for row in &shown {
         let cells: Vec<_> = row
             .iter()
             .zip(&widths)

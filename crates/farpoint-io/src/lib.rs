@@ -334,11 +334,12 @@ fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Resu
     if format == Format::Mcap {
         return bag::read(&bag::Bag::from_bytes(bytes.into_owned(), name)?, options);
     }
-    let text = matches!(format, Format::Text | Format::Ptx | Format::Obj | Format::Off);
-    let bytes = match text {
-        true => lines::with_feeds(bytes).map_err(|fault| fault.named(name, format))?,
-        false => bytes,
+    let bytes = match format {
+        Format::Text => lines::with_feeds(bytes, true),
+        Format::Ptx | Format::Obj | Format::Off => lines::with_feeds(bytes, false),
+        _ => Ok(bytes),
     };
+    let bytes = bytes.map_err(|fault| fault.named(name, format))?;
     let cloud = match format {
         Format::Ply => ply::read(bytes),
         Format::Pcd => pcd::read(bytes),

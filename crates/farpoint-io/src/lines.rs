@@ -1,6 +1,7 @@
 //! Files of lines, found in one pass and read a piece of whole lines at a time.
 
 use crate::error::{Fault, Place};
+use crate::parallel;
 use crate::pieces::filled_lines;
 use crate::table::{Split, Store, Table, misfit};
 use std::borrow::Cow;
@@ -50,17 +51,28 @@ pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A text whose lines end with line feeds, in which those of old systems ended with a carriage return alone.
+/// A text in which line feeds stand for carriage returns alone, as lines of old systems end. In a text that is
+/// `copied`, only if all lines end so: between others they may be a part of a line.
 ///
 /// # Errors
 /// If a line is too long.
-pub(crate) fn with_feeds(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, [u8]>, Fault> {
+pub(crate) fn with_feeds(bytes: Cow<'_, [u8]>, copied: bool) -> Result<Cow<'_, [u8]>, Fault> {
     check(&bytes, 0)?;
-    if !ends_with_returns(&bytes) {
+    let alone = |bytes: &[u8], at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    let any = || {
+        let blocks = parallel::blocks(bytes.len());
+        !parallel::all(blocks, |mut block| !block.any(|at| alone(&bytes, at)))
+    };
+    let found = if copied { ends_with_returns(&bytes) } else { bytes.contains(&b'\r') && any() };
+    if !found {
         return Ok(bytes);
     }
     let mut bytes = bytes.into_owned();
-    bytes.iter_mut().filter(|b| **b == b'\r').for_each(|b| *b = b'\n');
+    for at in 0..bytes.len() {
+        if alone(&bytes, at) {
+            bytes[at] = b'\n';
+        }
+    }
     Ok(Cow::Owned(bytes))
 }
 

@@ -175,6 +175,7 @@ fn texts_of_old_systems_end_lines_with_carriage_returns() {
     let csv = open(b"x,y,z,v\r1,2,3,4\r4,5,6,7\r", "a.csv").unwrap();
     assert_eq!((csv.len(), csv.column("v").unwrap().get(1)), (2, 7.0));
     assert_eq!(open(b"v 1 2 3\rv 4 5 6\r", "a.obj").unwrap().len(), 2);
+    assert_eq!(open(b"v 1 2 3\rv 4 5 6\nv 7 8 9\r\n", "a.obj").unwrap().len(), 3);
     assert_eq!(open(b"OFF\r2 0 0\r0 0 0\r1 1 1\r", "a.off").unwrap().len(), 2);
     let (bytes, warnings) = as_format(&open(returns, "a.xyz").unwrap(), Format::Text).unwrap();
     assert_eq!((&bytes[..], warnings.len()), (&b"1 2 3\n4 5 6\n7 8 9\n"[..], 0));
