@@ -127,7 +127,7 @@ fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
     let (before, length) = length.ok_or_else(cut)?;
     let start = before + length;
     let text = bytes.get(before..start).ok_or_else(cut)?;
-    if length > 1 << 20 || nesting(text) > DEEPEST {
+    if length > 1 << 21 || nesting(text) > DEEPEST {
         let what = "the header is no description of an array";
         return Err(Fault::new(what).at(Place::Byte(before)));
     }

@@ -106,7 +106,7 @@ fn a_full_disk_is_one_line_that_says_so() {
         "view a.ply -o o.html",
         "compare a.ply -n 20 --output o.png",
         "compare a.ply -n 20 --no-picture --csv o.csv",
-        "sample a.ply -n 20 --json o.json",
+        "sample a.ply -n 20 --json=o.json",
         "sample a.ply -n 20 -o o.laz",
         "sample a.ply -n 20 --indices o.npy",
     ] {
@@ -128,7 +128,7 @@ fn a_read_only_output_stays() {
         std::fs::set_permissions(folder.path(name), permissions).unwrap();
     }
     folder.fails("sample a.ply -n 5 -o b.ply", &["b.ply", "read-only"]);
-    folder.fails("sample a.ply -n 5 --json b.json", &["b.json", "read-only"]);
+    folder.fails("sample a.ply -n 5 --json=b.json", &["b.json", "read-only"]);
     folder.fails("view a.ply -o b.html", &["b.html", "read-only"]);
     for name in ["b.ply", "b.json", "b.html"] {
         assert_eq!(folder.read(name), b"precious");
