@@ -7,7 +7,7 @@ use crate::args::{
 };
 use crate::device;
 use crate::output::count;
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::{Algorithm, Amount, approximate};
 use farpoint_io::{Copc, memory};
 use std::path::Path;
@@ -264,7 +264,8 @@ pub(crate) fn folder(path: &Path) -> Result<()> {
 pub(crate) fn empty_folder(path: &Path) -> Result<()> {
     folder(path)?;
     let name = path.display();
-    let mut entries = path.read_dir().with_context(|| format!("{name}: cannot be read"))?;
+    let mut entries =
+        path.read_dir().map_err(|error| anyhow!("{name}: cannot be read: {error}"))?;
     ensure!(entries.next().is_none(), "{name}: is not empty; give an empty folder");
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `farpoint convert`: the points of files in another format, in their order.
 
 use crate::output::{count, seconds};
+use crate::text::lines;
 use crate::{args, check, input, many, merged, messages, output, report, units};
 use anyhow::{Result, anyhow, ensure};
 use farpoint_files::{Notes, converted};
@@ -91,14 +92,13 @@ fn write(
         "written": chosen.len(),
         "seconds": time,
     });
-    let lines = [
+    let rows = [
         ("input", input::name(path)),
         ("points", count(cloud.len())),
         ("written", count(chosen.len())),
         ("time", seconds(time)),
     ];
-    let mut table: String =
-        lines.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect();
+    let mut table = lines(&rows, 20);
     about.iter().for_each(|about| about.report(&mut object, &mut table));
     report::print(&args.report, object, &table, to == Path::new("-"))
 }

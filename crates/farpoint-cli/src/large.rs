@@ -9,6 +9,8 @@ use crate::output::{count, number, print, seconds};
 use crate::progress::Progress;
 use crate::report::Files;
 use crate::{input, messages, output, units};
+use crate::text::lines;
+
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Algorithm;
 use farpoint_io::{Error, Filter, Scan, memory};
@@ -333,5 +335,5 @@ fn as_table(files: &Files<'_>, large: &Large, sampled: &Sampled) -> String {
         ("sample", seconds(sample)),
         ("write", seconds(write)),
     ];
-    rows.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect()
+    lines(&rows, 20)
 }

@@ -3,6 +3,7 @@
 
 pub(crate) use farpoint_files::text::count;
 use farpoint_files::{Kind, Notes};
+use farpoint_io::printable;
 use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -31,9 +32,10 @@ pub(crate) fn says(verbosity: Verbosity) -> bool {
     VERBOSITY.load(Ordering::Relaxed) >= verbosity as u8
 }
 
-/// Writes one line to stderr: `farpoint: warning: ...`. Line breaks in it become spaces.
+/// Writes one line to stderr: `farpoint: warning: ...`. Line breaks in it become spaces, and nothing in it acts on
+/// the terminal.
 pub fn complain(kind: &str, text: &str) {
-    let _ = writeln!(io::stderr(), "farpoint: {kind}: {}", one_line(text));
+    let _ = writeln!(io::stderr(), "farpoint: {kind}: {}", printable(&one_line(text)));
 }
 
 /// Writes a warning to stderr, and keeps it for the report.

@@ -5,7 +5,7 @@ pub use crate::messages::{complain, note, warn};
 use crate::progress::Progress;
 pub use crate::text::{count, number, seconds, table};
 use anyhow::Result;
-use farpoint_io::{Cloud, WriteOptions};
+use farpoint_io::{Cloud, WriteOptions, printable};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -26,9 +26,14 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Writes text for people to stderr, while stdout carries data.
+/// Writes lines for people to stderr, while stdout carries data.
 pub(crate) fn print_error(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().write_all(lines_of(text).as_bytes());
+}
+
+/// Lines put together elsewhere, of which nothing acts on a terminal.
+pub(crate) fn lines_of(text: &str) -> String {
+    text.lines().map(|line| printable(line) + "\n").collect()
 }
 
 /// Writes a file, whole or not at all.

@@ -3,6 +3,7 @@
 use crate::messages::{self, Verbosity};
 use crate::text::seconds;
 use farpoint::Progress as Step;
+use farpoint_io::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;
@@ -77,7 +78,7 @@ impl Progress {
             done: AtomicU64::new(0),
             wanted: AtomicU64::new(0),
             verb,
-            what: what.to_owned(),
+            what: printable(what).into_owned(),
             unit,
         });
         let drawn = stderr().is_terminal() && messages::says(Verbosity::Normal);

@@ -3,6 +3,7 @@
 use crate::args::Report;
 use crate::outcome::{Figure, Outcome, RanOn};
 use crate::output::{self, count, number, seconds};
+use crate::text::lines;
 use crate::{input, messages};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -32,7 +33,7 @@ pub(crate) fn print(asked: &Report, mut object: Value, table: &str, taken: bool)
     if let Some(path) = &asked.json {
         output::write_file(path, text.as_bytes())?;
     }
-    if taken { Ok(()) } else { output::print(table) }
+    if taken { Ok(()) } else { output::print(&output::lines_of(table)) }
 }
 
 /// The object that `--json` prints.
@@ -152,5 +153,5 @@ pub(crate) fn as_table(
     for (name, figure) in outcome.statistics.iter().flatten() {
         rows.extend(in_table(figure).map(|text| (name.as_str(), text)));
     }
-    rows.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect()
+    lines(&rows, 20)
 }

@@ -1,16 +1,26 @@
 //! Numbers and tables for people.
 
 pub use farpoint_files::text::{count, number};
+use farpoint_io::printable;
 
-/// Rows of text in aligned columns: the first left, the others right.
+/// Lines of a name and a value each. Values may come from files: nothing in them acts on a terminal.
+pub(crate) fn lines<N: AsRef<str>>(rows: &[(N, String)], width: usize) -> String {
+    let line =
+        |(name, value): &(N, String)| format!("{:<width$}  {}\n", name.as_ref(), printable(value));
+    rows.iter().map(line).collect()
+}
+
+/// Rows of text in aligned columns: the first left, the others right. Safe for a terminal, too.
 pub fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let shown: Vec<Vec<_>> =
+        rows.iter().map(|row| row.iter().map(|cell| printable(cell)).collect()).collect();
+    let columns = shown.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+        shown.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
     };
     let widths: Vec<_> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &shown {
         let cells: Vec<_> = row
             .iter()
             .zip(&widths)
@@ -55,5 +65,6 @@ mod tests {
     fn tables_align() {
         let rows = [vec!["a".into(), "1".into()], vec!["bcd".into(), "234".into()]];
         assert_eq!(table(&rows), "a      1\nbcd  234\n");
+        assert_eq!(lines(&[("a", "1\n\x1b2".to_owned())], 4), "a     1 \\u{1b}2\n");
     }
 }

@@ -167,10 +167,18 @@ impl Cloud {
     /// # Panics
     /// If there are not as many values as points.
     pub fn add_column(&mut self, name: &str, values: Column) {
-        assert_eq!(values.len(), self.len(), "a column has one value for each point");
-        let taken = self.fields().into_iter().map(|f| f.name).collect();
-        let name = unused(name, &taken);
-        self.added.push(Attribute { name, column: values });
+        self.add_columns([(name.to_owned(), values)]);
+    }
+
+    /// As [`Cloud::add_column`], of several.
+    pub(crate) fn add_columns(&mut self, columns: impl IntoIterator<Item = (String, Column)>) {
+        let mut taken: HashSet<String> = self.fields().into_iter().map(|f| f.name).collect();
+        for (name, column) in columns {
+            assert_eq!(column.len(), self.len(), "a column has one value for each point");
+            let name = unused(&name, &taken);
+            taken.insert(name.clone());
+            self.added.push(Attribute { name, column });
+        }
     }
 
     /// Warnings of the reader, for example about a second element that was left out.
@@ -208,6 +216,7 @@ impl Cloud {
         let mut attributes = Vec::new();
         if let Some(table) = &self.table {
             let text = matches!(self.header, Header::Text(_));
+            let tokens = table.tokens(rows);
             for (i, slot) in table.slots.iter().enumerate() {
                 if table.xyz.contains(&i) || slot.name == "_" {
                     continue;
@@ -220,7 +229,7 @@ impl Cloud {
                     continue;
                 }
                 for k in 0..slot.count {
-                    match table.column(i, k, rows) {
+                    match table.column_of(i, k, rows, tokens.as_deref()) {
                         Some(column) => attributes.push(Attribute {
                             name: component_name(&slot.name, slot.count, k),
                             column: if text { narrowed(&slot.name, column) } else { column },

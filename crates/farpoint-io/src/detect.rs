@@ -50,6 +50,13 @@ pub(crate) fn is_copc(path: &Path, options: &ReadOptions) -> bool {
 
 /// Decides the format of `bytes`, which came from a file called `name`.
 pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Format, Error> {
+    if bytes.is_empty() {
+        return Err(Error::UnknownFormat {
+            name: name.to_owned(),
+            what: "the file is empty".into(),
+            fix: "fetch or export it again".into(),
+        });
+    }
     refuse_compressed(bytes, name, options)?;
     if let Some(format) = options.format {
         return Ok(match format {
@@ -70,10 +77,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
         Some(format) => {
             return Err(Error::UnknownFormat {
                 name: name.to_owned(),
-                what: match bytes.is_empty() {
-                    true => "the file is empty".into(),
-                    false => format!("the name says {format}, the content does not"),
-                },
+                what: format!("the name says {format}, the content does not"),
                 fix: format!("{ADVICE}; otherwise fetch the file again"),
             });
         }
@@ -88,10 +92,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
         None if looks_like_points(bytes) => Ok(Format::Text),
         None => Err(Error::UnknownFormat {
             name: name.to_owned(),
-            what: match bytes.is_empty() {
-                true => "the file is empty".into(),
-                false => "unknown format, by name and by content".into(),
-            },
+            what: "unknown format, by name and by content".into(),
             fix: format!("{ADVICE}; formats read: {}", readable()),
         }),
     }

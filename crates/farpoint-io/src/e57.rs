@@ -18,6 +18,7 @@ use crate::quiet::guarded;
 use ::e57::{
     CartesianCoordinate, E57Reader, PointCloud, Record, RecordDataType, RecordName, RecordValue,
 };
+use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 
 /// The attribute that tells scans apart.
@@ -35,10 +36,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
 }
 
 fn fault(error: ::e57::Error) -> Fault {
-    // The first line is the crate's own message; its causes follow.
-    let text = error.to_string();
-    Fault::new(text.lines().next().unwrap_or_default())
-        .fix("the file is damaged: fetch or export it again")
+    Fault::new(error.to_string()).fix("the file is damaged: fetch or export it again")
 }
 
 fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
@@ -60,9 +58,8 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
     }
     let coordinates = Coordinates::F64(points);
     let mut cloud = Cloud::from_file(Format::E57, described(&scans), coordinates);
-    for (name, column) in columns.finish(cloud.len()) {
-        cloud.add_column(&name, column);
-    }
+    let count = cloud.len();
+    cloud.add_columns(columns.finish(count));
     if scans.len() > 1 {
         cloud.add_column(SCAN, numbers_of_scans(&ends));
         cloud.warnings.push(joined(&scans));
@@ -202,6 +199,8 @@ fn attribute_name(name: &RecordName) -> Option<String> {
 struct Columns {
     /// In the order in which the file states them.
     all: Vec<Values>,
+    /// Where those of a name are.
+    places: HashMap<String, usize>,
 }
 
 /// One attribute.
@@ -260,10 +259,11 @@ impl Columns {
         end: usize,
     ) -> Result<(), Fault> {
         let mut wanted: Vec<(usize, String, RecordDataType)> = Vec::new();
+        let mut taken = HashSet::new();
         for (i, record) in scan.prototype.iter().enumerate() {
             let Some(mut name) = attribute_name(&record.name) else { continue };
             // Two extensions may use one name.
-            while wanted.iter().any(|other| other.1 == name) {
+            while !taken.insert(name.clone()) {
                 name.push('_');
             }
             wanted.push((i, name, record.data_type.clone()));
@@ -290,8 +290,7 @@ impl Columns {
     /// Where the attribute of that name is, filled up to row `first`: a scan before this one may not
     /// have had it.
     fn place(&mut self, name: &str, kind: Kind, first: usize) -> usize {
-        let found = self.all.iter().position(|own| own.name == name);
-        let place = found.unwrap_or_else(|| {
+        let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
             self.all.push(Values { name: name.to_owned(), kind, values: Vec::new() });
             self.all.len() - 1
         });

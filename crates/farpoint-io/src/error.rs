@@ -4,6 +4,7 @@
 //! name and format.
 
 use crate::Format;
+use crate::foreign::printable;
 use std::{fmt, io};
 
 /// A place inside a file.
@@ -33,7 +34,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused to read.
-    #[error("{name}: cannot be read: {source}; check the path and its permissions")]
+    #[error("{}: {}", printable(.name), unread(.source))]
     Read {
         /// The file, as the user named it.
         name: String,
@@ -42,7 +43,8 @@ pub enum Error {
     },
     /// The operating system refused to write.
     #[error(
-        "{name}: cannot be written: {source}; check the folder, its permissions and free space"
+        "{}: cannot be written: {source}; check the folder, its permissions and free space",
+        printable(.name)
     )]
     Write {
         /// The file, as the user named it.
@@ -51,7 +53,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The content breaks the rules of its format.
-    #[error("{name}: {}{what}; {fix}", at_place(.format, .at))]
+    #[error("{}: {}{}", printable(.name), at_place(.format, .at), advised(.what, .fix))]
     Malformed {
         /// The file, as the user named it.
         name: String,
@@ -65,7 +67,7 @@ pub enum Error {
         fix: String,
     },
     /// Neither the name nor the content belongs to a format that can be read.
-    #[error("{name}: {what}; {fix}")]
+    #[error("{}: {}", printable(.name), advised(.what, .fix))]
     UnknownFormat {
         /// The file, as the user named it.
         name: String,
@@ -75,7 +77,7 @@ pub enum Error {
         fix: String,
     },
     /// The output cannot be written to that place, or not in that format.
-    #[error("{name}: {what}; {fix}")]
+    #[error("{}: {}", printable(.name), advised(.what, .fix))]
     Output {
         /// The file, as the user named it.
         name: String,
@@ -86,8 +88,8 @@ pub enum Error {
     },
     /// There is less memory free than the work needs.
     #[error(
-        "{name}: needs about {} of memory, {} are free; split the file, or use a machine with more",
-        size(*needed), size(*free)
+        "{}: needs about {} of memory, {} are free; split the file, or use a machine with more",
+        printable(.name), size(*needed), size(*free)
     )]
     TooLarge {
         /// The file, as the user named it.
@@ -99,9 +101,9 @@ pub enum Error {
     },
     /// The file would have to be read whole, and is too large for the memory that was allowed.
     #[error(
-        "{name}: {format} of this kind is read whole, which takes about {}, and {} are allowed; \
+        "{}: {format} of this kind is read whole, which takes about {}, and {} are allowed; \
          convert it to binary PLY, LAS or LAZ, or allow more",
-        size(*needed), size(*limit)
+        printable(.name), size(*needed), size(*limit)
     )]
     NotInParts {
         /// The file, as the user named it.
@@ -114,7 +116,7 @@ pub enum Error {
         limit: u64,
     },
     /// Files that can't be one cloud.
-    #[error("{name}: {what}; {fix}")]
+    #[error("{}: {}", printable(.name), advised(.what, .fix))]
     Merge {
         /// One of the files, as the user named it.
         name: String,
@@ -124,7 +126,7 @@ pub enum Error {
         fix: String,
     },
     /// A field that is asked for is not in the file.
-    #[error("{name}: there is no field '{field}'; it has {}", .fields.join(", "))]
+    #[error("{}: {}", printable(.name), no_field(.field, .fields))]
     Field {
         /// The file, as the user named it.
         name: String,
@@ -157,6 +159,25 @@ impl Error {
 
     pub(crate) fn merge(name: &str, what: &str, fix: &str) -> Error {
         Error::Merge { name: name.to_owned(), what: what.to_owned(), fix: fix.to_owned() }
+    }
+}
+
+/// What is wrong, and what to do about it, on one line.
+fn advised(what: &str, fix: &str) -> String {
+    format!("{}; {}", printable(what), printable(fix))
+}
+
+fn no_field(field: &str, fields: &[String]) -> String {
+    printable(&format!("there is no field '{field}'; it has {}", fields.join(", "))).into_owned()
+}
+
+/// Why a file was not read, and what to do about it.
+fn unread(source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            "became shorter while it was read; read it again when nothing writes to it".into()
+        }
+        _ => format!("cannot be read: {source}; check the path and its permissions"),
     }
 }
 

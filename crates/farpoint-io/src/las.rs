@@ -21,7 +21,7 @@ pub(crate) use counts::Counts;
 pub(crate) use describe::{describe_extras, new_record, record_length};
 pub(crate) use fields::{Extra, base_length, extras, slots};
 pub(crate) use layout::layout;
-pub(crate) use nodes::cubes;
+pub(crate) use nodes::{Cube, check_places, cubes};
 pub(crate) use stream::stream;
 pub(crate) use summary::summary;
 pub(crate) use write::{before_points, header_bytes, laid_out, move_extended, write};

@@ -29,6 +29,7 @@ mod detect;
 mod e57;
 mod error;
 mod filter;
+mod foreign;
 mod format;
 mod header;
 mod las;
@@ -70,6 +71,7 @@ pub use crs::Crs;
 use error::Fault;
 pub use error::{Error, Place};
 pub use filter::{Condition, Filter};
+pub use foreign::printable;
 pub use format::Format;
 pub use merge::{EqualRows, Merged, MergedFile};
 pub use npy::{Array, Values};
@@ -235,9 +237,9 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     let name = path.display().to_string();
     let fail = |source| Error::Read { name: name.clone(), source };
     if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
-        return decode(Cow::Owned(bytes), "standard input", options);
+        let name = "standard input";
+        let bytes = load::stream(&mut std::io::stdin().lock(), name)?;
+        return decode(Cow::Owned(bytes), name, options);
     }
     #[cfg(feature = "mcap")]
     if let Some(files) = bag::recordings(path)? {
@@ -250,7 +252,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
         return bag::read(&bag::Bag::open(path)?, options);
     }
     memory::require(&name, length)?;
-    let bytes = load::whole(&mut file, length).map_err(fail)?;
+    let bytes = load::whole(&mut file, length, &name)?;
     decode(Cow::Owned(bytes), &name, options)
 }
 
@@ -333,6 +335,12 @@ fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Resu
     if format == Format::Mcap {
         return bag::read(&bag::Bag::from_bytes(bytes.into_owned(), name)?, options);
     }
+    let bytes = match format {
+        Format::Text => lines::with_feeds(bytes, true),
+        Format::Ptx | Format::Obj | Format::Off => lines::with_feeds(bytes, false),
+        _ => Ok(bytes),
+    };
+    let bytes = bytes.map_err(|fault| fault.named(name, format))?;
     let cloud = match format {
         Format::Ply => ply::read(bytes),
         Format::Pcd => pcd::read(bytes),

@@ -1,16 +1,19 @@
 //! Files of lines, found in one pass and read a piece of whole lines at a time.
 
 use crate::error::{Fault, Place};
+use crate::parallel;
 use crate::pieces::filled_lines;
-use crate::table::{Split, Store, Table, Tokens};
+use crate::table::{Split, Store, Table, misfit};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Bytes of a piece, about.
 const PIECE: usize = 1 << 20;
 
-/// The longest line.
-const LONGEST: usize = 64 << 20;
+/// The longest line, and the longest header of PLY and PCD: what is made of a line's values takes many times its
+/// bytes.
+pub(crate) const LONGEST: usize = 16 << 20;
 
 /// Finds the places of rows among whole lines, without their line ends.
 pub(crate) type Spans = fn(&[u8]) -> Vec<(usize, usize)>;
@@ -35,6 +38,49 @@ pub(crate) struct Wanted {
     pub(crate) most: u64,
 }
 
+/// Refuses a line that is too long, from a place on.
+pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), Fault> {
+    let mut at = from;
+    while bytes.len() - at > LONGEST {
+        let part = &bytes[at..at + LONGEST];
+        at += 1 + part
+            .iter()
+            .rposition(|&b| b == b'\n' || b == b'\r')
+            .ok_or_else(|| too_long(at as u64))?;
+    }
+    Ok(())
+}
+
+/// A text in which line feeds stand for carriage returns alone, as lines of old systems end. In a text that is
+/// `copied`, only if all lines end so: between others they may be a part of a line.
+///
+/// # Errors
+/// If a line is too long.
+pub(crate) fn with_feeds(bytes: Cow<'_, [u8]>, copied: bool) -> Result<Cow<'_, [u8]>, Fault> {
+    check(&bytes, 0)?;
+    let alone = |bytes: &[u8], at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    let any = || {
+        let blocks = parallel::blocks(bytes.len());
+        !parallel::all(blocks, |mut block| !block.any(|at| alone(&bytes, at)))
+    };
+    let found = if copied { ends_with_returns(&bytes) } else { bytes.contains(&b'\r') && any() };
+    if !found {
+        return Ok(bytes);
+    }
+    let mut bytes = bytes.into_owned();
+    for at in 0..bytes.len() {
+        if alone(&bytes, at) {
+            bytes[at] = b'\n';
+        }
+    }
+    Ok(Cow::Owned(bytes))
+}
+
+/// Whether all lines end with a carriage return alone.
+pub(crate) fn ends_with_returns(bytes: &[u8]) -> bool {
+    bytes.contains(&b'\r') && !bytes.contains(&b'\n')
+}
+
 /// All lines that are not blank, without what is blank at their ends.
 pub(crate) fn filled(bytes: &[u8]) -> Vec<(usize, usize)> {
     let mut spans = filled_lines(bytes, 0..bytes.len(), |b| b == b'\n' || b == b'\r');
@@ -50,22 +96,17 @@ pub(crate) struct Lines {
     pub(crate) spans: Spans,
     pub(crate) split: Split,
     pub(crate) pieces: Vec<Piece>,
-    /// How many values each row must have, and whether it may have more.
-    pub(crate) values: Option<(usize, bool)>,
+    /// Whether each row must have the values that the header describes.
+    pub(crate) described: bool,
 }
 
 impl Lines {
     /// The rows of a piece, whose bytes these are; `head` is a table without any.
     pub(crate) fn table(&self, head: &Table, bytes: Vec<u8>) -> Result<Table, Fault> {
         let spans = (self.spans)(&bytes);
-        if let Some((values, more)) = self.values {
-            let found = |line: &[u8]| Tokens::new(line, self.split).count();
-            for (row, &(start, end)) in spans.iter().enumerate() {
-                let found = found(&bytes[start..end]);
-                if found < values || (found > values && !more) {
-                    let what = format!("{found} values instead of {values}");
-                    return Err(Fault::new(what).at(Place::Point(row)));
-                }
+        for (row, &(start, end)) in spans.iter().enumerate().filter(|_| self.described) {
+            if let Some(what) = misfit(&head.slots, &bytes[start..end], self.split) {
+                return Err(Fault::new(what).at(Place::Point(row)));
             }
         }
         let store = Store::Lines { bytes: bytes.into(), spans, split: self.split };
@@ -112,8 +153,9 @@ pub(crate) fn pieces(
 }
 
 fn too_long(at: u64) -> Fault {
-    let what = format!("a line is longer than {} MiB", LONGEST >> 20);
-    Fault::new(what).at(Place::Byte(at as usize)).fix("end lines with a line feed")
+    let what = format!("the line that starts here is longer than {} MiB", LONGEST >> 20);
+    let fix = "put a point a line; a file of other content is no text";
+    Fault::new(what).at(Place::Byte(at as usize)).fix(fix)
 }
 
 fn unread(error: io::Error) -> Fault {

@@ -4,7 +4,8 @@
 //! memory, and one that is cut short meanwhile ends this process. Each thread copies its parts into
 //! memory that it is the first to touch, which takes as long as mapped pages do.
 
-use crate::parallel;
+use crate::error::Error;
+use crate::{memory, parallel};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
@@ -15,16 +16,36 @@ impl<T: Read + Seek + Send> Readable for T {}
 /// Bytes that a thread reads at a time.
 const PART: usize = 2 << 20;
 
-/// Everything in a file that is `length` bytes long, as far as the system knows.
-pub(crate) fn whole(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
+/// Bytes of a stream between two looks at the memory that is free.
+const STEP: u64 = 64 << 20;
+
+/// Everything in a file that is `length` bytes long, as far as the system knows; `name` is for messages.
+pub(crate) fn whole(file: &mut File, length: u64, name: &str) -> Result<Vec<u8>, Error> {
+    let is_file = file.metadata().is_ok_and(|about| about.is_file());
     match usize::try_from(length) {
-        Ok(length) if length >= 2 * PART && file.metadata()?.is_file() => parts(file, length),
-        // Pipes have no length, and the system makes up some files while they are read.
-        _ => {
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes)?;
-            Ok(bytes)
+        Ok(length) if length >= 2 * PART && is_file => {
+            parts(file, length).map_err(|source| Error::Read { name: name.to_owned(), source })
         }
+        // Pipes have no length, and the system makes up some files while they are read.
+        _ => stream(file, name),
+    }
+}
+
+/// Everything that a stream gives, which may have no end.
+///
+/// # Errors
+/// If it cannot be read, or takes more memory than is free.
+pub(crate) fn stream(input: &mut dyn Read, name: &str) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    loop {
+        let before = bytes.len();
+        let read = Read::take(&mut *input, STEP).read_to_end(&mut bytes);
+        read.map_err(|source| Error::Read { name: name.to_owned(), source })?;
+        if bytes.len() == before {
+            return Ok(bytes);
+        }
+        // What grows is moved to twice its size.
+        memory::require(name, bytes.len() as u64)?;
     }
 }
 
@@ -57,7 +78,7 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(&bytes).unwrap();
             file.rewind().unwrap();
-            assert!(whole(&mut file, length as u64).unwrap() == bytes, "{length} bytes");
+            assert!(whole(&mut file, length as u64, "a").unwrap() == bytes, "{length} bytes");
         }
     }
 
@@ -65,7 +86,15 @@ mod tests {
     fn a_file_that_became_shorter_is_an_error() {
         let mut file = tempfile::tempfile().unwrap();
         file.set_len(3 * PART as u64).unwrap();
-        let error = whole(&mut file, 4 * PART as u64).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        let error = whole(&mut file, 4 * PART as u64, "a.laz").unwrap_err().to_string();
+        assert!(error.starts_with("a.laz: became shorter while it was read"), "{error}");
+    }
+
+    #[test]
+    fn a_stream_is_read_to_its_end() {
+        for length in [0, 1, 5 << 20, STEP + 1] {
+            let bytes = stream(&mut io::repeat(7).take(length), "standard input").unwrap();
+            assert!(bytes.len() as u64 == length && bytes.iter().all(|&b| b == 7), "{length}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::column::Column;
 use crate::error::Error;
 use crate::format::{Format, writable};
 use crate::resolution::step_text;
-use crate::sink::{Sink, folder_of, put, put_by};
+use crate::sink::{READ_ONLY, Sink, folder_of, put, put_by};
 use crate::{Cloud, Copc, TextStyle, WriteOptions, copc, e57, las, npy, pcd, ply, raw, text};
 use std::fs;
 use std::io::{self, Write};
@@ -53,7 +53,7 @@ pub fn write_bytes(
 /// output.
 ///
 /// # Errors
-/// [`Error::Write`] if the system refuses.
+/// [`Error::Write`] if the system refuses, or if the file is there and is read-only.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     put(path, bytes)
 }
@@ -138,6 +138,9 @@ pub fn check_output(
     };
     if path.is_dir() {
         return Err(refuse("is a folder".into(), "give the name of a file"));
+    }
+    if fs::metadata(path).is_ok_and(|there| there.is_file() && there.permissions().readonly()) {
+        return Err(refuse(READ_ONLY.into(), "make it writable, or write to another name"));
     }
     let folder = folder_of(path);
     if !folder.is_dir() {

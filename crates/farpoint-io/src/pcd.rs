@@ -15,6 +15,7 @@ use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{DataKind, Header, PcdHeader};
+use crate::lines::{self, LONGEST};
 use crate::lzf;
 use crate::memory;
 use crate::part::Part;
@@ -79,6 +80,7 @@ fn data_name(data: DataKind) -> &'static str {
 
 /// The lines up to `DATA`, and where the data starts.
 fn header_lines(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Fault> {
+    let bytes = &bytes[..bytes.len().min(LONGEST)];
     let mut lines = Vec::new();
     let mut at = 0;
     loop {
@@ -140,6 +142,7 @@ fn ascii_rows(
     count: usize,
     values: usize,
 ) -> Result<Store, Fault> {
+    lines::check(&bytes, start)?;
     let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n');
     spans.truncate(count);
     let found = |span: &(usize, usize)| Tokens::new(&bytes[span.0..span.1], Split::Space).count();

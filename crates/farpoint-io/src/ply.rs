@@ -18,7 +18,8 @@ use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, HeaderLine, PlyHeader};
-use crate::table::{Slot, Table};
+use crate::lines::LONGEST;
+use crate::table::{BEHIND_LIST, Slot, Table};
 use ply_rs_bw::parser::{ParseError, Parser, Reader};
 use ply_rs_bw::ply::{DefaultElement, Encoding as PlyEncoding, PropertyType, ScalarType};
 use std::borrow::Cow;
@@ -117,6 +118,7 @@ fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
 /// The header's lines without their ends, up to `end_header`, and the place where the payload starts.
 fn header_lines<'a>(bytes: &'a [u8], line_end: &[u8]) -> Result<(Vec<&'a [u8]>, usize), Fault> {
     let last = line_end[line_end.len() - 1];
+    let bytes = &bytes[..bytes.len().min(LONGEST)];
     let mut lines = Vec::new();
     let mut at = 0;
     loop {
@@ -180,7 +182,7 @@ fn header_fault(error: &ParseError, lines: &[&[u8]]) -> Fault {
     match lines.get(number.wrapping_sub(1)) {
         Some(line) => {
             let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();
-            let what = format!("'{}' is not understood in a PLY header", shown.escape_default());
+            let what = format!("'{shown}' is not understood in a PLY header");
             Fault::new(what).at(Place::Line(number))
         }
         None => Fault::new(error.to_string().lines().next().unwrap_or_default()),
@@ -215,11 +217,13 @@ fn kept_lines(lines: &[&[u8]]) -> Vec<HeaderLine> {
     kept
 }
 
-/// The slot of a property; its place counts bytes, or values in ascii, and is right where no list
-/// comes before it.
+/// The slot of a property; its place counts bytes, or values in ascii, where no list comes before it.
 fn property(name: String, kind: &PropertyType, before: &[Slot], ascii: bool) -> Slot {
     let width = |s: &Slot| if ascii { 1 } else { s.kind.size() };
-    let offset = before.last().map_or(0, |s| s.offset + s.count * width(s));
+    let offset = before.last().map_or(0, |s| match s.list {
+        None if s.offset != BEHIND_LIST => s.offset + s.count * width(s),
+        _ => BEHIND_LIST,
+    });
     match kind {
         PropertyType::Scalar(kind) => Slot::new(name, scalar(kind), offset),
         PropertyType::List(length, kind) => {

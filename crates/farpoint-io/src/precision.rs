@@ -44,7 +44,8 @@ pub(crate) fn placed(
     let whole = |axis: usize| cloud.coordinates.axis(axis, rows);
     match (&cloud.coordinates, precision) {
         (Coordinates::F64(points), Some(Precision::Single)) => {
-            narrowed(cloud, points, rows, warnings)
+            let keep = "double precision (--precision double) keeps them as they are";
+            narrowed(cloud, points, rows, keep, warnings)
         }
         (Coordinates::F32(_), Some(Precision::Double)) => {
             let wide = |axis| whole(axis).cast(Scalar::F64);
@@ -54,10 +55,24 @@ pub(crate) fn placed(
     }
 }
 
+/// As [`placed`], in single precision; `keep` says what keeps the coordinates as they are.
+pub(crate) fn placed_single(
+    cloud: &Cloud,
+    rows: &[usize],
+    keep: &str,
+    warnings: &mut Vec<String>,
+) -> Placed {
+    match &cloud.coordinates {
+        Coordinates::F64(points) => narrowed(cloud, points, rows, keep, warnings),
+        Coordinates::F32(_) => placed(cloud, rows, None, warnings),
+    }
+}
+
 fn narrowed(
     cloud: &Cloud,
     points: &[[f64; 3]],
     rows: &[usize],
+    keep: &str,
     warnings: &mut Vec<String>,
 ) -> Placed {
     // Of the whole cloud, so that all samples of a file have the same offset.
@@ -76,7 +91,6 @@ fn narrowed(
     let shift = loses(plain) && (0..3).any(|axis| moved[axis] < plain[axis]);
     let offset = if shift { corner } else { [0.0; 3] };
     let left = if shift { moved } else { plain };
-    let keep = "double precision (--precision double) keeps them as they are";
     let placed = Placed {
         axes: std::array::from_fn(|axis| {
             let value = |i: usize| (points[rows[i]][axis] - offset[axis]) as f32;

@@ -1,5 +1,5 @@
-//! Files that are written completely or not at all: to a temporary file next to the destination, which is
-//! then renamed, so that an interrupted run leaves the old file or none.
+//! Files that are written completely or not at all: to a temporary file next to the destination, which is on
+//! the disk before it is renamed, so that an interrupted run or a power failure leaves the old file or none.
 
 use crate::{Error, temporary};
 use std::fs::{self, File};
@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// What can be written at any place: what dependencies write to, so that their code is there for one type.
 pub(crate) trait Target: Write + Seek {}
 impl<T: Write + Seek> Target for T {}
+
+/// What is said of a file that its permissions protect, though its folder would let it be replaced.
+pub(crate) const READ_ONLY: &str = "the file is there and is read-only";
 
 /// Where an output goes.
 pub(crate) enum Sink<'a> {
@@ -48,13 +51,29 @@ fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::
         // A pipe or a device cannot be renamed over.
         return write(Sink::Stream(&mut File::options().write(true).open(&target)?));
     }
+    if there.as_ref().is_some_and(|m| m.permissions().readonly()) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, READ_ONLY));
+    }
     let (mut file, _own) = temporary::beside(&target)?;
     write(Sink::File(file.as_file_mut()))?;
     if let Some(there) = there {
         file.as_file().set_permissions(there.permissions())?;
     }
+    file.as_file().sync_all()?;
     file.persist(&target).map_err(|e| e.error)?;
+    settle(&folder_of(&target));
     Ok(())
+}
+
+/// Makes a file's new name in its folder last. The file is in its place by now, and not every file system
+/// does this for folders: that it is refused is no error.
+fn settle(folder: &Path) {
+    #[cfg(unix)]
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
 }
 
 /// The folder of a file.

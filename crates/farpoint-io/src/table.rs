@@ -8,14 +8,21 @@ use crate::coordinates::Coordinates;
 use crate::parallel;
 use crate::part::Part;
 
+/// The offset of a slot that has no fixed place.
+pub(crate) const BEHIND_LIST: usize = usize::MAX;
+
+/// In lines of more values, all are found at once: looking for one after another takes the square of their
+/// number.
+const MANY: usize = 32;
+
 /// One attribute inside a record or line.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) name: String,
     pub(crate) kind: Scalar,
     pub(crate) count: usize,
-    /// Bytes from the record's start, or the number of the token in a line. Where a list comes
-    /// before it in the row, the place is found by walking.
+    /// Bytes from the record's start, or the number of the token in a line; [`BEHIND_LIST`] where a list
+    /// comes before it in the row, so that the place is found by walking.
     pub(crate) offset: usize,
     /// The type of the length in front of a PLY list.
     pub(crate) list: Option<Scalar>,
@@ -125,14 +132,32 @@ impl Table {
         }
     }
 
+    /// The values of the given rows as text, if these are lines of many values.
+    pub(crate) fn tokens(&self, rows: &[usize]) -> Option<Vec<Vec<&[u8]>>> {
+        let Store::Lines { split, .. } = &self.store else { return None };
+        let of_row = |row: &usize| Tokens::new(self.row(*row), *split).collect();
+        (self.slots.len() > MANY).then(|| parallel::map(rows.iter(), of_row))
+    }
+
     /// Value `k` of a slot for the given rows; `None` for lists and for text that is no number.
     pub(crate) fn column(&self, slot: usize, k: usize, rows: &[usize]) -> Option<Column> {
+        self.column_of(slot, k, rows, None)
+    }
+
+    /// As [`Table::column`], with what [`Table::tokens`] gave of these rows.
+    pub(crate) fn column_of(
+        &self,
+        slot: usize,
+        k: usize,
+        rows: &[usize],
+        tokens: Option<&[Vec<&[u8]>]>,
+    ) -> Option<Column> {
         let s = &self.slots[slot];
         if s.list.is_some() {
             return None;
         }
         if let Store::Lines { split, .. } = &self.store {
-            return self.text_column(slot, k, rows, *split);
+            return self.text_column(slot, k, rows, (*split, tokens));
         }
         if let Some((first, number)) = s.bits {
             let mask = ((1u16 << number) - 1) as u8;
@@ -150,7 +175,7 @@ impl Table {
 
     fn binary_column(&self, slot: usize, k: usize, rows: &[usize]) -> Option<Column> {
         let kind = self.slots[slot].kind;
-        let fixed = self.slots[..slot].iter().all(|s| s.list.is_none());
+        let fixed = self.slots[slot].offset != BEHIND_LIST;
         let skip = k * kind.size();
         if let (Store::Records { stride, .. }, true) = (&self.store, fixed) {
             let at = self.slots[slot].offset + skip;
@@ -177,14 +202,23 @@ impl Table {
         })?))
     }
 
-    fn text_column(&self, slot: usize, k: usize, rows: &[usize], split: Split) -> Option<Column> {
-        let fixed = self.slots[..slot].iter().all(|s| s.list.is_none());
-        let kind = self.slots[slot].kind;
-        let at = fixed.then(|| self.slots[slot].offset);
+    fn text_column(
+        &self,
+        slot: usize,
+        k: usize,
+        rows: &[usize],
+        (split, tokens): (Split, Option<&[Vec<&[u8]>]>),
+    ) -> Option<Column> {
+        let Slot { kind, offset, .. } = self.slots[slot];
+        let at = (offset != BEHIND_LIST).then_some(offset);
         Some(collect_as!(kind, T => parallel::try_values(rows.len(), |i| {
             let line = self.row(rows[i]);
             let at = at.or_else(|| text_offset(&self.slots, line, slot))? + k;
-            token(line, split, at)?.parse::<T>().ok()
+            let token = match tokens {
+                Some(all) => std::str::from_utf8(all[i].get(at)?).ok(),
+                None => token(line, split, at),
+            };
+            token?.parse::<T>().ok()
         })?))
     }
 }
@@ -263,6 +297,29 @@ pub(crate) fn list_length(bytes: &[u8], kind: Scalar, big_endian: bool) -> Optio
         Scalar::F32 | Scalar::F64 => None,
         _ => usize::try_from(value).ok(),
     }
+}
+
+/// Says how many values a line has in place of those that the slots ask for, lists with the lengths in front
+/// of them; `None` if it is right.
+pub(crate) fn misfit(slots: &[Slot], line: &[u8], split: Split) -> Option<String> {
+    let Some(list) = slots.iter().find(|slot| slot.list.is_some()) else {
+        let values: usize = slots.iter().map(|slot| slot.count).sum();
+        let found = Tokens::new(line, split).count();
+        return (found != values).then(|| format!("{found} values instead of {values}"));
+    };
+    let mut tokens = Tokens::new(line, split);
+    let whole = slots.iter().all(|slot| {
+        let count = match slot.list {
+            None => Some(slot.count),
+            Some(_) => {
+                tokens.next().and_then(|token| std::str::from_utf8(token).ok()?.parse().ok())
+            }
+        };
+        count.is_some_and(|count: usize| count == 0 || tokens.nth(count - 1).is_some())
+    });
+    (!whole || tokens.next().is_some()).then(|| {
+        format!("the values are not as many as the lengths of lists, such as '{}', say", list.name)
+    })
 }
 
 /// The number of the token at which a slot starts in a line that has lists before it.

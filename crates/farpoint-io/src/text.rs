@@ -27,7 +27,7 @@ use crate::pieces::{joined, line_number, pieces};
 use crate::table::{Slot, Split, Store, Table, Tokens};
 use crate::{ReadOptions, TextStyle};
 use head::Head;
-use lines::{bad_line, is_comment, parse, spans, spans_within};
+use lines::{bad_line, check_returns, is_comment, parse, spans, spans_within};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
@@ -119,6 +119,7 @@ fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<Points, F
         let [Some(x), Some(y), Some(z)] = point else {
             return Err(bad_line(line_number(bytes, start), line, head.axes.columns));
         };
+        check_returns(line, || Place::Line(line_number(bytes, start)))?;
         points.push([x, y, z]);
         rows.push((start, end));
     }

@@ -1,7 +1,7 @@
 //! What is read and written, and how: the options that several commands share.
 
 use super::{Count, Length};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use farpoint_io::{Copc, Encoding, Error, Format, Precision, ReadOptions, TextStyle, WriteOptions};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -125,7 +125,7 @@ impl Writing {
         }
         let wkt = self.crs_wkt.as_deref().map(|path| {
             let text = fs::read_to_string(path);
-            text.with_context(|| format!("--crs-wkt {}: cannot be read", path.display()))
+            text.map_err(|error| anyhow!("--crs-wkt {}: cannot be read: {error}", path.display()))
         });
         let levels =
             Copc::new([]).node_points(self.node_points.map(|count| count.0)).wkt(wkt.transpose()?);

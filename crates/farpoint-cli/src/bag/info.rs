@@ -5,6 +5,7 @@ use crate::args;
 use crate::messages::warn;
 use crate::output::{count, number, seconds, table};
 use crate::report;
+use crate::text::lines;
 use anyhow::{Result, ensure};
 use farpoint_io::bag::{Bag, Contents, Kind, Topic};
 use serde_json::{Value, json};
@@ -115,7 +116,7 @@ fn text(name: &str, contents: &Contents) -> String {
         ("messages", count(contents.messages)),
         ("duration", seconds(contents.seconds())),
     ];
-    let head: String = head.iter().map(|(name, value)| format!("{name:<13}  {value}\n")).collect();
+    let head = lines(&head, 13);
     let mut rows =
         vec![["topic", "type", "encoding", "messages", "per second"].map(str::to_owned).to_vec()];
     for topic in &contents.topics {

@@ -6,6 +6,7 @@ use crate::args::{self, Method};
 use crate::messages::{note, warn};
 use crate::output::{count, number, seconds};
 use crate::report;
+use crate::text::lines;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -131,5 +132,5 @@ fn table(args: &args::Sample, recording: &Recording, output: &Path, done: &Done)
         rows.push(("a message", format!("median {median}, 99 % {most}, longest {longest}")));
     }
     rows.extend(pace.late().map(|late| ("over the period", count(late))));
-    rows.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect()
+    lines(&rows, 20)
 }

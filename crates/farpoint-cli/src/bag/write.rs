@@ -7,7 +7,7 @@ use crate::args;
 use crate::device;
 use crate::messages::{count, warn};
 use crate::progress::Progress;
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Result, anyhow, ensure};
 use farpoint_io::bag::{Bag, Rewrite, Stages, Topic};
 use farpoint_io::temporary;
 use std::fs;
@@ -163,8 +163,9 @@ struct Made {
 impl Made {
     fn new(input: &Path, output: &Path) -> Result<Self> {
         let beside = parent(output);
-        let temporary = temporary::Folder::within(beside)
-            .with_context(|| format!("{}: no folder can be made there", beside.display()))?;
+        let temporary = temporary::Folder::within(beside).map_err(|error| {
+            anyhow!("{}: no folder can be made there: {error}", beside.display())
+        })?;
         Ok(Self { temporary, input: input.to_owned(), output: output.to_owned() })
     }
 
@@ -187,9 +188,7 @@ impl Made {
             fs::set_permissions(self.temporary.path(), fs::metadata(&self.input)?.permissions())?;
             self.temporary.rename(&self.output)
         };
-        finish().with_context(|| {
-            format!("{name}: cannot be written; check the folder and its free space")
-        })
+        finish().map_err(|source| farpoint_io::Error::Write { name, source }.into())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::facts::{Attributes, Counts, Rows, class_name};
 use crate::output::{self, count};
+use crate::text::lines;
 use farpoint_io::{Crs, Field, Format, Octree, Summary};
 use serde_json::{Map, Value, json};
 
@@ -155,7 +156,7 @@ impl Description {
         given("GPS time", self.gps_time.map(str::to_owned));
         given("COPC", self.octree.map(octree));
         self.counted(&mut rows);
-        rows.iter().map(|(name, value)| format!("{name:<13}  {value}\n")).collect()
+        lines(&rows, 13)
     }
 
     /// What is known of points that were read.

@@ -5,7 +5,7 @@ mod scannet;
 mod semantickitti;
 
 use crate::output;
-use anyhow::{Context, Result};
+use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 use farpoint_generate::{Labeled, Setting};
 use std::path::{Path, PathBuf};
@@ -83,8 +83,9 @@ impl Part {
     fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join(&self.path);
         if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)
-                .with_context(|| format!("{}: the folder cannot be made", parent.display()))?;
+            std::fs::create_dir_all(parent).map_err(|error| {
+                anyhow!("{}: the folder cannot be made: {error}", parent.display())
+            })?;
         }
         output::write_file(&path, &self.bytes)
     }

@@ -3,6 +3,7 @@
 use crate::args::Report;
 use crate::output::{count, seconds};
 use crate::report;
+use crate::text::lines;
 use anyhow::Result;
 use farpoint_files::{MANIFEST, Row};
 use serde_json::json;
@@ -76,6 +77,6 @@ impl<'a> Summary<'a> {
             ("time", seconds(self.seconds)),
             ("manifest", self.manifest.display().to_string()),
         ];
-        rows.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect()
+        lines(&rows, 20)
     }
 }

@@ -5,6 +5,7 @@ use crate::input;
 use crate::outcome::RanOn;
 use crate::output::{count, number, seconds};
 use crate::report;
+use crate::text::lines;
 use anyhow::Result;
 use farpoint::Order;
 use serde_json::{Value, json};
@@ -84,5 +85,5 @@ fn as_table(job: &Job<'_>, outcome: &Outcome, read_seconds: f64) -> String {
     let on = report::place(&outcome.ran_on);
     rows.push(("search", format!("{} on {on}", seconds(outcome.search_seconds))));
     rows.push(("write", seconds(outcome.write_seconds)));
-    rows.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect()
+    lines(&rows, 20)
 }

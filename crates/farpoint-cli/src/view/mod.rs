@@ -15,7 +15,7 @@ pub(crate) use sequence::Sequence;
 use crate::input;
 use crate::job::{self, Job};
 use crate::messages::note;
-use crate::output::{count, print, write_file};
+use crate::output::{count, write_file};
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
 use crate::{args, check, selection};
@@ -62,10 +62,7 @@ fn amount(most: usize, all: usize) -> Amount {
 pub(crate) fn write(output: &Path, page: &Page) -> Result<()> {
     let progress = Progress::start("writing", &output.display().to_string());
     let page = page.html()?;
-    match output == Path::new("-") {
-        true => print(&page)?,
-        false => write_file(output, page.as_bytes())?,
-    }
+    write_file(output, page.as_bytes())?;
     drop(progress);
     if page.len() > LARGE {
         let megabytes = count((page.len() / 1_000_000) as u64);

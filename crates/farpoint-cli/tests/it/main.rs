@@ -7,6 +7,7 @@ mod common;
 mod compare;
 mod copc;
 mod errors;
+mod foreign;
 mod large;
 mod layouts;
 mod many;

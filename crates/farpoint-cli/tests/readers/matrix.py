@@ -5,14 +5,16 @@ import sys
 import textwrap
 from dataclasses import dataclass
 
-OUTPUTS = ["PLY", "PCD", "LAS, LAZ", "NPY", "text", "PTS"]
+OUTPUTS = ["PLY", "PCD", "LAS, LAZ", "E57", "NPY", "text", "PTS", "raw"]
 EXTENSIONS = {
     "PLY": ["ply"],
     "PCD": ["pcd"],
     "LAS, LAZ": ["las", "laz"],
+    "E57": ["e57"],
     "NPY": ["npy", "npz"],
     "text": ["xyz", "csv"],
     "PTS": ["pts"],
+    "raw": ["bin"],
 }
 
 # Cells: an outcome, whose check is the function of the same name in outcomes.py.
@@ -26,6 +28,7 @@ PACKED = "`rgb`"
 WORDS = "16 bits"
 FITTED = "fitted"
 OWN = "extra"
+TEXT = "text only"
 
 
 @dataclass
@@ -42,20 +45,20 @@ MATTERS = [
     Matter(
         "Coordinates",
         "coordinates",
-        "`float32`: PCD holds float32; where those would lose more than the input's step, the minimum"
-        " corner is subtracted. `steps`: LAS holds whole numbers of steps. See"
+        "`float32`: PCD and raw files hold float32; where those would lose more than the input's step, the"
+        " minimum corner is subtracted. `steps`: LAS holds whole numbers of steps. See"
         " [precision](#precision).",
         {
-            "PLY": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
-            "PCD": [KEPT, KEPT, STEPS, KEPT, KEPT, KEPT],
-            "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT],
-            "E57": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
-            "PTX": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
-            "NPY, NPZ": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
-            "raw": [KEPT, KEPT, STEPS, KEPT, KEPT, KEPT],
-            "text": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
-            "PTS": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
-            "OBJ, OFF": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
+            "PLY": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "PCD": [KEPT, KEPT, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "E57": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "PTX": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "NPY, NPZ": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "raw": [KEPT, KEPT, STEPS, KEPT, KEPT, KEPT, KEPT, KEPT],
+            "text": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "PTS": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "OBJ, OFF": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
         },
     ),
     Matter(
@@ -66,16 +69,16 @@ MATTERS = [
         " an alpha). Fields of 16 bits in which no value is above 255 hold 8 bits. `16 bits`: 8 bits"
         " times 256, as the LAS specification says; numbers from 0 to 1 times 65535.",
         {
-            "PLY": [KEPT, PACKED, WORDS, KEPT, KEPT, BYTES],
-            "PCD": [BYTES, KEPT, WORDS, BYTES, BYTES, BYTES],
-            "LAS, LAZ": [BYTES, PACKED, KEPT, KEPT, KEPT, BYTES],
-            "E57": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
-            "PTX": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
-            "NPY, NPZ": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
-            "raw": [NONE] * 6,
-            "text": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
-            "PTS": [BYTES, PACKED, WORDS, KEPT, KEPT, KEPT],
-            "OBJ, OFF": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
+            "PLY": [KEPT, PACKED, WORDS, BYTES, KEPT, KEPT, BYTES, WARNED],
+            "PCD": [BYTES, KEPT, WORDS, BYTES, BYTES, BYTES, BYTES, WARNED],
+            "LAS, LAZ": [BYTES, PACKED, KEPT, BYTES, KEPT, KEPT, BYTES, WARNED],
+            "E57": [BYTES, PACKED, WORDS, KEPT, KEPT, KEPT, BYTES, WARNED],
+            "PTX": [BYTES, PACKED, WORDS, BYTES, KEPT, KEPT, BYTES, WARNED],
+            "NPY, NPZ": [BYTES, PACKED, WORDS, BYTES, KEPT, KEPT, BYTES, WARNED],
+            "raw": [NONE] * 8,
+            "text": [BYTES, PACKED, WORDS, BYTES, KEPT, KEPT, BYTES, WARNED],
+            "PTS": [BYTES, PACKED, WORDS, BYTES, KEPT, KEPT, KEPT, WARNED],
+            "OBJ, OFF": [BYTES, PACKED, WORDS, BYTES, KEPT, KEPT, BYTES, WARNED],
         },
     ),
     Matter(
@@ -85,16 +88,16 @@ MATTERS = [
         " others from 0 to 1 are multiplied by 65535, with a warning; all others go into the extra"
         " dimension `original_intensity`, with a warning.",
         {
-            "PLY": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
-            "PCD": [KEPT, KEPT, FITTED, KEPT, KEPT, KEPT],
-            "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT],
-            "E57": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
-            "PTX": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
-            "NPY, NPZ": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
-            "raw": [KEPT, KEPT, FITTED, KEPT, KEPT, KEPT],
-            "text": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
-            "PTS": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
-            "OBJ, OFF": [NONE] * 6,
+            "PLY": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "PCD": [KEPT, KEPT, FITTED, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "E57": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "PTX": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "NPY, NPZ": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "raw": [KEPT, KEPT, FITTED, KEPT, KEPT, KEPT, KEPT, KEPT],
+            "text": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "PTS": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT, KEPT, SINGLE],
+            "OBJ, OFF": [NONE] * 8,
         },
     ),
     Matter(
@@ -103,16 +106,16 @@ MATTERS = [
         "Called `classification` in every output; read from `classification`, `Classification`,"
         " `class` and `scalar_Classification`.",
         {
-            "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "E57": [NONE] * 6,
-            "PTX": [NONE] * 6,
-            "NPY, NPZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "raw": [NONE] * 6,
-            "text": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "PTS": [NONE] * 6,
-            "OBJ, OFF": [NONE] * 6,
+            "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "E57": [NONE] * 8,
+            "PTX": [NONE] * 8,
+            "NPY, NPZ": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "raw": [NONE] * 8,
+            "text": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "PTS": [NONE] * 8,
+            "OBJ, OFF": [NONE] * 8,
         },
     ),
     Matter(
@@ -122,16 +125,16 @@ MATTERS = [
         " NormalY NormalZ`, which are extra dimensions, in LAS; read under any of these names."
         " `float32`: in that type, which is the one that PCL knows.",
         {
-            "PLY": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
-            "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
-            "E57": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
-            "PTX": [NONE] * 6,
-            "NPY, NPZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
-            "raw": [NONE] * 6,
-            "text": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
-            "PTS": [NONE] * 6,
-            "OBJ, OFF": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
+            "PLY": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "E57": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "PTX": [NONE] * 8,
+            "NPY, NPZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "raw": [NONE] * 8,
+            "text": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "PTS": [NONE] * 8,
+            "OBJ, OFF": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
         },
     ),
     Matter(
@@ -140,33 +143,34 @@ MATTERS = [
         "GPS time, a double called `gps_time`; read from `gps_time`, `GpsTime` and"
         " `scalar_GpsTime`. Other clocks, such as `time_stamp` of E57, are other attributes.",
         {
-            "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "E57": [NONE] * 6,
-            "PTX": [NONE] * 6,
-            "NPY, NPZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "raw": [NONE] * 6,
-            "text": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "PTS": [NONE] * 6,
-            "OBJ, OFF": [NONE] * 6,
+            "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "E57": [NONE] * 8,
+            "PTX": [NONE] * 8,
+            "NPY, NPZ": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "raw": [NONE] * 8,
+            "text": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "PTS": [NONE] * 8,
+            "OBJ, OFF": [NONE] * 8,
         },
     ),
     Matter(
         "Coordinate reference system",
         "crs",
-        "Kept as it stands in the file, well-known text or GeoTIFF keys.",
+        "Kept as it stands in the file, well-known text or GeoTIFF keys. `text only`: E57 keeps the former and"
+        " leaves out the latter, with a warning.",
         {
-            "PLY": [NONE] * 6,
-            "PCD": [NONE] * 6,
-            "LAS, LAZ": [WARNED, WARNED, KEPT, WARNED, WARNED, WARNED],
-            "E57": [WARNED, WARNED, KEPT, WARNED, WARNED, WARNED],
-            "PTX": [NONE] * 6,
-            "NPY, NPZ": [NONE] * 6,
-            "raw": [NONE] * 6,
-            "text": [NONE] * 6,
-            "PTS": [NONE] * 6,
-            "OBJ, OFF": [NONE] * 6,
+            "PLY": [NONE] * 8,
+            "PCD": [NONE] * 8,
+            "LAS, LAZ": [WARNED, WARNED, KEPT, TEXT, WARNED, WARNED, WARNED, WARNED],
+            "E57": [WARNED, WARNED, KEPT, KEPT, WARNED, WARNED, WARNED, WARNED],
+            "PTX": [NONE] * 8,
+            "NPY, NPZ": [NONE] * 8,
+            "raw": [NONE] * 8,
+            "text": [NONE] * 8,
+            "PTS": [NONE] * 8,
+            "OBJ, OFF": [NONE] * 8,
         },
     ),
     Matter(
@@ -178,16 +182,16 @@ MATTERS = [
         " `scan_angle_rank` as `scan_angle`, in steps of 0.006 degrees. PCD has `label` as uint32 and"
         " `curvature` as float32, the types that PCL knows.",
         {
-            "PLY": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
-            "PCD": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
-            "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "E57": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
-            "PTX": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
-            "NPY, NPZ": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
-            "raw": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
-            "text": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
-            "PTS": [NONE] * 6,
-            "OBJ, OFF": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
+            "PLY": [KEPT, KEPT, OWN, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "PCD": [KEPT, KEPT, OWN, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "E57": [KEPT, KEPT, OWN, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "PTX": [KEPT, KEPT, OWN, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "NPY, NPZ": [KEPT, KEPT, OWN, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "raw": [KEPT, KEPT, OWN, KEPT, KEPT, KEPT, WARNED, KEPT],
+            "text": [KEPT, KEPT, OWN, KEPT, KEPT, KEPT, WARNED, WARNED],
+            "PTS": [NONE] * 8,
+            "OBJ, OFF": [KEPT, KEPT, OWN, KEPT, KEPT, KEPT, WARNED, WARNED],
         },
     ),
 ]

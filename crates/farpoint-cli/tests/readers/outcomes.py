@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import matrix
-from matrix import BYTES, FITTED, KEPT, OWN, PACKED, SINGLE, STEPS, WARNED, WORDS
+from matrix import BYTES, FITTED, KEPT, OWN, PACKED, SINGLE, STEPS, TEXT, WARNED, WORDS
 from readers import Output
 from truth import Truth
 
@@ -20,6 +20,7 @@ NORMALS = {
     "PLY": ["nx", "ny", "nz"],
     "PCD": ["normal_x", "normal_y", "normal_z"],
     "LAS, LAZ": ["NormalX", "NormalY", "NormalZ"],
+    "E57": ["nx", "ny", "nz"],
     "NPY": ["nx", "ny", "nz"],
     "text": ["nx", "ny", "nz"],
 }
@@ -52,20 +53,22 @@ def check(case, matter):
     """Checks one attribute; gives the patterns of the warnings that it accounts for."""
     outcome = matrix.cell(matter, case.row, case.output)
     if not case.truth.has(matter.field):
-        absent(case, matter.field)
-        return []
+        return absent(case, matter.field)
     assert outcome != matrix.NONE, f"the matrix says that {case.row} has no {matter.name}"
     return CHECKS[matter.field, outcome](case)
 
 
 def absent(case, what):
     """What the input does not have is not made up, but for fields that every file of a format has."""
-    if what == "intensity" and case.output == "PTS" and "intensity" in case.out.names:
+    filled = what == "intensity" and case.output in ["PTS", "raw"] and "intensity" in case.out.names
+    if filled:
         assert (case.out.columns["intensity"] == 0).all()
     names = {"colors": COLORS, "normals": sum(NORMALS.values(), []), **ALIASES}.get(what, [])
     always = {"LAS, LAZ": ["classification", "intensity", "gps_time"], "PTS": ["intensity"]}
+    always["raw"] = ["intensity"]
     made_up = set(names) & set(case.out.names) - set(always.get(case.output, []))
     assert not made_up, made_up
+    return must_warn(case, "no 'intensity'") if filled and case.output == "raw" else []
 
 
 def equal(found, wanted, tolerance=0.0):
@@ -85,7 +88,9 @@ def must_warn(case, pattern):
 
 
 def coordinates_kept(case):
-    tolerance = POSE if case.row in POSED else 0
+    # E57 has steps times whole numbers, as LAS, which differ in the last bit.
+    stepped = case.output == "E57" and case.truth.step is not None
+    tolerance = POSE if case.row in POSED or stepped else 0
     if case.row == "LAS, LAZ" and case.output in ["text", "PTS"]:
         # Decimals as the scale has them, without the last bits that computing them in binary adds.
         tolerance = 2 * np.spacing(np.abs(case.truth.xyz).max())
@@ -98,8 +103,9 @@ def coordinates_kept(case):
 
 
 def scale_warned(case):
-    """The scale and offset of LAS have no place elsewhere."""
-    return must_warn(case, "scale") if case.row == "LAS, LAZ" and not case.same_format else []
+    """The scale and offset of LAS have a place in E57 alone."""
+    lost = case.row == "LAS, LAZ" and case.output not in ["LAS, LAZ", "E57"]
+    return must_warn(case, "scale") if lost else []
 
 
 def loses(truth):
@@ -118,8 +124,9 @@ def coordinates_single(case):
         equal(case.out.xyz, xyz.astype(np.float32), 1e-6 if case.row in POSED else 0)
         return scale_warned(case)
     corner = np.floor(xyz.min(axis=0))
-    assert case.out.offset is not None, "no comment gives the offset"
-    equal(case.out.offset, corner)
+    if case.output != "raw":
+        assert case.out.offset is not None, "no comment gives the offset"
+        equal(case.out.offset, corner)
     equal(case.out.xyz, (xyz - corner).astype(np.float32), 1e-6 if case.row in POSED else 0)
     for number in corner:
         must_warn(case, rf"\b{number:.0f}\b")
@@ -208,6 +215,11 @@ def colors_kept(case):
     return []
 
 
+def colors_warned(case):
+    assert not set(COLORS) & set(case.out.names)
+    return must_warn(case, "no place for .*red")
+
+
 # Intensity
 
 
@@ -284,7 +296,7 @@ def others_warned(case):
     for name in case.truth.others:
         assert name not in case.out.names
         must_warn(case, rf"\b{name}\b")
-    return ["left out"]
+    return ["left out", "no place for"]
 
 
 # Coordinate reference system
@@ -300,6 +312,10 @@ def crs_kept(case):
     return []
 
 
+def crs_text(case):
+    return crs_warned(case) if case.truth.crs.startswith("EPSG") else crs_kept(case)
+
+
 def crs_warned(case):
     return must_warn(case, "coordinate system") and must_warn(case, "32632|UTM zone 32N")
 
@@ -312,6 +328,7 @@ CHECKS = {
     ("colors", BYTES): colors_bytes,
     ("colors", PACKED): colors_packed,
     ("colors", WORDS): colors_words,
+    ("colors", WARNED): colors_warned,
     ("intensity", KEPT): intensity_kept,
     ("intensity", SINGLE): intensity_single,
     ("intensity", FITTED): intensity_fitted,
@@ -323,6 +340,7 @@ CHECKS = {
     ("time", KEPT): named_kept("time", "f8"),
     ("time", WARNED): named_warned("time", "(?i)gps_?time"),
     ("crs", KEPT): crs_kept,
+    ("crs", TEXT): crs_text,
     ("crs", WARNED): crs_warned,
     ("others", KEPT): others_kept,
     ("others", OWN): others_kept,

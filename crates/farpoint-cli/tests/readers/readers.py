@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import laspy
 import numpy as np
 from plyfile import PlyData
+from pye57 import libe57
 from pypcd4 import PointCloud
+
+import truth
 
 
 @dataclass
@@ -132,6 +135,50 @@ def read_pts(path):
     return Output(dict(zip(names, array.T)))
 
 
+# What the columns of E57 are called elsewhere.
+OF_E57 = {f"cartesian{axis}": axis.lower() for axis in "XYZ"}
+OF_E57 |= {f"color{name}": name.lower() for name in ["Red", "Green", "Blue"]}
+OF_E57 |= {f"nor:normal{axis}": f"n{axis.lower()}" for axis in "XYZ"}
+OF_E57 |= {"timeStamp": "time_stamp", "returnIndex": "return_index", "returnCount": "number_of_returns"}
+
+
+def columns_of_e57(path):
+    """All columns of the one scan under their own names, and the coordinate system, by libe57."""
+    image = libe57.ImageFile(str(path), "r")
+    root = image.root()
+    crs = root["coordinateMetadata"].value() if root.isDefined("coordinateMetadata") else ""
+    scans = root["data3D"]
+    assert scans.childCount() == 1
+    points = scans[0]["points"]
+    prototype = libe57.StructureNode(points.prototype())
+    columns, buffers = {}, libe57.VectorSourceDestBuffer()
+    for place in range(prototype.childCount()):
+        name = prototype.get(place).elementName()
+        columns[name] = np.zeros(points.childCount())
+        buffers.append(libe57.SourceDestBuffer(image, name, columns[name], points.childCount(), True, True))
+    reader = points.reader(buffers)
+    assert reader.read() == points.childCount()
+    reader.close()
+    image.close()
+    return columns, crs
+
+
+def read_e57(path):
+    own, crs = columns_of_e57(path)
+    columns = {OF_E57.get(name, name.removeprefix("farpoint:")): values for name, values in own.items()}
+    if "return_index" in columns:
+        # E57 counts returns from 0.
+        columns["return_number"] = columns["return_index"] + 1
+    return Output(columns, crs=crs.encode() or None)
+
+
+def read_bin(path):
+    """Rows of float32, as KITTI and nuScenes have them."""
+    rows = np.fromfile(path, "<f4").reshape(truth.POINTS, -1)
+    names = ["x", "y", "z", "intensity", "ring"]
+    return Output(dict(zip(names, rows.T, strict=False)))
+
+
 def numbers(words):
     return np.array([float(word) for word in words])
 
@@ -139,6 +186,8 @@ def numbers(words):
 READERS = {
     "ply": read_ply,
     "pcd": read_pcd,
+    "e57": read_e57,
+    "bin": read_bin,
     "las": read_las,
     "laz": read_las,
     "npy": read_npy,

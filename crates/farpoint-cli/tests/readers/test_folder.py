@@ -12,7 +12,7 @@ from plyfile import PlyData
 from pypcd4 import PointCloud
 
 import command
-from test_more_outputs import read_e57
+from readers import columns_of_e57
 
 SHARED = Path(__file__).parents[5] / "shared/data"
 FILES = [
@@ -48,7 +48,7 @@ def columns(path):
         cloud = PointCloud.from_path(path)
         return {name: cloud.pc_data[name] for name in cloud.fields if name != "_"}
     if kind == ".e57":
-        found = read_e57(path)
+        found = columns_of_e57(path)[0]
         return dict(zip("xyz", (found[f"cartesian{axis}"] for axis in "XYZ"))) | found
     if kind == ".npy":
         rows = np.load(path)

@@ -10,7 +10,7 @@ use crate::format::Format;
 use mcap::records::{Record, op};
 use mcap::sans_io::{SummaryReadEvent, SummaryReader, summary_reader::SummaryReaderOptions};
 use std::collections::BTreeMap;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -235,7 +235,7 @@ impl Survey {
             first = false;
             frames.skip(&head)?;
         }
-        Ok(ends(source))
+        Ok(pieces::ends(source))
     }
 
     /// What the summary tells; whether that is enough.
@@ -320,17 +320,6 @@ impl Survey {
         }
         Contents { topics: topics.into_values().collect(), ..self.contents }
     }
-}
-
-/// Whether the file has its last bytes.
-fn ends(source: &Source) -> bool {
-    let mut last = [0; super::MAGIC.len()];
-    let mut read = || -> std::io::Result<()> {
-        let mut input = source.open()?;
-        input.seek(SeekFrom::End(-(last.len() as i64)))?;
-        input.read_exact(&mut last)
-    };
-    read().is_ok() && last == super::MAGIC
 }
 
 /// The summary, if there is one that can be read.

@@ -1,12 +1,13 @@
 //! A file as pieces in order, each of which can be worked on alone: chunks that are not too large, and
 //! records.
 
+use super::MAGIC;
 use super::frames::{Frames, HEAD, Head, damaged, place};
 use super::source::Source;
 use super::unpack::{CHUNK_HEAD, ChunkHead, Each, Unpacker};
 use crate::error::Fault;
 use mcap::records::op;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// Larger chunks are unpacked while they are read, record by record.
 const LARGEST_PACKED: u64 = 24 << 20;
@@ -53,12 +54,19 @@ pub(super) fn each_piece(
     each: &mut dyn FnMut(Piece) -> Result<Go, Fault>,
 ) -> Result<End, Fault> {
     let mut frames = open(source)?;
-    let mut unpacker = None;
+    let (mut unpacker, mut last) = (None, 0);
     loop {
         let Some(head) = frames.next()? else {
             let at = frames.at();
-            return Ok(End::Cut(format!("ends at byte {at} without an end")));
+            return match ends(source) {
+                true => Err(wrong_length(last)),
+                false => Ok(End::Cut(format!("ends at byte {at} without an end"))),
+            };
         };
+        if !head.whole && ends(source) {
+            return Err(wrong_length(head.at));
+        }
+        last = head.at;
         let go = match head.opcode {
             op::DATA_END | op::FOOTER => return Ok(End::Whole),
             op::CHUNK => chunk(&mut frames, &head, &mut unpacker, each)?,
@@ -82,6 +90,23 @@ pub(super) fn each_piece(
         }
         frames.skip(&head)?;
     }
+}
+
+/// Of a file that has its end, where a record reaches beyond.
+fn wrong_length(at: u64) -> Fault {
+    damaged("the length of this record, or of one before it, is wrong").at(place(at))
+}
+
+/// Whether the file has its last bytes.
+pub(super) fn ends(source: &Source) -> bool {
+    let mut last = [0; MAGIC.len()];
+    let mut read = || -> io::Result<()> {
+        let mut input = source.open()?;
+        input.seek(SeekFrom::End(-(last.len() as i64)))?;
+        input.read_exact(&mut last)
+    };
+    let long = source.length().is_ok_and(|length| length >= 2 * MAGIC.len() as u64);
+    long && read().is_ok() && last == MAGIC
 }
 
 /// The records of the file, from the first.

@@ -11,7 +11,10 @@ const LONGEST: usize = u16::MAX as usize - 1;
 
 /// Whether this can be written as the well-known text of a file.
 pub(super) fn is_sound(text: &str) -> bool {
-    text.len() <= LONGEST && Crs::of_wkt(text).is_some() && text.trim_end().ends_with([']', ')'])
+    let plain = |c: char| !c.is_control() || c.is_whitespace();
+    let text = text.trim_end_matches('\0');
+    let ends = text.trim_end().ends_with([']', ')']);
+    text.len() <= LONGEST && text.chars().all(plain) && Crs::of_wkt(text).is_some() && ends
 }
 
 /// Puts the coordinate system into the header: what the options give, or what the file has, or what is

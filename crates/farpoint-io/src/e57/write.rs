@@ -6,11 +6,13 @@ use crate::cloud::Cloud;
 use crate::column::{Attribute, Column, Scalar};
 use crate::conversion::{self, Target};
 use crate::error::Fault;
+use crate::foreign::fits_xml;
 use crate::header::Header;
 use crate::las;
 use crate::precision::placed;
 use crate::quiet::guarded;
 use ::e57::{E57Writer, Extension, Record, RecordDataType, RecordName, RecordValue};
+use std::collections::HashSet;
 use std::hash::Hasher;
 use std::io::Cursor;
 
@@ -24,6 +26,10 @@ const BYTE: i64 = 255;
 const INVALID: i64 = 2;
 /// Fewer states are less than a byte, which the crate's reader takes for the end, too: such points keep NaN.
 const STATES_A_BYTE: usize = 4;
+/// Bytes that a packet has for the values of a point, and takes for each column besides: the length of its part, and
+/// what of a byte is left over.
+const PACKET: u64 = u16::MAX as u64 - 506;
+const PACKET_COLUMN: u64 = 3;
 
 /// A column with its place in the file.
 struct Stored {
@@ -59,14 +65,49 @@ pub(crate) fn write(
         all.push(plain(RecordName::CartesianInvalidState, (0, INVALID), states));
     }
     all.extend(named(attributes));
-    guarded("the points cannot be written", || written(cloud, &all, rows.len()))
+    check_packet(&all)?;
+    let wkt = wkt(cloud, warnings);
+    guarded("the points cannot be written", || written(wkt, &all, rows.len()))
 }
 
-fn written(cloud: &Cloud, all: &[Stored], count: usize) -> Result<Vec<u8>, Fault> {
-    let fault = |error: ::e57::Error| {
-        let text = error.to_string();
-        Fault::new(text.lines().next().unwrap_or_default()).fix("write PLY or LAZ")
-    };
+/// Refuses columns of which not one row fits into a packet: the crate would write packets without end.
+fn check_packet(all: &[Stored]) -> Result<(), Fault> {
+    let bits: u64 = all.iter().map(|stored| bits(&stored.record.data_type)).sum();
+    let taken = bits.div_ceil(8) + PACKET_COLUMN * all.len() as u64;
+    if taken <= PACKET {
+        return Ok(());
+    }
+    let what = format!("{} columns are more than E57 holds of a point in 64 KiB", all.len());
+    Err(Fault::new(what).fix("write PLY or NPY"))
+}
+
+/// Bits of a value in a packet.
+fn bits(kind: &RecordDataType) -> u64 {
+    match *kind {
+        RecordDataType::Single { .. } => 32,
+        RecordDataType::Double { .. } => 64,
+        RecordDataType::ScaledInteger { min, max, .. } | RecordDataType::Integer { min, max } => {
+            (u64::BITS - max.abs_diff(min).leading_zeros()).into()
+        }
+    }
+}
+
+/// The coordinate system, unless XML cannot hold its text.
+fn wkt(cloud: &Cloud, warnings: &mut Vec<String>) -> Option<String> {
+    let crs = cloud.crs()?;
+    let wkt = crs.wkt.clone()?;
+    if fits_xml(&wkt) {
+        return Some(wkt);
+    }
+    warnings.push(format!(
+        "the coordinate system ({}) is left out: its text has characters that E57 cannot hold",
+        crs.name
+    ));
+    None
+}
+
+fn written(wkt: Option<String>, all: &[Stored], count: usize) -> Result<Vec<u8>, Fault> {
+    let fault = |error: ::e57::Error| Fault::new(error.to_string()).fix("write PLY or LAZ");
     let id = identity(all, count);
     let mut bytes = Cursor::new(Vec::new());
     let mut file = E57Writer::new(&mut bytes, &format!("{{{id}-file}}")).map_err(fault)?;
@@ -76,7 +117,7 @@ fn written(cloud: &Cloud, all: &[Stored], count: usize) -> Result<Vec<u8>, Fault
             file.register_extension(Extension::new(name, url)).map_err(fault)?;
         }
     }
-    file.set_coordinate_metadata(cloud.crs().and_then(|crs| crs.wkt.clone()));
+    file.set_coordinate_metadata(wkt);
     let prototype = all.iter().map(|stored| stored.record.clone()).collect();
     let mut scan = file.add_pointcloud(&format!("{{{id}-scan}}"), prototype).map_err(fault)?;
     for row in 0..count {
@@ -175,6 +216,7 @@ fn named(attributes: Vec<Attribute>) -> Vec<Stored> {
     let colors = ["red", "green", "blue"].iter().all(|name| has(name));
     let returns = has("number_of_returns") && (has("return_number") || has("return_index"));
     let mut all: Vec<Stored> = Vec::new();
+    let mut taken = HashSet::new();
     for attribute in attributes {
         let Attribute { name, column } = attribute;
         let (record, column) = match name.as_str() {
@@ -198,7 +240,7 @@ fn named(attributes: Vec<Attribute>) -> Vec<Stored> {
             }
             _ => (unknown(OTHERS.0, xml_name(&name)), column),
         };
-        if all.iter().any(|stored| stored.record.name == record) {
+        if !taken.insert(record.clone()) {
             continue;
         }
         let data_type = kind(&column);

@@ -68,13 +68,10 @@ fn new_header(
     if let Some(scale) = scale.filter(|&scale| [x, y, z].iter().any(|axis| axis.0 > scale)) {
         return Err(too_fine(scale));
     }
-    let mut software = [0u8; 32];
-    software[..8].copy_from_slice(b"farpoint");
     let raw = las::raw::Header {
         version: las::Version::new(1, 4),
         // Point formats from 6 on say that the coordinate system is WKT, were there one.
         global_encoding: 16,
-        generating_software: software,
         point_data_record_length: base_length(format) as u16,
         x_scale_factor: x.0,
         y_scale_factor: y.0,
@@ -145,7 +142,7 @@ pub(super) fn from_columns(
     if parallel::map(blocks, fill).contains(&false) {
         warnings.push(rounded(transforms.map(|(scale, _)| scale)));
     }
-    describe(&mut header, length, &added);
+    describe(&mut header, length, &added)?;
     header.raw.point_data_record_length = record_length(stride)?;
     Ok((header, points))
 }

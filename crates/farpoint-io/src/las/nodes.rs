@@ -69,6 +69,18 @@ pub(crate) fn cubes(
     }
 }
 
+/// Refuses places of a chunk's points that are not in its cube.
+pub(crate) fn check_places(chunk: usize, cube: &Cube, places: &[[f64; 3]]) -> Result<(), Fault> {
+    let inside = |p: &[f64; 3]| (0..3).all(|k| cube[0][k] <= p[k] && p[k] <= cube[1][k]);
+    match places.iter().find(|place| !inside(place)) {
+        None => Ok(()),
+        Some([x, y, z]) => Err(Fault::new(format!(
+            "chunk {} has a point at {x} {y} {z}, outside of its node of the octree",
+            chunk + 1
+        ))),
+    }
+}
+
 /// What the octree is like; `None` if the file is no COPC.
 ///
 /// # Errors

@@ -19,6 +19,9 @@ use std::io::Cursor;
 /// Bytes of points in a chunk, which laz reserves; the usual 50,000 points unless they are huge.
 const CHUNK: usize = 16 << 20;
 
+/// What LAS files say that they were written by, in at most 31 bytes.
+const SOFTWARE: &str = concat!("farpoint ", env!("CARGO_PKG_VERSION"));
+
 /// Writes the rows.
 pub(crate) fn write(
     cloud: &Cloud,
@@ -113,7 +116,13 @@ pub(crate) fn before_points(header: &LasHeader) -> Result<Vec<u8>, Fault> {
     Ok(out)
 }
 
+/// The header as it is written: by farpoint, and without a date, so that the same command writes the same
+/// bytes on any day.
 pub(crate) fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, Fault> {
+    let mut raw = raw.clone();
+    raw.generating_software = [0; 32];
+    raw.generating_software[..SOFTWARE.len()].copy_from_slice(SOFTWARE.as_bytes());
+    (raw.file_creation_year, raw.file_creation_day_of_year) = (0, 0);
     let mut bytes = Vec::new();
     raw.write_to(&mut bytes)
         .map_err(|e| Fault::new(format!("the header cannot be written: {e}")))?;

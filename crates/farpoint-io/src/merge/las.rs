@@ -5,7 +5,7 @@ use super::sources::{Recipe, Same};
 use super::{Plan, same_slots};
 use crate::coordinates::Coordinates;
 use crate::crs::Crs;
-use crate::error::Error;
+use crate::error::{Error, Fault};
 use crate::format::Format;
 use crate::header::{Header, LasHeader};
 use crate::las::{self, Extra};
@@ -180,7 +180,8 @@ fn fields(
     let data: Vec<u8> = extras.iter().flat_map(|(extra, _)| extra.without_limits()).collect();
     let length: usize = extras.iter().map(|(extra, _)| extra.size()).sum();
     let stride = las::base_length(format) + length;
-    las::describe_extras(header, &data);
+    las::describe_extras(header, &data)
+        .map_err(|Fault { what, fix, .. }| Error::merge(first.scan.name(), &what, &fix))?;
     let short = u16::try_from(stride).map_err(|_| {
         let what = format!("all fields together take {stride} bytes a point, too many for LAS");
         Error::merge(first.scan.name(), &what, "leave out files, or write PLY first")

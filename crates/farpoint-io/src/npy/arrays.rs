@@ -1,7 +1,7 @@
 //! Writing NPZ: arrays of numbers one after the other, not compressed, as `numpy.savez` writes them.
 
 use crate::sink::{Sink, Target};
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use zip::write::{SimpleFileOptions, ZipWriter};
 use zip::{CompressionMethod, result::ZipResult};
 
@@ -97,12 +97,59 @@ fn put<const N: usize>(
 /// Writes the archive.
 pub(crate) fn write_archive(sink: Sink<'_>, arrays: &[Array<'_>]) -> io::Result<()> {
     match sink {
-        Sink::File(file) => archive(ZipWriter::new(file as &mut dyn Target), arrays, LARGE)?,
+        Sink::File(file) => {
+            archive(ZipWriter::new(Failing::new(file as &mut dyn Target)), arrays, LARGE)?
+        }
         Sink::Stream(stream) => {
-            archive(ZipWriter::new_stream(BufWriter::new(stream)), arrays, LARGE)?
+            let stream = Failing::new(BufWriter::new(stream));
+            archive(ZipWriter::new_stream(stream), arrays, LARGE)?
         }
     }
     Ok(())
+}
+
+/// An output that takes anything after its first error: the archive ends itself when it is dropped, and would print
+/// that this fails too.
+struct Failing<W> {
+    inner: W,
+    failed: bool,
+    /// Where the output would be.
+    at: u64,
+}
+
+impl<W> Failing<W> {
+    fn new(inner: W) -> Failing<W> {
+        Failing { inner, failed: false, at: 0 }
+    }
+
+    fn checked<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        done.inspect_err(|error| self.failed |= error.kind() != io::ErrorKind::Interrupted)
+    }
+}
+
+impl<W: Write> Write for Failing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = if self.failed { Ok(bytes.len()) } else { self.inner.write(bytes) };
+        self.at += *written.as_ref().unwrap_or(&0) as u64;
+        self.checked(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = if self.failed { Ok(()) } else { self.inner.flush() };
+        self.checked(flushed)
+    }
+}
+
+impl<W: Seek> Seek for Failing<W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            _ if !self.failed => self.inner.seek(to),
+            SeekFrom::Start(at) => Ok(at),
+            SeekFrom::Current(by) | SeekFrom::End(by) => Ok(self.at.saturating_add_signed(by)),
+        };
+        self.at = *at.as_ref().unwrap_or(&self.at);
+        self.checked(at)
+    }
 }
 
 /// Arrays of `large` bytes and more get the larger fields of zip64.
@@ -125,7 +172,7 @@ fn archive<W: Write + Seek>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Cursor, Read, SeekFrom};
+    use std::io::{Cursor, Read};
     use zip::ZipArchive;
 
     fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {

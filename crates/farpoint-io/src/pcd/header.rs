@@ -4,7 +4,7 @@
 use crate::column::Scalar;
 use crate::error::Fault;
 use crate::header::DataKind;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
 /// A field of the points.
@@ -88,10 +88,10 @@ impl<'a> Entries<'a> {
         // COLUMNS is what versions before 0.7 call it.
         let key = if self.0.contains_key("FIELDS") { "FIELDS" } else { "COLUMNS" };
         let names = self.words(key)?;
+        let mut taken = HashSet::new();
         // Padding may repeat.
-        let again = |(at, name): (usize, &&str)| *name != "_" && names[..at].contains(name);
-        if let Some(at) = names.iter().enumerate().position(again) {
-            return Err(fault(format!("there are two fields {:?}", names[at])));
+        if let Some(again) = names.iter().find(|name| **name != "_" && !taken.insert(**name)) {
+            return Err(fault(format!("there are two fields {again:?}")));
         }
         let (sizes, types) = (self.words("SIZE")?, self.words("TYPE")?);
         let ones = vec!["1"; names.len()];

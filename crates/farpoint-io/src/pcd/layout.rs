@@ -34,7 +34,7 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fau
     if meta.data != DataKind::Ascii {
         return Ok(None);
     }
-    let (slots, values) = slots(&meta, true)?;
+    let (slots, _) = slots(&meta, true)?;
     let xyz = axes(&slots)?;
     let wanted = Wanted { from: at as u64, spans: filled, skip: 0, most: meta.points };
     let found = pieces(file, &wanted, |_| {})?;
@@ -47,7 +47,6 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fau
     let table = Table { slots, store, big_endian: false, xyz };
     let none = coordinates(&table, 0)?;
     let head = cloud(lines, &meta, none, table);
-    let values = Some((values, false));
-    let lines = Lines { spans: filled, split, pieces: found, values };
+    let lines = Lines { spans: filled, split, pieces: found, described: true };
     Ok(Some(Layout { head, rows: Rows::Lines(lines), count, stride: 0, bounds: None }))
 }

@@ -48,13 +48,11 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fau
     if count < most {
         return Err(short(element, count as usize));
     }
-    let values = element.slots.iter().map(|s| s.count).sum();
-    let more = element.slots.iter().any(|s| s.list.is_some());
     let split = Split::Space;
     let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split };
     let table = Table { slots: element.slots.clone(), store, big_endian: false, xyz };
     let none = coordinates(&table, 0)?;
     let head = cloud(parsed, none, table);
-    let lines = Lines { spans: filled, split, pieces: found, values: Some((values, more)) };
+    let lines = Lines { spans: filled, split, pieces: found, described: true };
     Ok(Some(Layout { head, rows: Rows::Lines(lines), count, stride: 0, bounds: None }))
 }

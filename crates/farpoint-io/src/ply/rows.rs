@@ -4,10 +4,10 @@ use super::Element;
 use crate::column::Column;
 use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
-use crate::memory;
 use crate::part::Part;
 use crate::pieces::{change_lines, filled_lines, find_line, line_number};
-use crate::table::{Slot, Split, Store, Table, Tokens, list_length};
+use crate::table::{Slot, Split, Store, Table, list_length, misfit};
+use crate::{lines, memory};
 use std::borrow::Cow;
 
 /// One line a row.
@@ -17,16 +17,15 @@ pub(super) fn ascii(
     before: &[Element],
     element: &Element,
 ) -> Result<Store, Fault> {
+    lines::check(&bytes, start)?;
     let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n' || b == b'\r');
     let skip = before.iter().fold(0usize, |n, e| n.saturating_add(e.count));
     spans.drain(..skip.min(spans.len()));
     spans.truncate(element.count);
-    let lists = element.slots.iter().any(|s| s.list.is_some());
-    let values: usize = element.slots.iter().map(|s| s.count).sum();
-    let found = |span: &(usize, usize)| Tokens::new(&bytes[span.0..span.1], Split::Space).count();
-    let wrong = |found: usize| found < values || (found > values && !lists);
-    if let Some(span) = find_line(&spans, |span| wrong(found(span))) {
-        let what = format!("{} values instead of {values}", found(&span));
+    let wrong =
+        |span: &(usize, usize)| misfit(&element.slots, &bytes[span.0..span.1], Split::Space);
+    if let Some(span) = find_line(&spans, |span| wrong(span).is_some()) {
+        let what = wrong(&span).unwrap_or_default();
         return Err(Fault::new(what).at(Place::Line(line_number(&bytes, span.0))));
     }
     if spans.len() < element.count {
@@ -120,11 +119,7 @@ pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fa
             // Rare, so the row at fault is looked for only now.
             let bad = (0..count).find(|&r| table.column(slot, 0, &[r]).is_none()).unwrap_or(0);
             let shown: String = String::from_utf8_lossy(table.row(bad)).chars().take(60).collect();
-            let what = format!(
-                "'{}' holds no number for {}",
-                shown.escape_default(),
-                table.slots[slot].name
-            );
+            let what = format!("'{shown}' holds no number for {}", table.slots[slot].name);
             Fault::new(what).at(Place::Point(bad))
         })
     };

@@ -1,12 +1,11 @@
 //! Writing raw float32: the input's rows as they are, or x, y, z, intensity, and for nuScenes the ring.
 
-use crate::Precision;
 use crate::cloud::Cloud;
 use crate::column::{Attribute, Column, Scalar, named_axes};
 use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::format::Format;
-use crate::precision::placed;
+use crate::precision::placed_single;
 use crate::records;
 
 /// Writes the rows; the name says which of the two layouts it is.
@@ -35,7 +34,8 @@ pub(crate) fn write(
         return Ok(out);
     }
     let mut attributes = conversion::attributes(cloud, rows, Target::Npy, warnings);
-    let mut all = named_axes(placed(cloud, rows, Some(Precision::Single), warnings).axes);
+    let keep = "PLY, NPY or LAS keeps them as they are";
+    let mut all = named_axes(placed_single(cloud, rows, keep, warnings).axes);
     for wanted in &super::NAMES[3..super::columns_by_name(name)] {
         let own = attributes.iter().position(|a| a.name.eq_ignore_ascii_case(wanted));
         let column = match own {

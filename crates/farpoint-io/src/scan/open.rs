@@ -83,7 +83,7 @@ impl Scan {
             }
         }
         memory::require(&name, length)?;
-        let bytes = load::whole(&mut File::open(path).map_err(fail)?, length).map_err(fail)?;
+        let bytes = load::whole(&mut File::open(path).map_err(fail)?, length, &name)?;
         let cloud = decode(Cow::Owned(bytes), &name, options)?;
         let format = cloud.format().unwrap_or(Format::Text);
         let inputs = vec![name.clone()];

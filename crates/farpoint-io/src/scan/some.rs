@@ -72,13 +72,14 @@ impl Rows<'_> {
             Whole { bounds: bounds(&points), single: is_single(&points), ..Whole::default() };
         let Some(table) = &self.table else { return Ok(whole) };
         let rows: Vec<usize> = (0..self.len()).collect();
+        let tokens = table.tokens(&rows);
         for (slot, about) in table.slots.iter().enumerate().filter(|(_, slot)| slot.count == 1) {
             // Of equal names a writer asks for the first.
             if table.xyz.contains(&slot) || whole.values.contains_key(&about.name) {
                 continue;
             }
             let mut values = Witnesses::default();
-            if let Some(column) = table.column(slot, 0, &rows) {
+            if let Some(column) = table.column_of(slot, 0, &rows, tokens.as_deref()) {
                 values.add(&column);
             }
             whole.values.insert(about.name.clone(), values);

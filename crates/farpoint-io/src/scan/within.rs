@@ -21,17 +21,24 @@ impl Scan {
     /// As [`Scan::load`]; [`Error::Field`] if there is no field that the filter asks for.
     pub(crate) fn within(self, filter: &Filter) -> Result<Result<Option<Cloud>, Fault>, Error> {
         filter.check(self.head(), &self.name)?;
-        let used = match self.used(filter) {
-            Ok(Some(used)) if used.contains(&false) => used,
-            Ok(_) => return Ok(Ok(None)),
+        let Header::Las(header) = self.head().header.clone() else { return Ok(Ok(None)) };
+        let cubes = match self.cubes(&header) {
+            Ok(Some(cubes)) => cubes,
+            Ok(None) => return Ok(Ok(None)),
             Err(fault) => return Ok(Err(fault)),
         };
-        let Header::Las(header) = self.head().header.clone() else { return Ok(Ok(None)) };
+        let used: Vec<bool> = cubes.iter().map(|cube| filter.may_use(*cube)).collect();
+        if !used.contains(&false) {
+            return Ok(Ok(None));
+        }
         let read: Vec<Range<usize>> = (0..self.parts())
             .filter(|&part| used[part])
             .map(|part| self.rows(part).start as usize..self.rows(part).end as usize)
             .collect();
         let (stored, points) = self.read_some(&header, &used, &read)?;
+        if let Err(fault) = self.check(&header, &cubes, &used, &points) {
+            return Ok(Err(fault));
+        }
         let mut cloud = self.head().clone();
         let stride = usize::from(header.raw.point_data_record_length);
         cloud.table = cloud
@@ -46,21 +53,48 @@ impl Scan {
         Ok(Ok(Some(cloud)))
     }
 
-    /// Which parts the filter may use rows of; `None` if their places are not known.
-    fn used(&self, filter: &Filter) -> Result<Option<Vec<bool>>, Fault> {
-        let (Source::Parts { file, layout, .. }, Header::Las(header)) =
-            (&self.source, &self.head().header)
-        else {
-            return Ok(None);
-        };
+    /// The cube of each part; `None` if they are not known.
+    fn cubes(&self, header: &LasHeader) -> Result<Option<Vec<las::Cube>>, Fault> {
+        let Source::Parts { file, layout, .. } = &self.source else { return Ok(None) };
         let Rows::Chunks(chunks) = &layout.rows else { return Ok(None) };
         let read = |at: u64, length: usize| {
             let mut bytes = vec![0; length];
             let failed = |error| Fault::new(format!("a page of the octree: {error}"));
             file.read_at(&mut bytes, at).map_err(failed).map(|()| bytes)
         };
-        let cubes = las::cubes(&read, self.length, header, chunks.as_ref())?;
-        Ok(cubes.map(|cubes| cubes.into_iter().map(|cube| filter.may_use(cube)).collect()))
+        las::cubes(&read, self.length, header, chunks.as_ref())
+    }
+
+    /// Refuses an octree that has a point of a part that was read, or the first point of another, in the wrong
+    /// cube: the other parts of such a file may hold rows that the filter uses.
+    fn check(
+        &self,
+        header: &LasHeader,
+        cubes: &[las::Cube],
+        used: &[bool],
+        points: &[[f64; 3]],
+    ) -> Result<(), Fault> {
+        let Source::Parts { file, layout, .. } = &self.source else { return Ok(()) };
+        let Rows::Chunks(chunks) = &layout.rows else { return Ok(()) };
+        parallel::try_map(cubes.iter().enumerate(), |(part, cube)| {
+            if used[part] {
+                let rows = self.rows(part);
+                return las::check_places(
+                    part,
+                    cube,
+                    &points[rows.start as usize..rows.end as usize],
+                );
+            }
+            // A chunk starts with a point as it is.
+            let mut first = [0; 12];
+            let failed = |error| Fault::new(format!("chunk {}: {error}", part + 1));
+            file.read_at(&mut first, chunks.place(part).0).map_err(failed)?;
+            match las::coordinates(&header.raw, &first, first.len()) {
+                Coordinates::F64(place) => las::check_places(part, cube, &place),
+                Coordinates::F32(_) => Ok(()),
+            }
+        })
+        .map(drop)
     }
 
     /// Records and places of all rows: zeros and NaN in parts that are not used.

@@ -23,8 +23,7 @@ pub(super) fn refuse<'a>(
 pub(super) fn named(line: &[u8]) -> Fault {
     let label = Tokens::new(line, Split::Any).next().unwrap_or_default();
     let label: String = String::from_utf8_lossy(label).chars().take(24).collect();
-    let what =
-        format!("there is no header, and the first column is a name, '{}'", label.escape_debug());
+    let what = format!("there is no header, and the first column is a name, '{label}'");
     Fault::new(what).fix(advice())
 }
 

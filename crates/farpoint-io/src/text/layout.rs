@@ -7,7 +7,7 @@ use crate::TextStyle;
 use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::layout::{Layout, Rows};
-use crate::lines::{Lines, Wanted, pieces};
+use crate::lines::{Lines, Wanted, ends_with_returns, pieces};
 use crate::table::{Split, Store, Table, Tokens};
 use std::fs::File;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// Lines from which the names of a PTS file's columns are told.
 const LOOKED_AT: usize = 1000;
 
-/// Of a file that starts so; `None` if it has no points.
+/// Of a file that starts so; `None` if it has no points, or no line feeds.
 pub(crate) fn layout(
     file: &mut File,
     start: &[u8],
@@ -23,6 +23,9 @@ pub(crate) fn layout(
     name: &str,
     options: &ReadOptions,
 ) -> Result<Option<Layout>, Fault> {
+    if ends_with_returns(start) {
+        return Ok(None);
+    }
     // The last line may be cut.
     let end = start.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
     let start = if whole { start } else { &start[..end] };
@@ -55,7 +58,7 @@ pub(crate) fn layout(
     let table = Table { slots: slots(&head), store, big_endian: false, xyz };
     let head = cloud_of(head, Coordinates::F64(Vec::new()), table);
     let lines =
-        Lines { spans: super::points_among, split: Split::Any, pieces: found, values: None };
+        Lines { spans: super::points_among, split: Split::Any, pieces: found, described: false };
     Ok(Some(Layout { head, rows: Rows::Lines(lines), count, stride: 0, bounds: None }))
 }
 
@@ -71,7 +74,9 @@ pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fa
             }
         }
         match point {
-            [Some(x), Some(y), Some(z)] => Ok([x, y, z]),
+            [Some(x), Some(y), Some(z)] => {
+                super::check_returns(table.row(row), || Place::Point(row)).map(|()| [x, y, z])
+            }
             _ => {
                 let fault = super::bad_line(0, table.row(row), axes);
                 Err(Fault { at: Some(Place::Point(row)), ..fault })

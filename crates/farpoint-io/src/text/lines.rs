@@ -12,7 +12,7 @@ pub(crate) fn looks_like_points(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(4096)];
     let whole = head.len() == bytes.len();
     let text = head.iter().all(|&b| b >= 32 || matches!(b, b'\t' | b'\n' | b'\r'));
-    let mut lines: Vec<&[u8]> = head.split(|&b| b == b'\n').collect();
+    let mut lines: Vec<&[u8]> = head.split(|&b| b == b'\n' || b == b'\r').collect();
     if !whole {
         lines.pop();
     }
@@ -67,9 +67,19 @@ pub(super) fn spans_within(
     })
 }
 
+/// Refuses a line within which another point follows a carriage return alone.
+pub(super) fn check_returns(line: &[u8], at: impl Fn() -> Place) -> Result<(), Fault> {
+    let hides = |line: &[u8]| line.split(|&b| b == b'\r').skip(1).any(|part| numbers(part) >= 3);
+    if !line.contains(&b'\r') || !hides(line) {
+        return Ok(());
+    }
+    let what =
+        "a point follows after a carriage return alone, where other lines end with a line feed";
+    Err(Fault::new(what).at(at()).fix("end all lines alike"))
+}
+
 pub(super) fn bad_line(number: usize, line: &[u8], axes: [usize; 3]) -> Fault {
     let shown: String = String::from_utf8_lossy(line).chars().take(40).collect();
-    let shown = shown.escape_default();
     let what = match axes {
         [0, 1, 2] => format!("'{shown}' does not start with x, y and z"),
         axes => {

@@ -201,7 +201,7 @@ fn column(wanted: &str, names: Option<&[String]>, columns: usize) -> Result<usiz
 fn listed(names: &[String]) -> String {
     let shown = |(i, name): (usize, &String)| {
         let name: String = name.chars().take(24).collect();
-        format!("{} '{}'", i + 1, name.escape_debug())
+        format!("{} '{}'", i + 1, name)
     };
     let mut list: Vec<String> = names.iter().enumerate().take(12).map(shown).collect();
     if names.len() > list.len() {

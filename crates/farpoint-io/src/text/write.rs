@@ -33,13 +33,16 @@ pub(crate) fn write(
         };
         let lines = same_lines(header, table, rows, &added);
         let header = TextHeader { style, ..header.clone() };
-        if reads_alike(&lines, &header, table, rows, &added) {
+        let alike = reads_alike(&lines, &header, table, rows, &added);
+        if alike && !lines.is_empty() {
             if style == TextStyle::Pts {
                 pts::warn_of(cloud.added.iter().map(|a| a.name.as_str()), warnings);
             }
             return Ok(lines);
         }
-        warnings.push(rewritten(&header));
+        if !alike {
+            warnings.push(rewritten(&header));
+        }
     }
     let target = if style == TextStyle::Pts { Target::Pts } else { Target::Text };
     let attributes = conversion::attributes(cloud, rows, target, warnings);
@@ -83,10 +86,10 @@ fn new_lines(cloud: &Cloud, rows: &[usize], style: TextStyle, attributes: &[Attr
             b','
         }
         _ => {
-            // A comment that names the columns; a bare list of points needs none.
-            if !attributes.is_empty() {
-                let names: Vec<String> =
-                    names.map(|name| one_word(name, char::is_whitespace)).collect();
+            // A comment that names the columns; a bare list of points needs none, and an empty file is none.
+            if !attributes.is_empty() || rows.is_empty() {
+                let ends = |c: char| c.is_whitespace() || c.is_control();
+                let names: Vec<String> = names.map(|name| one_word(name, ends)).collect();
                 out.extend(format!("# {}\n", names.join(" ")).bytes());
             }
             b' '

@@ -168,7 +168,11 @@ fn empty_clouds_are_clouds() {
         let options = WriteOptions::default().format(format);
         let (bytes, _) = write_bytes(&cloud, &[], &options).unwrap();
         let name = format!("a.{}", format.extensions()[0]);
-        assert_eq!(try_open(&bytes, &name).unwrap().len(), 0, "{format}");
+        match format {
+            // Rows alone: without one there is no byte.
+            Format::Raw => assert!(message(&bytes, &name).contains("empty")),
+            _ => assert_eq!(try_open(&bytes, &name).unwrap().len(), 0, "{format}"),
+        }
     }
 }
 

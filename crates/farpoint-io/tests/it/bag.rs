@@ -229,6 +229,29 @@ fn damage_in_the_middle_is_told_and_nothing_written() {
     }
 }
 
+/// The file has its end, so that a record which reaches beyond it is no sign that the file was cut.
+#[test]
+fn a_record_of_wrong_length_is_told_with_its_place() {
+    let clouds: Vec<_> = (0..4).map(|k| cloud(&OUSTER, 300, k)).collect();
+    let whole = drive(&bags::File { index: false, ..ZSTD }, "cdr", &clouds);
+    assert_eq!(contents(&whole).messages, 16);
+    // The first chunk follows the header and what is not in chunks.
+    let mut at = 8;
+    while whole[at] != mcap::records::op::CHUNK {
+        at += 9 + u64::from_le_bytes(whole[at + 1..at + 9].try_into().unwrap()) as usize;
+    }
+    for length in [u64::MAX, whole.len() as u64, 1 << 40] {
+        let mut damaged = whole.clone();
+        damaged[at + 1..at + 9].copy_from_slice(&length.to_le_bytes());
+        let error = Bag::from_bytes(damaged.clone(), "drive.mcap").err().unwrap().to_string();
+        assert!(error.contains(&format!("byte {}", at + 9)), "{error}");
+        assert!(error.contains("length"), "{error}");
+        // Without its end it is a file that was cut.
+        damaged.truncate(whole.len() - 20);
+        assert!(Bag::from_bytes(damaged, "drive.mcap").is_ok());
+    }
+}
+
 #[test]
 fn a_stop_leaves_nothing() {
     let clouds: Vec<_> = (0..4).map(|k| cloud(&OUSTER, 300, k)).collect();

@@ -9,6 +9,7 @@ mod between_formats;
 #[path = "../../../farpoint/tests/it/cases.rs"]
 mod cases;
 mod copc;
+mod damaged;
 mod large_text;
 mod las_formats;
 mod merge;

@@ -147,13 +147,43 @@ fn a_damaged_octree_is_not_relied_on() {
     }
 }
 
+/// Every entry of the hierarchy is right by itself, and says of two chunks that they are the other's.
+#[test]
+fn exchanged_nodes_lose_no_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = read(&made(), &options()).unwrap();
+    let filter = Filter::default().within([1000.5, 2000.5, 0.5], [1001.0, 2001.0, 1.0]);
+    let rows = used(&filter, &whole);
+    let bytes = std::fs::read(made()).unwrap();
+    let is_node = |at: &usize| {
+        let number = |k: usize| i32::from_le_bytes(bytes[at + k..at + k + 4].try_into().unwrap());
+        number(28) == 40 && number(24) > 0 && (1..=2).contains(&number(0)) && number(20) == 0
+    };
+    let nodes: Vec<usize> = (18_000..bytes.len() - 31).filter(is_node).collect();
+    assert!(nodes.len() >= 8, "{nodes:?}");
+    let mut found = 0;
+    for pair in nodes.windows(2) {
+        let path = damaged(folder.path(), |file| {
+            let [a, b] =
+                [pair[0], pair[1]].map(|at| <[u8; 16]>::try_from(&bytes[at..at + 16]).unwrap());
+            file[pair[0]..pair[0] + 16].copy_from_slice(&b);
+            file[pair[1]..pair[1] + 16].copy_from_slice(&a);
+        });
+        let cloud = read_for(&path, &options(), &filter).unwrap();
+        assert_eq!(used(&filter, &cloud), rows, "{pair:?}");
+        let warned = |w: &String| w.contains("outside of its node") && w.contains("all nodes");
+        found += usize::from(cloud.warnings().iter().any(warned));
+    }
+    assert_eq!(found, nodes.len() - 1);
+}
+
 #[test]
 fn a_damaged_node_is_found_when_it_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    // The last chunk is of the node (2, 3, 3, 3).
+    // The last chunk is of the node (2, 3, 3, 3); behind its first point, which is looked at in every chunk.
     let path = damaged(folder.path(), |file| {
         let end = 18000;
-        file[end - 300..end - 200].fill(0xff);
+        file[end - 235..end - 200].fill(0xff);
     });
     assert!(read(&path, &options()).is_err());
     let there = Filter::default().within([1015.0, 2015.0, 15.0], [1016.0, 2016.0, 16.0]);

@@ -58,7 +58,8 @@ fn damage_is_found_with_its_line() {
         (good.replace("2\n1\n7", "1000000000\n1000000000\n7"), "1000000000000000000"),
         (good.replace("2\n1\n7", "-2\n1\n7"), "line 1"),
         (format!("{good}2\n"), "ten lines"),
-        (String::new(), "ten lines"),
+        ("\n".to_owned(), "ten lines"),
+        (String::new(), "empty"),
     ] {
         let error = open(&text, "a.ptx").unwrap_err().to_string();
         assert!(error.contains(words) && error.contains("; "), "{error}");

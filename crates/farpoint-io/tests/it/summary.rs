@@ -54,7 +54,8 @@ fn a_header_tells_what_reading_tells() {
     let bytes = las();
     let told = of(&bytes).unwrap().unwrap();
     agrees(&told, &read_bytes(&bytes, "cloud.las", &ReadOptions::default()).unwrap(), "made");
-    assert!(told.bounds.is_some() && told.software.as_deref() == Some("farpoint"), "{told:?}");
+    let software = concat!("farpoint ", env!("CARGO_PKG_VERSION"));
+    assert!(told.bounds.is_some() && told.software.as_deref() == Some(software), "{told:?}");
 }
 
 #[test]
