@@ -3,6 +3,7 @@
 
 pub use crate::fps::prepared::Prepared as PreparedCloud;
 use crate::simd::{Program, dispatch};
+use crate::unwind::caught;
 use crate::{Error, Level, Scalar, memory};
 
 pub use crate::approximate::estimator;
@@ -15,6 +16,7 @@ pub use crate::simd::{Kernel, Simd};
 pub use crate::spatial::{Cells, Grid};
 pub use crate::sum::total;
 pub use crate::threads::spread;
+pub use crate::unwind::{caught as caught_errors, raise};
 
 /// Runs a kernel that is compiled for an instruction set.
 ///
@@ -71,7 +73,7 @@ pub fn compress<T, S: Simd<T>>(simd: S, mask: u32, value: S::V, to: &mut [T]) {
 /// # Errors
 /// If a cloud has more than `n` values.
 pub fn padded_rows<V: Copy, R: AsRef<[V]>>(rows: &[R], n: usize, fill: V) -> Result<Vec<V>, Error> {
-    let mut dense = Vec::with_capacity(rows.len() * n);
+    let mut dense = caught(|| Ok(memory::with_capacity(rows.len().saturating_mul(n))))?;
     for (cloud, values) in rows.iter().map(AsRef::as_ref).enumerate() {
         if values.len() > n {
             return Err(Error::Shape(format!(

@@ -15,6 +15,7 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
+use std::mem;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -35,7 +36,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
 /// Offers what is left when the largest distance is zero: duplicates of chosen points, in
 /// index order.
 pub(super) fn finish<T: Scalar>(cloud: &Cloud<T>, selection: &mut Selection<'_, T>) {
-    let mut chosen = vec![false; cloud.len];
+    let mut chosen = memory::zeros(cloud.len);
     for &point in &selection.points {
         chosen[point as usize] = true;
     }
@@ -50,13 +51,14 @@ pub(super) fn finish<T: Scalar>(cloud: &Cloud<T>, selection: &mut Selection<'_, 
 /// overflow the first samples leave them so.
 fn lowest<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
     let point = |slot: &u32| tree.points[*slot as usize];
-    let mut best: Vec<Vec<u32>> =
-        vec![(0..tree.levels[0].largest.len()).map(|leaf| (leaf * LEAF) as u32).collect()];
+    let leaves = (0..tree.levels[0].largest.len()).map(|leaf| (leaf * LEAF) as u32);
+    let mut best: Vec<Vec<u32>> = vec![memory::collected(leaves)];
     best[0].truncate(tree.points.len() / LEAF);
     for level in &tree.levels[1..] {
         let below = best.last().expect("leaves");
         let lowest = |slots: &[u32]| *slots.iter().min_by_key(|slot| point(slot)).expect("some");
-        let mut here: Vec<u32> = below.chunks(FANOUT).map(lowest).collect();
+        let mut here = memory::with_capacity(level.largest.len());
+        here.extend(below.chunks(FANOUT).map(lowest));
         here.resize(level.largest.len(), 0);
         best.push(here);
     }
@@ -100,17 +102,17 @@ impl<T: Scalar, S: Simd<T>> Walker<T, S> {
     }
 
     fn begin(&mut self, selection: &mut Selection<'_, T>) {
-        let starts = selection.starts.clone();
+        let starts = mem::take(&mut selection.starts);
         let slots: Vec<usize> = match starts[..] {
             [start] => self.tree.points.iter().position(|&p| p == start).into_iter().collect(),
             _ => {
-                let mut slot_of = vec![0; self.tree.points.len()];
+                let mut slot_of = memory::zeros(self.tree.points.len());
                 for (slot, &point) in self.tree.points.iter().enumerate() {
                     if point != NONE {
                         slot_of[point as usize] = slot;
                     }
                 }
-                starts.iter().map(|&start| slot_of[start as usize]).collect()
+                memory::collected(starts.iter().map(|&start| slot_of[start as usize]))
             }
         };
         for (start, slot) in starts.into_iter().zip(slots) {
@@ -159,12 +161,14 @@ impl<T: Scalar> Apply<'_, T> {
         let at = [x(0), x(1), x(2)];
         let top = self.tree.levels.len() - 1;
         self.visits.iter_mut().for_each(Vec::clear);
-        self.visits[top].push(0);
+        memory::push(&mut self.visits[top], 0);
         for level in (1..=top).rev() {
             let (below, here) = self.visits.split_at_mut(level);
             for &node in &here[0] {
                 let hit = reached(simd, self.tree, level - 1, node as usize, at);
-                for_each_bit(hit, |c| below[level - 1].push(node * FANOUT as u32 + c));
+                for_each_bit(hit, |c| {
+                    memory::push(&mut below[level - 1], node * FANOUT as u32 + c)
+                });
             }
             if COUNT {
                 self.statistics.regions_tested += (here[0].len() * FANOUT) as u64;

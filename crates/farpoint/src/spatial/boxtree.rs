@@ -9,7 +9,7 @@ use super::entry::{Entry, bounds};
 use super::order::{self, Buckets};
 use crate::clock::Clock;
 use crate::cloud::Cloud;
-use crate::memory::{Aligned, Shared};
+use crate::memory::{self, Aligned, Shared};
 use crate::simd::Simd;
 use crate::threads::Team;
 use crate::{Scalar, Stages};
@@ -174,7 +174,7 @@ impl<T: Scalar> BoxTree<T> {
         let mut places = vec![(0, 0)];
         for &end in &buckets.ends {
             let (start, leaf) = places[places.len() - 1];
-            places.push((end, leaf + room(end - start)));
+            memory::push(&mut places, (end, leaf + room(end - start)));
         }
         let count = places[places.len() - 1].1;
         let dims = cloud.dims();
@@ -250,7 +250,7 @@ impl<T: Scalar> LeafWriter<'_, T> {
     ) -> Vec<Option<([T; 3], [T; 3])>> {
         let stride = (self.cloud.dims() + 1) * LEAF;
         let leaves = self.points.len() / LEAF;
-        let mut made = Vec::with_capacity(leaves);
+        let mut made = memory::with_capacity(leaves);
         cutter.groups(entries, &mut |group| {
             self.write(made.len(), stride, group);
             made.push(Some(bounds(group)));

@@ -5,6 +5,7 @@
 use super::entry::{Entry, bounds};
 use super::{FANOUT, LEAF};
 use crate::Scalar;
+use crate::memory;
 
 /// Cuts a bucket into groups of up to [`LEAF`] points.
 ///
@@ -35,7 +36,7 @@ impl<T: Scalar> Cutter<T> {
         }
         let mut spare = std::mem::take(&mut self.spare);
         if spare.len() < entries.len() {
-            spare.resize(entries.len(), entries[0]);
+            memory::resize(&mut spare, entries.len(), entries[0]);
         }
         self.cut(entries, &mut spare[..entries.len()], group);
         self.spare = spare;
@@ -87,6 +88,7 @@ impl<T: Scalar> Cutter<T> {
         let last = T::from_f64((bins - 1) as f64);
         let mut counts = [0u32; BINS];
         self.bins.clear();
+        memory::reserve(&mut self.bins, from.len());
         self.bins.extend(from.iter().map(|entry| {
             // SAFETY: `low` is the lowest coordinate of all entries; there are `BINS` bins at most.
             let bin = unsafe { ((entry.at(axis) - low) * scale).to_bin(last) };
