@@ -50,7 +50,7 @@ fn status_of(error: &Error) -> i32 {
         Error::InPair { source, .. } | Error::InBatch { source, .. } => status_of(source),
         Error::BadRows { .. } => FARPOINT_BAD_ROWS,
         Error::Cancelled(_) | Error::SearchCancelled(_) => FARPOINT_CANCELED,
-        Error::TooManyNeighbors(_) => FARPOINT_OUT_OF_MEMORY,
+        Error::OutOfMemory { .. } | Error::TooManyNeighbors(_) => FARPOINT_OUT_OF_MEMORY,
         Error::LevelUnavailable(_) => FARPOINT_UNAVAILABLE,
         _ => FARPOINT_INVALID_ARGUMENT,
     }

@@ -9,6 +9,7 @@ use crate::report::Files;
 use crate::{input, interrupt, messages, output, units};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Algorithm;
+use farpoint::backend::granted;
 use farpoint_io::{Error, Filter, Scan, memory};
 use farpoint_spool::{Event, Job, Outputs, Sampled};
 use serde_json::{Value, json};
@@ -231,8 +232,7 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
 /// On as many threads as were asked for.
 fn on_threads<R: Send>(args: &args::Sample, work: impl FnOnce() -> R + Send) -> R {
     let threads = args.place.threads.map(usize::from);
-    let pool = threads
-        .and_then(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok());
+    let pool = threads.and_then(|threads| granted(threads, rayon::ThreadPoolBuilder::new));
     match pool {
         Some(pool) => pool.install(work),
         None => work(),

@@ -5,15 +5,15 @@
 #![allow(clippy::disallowed_methods, reason = "vectors are loaded and stored nowhere else")]
 
 mod aligned;
-mod fallible;
+pub mod fallible;
 mod padded;
 mod shared;
 mod vectors;
 
 pub(crate) use aligned::Aligned;
-pub(crate) use fallible::refuse;
-pub use fallible::{
-    Zero, collected, extend, filled, push, reserve, resize, try_collected, with_capacity, zeros,
+pub(crate) use fallible::{
+    Zero, collected, extend, filled, push, refuse, reserve, resize, try_collected, with_capacity,
+    zeros,
 };
 pub(crate) use padded::Padded;
 pub(crate) use shared::Shared;

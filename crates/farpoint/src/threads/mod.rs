@@ -13,6 +13,8 @@ mod wait;
 #[cfg(feature = "rayon")]
 pub(crate) use pool::{count, join, on_threads, sort};
 #[cfg(feature = "rayon")]
+pub use pool::{granted, granted_of, start};
+#[cfg(feature = "rayon")]
 use pool::{helpers, side_by_side};
 
 #[cfg(not(feature = "rayon"))]
@@ -26,6 +28,8 @@ pub(crate) use wait::Waits;
 use crate::Error;
 use crate::memory::{self, Shared};
 use crate::unwind::caught;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// As [`count`] for work that several threads share only if it is `large`: one thread for small
 /// work, for which no pool is started, unless another number is set.
@@ -122,6 +126,23 @@ pub fn spread<R: Send>(
     let all = caught(|| Ok(each_of_batch(points.len(), threads, large, one)))?;
     // In place.
     all.into_iter().collect()
+}
+
+/// Runs `work` on a thread of its own. Where the system refuses the thread, `work` is given back.
+///
+/// # Errors
+/// The work that was not begun.
+pub fn spawned<'scope, R: Send + 'scope, W: FnOnce() -> R + Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: W,
+) -> Result<ScopedJoinHandle<'scope, R>, W> {
+    let slot = Arc::new(Mutex::new(Some(work)));
+    let take = |slot: &Mutex<Option<W>>| slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let theirs = Arc::clone(&slot);
+    let run = move || take(&theirs).expect("nobody else has taken it")();
+    Builder::new()
+        .spawn_scoped(scope, run)
+        .map_err(|_| take(&slot).expect("the thread was not begun"))
 }
 
 /// A cloud or pair of so many points is worth all threads by itself, even if there are others.

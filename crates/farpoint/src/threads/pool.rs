@@ -6,8 +6,72 @@ use crate::Error;
 
 pub(crate) use rayon::join;
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::error::Error as _;
+use std::sync::OnceLock;
+use std::time::Duration;
 
-/// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own.
+/// Threads that were wanted when the system first refused some, and those that it granted.
+static REFUSED: OnceLock<[usize; 2]> = OnceLock::new();
+
+/// Threads that were wanted when the system first refused this process some, and those that it granted;
+/// `None` if it never did.
+pub fn granted_of() -> Option<[usize; 2]> {
+    REFUSED.get().copied()
+}
+
+/// Builds a pool of so many threads or, where the system refuses them, of half as many, and so on; `None` if it
+/// grants none.
+pub fn granted(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> Option<ThreadPool> {
+    let halves = std::iter::successors(Some(threads), |&fewer| (fewer > 1).then_some(fewer / 2));
+    for fewer in halves {
+        if let Ok(pool) = builder().num_threads(fewer).build() {
+            if fewer < threads {
+                REFUSED.get_or_init(|| [threads, fewer]);
+            }
+            return Some(pool);
+        }
+        // Those of the attempt are about to end.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    REFUSED.get_or_init(|| [threads, 1]);
+    None
+}
+
+/// Starts rayon's pool, unless this thread is one of a pool. Where the system refuses its threads, which ends
+/// rayon's global pool for good, this thread becomes the first of a smaller one.
+pub fn start() {
+    static GLOBAL: OnceLock<bool> = OnceLock::new();
+    // An error without a source: it was there before.
+    let global = || match ThreadPoolBuilder::new().build_global() {
+        Ok(()) => true,
+        Err(error) => error.source().is_none(),
+    };
+    if rayon::current_thread_index().is_none() && !*GLOBAL.get_or_init(global) {
+        std::mem::forget(granted(default_threads(), || {
+            ThreadPoolBuilder::new().use_current_thread()
+        }));
+    }
+}
+
+/// Threads that rayon starts unless told otherwise.
+pub(super) fn default_threads() -> usize {
+    let set = std::env::var("RAYON_NUM_THREADS").ok().and_then(|set| set.parse().ok());
+    set.filter(|&threads| threads > 0)
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// The pool of a forked process; `None` for rayon's current pool, which is started if it was not.
+fn current() -> Option<&'static ThreadPool> {
+    let forked = forked::pool();
+    if forked.is_none() {
+        start();
+    }
+    forked
+}
+
+/// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own. Where the system
+/// refuses threads, there are fewer.
 pub(crate) fn on_threads<R: Send>(
     threads: usize,
     work: impl FnOnce() -> Result<R, Error> + Send,
@@ -16,16 +80,16 @@ pub(crate) fn on_threads<R: Send>(
     if threads == 1 {
         return work();
     }
-    match forked::pool() {
+    match current() {
         // On one of the pool's threads: from outside, each parallel step would hand its work in
         // and sleep until it is done.
         None if threads == rayon::current_num_threads() => rayon::join(work, || ()).0,
         Some(pool) if threads == pool.current_num_threads() => pool.install(work),
-        _ => rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.max(1))
-            .build()
-            .map_err(|error| Error::BadThreads(threads, error.to_string()))?
-            .install(work),
+        there => match (granted(threads, ThreadPoolBuilder::new), there) {
+            (Some(pool), _) => pool.install(work),
+            (None, Some(pool)) => pool.install(work),
+            (None, None) => work(),
+        },
     }
 }
 
@@ -34,10 +98,9 @@ pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
     match wanted {
         Some(0) => Err(Error::BadThreads(0, "ask for at least one".into())),
         Some(threads) => Ok(threads),
-        None => Ok(match forked::pool() {
-            Some(pool) => pool.current_num_threads(),
-            None => rayon::current_num_threads(),
-        }),
+        None => {
+            Ok(current().map_or_else(rayon::current_num_threads, ThreadPool::current_num_threads))
+        }
     }
 }
 
@@ -54,7 +117,7 @@ pub(crate) fn sort<T: Ord + Send>(slice: &mut [T]) {
 
 /// Threads that help a team.
 pub(super) mod helpers {
-    use super::forked;
+    use super::{current, granted};
     use rayon::{ThreadPool, ThreadPoolBuilder};
 
     /// Whether there can be any.
@@ -69,16 +132,17 @@ pub(super) mod helpers {
     /// Has up to so many other threads run `help`, each as soon as it can: those of the pool, or of one
     /// of the team's own where the pool has too few.
     pub(crate) fn call(count: usize, help: impl Fn() + Clone + Send + 'static) -> Own {
-        let forked = forked::pool();
-        let there = forked.map_or_else(rayon::current_num_threads, ThreadPool::current_num_threads);
+        let current = current();
+        let there =
+            current.map_or_else(rayon::current_num_threads, ThreadPool::current_num_threads);
         if there < count
-            && let Ok(pool) = ThreadPoolBuilder::new().num_threads(count).build()
+            && let Some(pool) = granted(count, ThreadPoolBuilder::new)
         {
-            (0..count).for_each(|_| pool.spawn(help.clone()));
+            (0..pool.current_num_threads()).for_each(|_| pool.spawn(help.clone()));
             return Own { _pool: Some(pool) };
         }
         for _ in 0..count.min(there) {
-            match forked {
+            match current {
                 Some(pool) => pool.spawn(help.clone()),
                 None => rayon::spawn(help.clone()),
             }
