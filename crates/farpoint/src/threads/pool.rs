@@ -25,14 +25,18 @@ pub fn granted_of() -> Option<[usize; 2]> {
 pub fn granted(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> Option<ThreadPool> {
     let halves = std::iter::successors(Some(threads), |&fewer| (fewer > 1).then_some(fewer / 2));
     for fewer in halves {
-        if let Ok(pool) = builder().num_threads(fewer).build() {
-            if fewer < threads {
-                REFUSED.get_or_init(|| [threads, fewer]);
+        match builder().num_threads(fewer).build() {
+            Ok(pool) => {
+                if fewer < threads {
+                    REFUSED.get_or_init(|| [threads, fewer]);
+                }
+                return Some(pool);
             }
-            return Some(pool);
+            // Not the system: this thread is one of another pool.
+            Err(error) if error.source().is_none() => return None,
+            // Those of the attempt are about to end.
+            Err(_) => std::thread::sleep(Duration::from_millis(1)),
         }
-        // Those of the attempt are about to end.
-        std::thread::sleep(Duration::from_millis(1));
     }
     REFUSED.get_or_init(|| [threads, 1]);
     None
