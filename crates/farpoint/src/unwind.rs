@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Ends the work that [`caught`] runs, with this error.
 #[cold]
-pub fn raise(error: Error) -> ! {
+pub(crate) fn raise(error: Error) -> ! {
     resume_unwind(Box::new(error))
 }
 

@@ -1,7 +1,7 @@
 //! After a `fork` the child has one thread. Rayon's global pool, if the parent had started it,
 //! looks alive there, and a thread that hands it work waits forever. So a child gets a pool of its own.
 
-use super::pool::{default_threads, granted};
+use super::grants::{default_threads, granted};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};

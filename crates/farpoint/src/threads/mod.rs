@@ -3,6 +3,8 @@
 #[cfg(feature = "rayon")]
 mod forked;
 #[cfg(feature = "rayon")]
+mod grants;
+#[cfg(feature = "rayon")]
 mod pool;
 #[cfg(not(feature = "rayon"))]
 mod serial;
@@ -11,9 +13,11 @@ mod team;
 mod wait;
 
 #[cfg(feature = "rayon")]
-pub(crate) use pool::{count, join, on_threads, sort};
+pub use grants::{granted, granted_of};
 #[cfg(feature = "rayon")]
-pub use pool::{granted, granted_of, start};
+pub use pool::start;
+#[cfg(feature = "rayon")]
+pub(crate) use pool::{count, join, on_threads, sort};
 #[cfg(feature = "rayon")]
 use pool::{helpers, side_by_side};
 

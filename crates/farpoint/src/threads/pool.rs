@@ -2,6 +2,7 @@
 //! fork.
 
 use super::forked;
+use super::grants::{default_threads, granted};
 use crate::Error;
 
 pub(crate) use rayon::join;
@@ -9,38 +10,6 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::error::Error as _;
 use std::sync::OnceLock;
-use std::time::Duration;
-
-/// Threads that were wanted when the system first refused some, and those that it granted.
-static REFUSED: OnceLock<[usize; 2]> = OnceLock::new();
-
-/// Threads that were wanted when the system first refused this process some, and those that it granted;
-/// `None` if it never did.
-pub fn granted_of() -> Option<[usize; 2]> {
-    REFUSED.get().copied()
-}
-
-/// Builds a pool of so many threads or, where the system refuses them, of half as many, and so on; `None` if it
-/// grants none.
-pub fn granted(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> Option<ThreadPool> {
-    let halves = std::iter::successors(Some(threads), |&fewer| (fewer > 1).then_some(fewer / 2));
-    for fewer in halves {
-        match builder().num_threads(fewer).build() {
-            Ok(pool) => {
-                if fewer < threads {
-                    REFUSED.get_or_init(|| [threads, fewer]);
-                }
-                return Some(pool);
-            }
-            // Not the system: this thread is one of another pool.
-            Err(error) if error.source().is_none() => return None,
-            // Those of the attempt are about to end.
-            Err(_) => std::thread::sleep(Duration::from_millis(1)),
-        }
-    }
-    REFUSED.get_or_init(|| [threads, 1]);
-    None
-}
 
 /// Starts rayon's pool, unless this thread is one of a pool. Where the system refuses its threads, which ends
 /// rayon's global pool for good, this thread becomes the first of a smaller one.
@@ -56,13 +25,6 @@ pub fn start() {
             ThreadPoolBuilder::new().use_current_thread()
         }));
     }
-}
-
-/// Threads that rayon starts unless told otherwise.
-pub(super) fn default_threads() -> usize {
-    let set = std::env::var("RAYON_NUM_THREADS").ok().and_then(|set| set.parse().ok());
-    set.filter(|&threads| threads > 0)
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// The pool of a forked process; `None` for rayon's current pool, which is started if it was not.
