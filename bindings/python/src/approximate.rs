@@ -4,9 +4,11 @@ mod device;
 
 use crate::arrays::{View, about, cut, in_precision};
 use crate::batch::side_by_side;
+use crate::error::room;
 use crate::sampling::{cloud_seed, start_of};
 use crate::{error, watch};
 use farpoint::approximate::{Centroids, Estimator, Keep, Method, Order};
+use farpoint::backend::memory;
 use farpoint::{
     Amount, ApproximateSampler, BadRows, Cpu, Error, Observer, On, ParseError, Points, Scalar,
     Start,
@@ -61,8 +63,11 @@ fn sample_approximate<'py>(
     let found = in_precision!(points, |array| {
         request.each(array, |job, cloud, told| Ok(job.sample_with(cloud, told)?.indices))
     })?;
-    let rows = |rows: Vec<usize>| rows.into_iter().map(|row| row as i64).collect::<Vec<_>>();
-    Ok(found.into_iter().map(|found| rows(found).into_pyarray(points.py())).collect())
+    let rows = |rows: Vec<usize>| {
+        let rows = rows.into_iter().map(|row| row as i64);
+        Ok(room(|| memory::collected(rows))?.into_pyarray(points.py()))
+    };
+    found.into_iter().map(rows).collect()
 }
 
 /// Centroids `(k, d)`, the points that each stands for, and the cell size.
@@ -85,12 +90,13 @@ impl<'py> Request<'py> {
         let found = self.each(array, |job, cloud, told| job.centroids_with(cloud, told))?;
         let answer = |made: Centroids<T>| {
             let shape = (made.counts.len(), made.dims);
-            let counts: Vec<i64> = made.counts.into_iter().map(i64::from).collect();
+            let counts = made.counts.into_iter().map(i64::from);
+            let counts = room(|| memory::collected(counts))?;
             let rows = Array2::from_shape_vec(shape, made.coordinates).expect("dims per centroid");
             let py = array.py();
-            (rows.into_pyarray(py).into_any(), counts.into_pyarray(py), made.cell)
+            Ok((rows.into_pyarray(py).into_any(), counts.into_pyarray(py), made.cell))
         };
-        Ok(found.into_iter().map(answer).collect())
+        found.into_iter().map(answer).collect()
     }
 
     /// What `one` gives for every cloud of the array. A single one can be stopped.

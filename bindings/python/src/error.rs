@@ -1,11 +1,11 @@
 //! Errors of the crates below as exceptions of Python.
 
-use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
     PyRuntimeError, PyValueError,
 };
+use pyo3::{PyErr, PyResult};
 use std::io;
 
 create_exception!(
@@ -26,6 +26,7 @@ pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
         farpoint::Error::Cancelled(_) | farpoint::Error::SearchCancelled(_) => {
             PyKeyboardInterrupt::new_err(error.to_string())
         }
+        error if is_memory(&error) => PyMemoryError::new_err(format!("{error} ({about})")),
         farpoint::Error::IndexOutOfRange { .. } => {
             PyIndexError::new_err(format!("{error} ({about})"))
         }
@@ -39,6 +40,20 @@ pub(crate) fn without_skipping(error: farpoint::Error, about: &str) -> PyErr {
         Some(text) => PyValueError::new_err(format!("{text} ({about})")),
         None => sampling(error, about),
     }
+}
+
+fn is_memory(error: &farpoint::Error) -> bool {
+    use farpoint::Error;
+    match error {
+        Error::InPair { source, .. } | Error::InBatch { source, .. } => is_memory(source),
+        error => matches!(error, Error::OutOfMemory { .. } | Error::TooManyNeighbors(_)),
+    }
+}
+
+/// Makes arrays by the functions of [`memory`](farpoint::backend::memory); `MemoryError` if there is none.
+pub(crate) fn room<R>(make: impl FnOnce() -> R) -> PyResult<R> {
+    let made = farpoint::backend::caught(|| Ok(make()));
+    made.map_err(|error| PyMemoryError::new_err(error.to_string()))
 }
 
 /// An error of a GPU.

@@ -1,6 +1,7 @@
 //! Reading and writing point cloud files.
 
 use crate::error::file as failed;
+use crate::watch::without_gil;
 use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, Format, Precision, ReadOptions, TextStyle, WriteOptions,
 };
@@ -91,7 +92,7 @@ fn read(
 ) -> PyResult<File> {
     let source = Source::of(&path, xyz.clone());
     let options = options(format, columns, xyz)?;
-    let cloud = py.detach(|| farpoint_io::read(&path, &options)).map_err(failed)?;
+    let cloud = without_gil(py, || farpoint_io::read(&path, &options)).map_err(failed)?;
     File::read(cloud, source)
 }
 
@@ -107,7 +108,8 @@ fn read_bytes(
 ) -> PyResult<File> {
     let source = Source::of(name.as_ref(), xyz.clone());
     let options = options(format, columns, xyz)?;
-    let cloud = py.detach(|| farpoint_io::read_bytes(bytes, name, &options)).map_err(failed)?;
+    let cloud =
+        without_gil(py, || farpoint_io::read_bytes(bytes, name, &options)).map_err(failed)?;
     File::read(cloud, source)
 }
 
@@ -125,7 +127,8 @@ fn restore(
     let name = format!("pickle.{format}");
     let source = Source::of(name.as_ref(), xyz.clone());
     let options = options(Some(format), columns, xyz)?;
-    let cloud = py.detach(|| farpoint_io::read_bytes(bytes, &name, &options)).map_err(failed)?;
+    let cloud =
+        without_gil(py, || farpoint_io::read_bytes(bytes, &name, &options)).map_err(failed)?;
     Ok(File { cloud, words: Some((description, warnings)), source })
 }
 
@@ -231,7 +234,7 @@ impl File {
     ) -> PyResult<Vec<String>> {
         let rows = self.rows(rows)?;
         let options = writing(format, encoding, precision)?.scale(scale);
-        py.detach(|| farpoint_io::write(&path, &self.cloud, &rows, &options)).map_err(failed)
+        without_gil(py, || farpoint_io::write(&path, &self.cloud, &rows, &options)).map_err(failed)
     }
 
     /// Rows with all that [`restore`] needs, and the columns that were added.
@@ -245,7 +248,7 @@ impl File {
             let points = self.cloud.len();
             return Err(PyIndexError::new_err(format!("row {row} of a cloud of {points} points")));
         }
-        let (bytes, format) = py.detach(|| self.written(&rows)).map_err(failed)?;
+        let (bytes, format) = without_gil(py, || self.written(&rows)).map_err(failed)?;
         let (description, warnings) = self.words();
         let added = self.cloud.added_columns(&rows);
         let added = added.into_iter().map(|(name, column)| (name, numbers(py, column))).collect();
@@ -267,7 +270,7 @@ impl File {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let rows = self.rows(rows)?;
         let options = WriteOptions::default().format(Format::Npy);
-        let written = py.detach(|| farpoint_io::write_bytes(&self.cloud, &rows, &options));
+        let written = without_gil(py, || farpoint_io::write_bytes(&self.cloud, &rows, &options));
         Ok(PyBytes::new(py, &written.map_err(failed)?.0))
     }
 }

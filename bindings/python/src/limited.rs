@@ -1,7 +1,9 @@
 //! Files through the disk, with limited memory: one is sampled, or rows are written that were chosen elsewhere.
 
 use crate::files;
+use crate::watch::without_gil;
 use farpoint::Algorithm;
+use farpoint::backend::{granted, spawned};
 use farpoint_files::{Done, Method, Notes, Options, Wanted, answer};
 use farpoint_io::Merged;
 use farpoint_spool::{Error, Event, Job, Outputs, Sampled};
@@ -61,14 +63,19 @@ fn until_signal<T: Send>(
 ) -> PyResult<T> {
     let stopped = AtomicBool::new(false);
     let going_on = || !stopped.load(Ordering::Relaxed);
-    let (done, signalled) = py.detach(|| {
+    let (done, signalled) = without_gil(py, || {
         let (ended, end) = mpsc::channel();
         thread::scope(|scope| {
-            let work = scope.spawn(|| {
+            let work = spawned(scope, || {
                 // Dropped at the end of the work, however it ends: that is heard.
                 let _ended: mpsc::Sender<()> = ended;
                 work(&going_on)
             });
+            let work = match work {
+                Ok(work) => work,
+                // Without a thread nobody hears signals.
+                Err(work) => return (Ok(work()), None),
+            };
             let mut signalled = None;
             while end.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 if signalled.is_none() {
@@ -116,7 +123,7 @@ pub(crate) fn sample(
     limits: &Limits,
 ) -> PyResult<String> {
     let (begin, mut looked, mut raised) = (Instant::now(), Instant::now(), None);
-    let result = py.detach(|| {
+    let result = without_gil(py, || {
         let mut go_on = |_: Event| {
             if looked.elapsed() >= EVERY {
                 looked = Instant::now();
@@ -174,5 +181,5 @@ fn sampled(
 /// Those threads of which this one, which hears signals, is the first. A thread that is one of others already (in a
 /// second call) stays with those.
 fn threads_of(threads: Option<usize>) -> Option<rayon::ThreadPool> {
-    rayon::ThreadPoolBuilder::new().num_threads(threads?).use_current_thread().build().ok()
+    granted(threads?, || rayon::ThreadPoolBuilder::new().use_current_thread())
 }

@@ -2,6 +2,7 @@
 
 use crate::files::{options as reading, writing};
 use crate::limited::{self, Limits};
+use crate::watch::without_gil;
 use farpoint::{Algorithm, Start};
 use farpoint_files::{
     Batch, Length, Method, Notes, On, Options, Rows, Stop, Wanted, Worker, answer, expand, plan,
@@ -105,7 +106,7 @@ impl FileWorker {
     ) -> String {
         let never = AtomicBool::new(false);
         let limit = limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
-        py.detach(|| {
+        without_gil(py, || {
             let stop = Stop::new(&never, limit);
             let result = self.worker.sample(&input, &output, &stop, &mut Notes::default());
             answer(stop.seconds(), &result)
@@ -157,7 +158,7 @@ impl FileBatch {
             let found = expand(&paths, recursive, Some(&out))?;
             Batch::open(plan(found, &out, extension)?, &out, digest, force)
         };
-        py.detach(open).map(|batch| Self(Mutex::new(Some(batch)))).map_err(failed)
+        without_gil(py, open).map(|batch| Self(Mutex::new(Some(batch)))).map_err(failed)
     }
 
     /// The files that need work, in order: number, input, output, whether it may have ended a process, and

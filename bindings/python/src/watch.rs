@@ -1,5 +1,6 @@
 //! What happens beside a long run: a progress bar moves, and Ctrl-C is heard.
 
+use farpoint::backend::{caught, spawned, start};
 use farpoint::{Cpu, Error, Observer, Progress};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
@@ -25,6 +26,14 @@ pub(crate) fn is_long(sizes: impl IntoIterator<Item = (usize, usize)>) -> bool {
     sizes.into_iter().map(steps).fold(0, usize::saturating_add) >= LONG
 }
 
+/// Works without the GIL, where rayon has a pool: for work that shares loops among its threads.
+pub(crate) fn without_gil<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> R {
+    py.detach(|| {
+        start();
+        work()
+    })
+}
+
 /// Works without the GIL. `callback(chosen, wanted)` is called now and then; work that may take `long` can be
 /// stopped. Work that is neither has no observer.
 pub(crate) fn run<R: Send>(
@@ -34,12 +43,12 @@ pub(crate) fn run<R: Send>(
     work: impl FnOnce(Option<Observer<'_>>) -> Result<R, Error> + Send,
 ) -> PyResult<Result<R, Error>> {
     if callback.is_none() && !long {
-        return Ok(py.detach(|| work(None)));
+        return Ok(py.detach(|| caught(|| work(None))));
     }
     py.detach(|| {
         watched(|stop| {
             let mut bar = Bar { callback, told: Instant::now(), failed: None };
-            let result = work(Some(&mut |progress| bar.show(progress, stop)));
+            let result = caught(|| work(Some(&mut |progress| bar.show(progress, stop))));
             bar.failed.map_or(Ok(result), Err)
         })
     })
@@ -61,8 +70,8 @@ pub(crate) fn several<R: Send>(
     work: impl FnOnce(&Stop) -> Result<R, Error> + Send,
 ) -> PyResult<Result<R, Error>> {
     match long {
-        false => Ok(py.detach(|| work(&Stop::default()))),
-        true => py.detach(|| watched(|stop| Ok(work(stop)))),
+        false => Ok(py.detach(|| caught(|| work(&Stop::default())))),
+        true => py.detach(|| watched(|stop| Ok(caught(|| work(stop))))),
     }
 }
 
@@ -92,10 +101,14 @@ fn watched<R: Send>(
     let stop = &Stop::default();
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let begun = spawned(scope, move || {
             // The receiver waits for this.
             let _ = send.send(work(stop));
         });
+        // Without a thread nobody hears signals.
+        if let Err(work) = begun {
+            work();
+        }
         let mut interrupted = None;
         loop {
             match receive.recv_timeout(EVERY) {

@@ -50,7 +50,7 @@ fn status_of(error: &Error) -> i32 {
         Error::InPair { source, .. } | Error::InBatch { source, .. } => status_of(source),
         Error::BadRows { .. } => FARPOINT_BAD_ROWS,
         Error::Cancelled(_) | Error::SearchCancelled(_) => FARPOINT_CANCELED,
-        Error::TooManyNeighbors(_) => FARPOINT_OUT_OF_MEMORY,
+        Error::OutOfMemory { .. } | Error::TooManyNeighbors(_) => FARPOINT_OUT_OF_MEMORY,
         Error::LevelUnavailable(_) => FARPOINT_UNAVAILABLE,
         _ => FARPOINT_INVALID_ARGUMENT,
     }
@@ -83,7 +83,10 @@ static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// A call that returns a status.
 pub(crate) fn entry(work: impl FnOnce() -> Result<(), Failure>) -> i32 {
-    let failure = match caught(work) {
+    // An error that an array of this crate raises, for which there is no memory.
+    let mut failed = Ok(());
+    let work = || farpoint::backend::caught(|| Ok(failed = work()));
+    let failure = match caught(work).map(|raised| raised.map_err(Failure::from).and(failed)) {
         Ok(Ok(())) => return FARPOINT_OK,
         Ok(Err(failure)) => failure,
         Err(text) => Failure {

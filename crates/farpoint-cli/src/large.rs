@@ -8,11 +8,12 @@ use crate::messages::{note, warn};
 use crate::output::{count, number, print, seconds};
 use crate::progress::Progress;
 use crate::report::Files;
-use crate::{input, messages, output, units};
 use crate::text::lines;
+use crate::{input, messages, output, units};
 
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Algorithm;
+use farpoint::backend::granted;
 use farpoint_io::{Error, Filter, Scan, memory};
 use farpoint_spool::{Event, Job, Outputs, Sampled};
 use serde_json::{Value, json};
@@ -232,8 +233,7 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
 /// On as many threads as were asked for.
 fn on_threads<R: Send>(args: &args::Sample, work: impl FnOnce() -> R + Send) -> R {
     let threads = args.place.threads.map(usize::from);
-    let pool = threads
-        .and_then(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok());
+    let pool = threads.and_then(|threads| granted(threads, rayon::ThreadPoolBuilder::new));
     match pool {
         Some(pool) => pool.install(work),
         None => work(),

@@ -61,6 +61,7 @@ pub fn main() -> ExitCode {
     };
     messages::set_verbosity(args.messages.verbosity());
     interrupt::install();
+    farpoint::backend::start();
     let result = match args.command {
         Command::Sample(mut args) => {
             args.approximate.keep = args.filters.of_cell();
@@ -78,6 +79,11 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
     };
+    if let Some([wanted, granted]) = farpoint::backend::granted_of() {
+        messages::note(&format!(
+            "the system granted {granted} of {wanted} threads; the result is the same, the work takes longer"
+        ));
+    }
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -82,11 +82,14 @@ impl Progress {
             unit,
         });
         let drawn = stderr().is_terminal() && messages::says(Verbosity::Normal);
-        let drawing = drawn.then(|| {
+        // Where the system refuses the thread, nothing is drawn.
+        let start = || {
             let (stop, stopped) = channel();
             let shared = Arc::clone(&shared);
-            (stop, std::thread::spawn(move || draw(&shared, &stopped)))
-        });
+            let thread = std::thread::Builder::new().spawn(move || draw(&shared, &stopped)).ok()?;
+            Some((stop, thread))
+        };
+        let drawing = if drawn { start() } else { None };
         Self { shared, drawing, start: Instant::now() }
     }
 

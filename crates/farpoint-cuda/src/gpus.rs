@@ -1,6 +1,8 @@
 //! Several GPUs as one device: a batch is spread over them.
 
 use crate::{Error, Gpu};
+use farpoint::backend::spawned;
+use std::thread::ScopedJoinHandle;
 
 /// Several GPUs of this machine, used as one device.
 ///
@@ -87,15 +89,20 @@ pub(crate) fn spread<J: Sync, R: Send>(
             .map(|(gpu, to)| {
                 let share = &jobs[from..to];
                 from = to;
-                scope.spawn(move || one(gpu, share))
+                spawned(scope, move || one(gpu, share))
             })
             .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect::<Result<Vec<_>, _>>()
+        threads.into_iter().map(joined).collect::<Result<Vec<_>, _>>()
     })?;
     Ok(results.into_iter().flatten().collect())
+}
+
+/// What the work on a thread gave, or gives here where the system refused the thread.
+pub(crate) fn joined<R>(thread: Result<ScopedJoinHandle<'_, R>, impl FnOnce() -> R>) -> R {
+    match thread {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Err(work) => work(),
+    }
 }
 
 /// Ends of `parts` runs of about equal work.

@@ -1,11 +1,13 @@
 //! Files side by side on the threads of this process.
 
 use crate::{Batch, Done, Error, File, Notes, Row, Stop, Worker};
+use farpoint::backend::granted;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 /// How files are worked on side by side.
@@ -48,20 +50,26 @@ pub fn run(
     let turn = Turn { batch, worker, side, stop, tell, failed: AtomicBool::new(false) };
     let jobs = side.jobs.clamp(1, together.len().max(1));
     let fault = Mutex::new(None);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                let _pool = pool(side.threads);
-                while let Some(k) = queue.take(&|| turn.is_over()) {
-                    let told = turn.one(k);
-                    queue.give(k);
-                    if let Err(error) = told {
-                        turn.failed.store(true, Ordering::Relaxed);
-                        stop.store(true, Ordering::Relaxed);
-                        fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                    }
-                }
-            });
+    let serve = || {
+        while let Some(k) = queue.take(&|| turn.is_over()) {
+            let told = turn.one(k);
+            queue.give(k);
+            if let Err(error) = told {
+                turn.failed.store(true, Ordering::Relaxed);
+                stop.store(true, Ordering::Relaxed);
+                fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        }
+    };
+    let serve_apart = || {
+        let _pool = pool(side.threads);
+        serve();
+    };
+    thread::scope(|scope| {
+        let start = |_: &usize| thread::Builder::new().spawn_scoped(scope, &serve_apart).is_ok();
+        // Where the system refuses all threads, this one does the work.
+        if (0..jobs).filter(start).count() == 0 {
+            serve();
         }
     });
     if let Some(error) = fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -76,10 +84,10 @@ pub fn run(
     Ok(())
 }
 
-/// A pool whose only thread is this one, or that has further ones: what the work on a file shares among
-/// threads stays on these. Without it (the system refuses) that goes to all threads.
+/// A pool whose only thread is this one, or that has further ones, fewer where the system refuses them: what the
+/// work on a file shares among threads stays on these.
 fn pool(threads: usize) -> Option<rayon::ThreadPool> {
-    rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).use_current_thread().build().ok()
+    granted(threads.max(1), || rayon::ThreadPoolBuilder::new().use_current_thread())
 }
 
 /// What all threads share.

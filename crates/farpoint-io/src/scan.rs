@@ -271,7 +271,9 @@ impl Scan {
             }
         };
         thread::scope(|scope| {
-            (1..threads.min(parts.len())).for_each(|_| drop(scope.spawn(work)));
+            // Where the system refuses a thread, the others do its share.
+            (1..threads.min(parts.len()))
+                .for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
         first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)

@@ -2,10 +2,12 @@
 //! Not for users: crates that use it pin the exact version.
 
 pub use crate::fps::prepared::Prepared as PreparedCloud;
+use crate::memory as vectors;
 use crate::simd::{Program, dispatch};
-use crate::{Error, Level, Scalar, memory};
+use crate::{Error, Level, Scalar};
 
 pub use crate::approximate::estimator;
+pub use crate::memory::fallible as memory;
 pub use crate::neighbors::backward::{check as check_backward, placed as placed_chamfer};
 pub use crate::neighbors::prepared::Prepared as PreparedPair;
 pub use crate::neighbors::several::{Found as FoundNeighbors, Limits as SearchLimits};
@@ -14,7 +16,10 @@ pub use crate::random::SplitMix64;
 pub use crate::simd::{Kernel, Simd};
 pub use crate::spatial::{Cells, Grid};
 pub use crate::sum::total;
-pub use crate::threads::spread;
+#[cfg(feature = "rayon")]
+pub use crate::threads::{granted, granted_of, start};
+pub use crate::threads::{spawned, spread};
+pub use crate::unwind::caught;
 
 /// Runs a kernel that is compiled for an instruction set.
 ///
@@ -39,7 +44,7 @@ pub fn vectorize<T: Scalar, K: Kernel<T>>(level: Level, kernel: K) -> K::Output 
 pub fn load<T, S: Simd<T>>(simd: S, from: &[T]) -> S::V {
     assert!(from.len() >= S::LANES);
     // SAFETY: the assertion above.
-    unsafe { memory::load(simd, from, 0) }
+    unsafe { vectors::load(simd, from, 0) }
 }
 
 /// Stores a vector at the beginning of a slice.
@@ -50,7 +55,7 @@ pub fn load<T, S: Simd<T>>(simd: S, from: &[T]) -> S::V {
 pub fn store<T, S: Simd<T>>(simd: S, to: &mut [T], value: S::V) {
     assert!(to.len() >= S::LANES);
     // SAFETY: the assertion above.
-    unsafe { memory::store(simd, to, 0, value) }
+    unsafe { vectors::store(simd, to, 0, value) }
 }
 
 /// Writes the lanes of `mask` to the beginning of a slice; what follows them is overwritten.
@@ -71,7 +76,7 @@ pub fn compress<T, S: Simd<T>>(simd: S, mask: u32, value: S::V, to: &mut [T]) {
 /// # Errors
 /// If a cloud has more than `n` values.
 pub fn padded_rows<V: Copy, R: AsRef<[V]>>(rows: &[R], n: usize, fill: V) -> Result<Vec<V>, Error> {
-    let mut dense = Vec::with_capacity(rows.len() * n);
+    let mut dense = caught(|| Ok(memory::with_capacity(rows.len().saturating_mul(n))))?;
     for (cloud, values) in rows.iter().map(AsRef::as_ref).enumerate() {
         if values.len() > n {
             return Err(Error::Shape(format!(

@@ -1,6 +1,6 @@
 //! The working copy of a cloud: one aligned array per axis, bad rows found or left out, bounding box known.
 
-use crate::memory::{Aligned, Shared};
+use crate::memory::{self, Aligned, Shared};
 use crate::scalar::extremes;
 use crate::threads::Team;
 use crate::{BadRows, Error, Points, Scalar, Subset};
@@ -75,7 +75,7 @@ impl<T: Scalar> Cloud<T> {
         }
         // From here on only the copy is read, which no other thread writes to.
         let good = |place: &u32| copy.axes.iter().all(|values| values[*place as usize].is_finite());
-        let places: Vec<u32> = (0..n as u32).filter(good).collect();
+        let places = memory::collected((0..n as u32).filter(good));
         if bad_rows == BadRows::Error {
             let first = (0u32..).zip(&places).find(|(place, kept)| place != *kept);
             let first = copy.row(first.map_or(places.len() as u32, |(place, _)| place));
@@ -94,8 +94,8 @@ impl<T: Scalar> Cloud<T> {
     /// a place for each that it is to write.
     fn gather(team: &Team, n: usize, dim: usize, read: &ReadAxis<'_, T>) -> (Self, bool) {
         let padded = n.div_ceil(PADDING) * PADDING;
-        let mut axes: Vec<_> = (0..dim.max(3)).map(|_| Aligned::unwritten(padded)).collect();
-        let targets: Vec<_> = axes.iter_mut().map(|axis| Shared::new(axis)).collect();
+        let mut axes = memory::collected((0..dim.max(3)).map(|_| Aligned::unwritten(padded)));
+        let targets = memory::collected(axes.iter_mut().map(|axis| Shared::new(axis)));
         // All axes of a few rows, while these are in the cache, then the next.
         let few = |first: usize, end: usize, seen: &mut Seen<T>| {
             for (axis, target) in targets.iter().enumerate() {
@@ -124,7 +124,7 @@ impl<T: Scalar> Cloud<T> {
         };
         let seen = team.map(padded.div_ceil(BLOCK), copy);
         // SAFETY: the blocks are all rows, and all of each has been written.
-        let axes = axes.into_iter().map(|axis| unsafe { axis.written() }).collect();
+        let axes = memory::collected(axes.into_iter().map(|axis| unsafe { axis.written() }));
         let seen = seen.into_iter().fold(Seen::default(), Seen::and);
         let ends = seen.ends.map(Option::unwrap_or_default);
         let (low, high) = (ends.map(|e| e.0), ends.map(|e| e.1));

@@ -186,6 +186,19 @@ pub enum Error {
     /// Shapes, strides, lengths or offsets that do not fit each other.
     #[error("{0}")]
     Shape(String),
+    /// No memory for an array.
+    #[error(
+        "there is no memory for an array of {bytes} bytes; take fewer points at a time, or ask for less"
+    )]
+    OutOfMemory {
+        /// Bytes of the array.
+        bytes: usize,
+    },
+    /// Indices were changed by another thread while they were used.
+    #[error(
+        "the indices were changed while they were used; let no other thread write to them meanwhile"
+    )]
+    IndicesChanged,
     /// The instruction set is not on this machine.
     #[error("the {0} instruction set is not available on this machine")]
     LevelUnavailable(crate::Level),

@@ -38,6 +38,7 @@ pub(crate) mod number {
 
     pub trait Number:
         Sets
+        + crate::memory::Zero
         + Copy
         + Debug
         + Display

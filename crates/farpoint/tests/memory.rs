@@ -1,12 +1,27 @@
-//! What a search takes of memory beside its result. A process of its own, whose allocator counts.
+//! What a search takes of memory beside its result, and what happens where there is none. A process of its own,
+//! whose allocator counts and refuses.
 
-use farpoint::{Cpu, Method, Order, Searcher};
+use farpoint::approximate::ApproximateSampler;
+use farpoint::values::{self, InverseDistance, ValueShape};
+use farpoint::{
+    Cpu, Error, Index, Matcher, Method, Order, Sampler, Searcher, Selected, Start, measure,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes in use, and the most of them at a time.
 static USED: AtomicIsize = AtomicIsize::new(0);
 static MOST: AtomicIsize = AtomicIsize::new(0);
+
+/// Bytes of an allocation that is refused when its turn has come.
+const LARGE: usize = 128 << 10;
+
+/// Large allocations that are granted before one is refused.
+static GRANTED: AtomicIsize = AtomicIsize::new(isize::MAX);
+
+/// One test at a time: all have the same allocator.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// [`System`], counted.
 struct Counted;
@@ -14,9 +29,12 @@ struct Counted;
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-// SAFETY: every call goes to `System` unchanged; counting touches no memory of it.
+// SAFETY: every call that is not refused goes to `System` unchanged; counting touches no memory of it.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() >= LARGE && GRANTED.fetch_sub(1, Relaxed) == 0 {
+            return std::ptr::null_mut();
+        }
         let before = USED.fetch_add(layout.size() as isize, Relaxed);
         MOST.fetch_max(before + layout.size() as isize, Relaxed);
         // SAFETY: the caller keeps the contract of `alloc`.
@@ -33,6 +51,7 @@ unsafe impl GlobalAlloc for Counted {
 /// 64 queries search together; each has all points in its ball.
 #[test]
 fn large_balls_take_no_more_than_the_result_and_one_of_them() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     const QUERIES: usize = 64;
     const POINTS: usize = 50_000;
     let x: Vec<[f32; 1]> = (0..QUERIES).map(|i| [i as f32]).collect();
@@ -48,5 +67,148 @@ fn large_balls_take_no_more_than_the_result_and_one_of_them() {
         // The clouds, what is built of them, and the keys of one ball.
         let more = (POINTS * 100) as isize;
         assert!(most < result + more, "{most} bytes for a result of {result}");
+    }
+}
+
+const POINTS: usize = 100_000;
+
+fn cloud() -> Vec<[f32; 3]> {
+    farpoint_generate::generate(farpoint_generate::Kind::Room, POINTS, 1)
+}
+
+type Call = Box<dyn Fn(&Cpu, &[[f32; 3]]) -> Result<(), Error> + Sync>;
+
+/// Calls of functions of the interface.
+fn calls() -> Vec<(String, Call)> {
+    let mut calls: Vec<(String, Call)> = Vec::new();
+    let mut add = |name: &str, call: Call| calls.push((name.to_owned(), call));
+    for (name, count) in [
+        ("peak", POINTS),
+        ("tree", 2000),
+        ("radius", 500),
+        ("quick", 2000),
+        ("naive", 3),
+        ("reference", 3),
+    ] {
+        let start = Start::Indices(vec![5, 0, 7]);
+        let job = Sampler::count(count).algorithm(name.parse().unwrap()).start(start);
+        add(name, Box::new(move |cpu, cloud| job.on(cpu).sample(cloud).map(drop)));
+    }
+    let job = Sampler::spacing(0.05);
+    add("spacing", Box::new(move |cpu, cloud| job.on(cpu).sample(cloud).map(drop)));
+    let job = Sampler::ratio(0.5);
+    add("batch", Box::new(move |cpu, cloud| job.on(cpu).sample_batch(&[cloud, cloud]).map(drop)));
+    let rows: Vec<usize> = (0..POINTS).rev().collect();
+    add(
+        "rows",
+        Box::new(move |cpu, cloud| {
+            Sampler::ratio(0.5).on(cpu).sample(&Selected::rows(cloud, &rows)?).map(drop)
+        }),
+    );
+    for method in ["random", "grid", "morton", "npdu", "fastpoint"] {
+        let job = ApproximateSampler::count(method.parse().unwrap(), 1000);
+        add(method, Box::new(move |cpu, cloud| job.on(cpu).sample(cloud).map(drop)));
+    }
+    let sample: Vec<usize> = (0..POINTS).step_by(2).collect();
+    add(
+        "measure",
+        Box::new(move |cpu, cloud| {
+            measure::Measure::on(cpu.clone()).quality(cloud, &sample).map(drop)
+        }),
+    );
+    let grads = [vec![1.0; POINTS], vec![1.0; POINTS / 2]];
+    add(
+        "chamfer",
+        Box::new(move |cpu, cloud| {
+            let found = Matcher::new().on(cpu).chamfer(cloud, &cloud[..POINTS / 2])?;
+            let grads = [&grads[0][..], &grads[1][..]];
+            farpoint::Device::backward(cpu, &found, cloud, &cloud[..POINTS / 2], grads).map(drop)
+        }),
+    );
+    add(
+        "index",
+        Box::new(|cpu, cloud| {
+            let index = Index::build(cpu, cloud, farpoint::BadRows::Error)?;
+            Searcher::nearest(4).on(cpu).search(cloud, &index).map(drop)
+        }),
+    );
+    add(
+        "within",
+        Box::new(|cpu, cloud| Searcher::ball(0.05, 1).on(cpu).within(cloud, cloud).map(drop)),
+    );
+    let indices: Vec<u32> = (0..2 * POINTS as u32).map(|k| k / 3).collect();
+    let near = vec![1.0; 2 * POINTS];
+    add(
+        "values",
+        Box::new(move |cpu, cloud| {
+            let shape = ValueShape { clouds: 1, rows: POINTS, places: POINTS, k: 2, channels: 3 };
+            let values = cloud.as_flattened();
+            let all = values::gather(cpu, &shape, values, &indices)?;
+            values::gather_backward(cpu, &shape, &indices, &all)?;
+            let largest = values::gather_max(cpu, &shape, values, &indices, Some(&all))?;
+            let (chosen, grad) = (&largest.chosen, &largest.values);
+            values::gather_max_backward(cpu, &shape, &indices, chosen, grad, true)?;
+            let weights =
+                values::inverse_distance_weights(cpu, 2, &near, InverseDistance::default())?;
+            values::interpolate(cpu, &shape, values, &indices, &weights)?;
+            values::interpolate_backward(cpu, &shape, &indices, &weights, grad)?;
+            values::interpolate_weights_backward(cpu, &shape, values, &indices, grad).map(drop)
+        }),
+    );
+    calls
+}
+
+/// Makes the call in a thread of its own, which keeps nothing, where the large allocation of this number is
+/// refused; returns how many were asked for too.
+fn refused(
+    number: isize,
+    call: &Call,
+    cpu: &Cpu,
+    cloud: &[[f32; 3]],
+) -> (Result<(), Error>, isize) {
+    std::thread::scope(|scope| {
+        let run = || {
+            GRANTED.store(number, Relaxed);
+            let result = call(cpu, cloud);
+            (result, number - GRANTED.swap(isize::MAX, Relaxed))
+        };
+        scope.spawn(run).join().expect("no panic")
+    })
+}
+
+/// Every large allocation of every call is refused once.
+#[test]
+fn memory_that_is_refused_is_an_error() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let cloud = cloud();
+    for (name, call) in calls() {
+        for threads in [1, 2] {
+            let cpu = Cpu::new().threads(threads);
+            let (result, wanted) = refused(isize::MAX / 2, &call, &cpu, &cloud);
+            assert_eq!(result, Ok(()), "{name}");
+            let used = USED.load(Relaxed);
+            let mut errors = 0;
+            for number in 0..wanted {
+                match refused(number, &call, &cpu, &cloud).0 {
+                    Err(Error::OutOfMemory { bytes }) => {
+                        assert!(bytes > 0);
+                        errors += 1;
+                    }
+                    // With several threads the number may vary.
+                    Ok(()) if threads > 1 => {}
+                    other => panic!("{name}, allocation {number} of {wanted}: {other:?}"),
+                }
+                if threads == 1 {
+                    let more = USED.load(Relaxed) - used;
+                    assert!(
+                        more < LARGE as isize,
+                        "{name}, allocation {number}: {more} bytes leaked"
+                    );
+                }
+            }
+            assert!(errors > 0, "{name}: none of {wanted} was refused");
+            let (again, _) = refused(isize::MAX / 2, &call, &cpu, &cloud);
+            assert_eq!(again, Ok(()), "{name}");
+        }
     }
 }

@@ -6,6 +6,8 @@ mod view;
 
 pub(crate) use view::View;
 
+use crate::error::room;
+use farpoint::backend::memory;
 use farpoint::{Points, Scalar};
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -115,5 +117,5 @@ pub(crate) fn indices<'a>(
         let refuse = |_| PyValueError::new_err(format!("{what} {value} is below 0"));
         usize::try_from(value).map_err(refuse)
     };
-    values.into_iter().map(index).collect()
+    room(|| memory::try_collected(values.into_iter().map(index)))?
 }

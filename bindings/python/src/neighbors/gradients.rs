@@ -4,7 +4,9 @@ use super::search::to_index;
 use super::{Batches, Pair, job};
 use crate::arrays::in_precision;
 use crate::batch::side_by_side;
+use crate::error::room;
 use crate::{error, watch};
+use farpoint::backend::memory;
 use farpoint::{Chamfer, Cpu, Device, Error, Gradients, Nearest, Norm, Points, Scalar};
 use numpy::{
     Element, IntoPyArray, PyArrayMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods,
@@ -54,13 +56,15 @@ fn gradients<'py, T: Scalar + Element>(
     }
     let nearest = |side: usize, k: usize| {
         let indices = indices[side].as_array();
-        let indices = indices.row(k).iter().map(to_index).collect::<PyResult<_>>()?;
+        let indices = room(|| memory::try_collected(indices.row(k).iter().map(to_index)))??;
         PyResult::Ok(Nearest { raw_distances: Vec::new(), indices, norm, dropped: 0 })
     };
-    let given = |side: usize, k: usize| grads[side].as_array().row(k).to_vec();
+    let given = |side: usize, k: usize| {
+        room(|| memory::collected(grads[side].as_array().row(k).iter().copied()))
+    };
     let job = |k: usize| {
         let found = Chamfer { a_to_b: nearest(0, k)?, b_to_a: nearest(1, k)? };
-        PyResult::Ok((found, [given(0, k), given(1, k)]))
+        PyResult::Ok((found, [given(0, k)?, given(1, k)?]))
     };
     let jobs = (0..pairs).map(job).collect::<PyResult<Vec<_>>>()?;
     sent(pair, &jobs, threads)
@@ -85,12 +89,18 @@ pub(super) fn sent<'py, T: Scalar + Element>(
     };
     let sent = watch::several(py, false, |stop| side_by_side(threads, &sizes, stop, one))?;
     let sent = sent.map_err(|error| error::without_skipping(error, &pair.about()))?;
-    let (mut of_x, mut of_y) = (Vec::new(), Vec::new());
-    for Gradients { a, b } in sent {
-        of_x.extend(a);
-        of_y.extend(b);
-    }
+    let (of_x, of_y) = room(|| joined(sent))?;
     let of_x = of_x.into_pyarray(py).reshape(arrays[0].shape())?;
     let of_y = of_y.into_pyarray(py).reshape(arrays[1].shape())?;
     (of_x, of_y).into_pyobject(py)
+}
+
+/// The gradients of all pairs, one after another.
+pub(crate) fn joined<T>(sent: Vec<Gradients<T>>) -> (Vec<T>, Vec<T>) {
+    let (mut of_x, mut of_y) = (Vec::new(), Vec::new());
+    for Gradients { a, b } in sent {
+        memory::extend(&mut of_x, a);
+        memory::extend(&mut of_y, b);
+    }
+    (of_x, of_y)
 }

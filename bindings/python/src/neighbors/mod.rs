@@ -6,7 +6,7 @@ mod device;
 mod device_nearest;
 mod device_pairs;
 mod device_value;
-mod gradients;
+pub(crate) mod gradients;
 mod search;
 mod value;
 

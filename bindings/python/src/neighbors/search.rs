@@ -2,7 +2,9 @@
 
 use super::{Batches, Pair, job};
 use crate::arrays::{View, in_precision};
+use crate::error::room;
 use crate::{error, watch};
+use farpoint::backend::memory;
 use farpoint::backend::padded_rows;
 use farpoint::{Chamfer, Cpu, Device, Error, Matcher, Nearest, Observer, Points, Scalar};
 use numpy::ndarray::Array2;
@@ -113,8 +115,8 @@ fn stacked<'py, T: Scalar + Element>(
 ) -> PyResult<Arrays<'py>> {
     let failed = |error| error::sampling(error, "nearest points");
     let distances: Vec<_> = found.iter().map(|nearest| &nearest.raw_distances[..]).collect();
-    let indices: Vec<Vec<i64>> =
-        found.iter().map(|nearest| nearest.indices.iter().map(from_index).collect()).collect();
+    let indices = |nearest: &Nearest<T>| memory::collected(nearest.indices.iter().map(from_index));
+    let indices = room(|| memory::collected(found.iter().map(indices)))?;
     let distances = padded_rows(&distances, n, T::ZERO).map_err(failed)?;
     let indices = padded_rows(&indices, n, -1).map_err(failed)?;
     let shape = (found.len(), n);

@@ -4,7 +4,9 @@ use super::gradients::{Sending, sent};
 use super::search::{Sides, from_index, nearest, to_index};
 use super::{Batches, Pair, job};
 use crate::arrays::in_precision;
+use crate::error::room;
 use crate::{error, watch};
+use farpoint::backend::memory;
 use farpoint::neighbors::{Reduced, Reduction, reduce};
 use farpoint::{Chamfer, Nearest, Norm, Scalar};
 use numpy::{Element, IntoPyArray, PyReadonlyArray1, PyUntypedArray};
@@ -70,7 +72,7 @@ fn values<'py, T: Scalar + Element>(
     if !keep {
         return (values,).into_pyobject(py);
     }
-    let (indices, distances) = kept(&found, &reduced, pair.rows(), reduction);
+    let (indices, distances) = room(|| kept(&found, &reduced, pair.rows(), reduction))?;
     (values, indices.into_pyarray(py), distances.into_pyarray(py)).into_pyobject(py)
 }
 
@@ -85,10 +87,10 @@ fn kept<T: Scalar>(
     for (side, rows) in found.iter().zip(rows) {
         for nearest in side {
             let end = indices.len() + rows;
-            indices.extend(nearest.indices.iter().map(from_index));
-            indices.resize(end, -1);
-            distances.extend_from_slice(&nearest.raw_distances);
-            distances.resize(end, T::ZERO);
+            memory::extend(&mut indices, nearest.indices.iter().map(from_index));
+            memory::resize(&mut indices, end, -1);
+            memory::extend(&mut distances, nearest.raw_distances.iter().copied());
+            memory::resize(&mut distances, end, T::ZERO);
         }
     }
     if reduction == Reduction::Max {
@@ -184,15 +186,16 @@ impl<T: Scalar> Kept<'_, T> {
         let rows = self.rows[side];
         let first = side * self.pairs * self.rows[0] + pair * rows;
         if side == 1 && !self.both {
-            let (raw_distances, indices) = (vec![T::ZERO; rows], vec![Nearest::<T>::NONE; rows]);
+            let none = || (memory::zeros(rows), memory::filled(rows, Nearest::<T>::NONE));
+            let (raw_distances, indices) = room(none)?;
             return Ok(Nearest { raw_distances, indices, norm: self.norm, dropped: 0 });
         }
-        let raw_distances = match self.reads_distances() {
-            true => self.distances[first..first + rows].to_vec(),
-            false => vec![T::ZERO; rows],
-        };
+        let raw_distances = room(|| match self.reads_distances() {
+            true => memory::collected(self.distances[first..first + rows].iter().copied()),
+            false => memory::zeros(rows),
+        })?;
         let indices = self.indices[first..first + rows].iter().map(to_index);
-        let indices = indices.collect::<PyResult<_>>()?;
+        let indices = room(|| memory::try_collected(indices))??;
         Ok(Nearest { raw_distances, indices, norm: self.norm, dropped: 0 })
     }
 

@@ -1,5 +1,7 @@
 //! Samples as arrays of Python: one cloud, or a padded batch; new arrays, or the caller's own.
 
+use crate::error::room;
+use farpoint::backend::memory;
 use farpoint::{Sample, Scalar};
 use numpy::ndarray::{Array2, ArrayViewMutD, Axis};
 use numpy::{
@@ -25,8 +27,10 @@ impl<'py> Answer<'py> {
         sample: Sample<T>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let radius = sample.covering_radius().to_f64();
-        let distances = self.distances.then(|| roots(&sample.squared_distances).into_pyarray(py));
-        let indices: Vec<i64> = sample.indices.into_iter().map(|row| row as i64).collect();
+        let distances = self.distances.then(|| room(|| roots(&sample.squared_distances)));
+        let distances = distances.transpose()?.map(|distances| distances.into_pyarray(py));
+        let rows = sample.indices.into_iter().map(|row| row as i64);
+        let indices = room(|| memory::collected(rows))?;
         let indices = match self.out(&[indices.len()])? {
             None => indices.into_pyarray(py).into_any(),
             Some(out) => {
@@ -64,7 +68,7 @@ impl<'py> Answer<'py> {
         let distances = self.distances.then(|| {
             let mut distances = filled(shape, T::ZERO, "distances")?;
             for (mut to, sample) in distances.outer_iter_mut().zip(samples) {
-                let from = roots(&sample.squared_distances);
+                let from = sample.squared_distances.iter().map(|square| square.sqrt());
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
             }
             PyResult::Ok(distances.into_pyarray(py))
@@ -99,7 +103,7 @@ impl<'py> Answer<'py> {
 }
 
 fn roots<T: Scalar>(squares: &[T]) -> Vec<T> {
-    squares.iter().map(|square| square.sqrt()).collect()
+    memory::collected(squares.iter().map(|square| square.sqrt()))
 }
 
 /// Lets `fill` write to the caller's array.

@@ -2,6 +2,8 @@
 
 use crate::arrays::View;
 use crate::error;
+use crate::error::room;
+use farpoint::backend::memory;
 use farpoint::{Scalar, Selected};
 use numpy::ndarray::Axis;
 use numpy::{
@@ -46,7 +48,7 @@ impl<'py> Selection<'py> {
                 Err(wrong("rows are of one cloud (N, D); give a mask (B, N) for a batch"))
             }
             Self::Rows(rows) => {
-                let rows = rows.as_array().to_vec();
+                let rows = room(|| memory::collected(rows.as_array().iter().copied()))?;
                 Ok(vec![Selected::rows(clouds[0], &rows).map_err(refused)?])
             }
             Self::Mask(mask) => {
@@ -59,7 +61,7 @@ impl<'py> Selection<'py> {
                 let all = mask.as_array();
                 let one = |(k, cloud): (usize, &View<'a, T>)| {
                     let own = if batch { all.index_axis(Axis(0), k) } else { all.view() };
-                    let mut values: Vec<bool> = own.iter().copied().collect();
+                    let mut values = room(|| memory::collected(own.iter().copied()))?;
                     if batch {
                         values.truncate(farpoint::Points::len(cloud));
                     }

@@ -3,8 +3,11 @@
 
 use crate::arrays::{about, clouds, in_precision};
 use crate::batch::side_by_side;
+use crate::error::room;
+use crate::neighbors::gradients::joined;
 use crate::{error, watch};
 use farpoint::backend::FoundNeighbors;
+use farpoint::backend::memory;
 use farpoint::neighbors::search_backward;
 use farpoint::{Error, Gradients, Neighbors, Norm, Points, Scalar, Searcher};
 use numpy::{
@@ -49,13 +52,14 @@ fn gradients<'py, T: Scalar + Element>(
     }
     let (indices, grad) = (indices.as_array(), grad.as_array());
     let found = (0..b).map(|cloud| {
-        let rows: Vec<_> =
-            indices.index_axis(numpy::ndarray::Axis(0), cloud).iter().copied().collect();
-        let grad: Vec<T> =
-            grad.index_axis(numpy::ndarray::Axis(0), cloud).iter().copied().collect();
+        let rows = indices.index_axis(numpy::ndarray::Axis(0), cloud);
+        let rows = memory::collected(rows.iter().copied());
+        let grad = grad.index_axis(numpy::ndarray::Axis(0), cloud);
+        let grad = memory::collected(grad.iter().copied());
         Some((neighbors(&rows, k, ys[cloud].len(), norm)?, grad))
     });
-    let Some(found) = found.collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let found = room(|| memory::try_collected(found.map(|found| found.ok_or(()))))?;
+    let Ok(found) = found else { return Ok(None) };
     let sizes: Vec<_> = xs.iter().map(|x| x.len().saturating_mul(k)).collect();
     let one = |cloud: usize, _: usize| -> Result<Gradients<T>, Error> {
         let (found, grad) = &found[cloud];
@@ -63,11 +67,7 @@ fn gradients<'py, T: Scalar + Element>(
     };
     let sent = watch::several(py, false, |stop| side_by_side(None, &sizes, stop, one))?;
     let sent = sent.map_err(|error| error::without_skipping(error, &text))?;
-    let (mut of_x, mut of_y) = (Vec::new(), Vec::new());
-    for Gradients { a, b } in sent {
-        of_x.extend(a);
-        of_y.extend(b);
-    }
+    let (of_x, of_y) = room(|| joined(sent))?;
     let of_x = of_x.into_pyarray(py).reshape(arrays[0].shape())?;
     let of_y = of_y.into_pyarray(py).reshape(arrays[1].shape())?;
     Ok(Some((of_x, of_y).into_pyobject(py)?))
@@ -88,11 +88,11 @@ fn neighbors<T: Scalar>(
         -1 => Some(Neighbors::<T>::NONE),
         _ => u32::try_from(row).ok(),
     };
-    let indices = rows.iter().map(index).collect::<Option<Vec<_>>>()?;
+    let indices = memory::try_collected(rows.iter().map(|row| index(row).ok_or(()))).ok()?;
     let there =
         |row: &[u32]| row.iter().take_while(|&&at| at != Neighbors::<T>::NONE).count() as u32;
-    let counts = indices.chunks(k.max(1)).map(there).collect();
-    let distances = vec![T::ZERO; indices.len()];
+    let counts = memory::collected(indices.chunks(k.max(1)).map(there));
+    let distances = memory::zeros(indices.len());
     let found = FoundNeighbors { distances, indices, counts, dropped: 0 };
     found.neighbors(&Searcher::nearest(k).norm(norm), targets)
 }

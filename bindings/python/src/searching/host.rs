@@ -4,7 +4,9 @@ use super::Request;
 use super::side::{Cloud, Side, Source};
 use crate::arrays::in_precision;
 use crate::batch::side_by_side;
+use crate::error::room;
 use crate::{error, watch};
+use farpoint::backend::memory;
 use farpoint::{Cpu, Error, Neighbors, Observer, Points, Scalar, WithinBall};
 use numpy::{Element, IntoPyArray, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -43,7 +45,7 @@ fn found<'py, T: Scalar + Element>(
     let found = found.map_err(|error| error::without_skipping(error, about))?;
     let [x, y] = sides;
     let shape = [&x.shape[..], &[k]].concat();
-    let (distances, indices, counts) = py.detach(|| whole(found, x, y, k));
+    let (distances, indices, counts) = py.detach(|| room(|| whole(found, x, y, k)))?;
     let distances = distances.into_pyarray(py).reshape(&shape[..])?;
     let (indices, counts) = match request.narrow {
         true => (narrow(py, indices, &shape)?, narrow(py, counts, &x.shape)?),
@@ -106,9 +108,10 @@ fn whole<T: Scalar>(
         let only = found.into_iter().flatten().next().expect("one");
         return (only.all_distances, only.all_indices, only.counts);
     }
-    let mut distances = vec![T::ZERO; x.rows * k];
-    let mut indices = vec![Neighbors::<T>::NONE; x.rows * k];
-    let mut counts = vec![0; x.rows];
+    let numbers = x.rows.saturating_mul(k);
+    let mut distances = memory::zeros(numbers);
+    let mut indices = memory::filled(numbers, Neighbors::<T>::NONE);
+    let mut counts = memory::zeros(x.rows);
     for (cloud, found) in found.iter().enumerate() {
         let Some(found) = found else { continue };
         let (first, base) = (x.firsts[cloud], y.base(cloud) as u32);
@@ -131,7 +134,7 @@ fn narrow<'py>(py: Python<'py>, values: Vec<u32>, shape: &[usize]) -> PyResult<B
 /// Numbers of 64 bits; -1 for none.
 fn wide<'py>(py: Python<'py>, values: Vec<u32>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let whole = |&value: &u32| if value == u32::MAX { -1 } else { i64::from(value) };
-    let values: Vec<i64> = py.detach(|| values.iter().map(whole).collect());
+    let values = py.detach(|| room(|| memory::collected(values.iter().map(whole))))?;
     Ok(values.into_pyarray(py).reshape(shape)?.into_any())
 }
 
@@ -159,7 +162,8 @@ fn all_found<'py, T: Scalar + Element>(
         job.on(cpu).within_with(x, y, observer)
     })?;
     let found = found.map_err(|error| error::without_skipping(error, about))?;
-    let (distances, indices, offsets) = py.detach(|| joined(found, &sides[0], &sides[1]));
+    let (distances, indices, offsets) =
+        py.detach(|| room(|| joined(found, &sides[0], &sides[1])))?;
     let shape = [indices.len()];
     let indices =
         if request.narrow { narrow(py, indices, &shape)? } else { wide(py, indices, &shape)? };
@@ -173,8 +177,8 @@ fn joined<T: Scalar>(
     y: &Side<'_, T>,
 ) -> (Vec<T>, Vec<u32>, Vec<i64>) {
     let total = found.iter().flatten().map(|found| found.indices.len()).sum();
-    let (mut distances, mut indices) = (Vec::with_capacity(total), Vec::with_capacity(total));
-    let mut offsets = Vec::with_capacity(x.rows + 1);
+    let (mut distances, mut indices) = (memory::with_capacity(total), memory::with_capacity(total));
+    let mut offsets = memory::with_capacity(x.rows + 1);
     for (cloud, found) in found.into_iter().enumerate() {
         let Some(found) = found else { continue };
         let (base, before) = (y.base(cloud) as u32, indices.len());

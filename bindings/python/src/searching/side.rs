@@ -1,6 +1,8 @@
 //! One side of a search: the clouds of an array, padded or one after another.
 
 use crate::arrays::{View, about, clouds, cut};
+use crate::error::room;
+use farpoint::backend::memory;
 use farpoint::{Points, Scalar};
 use numpy::{Element, PyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -151,5 +153,5 @@ fn ends(offsets: &[i64], rows: usize, about: &str) -> PyResult<Vec<usize>> {
     if last != rows as i64 {
         return refuse(format!("offsets end with {last}; they must end with the {rows} rows"));
     }
-    Ok(offsets.iter().map(|&offset| offset as usize).collect())
+    room(|| memory::collected(offsets.iter().map(|&offset| offset as usize)))
 }

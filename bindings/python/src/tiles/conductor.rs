@@ -1,6 +1,7 @@
 //! What drives a run over tiles that a function of Python reaches.
 
 use super::failed;
+use crate::watch::without_gil;
 use farpoint::{Amount, Scalar};
 use farpoint_tiles::{Bytes, Entry, Error, Lost, Plan, TileId, Transport};
 use numpy::PyArray1;
@@ -73,12 +74,12 @@ impl Conductor {
 
     /// The state after the last band.
     fn manifest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.driver().manifest()))
+        PyBytes::new(py, &without_gil(py, || self.driver().manifest()))
     }
 
     /// Samples and covering radius, once the run is done.
     fn outcome(&self, py: Python<'_>) -> Option<(u64, f64)> {
-        py.detach(|| self.driver().outcome())
+        without_gil(py, || self.driver().outcome())
     }
 
     /// All samples in order of choice: their rows and selection distances, not squared.
@@ -94,7 +95,7 @@ impl Conductor {
 
     /// What was counted since the run was begun or resumed.
     fn statistics(&self, py: Python<'_>) -> Counts {
-        py.detach(|| self.driver().statistics())
+        without_gil(py, || self.driver().statistics())
     }
 }
 
@@ -188,7 +189,7 @@ fn with<R: Send>(
     callable: &Py<PyAny>,
     work: impl FnOnce(&mut dyn Transport) -> Result<R, Error> + Send,
 ) -> PyResult<R> {
-    py.detach(|| {
+    without_gil(py, || {
         let mut transport = Called { callable, raised: None };
         let result = work(&mut transport);
         match transport.raised {

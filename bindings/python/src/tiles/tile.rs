@@ -1,6 +1,7 @@
 //! A tile that answers requests.
 
 use super::{axes, check_finite};
+use crate::watch::without_gil;
 use farpoint::Scalar;
 use farpoint_tiles::{
     Column, Corners, MemoryStore, Pages, Store, StoreError, TileOptions, Worker, cut,
@@ -43,7 +44,7 @@ impl Tile {
 
     /// Answers a request, both as `farpoint_tiles::message` encodes them; without the GIL.
     fn answer<'py>(&self, py: Python<'py>, request: &[u8]) -> Bound<'py, PyBytes> {
-        let reply = py.detach(|| {
+        let reply = without_gil(py, || {
             // A tile whose thread has panicked says so by itself: it is asked to begin anew.
             let mut worker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             worker.answer(request)
@@ -70,7 +71,7 @@ fn worker<T: Scalar + Element>(
         return Err(PyValueError::new_err(text));
     }
     check_finite(&axes)?;
-    let memory = py.detach(|| store(&axes, rows));
+    let memory = without_gil(py, || store(&axes, rows));
     Ok(Box::new(farpoint_tiles::Tile::new(Logged { memory, log }, options)))
 }
 

@@ -9,6 +9,7 @@ use crate::options::farpoint_run_options;
 use crate::points::farpoint_points;
 use crate::run::{Either, Number, Precision, Run, in_its_precision, of_either, on_place};
 use crate::status::{Failure, invalid};
+use farpoint::backend::memory;
 use farpoint::{Chamfer, Device, Gradients, Neighbors, RawPoints, Searcher, WithinBall};
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -204,7 +205,7 @@ unsafe fn numbers<'a, T: Number>(
     what: &str,
 ) -> Result<Cow<'a, [T]>, Failure> {
     if gradients.is_null() {
-        return Ok(Cow::Owned(vec![T::ZERO; count]));
+        return Ok(Cow::Owned(memory::filled(count, T::ZERO)));
     }
     // SAFETY: by this function's contract.
     unsafe { list(gradients.cast(), count, what) }.map(Cow::Borrowed)

@@ -7,6 +7,7 @@ use crate::options::farpoint_match_options;
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_precision, of_either, on_place};
 use crate::status::Failure;
+use farpoint::backend::memory;
 use farpoint::{Chamfer, Device, Matcher, Nearest, Scalar};
 use std::ops::Deref;
 use std::ptr;
@@ -217,7 +218,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_dropped(
 /// Indices or numbers as C has them: what stands for "none" does so there, too.
 pub(super) fn sizes(numbers: &[u32]) -> Vec<usize> {
     let size = |&number: &u32| if number == u32::MAX { usize::MAX } else { number as usize };
-    numbers.iter().map(size).collect()
+    memory::collected(numbers.iter().map(size))
 }
 
 /// How a search for nearest points is run, and what is asked.

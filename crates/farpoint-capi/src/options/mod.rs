@@ -19,6 +19,7 @@ pub use search::farpoint_search_options;
 use crate::constants::*;
 use crate::given::{list, named, text};
 use crate::status::{Failure, invalid};
+use farpoint::backend::memory;
 use farpoint::{Algorithm, Method, Norm, Start};
 use std::ffi::c_char;
 
@@ -75,7 +76,7 @@ unsafe fn start(
         (_, 0) => {
             // SAFETY: by this function's contract.
             let starts = unsafe { list(starts, count, "starts") }?;
-            Ok(Some(Start::Indices(starts.to_vec())))
+            Ok(Some(Start::Indices(memory::collected(starts.iter().copied()))))
         }
         _ => Err(invalid("starts and random_start are both set; set one of them")),
     }

@@ -87,3 +87,47 @@ fn more_points_than_fit_are_not_generated() {
     assert!(one_line(&err) && err.contains("1,000,000,000 points"), "{err}");
     assert!(folder.files().is_empty());
 }
+
+/// Runs `farpoint` as a user who may have one process, which root is not held to.
+fn alone(folder: &Folder, arguments: &str) -> (Option<i32>, String) {
+    let line = format!("ulimit -u 1 && exec {} {arguments}", env!("CARGO_BIN_EXE_farpoint"));
+    let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+    let mut command = Command::new(if root { "setpriv" } else { "bash" });
+    if root {
+        command.args(["--reuid=54321", "--regid=54321", "--clear-groups", "bash"]);
+    }
+    command.args(["-c", &line]).current_dir(folder.path(".")).env("RAYON_NUM_THREADS", "4");
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn threads_that_are_refused_are_fewer() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder.room("room.ply", 100_000);
+    std::fs::create_dir(folder.path("scans")).unwrap();
+    std::fs::copy(folder.path("room.ply"), folder.path("scans/a.ply")).unwrap();
+    for path in [".", "scans"] {
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(folder.path(path), open).unwrap();
+    }
+    let (status, err) = limited(&folder, 8_000_000, "sample room.ply -n 1000 -o all.ply");
+    assert_eq!(status, Some(0), "{err}");
+    for arguments in [
+        "sample room.ply -n 1000 -o one.ply",
+        "sample room.ply -n 1000 -o four.ply --threads 4",
+        "chamfer all.ply room.ply",
+        "convert room.ply -o room.laz",
+        "compare all.ply -n 100 -o all.png",
+        "sample scans --output-dir thin -n 1000 --jobs 2",
+    ] {
+        let (status, err) = alone(&folder, arguments);
+        assert_eq!(status, Some(0), "{arguments}: {err}");
+        let notes = err.lines().filter(|line| line.contains("the system granted 1 of")).count();
+        assert_eq!(notes, 1, "{arguments}: {err}");
+    }
+    for other in ["one.ply", "four.ply", "thin/a.ply"] {
+        assert_eq!(folder.read("all.ply"), folder.read(other), "{other}");
+    }
+}

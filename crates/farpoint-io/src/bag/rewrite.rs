@@ -140,13 +140,23 @@ impl<'a> Rewrite<'a> {
         let (hand, collect) = channel();
         let take = Mutex::new(take);
         thread::scope(|scope| {
+            let mut workers = 0;
             for _ in 0..self.threads {
                 let hand = hand.clone();
                 let (take, gate, channels) = (&take, &gate, &channels);
-                scope.spawn(move || work(take, &hand, gate, channels, choose));
+                let work = move || work(take, &hand, gate, channels, choose);
+                workers += usize::from(thread::Builder::new().spawn_scoped(scope, work).is_ok());
             }
             let reading = &gate;
-            scope.spawn(move || read(bag, &give, &hand, reading));
+            let read = move || read(bag, &give, &hand, reading);
+            let reader = thread::Builder::new().spawn_scoped(scope, read);
+            if workers == 0 || reader.is_err() {
+                gate.close();
+                return Err(Fault::new(
+                    "the system refuses two threads besides this one, which a recording takes; \
+                     raise the limit of processes",
+                ));
+            }
             let done = write(writer, &collect, &gate, each);
             // Whoever still waits ends.
             gate.close();

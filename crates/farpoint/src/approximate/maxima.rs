@@ -1,6 +1,7 @@
 //! The largest of many values that change a few at a time.
 
 use crate::Scalar;
+use crate::memory;
 
 /// Values by position, and for each block the position of its largest: blocks of blocks, up to
 /// one. Reading the largest of all takes O(1), changing `w` of them O(w + log).
@@ -23,7 +24,7 @@ impl<T: Scalar> Maxima<T> {
         let mut len = maxima.values.len();
         loop {
             len = len.div_ceil(FAN);
-            maxima.best.push(vec![0; len]);
+            maxima.best.push(memory::zeros(len));
             let level = maxima.best.len() - 1;
             (0..len).for_each(|block| maxima.correct(level, block));
             if len <= 1 {

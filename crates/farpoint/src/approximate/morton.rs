@@ -6,6 +6,7 @@
 
 use super::frame::Frame;
 use super::work::Run;
+use crate::memory;
 use crate::threads::{each, sort};
 use crate::{Error, Scalar};
 
@@ -19,7 +20,7 @@ pub(super) fn sample<T: Scalar>(
 ) -> Result<Vec<u32>, Error> {
     let order = order(run, bits)?;
     let (points, wanted) = (order.len() as u64, count as u64);
-    Ok((0..wanted).map(|i| order[(i * points / wanted) as usize]).collect())
+    Ok(memory::collected((0..wanted).map(|i| order[(i * points / wanted) as usize])))
 }
 
 /// The points along the curve. With more than three axes fewer bits are taken of each, so that
@@ -35,7 +36,7 @@ pub(super) fn order<T: Scalar>(run: &mut Run<'_, '_, T>, bits: u32) -> Result<Ve
         _ => sort(&mut keys),
     }
     run.watch.pass(cloud.len)?;
-    Ok(keys.into_iter().map(|(_, point)| point).collect())
+    Ok(memory::collected(keys.into_iter().map(|(_, point)| point)))
 }
 
 /// A curve through the cells of a cloud.

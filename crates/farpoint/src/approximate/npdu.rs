@@ -10,6 +10,7 @@ use super::maxima::Maxima;
 use super::work::Run;
 use super::{Details, Order, morton};
 use crate::cloud::Cloud;
+use crate::memory;
 use crate::spatial::Neighbors;
 use crate::{Error, Scalar, Statistics};
 use std::ops::Range;
@@ -38,12 +39,12 @@ pub(super) fn sample<T: Scalar>(
     let window = job.window.unwrap_or((WINDOW * n).div_ceil(job.count)).min(n);
     let all = 0..n as u32;
     let samples = match job.order {
-        Order::Input => along(run, job, all.collect(), window)?,
+        Order::Input => along(run, job, memory::collected(all), window)?,
         Order::Morton => {
             let order = morton::order(run, BITS)?;
             along(run, job, order, window)?
         }
-        Order::Neighbors => among_neighbors(run, job, &all.collect::<Vec<_>>(), window)?,
+        Order::Neighbors => among_neighbors(run, job, &memory::collected(all), window)?,
     };
     Ok((samples, Details::Npdu { window }))
 }
@@ -57,7 +58,7 @@ fn along<T: Scalar>(
 ) -> Result<Vec<u32>, Error> {
     let n = run.cloud.len;
     let mut state = State::new(run.cloud, order);
-    let mut samples = Vec::with_capacity(job.count);
+    let mut samples = memory::with_capacity(job.count);
     while samples.len() < job.count {
         let position = state.next(job.starts, samples.len());
         let start = position.saturating_sub(window / 2).min(n - window);
@@ -80,13 +81,14 @@ struct State<T> {
 
 impl<T: Scalar> State<T> {
     fn new(cloud: &Cloud<T>, order: Vec<u32>) -> Self {
-        let sorted = |values: &[T]| order.iter().map(|&point| values[point as usize]).collect();
+        let sorted =
+            |values: &[T]| memory::collected(order.iter().map(|&point| values[point as usize]));
         let axes = cloud.axes.iter().map(|values| sorted(values)).collect();
-        let mut position_of = vec![0; order.len()];
+        let mut position_of = memory::zeros(order.len());
         for (position, &point) in order.iter().enumerate() {
             position_of[point as usize] = position as u32;
         }
-        let maxima = Maxima::new(vec![T::INFINITY; order.len()], order);
+        let maxima = Maxima::new(memory::filled(order.len(), T::INFINITY), order);
         Self { axes, maxima, position_of }
     }
 
@@ -132,9 +134,10 @@ fn among_neighbors<T: Scalar>(
     let tree = Neighbors::new(run.cloud, all);
     run.watch.pass(all.len())?;
     // In the tree's order a window lies in few blocks.
-    let mut state = State::new(run.cloud, tree.points().map(|(_, point)| point).collect());
+    let mut state = State::new(run.cloud, memory::collected(tree.points().map(|(_, point)| point)));
     let first = state.next(job.starts, 0);
-    let mut samples = vec![state.maxima.label(first)];
+    let mut samples = memory::with_capacity(job.count);
+    samples.push(state.maxima.label(first));
     state.update(first, 0..all.len(), &mut run.statistics);
     run.watch.step(all.len(), 1, state.largest())?;
     let (mut near, mut touched) = (Vec::new(), Vec::new());

@@ -1,5 +1,6 @@
 //! Tells equal things apart from others: how many different ones there are, and numbers for them.
 
+use crate::memory;
 use crate::threads::each;
 
 /// What makes points equal.
@@ -17,10 +18,11 @@ pub(super) fn number(points: usize, likeness: &impl Likeness, threads: usize) ->
     let dealt = Dealt::new(points, likeness, threads);
     let firsts = each(dealt.parts, threads, |part| {
         let mut table = Table::new(dealt.len(part));
-        dealt.part(part).map(|(key, point)| table.first(key, point, likeness)).collect::<Vec<_>>()
+        let first = |(key, point)| table.first(key, point, likeness);
+        memory::collected(dealt.part(part).map(first))
     });
     // First each point's first equal, then its number: the first has its own by then.
-    let mut numbers = vec![0; points];
+    let mut numbers = memory::zeros(points);
     for (part, firsts) in firsts.iter().enumerate() {
         for ((_, point), &first) in dealt.part(part).zip(firsts) {
             numbers[point as usize] = first;
@@ -65,11 +67,12 @@ impl Dealt {
         let deal = |chunk: usize| {
             let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(points);
             let room = range.len() * 3 / 2 / parts;
-            let mut dealt: Vec<_> = (0..parts).map(|_| Vec::with_capacity(room)).collect();
+            let mut dealt: Vec<_> = (0..parts).map(|_| memory::with_capacity(room)).collect();
             for point in range {
                 let key = likeness.key(point);
                 // Other bits than those of slots: a part's table must be filled evenly.
-                dealt[(mixed(key) >> 20) as usize & (parts - 1)].push((key, point as u32));
+                let part = (mixed(key) >> 20) as usize & (parts - 1);
+                memory::push(&mut dealt[part], (key, point as u32));
             }
             dealt
         };
@@ -102,7 +105,7 @@ struct Table {
 impl Table {
     fn new(points: usize) -> Self {
         let slots = (2 * points).next_power_of_two().max(16);
-        Self { slots: vec![(0, EMPTY); slots], shift: 64 - slots.trailing_zeros() }
+        Self { slots: memory::filled(slots, (0, EMPTY)), shift: 64 - slots.trailing_zeros() }
     }
 
     /// The first point that was looked up and is equal to this one: itself if there was none.

@@ -2,6 +2,7 @@
 
 use super::watch::EVERY;
 use super::work::Run;
+use crate::memory;
 use crate::random::SplitMix64;
 use crate::{Error, Scalar};
 
@@ -14,7 +15,7 @@ pub(super) fn sample<T: Scalar>(
 ) -> Result<Vec<u32>, Error> {
     let mut random = SplitMix64::new(seed);
     let points = run.cloud.len;
-    let mut order: Vec<u32> = (0..points as u32).collect();
+    let mut order = memory::collected(0..points as u32);
     run.watch.pass(points)?;
     for first in (0..count).step_by(EVERY) {
         let end = (first + EVERY).min(count);

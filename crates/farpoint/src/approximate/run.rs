@@ -8,8 +8,10 @@ use super::{
 };
 use crate::cloud::Cloud;
 use crate::fps::selection::Request;
+use crate::memory;
 use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
+use crate::unwind::caught;
 use crate::{Amount, Cpu, Error, Observer, Points, Scalar, Start, Statistics};
 
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.
@@ -24,7 +26,7 @@ compiled_once! {
         observer: Option<Observer<'b>>,
     ) -> Result<ApproximateSample, Error> {
         let threads = check(cpu, sampler, points.len())?;
-        on_threads(threads, || sample_here(sampler, points, threads, observer))
+        caught(|| on_threads(threads, || sample_here(sampler, points, threads, observer)))
     }
 }
 
@@ -42,7 +44,7 @@ fn sample_here<T: Scalar>(
         (chosen, details, run.statistics)
     };
     Ok(ApproximateSample {
-        indices: chosen.into_iter().map(|point| cloud.row(point)).collect(),
+        indices: memory::collected(chosen.into_iter().map(|point| cloud.row(point))),
         method: sampler.method,
         details,
         dropped: points.len() - cloud.len,
@@ -58,7 +60,7 @@ compiled_once! {
         points: &'a dyn Points<T>,
         observer: Option<Observer<'b>>,
     ) -> Result<Centroids<T>, Error> {
-        centroids_here(cpu, sampler, points, observer)
+        caught(|| centroids_here(cpu, sampler, points, observer))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::run::{self, SMALL};
 use crate::scalar::compiled_once;
+use crate::unwind::caught;
 use crate::watch::Watch;
-use crate::{Cpu, Error, Observer, Points, Progress, Sample, Sampler, Scalar, threads};
+use crate::{Cpu, Error, Observer, Points, Progress, Sample, Sampler, Scalar, memory, threads};
 use std::ops::ControlFlow;
 
 compiled_once! {
@@ -14,7 +15,7 @@ compiled_once! {
         clouds: &'a [&'a dyn Points<T>],
         observer: Option<Observer<'b>>,
     ) -> Result<Vec<Sample<T>>, Error> {
-        sample_each(cpu, jobs, clouds, observer)
+        caught(|| sample_each(cpu, jobs, clouds, observer))
     }
 }
 
@@ -74,7 +75,7 @@ pub(super) fn each<T: Scalar, R: Send>(
         let (jobs, clouds) = (jobs.len(), clouds.len());
         return Err(Error::Shape(format!("{jobs} jobs for a batch of {clouds} clouds")));
     }
-    let sizes: Vec<_> = clouds.iter().map(|cloud| cloud.len()).collect();
+    let sizes = memory::collected(clouds.iter().map(|cloud| cloud.len()));
     threads::spread(&sizes, SMALL, threads, |cloud, threads| {
         let job = if jobs.len() == 1 { &jobs[0] } else { &jobs[cloud] };
         one(threads, job, clouds[cloud])

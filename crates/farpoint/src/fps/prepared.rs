@@ -8,6 +8,7 @@ use crate::cloud::Cloud;
 use crate::points::erased;
 use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
+use crate::unwind::caught;
 use crate::{Error, Points, Sampler, Scalar};
 
 /// A cloud without its bad rows, and the request that was checked against it.
@@ -24,7 +25,7 @@ compiled_once! {
         points: &'a dyn Points<T>,
     ) -> Result<Prepared<T>, Error> {
         let threads = threads::count_for(points.len() >= SMALL, None)?;
-        on_threads(threads, || Prepared::on(threads, sampler, points))
+        caught(|| on_threads(threads, || Prepared::on(threads, sampler, points)))
     }
 }
 
@@ -33,7 +34,7 @@ compiled_once! {
         jobs: &'a [Sampler],
         clouds: &'a [&'a dyn Points<T>],
     ) -> Result<Vec<Prepared<T>>, Error> {
-        batch::each(None, jobs, clouds, Prepared::on)
+        caught(|| batch::each(None, jobs, clouds, Prepared::on))
     }
 }
 

@@ -2,15 +2,17 @@
 
 use super::selection::Selection;
 use crate::cloud::Cloud;
+use crate::memory;
 use crate::{Error, Scalar};
+use std::mem;
 
 pub(crate) fn run<T: Scalar>(
     cloud: &Cloud<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
     // Distance of each point to the chosen ones; none for those chosen themselves.
-    let mut distance = vec![Some(T::INFINITY); cloud.len];
-    for start in selection.starts.clone() {
+    let mut distance = memory::filled(cloud.len, Some(T::INFINITY));
+    for start in mem::take(&mut selection.starts) {
         selection.begin(start);
         update(cloud, selection, &mut distance, start);
     }
@@ -57,6 +59,6 @@ fn update<T: Scalar>(
     selection.statistics.distance_evaluations += cloud.len as u64;
     selection.statistics.effective_updates += u64::from(effective);
     if selection.count {
-        selection.statistics.effective_by_step.push(effective);
+        memory::push(&mut selection.statistics.effective_by_step, effective);
     }
 }

@@ -7,6 +7,7 @@ use crate::cloud::Cloud;
 use crate::scalar::compiled_once;
 use crate::simd::{self, Program, Simd};
 use crate::threads::{self, Team};
+use crate::unwind::caught;
 use crate::{Algorithm, Cpu, DeviceKind, Error, Observer, Points, RanOn, Sample, Sampler, Scalar};
 
 compiled_once! {
@@ -17,7 +18,7 @@ compiled_once! {
         points: &'a dyn Points<T>,
         observer: Option<Observer<'b>>,
     ) -> Result<Sample<T>, Error> {
-        sample_on(cpu, sampler, points, observer)
+        caught(|| sample_on(cpu, sampler, points, observer))
     }
 }
 

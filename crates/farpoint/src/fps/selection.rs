@@ -1,7 +1,7 @@
 //! The sequence of choices as it grows: every algorithm offers its next choice here.
 
 use crate::cloud::Cloud;
-use crate::memory::Shared;
+use crate::memory::{self, Shared};
 use crate::random::SplitMix64;
 use crate::threads::Team;
 use crate::{Amount, Error, Observer, Progress, Scalar, Start, Statistics, Subset};
@@ -44,8 +44,8 @@ impl<'a, T: Scalar> Selection<'a, T> {
             Request::new(cloud, input_rows, amount, start)?;
         let capacity = if stop_radius.is_some() { 0 } else { limit };
         Ok(Self {
-            points: Vec::with_capacity(capacity),
-            values: Vec::with_capacity(capacity),
+            points: memory::with_capacity(capacity),
+            values: memory::with_capacity(capacity),
             starts,
             // Nothing covers no point, but any one sample would.
             covering: if limit == 0 && cloud.len > 0 { T::INFINITY } else { T::ZERO },
@@ -60,8 +60,8 @@ impl<'a, T: Scalar> Selection<'a, T> {
 
     /// Takes a start point.
     pub(crate) fn begin(&mut self, point: u32) {
-        self.points.push(point);
-        self.values.push(T::INFINITY);
+        memory::push(&mut self.points, point);
+        memory::push(&mut self.values, T::INFINITY);
     }
 
     /// Takes the next choice, or refuses it because the sample is complete: its distance is
@@ -73,8 +73,8 @@ impl<'a, T: Scalar> Selection<'a, T> {
             self.covering = value;
             return false;
         }
-        self.points.push(point);
-        self.values.push(value);
+        memory::push(&mut self.points, point);
+        memory::push(&mut self.values, value);
         true
     }
 
@@ -164,11 +164,11 @@ fn sort<K: Ord + Copy + Send + Sync>(
         }
     });
     let pieces = pieces(keys, ends);
-    let mut sorted = Vec::with_capacity(keys.len());
+    let mut sorted = memory::with_capacity(keys.len());
     let target = Shared::new(&mut sorted.spare_capacity_mut()[..keys.len()]);
     team.each(pieces.len(), |k, _| {
         let Piece { runs, start } = &pieces[k];
-        let mut piece: Vec<K> = Vec::with_capacity(runs.iter().map(Range::len).sum());
+        let mut piece: Vec<K> = memory::with_capacity(runs.iter().map(Range::len).sum());
         runs.iter().for_each(|run| piece.extend_from_slice(&keys[run.clone()]));
         if runs.len() > 1 {
             // It finds the runs and merges them.
@@ -271,8 +271,8 @@ fn starts<T: Scalar>(cloud: &Cloud<T>, given: usize, start: &Start) -> Result<Ve
         Start::Index(row) => Ok(vec![point(row)?]),
         Start::Indices(rows) if rows.is_empty() => Err(Error::NoStart),
         Start::Indices(rows) => {
-            let points = rows.iter().map(point).collect::<Result<Vec<_>, _>>()?;
-            let mut sorted = points.clone();
+            let points = memory::try_collected(rows.iter().map(point))?;
+            let mut sorted = memory::collected(points.iter().copied());
             sorted.sort_unstable();
             match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
                 Some(pair) => Err(Error::StartRepeated { index: cloud.row(pair[0]) }),

@@ -15,6 +15,7 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
+use std::mem;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -36,7 +37,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
 /// Offers what is left when the largest distance is zero: duplicates of chosen points, in
 /// index order.
 pub(super) fn finish<T: Scalar>(cloud: &Cloud<T>, selection: &mut Selection<'_, T>) {
-    let mut chosen = vec![false; cloud.len];
+    let mut chosen = memory::zeros(cloud.len);
     for &point in &selection.points {
         chosen[point as usize] = true;
     }
@@ -55,7 +56,8 @@ fn best<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
         let lane = values.iter().position(|value| *value == largest);
         (leaf * LEAF + lane.expect("the largest is one of them")) as u32
     };
-    let mut best: Vec<Vec<u32>> = vec![(0..tree.points.len() / LEAF).map(of_leaf).collect()];
+    let mut best: Vec<Vec<u32>> =
+        vec![memory::collected((0..tree.points.len() / LEAF).map(of_leaf))];
     for levels in tree.levels.windows(2) {
         let (largest, slots) = (&levels[0].largest, &best[best.len() - 1]);
         let of_node = |node: usize| {
@@ -64,7 +66,7 @@ fn best<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
             let slots = equal.map(|child| slots[child]);
             slots.min_by_key(|&slot| tree.points[slot as usize]).expect("a child has the largest")
         };
-        best.push((0..levels[1].len).map(of_node).collect());
+        best.push(memory::collected((0..levels[1].len).map(of_node)));
     }
     for (best, level) in best.iter_mut().zip(&tree.levels) {
         best.resize(level.largest.len(), 0);
@@ -111,17 +113,17 @@ impl<'a, T: Scalar, S: Simd<T>> Walker<'a, T, S> {
 
     /// Takes the start points.
     fn begin(&mut self, selection: &mut Selection<'_, T>) {
-        let starts = selection.starts.clone();
+        let starts = mem::take(&mut selection.starts);
         let slots: Vec<usize> = match starts[..] {
             [start] => self.tree.points.iter().position(|&p| p == start).into_iter().collect(),
             _ => {
-                let mut slot_of = vec![0; self.tree.points.len()];
+                let mut slot_of = memory::zeros(self.tree.points.len());
                 for (slot, &point) in self.tree.points.iter().enumerate() {
                     if point != NONE {
                         slot_of[point as usize] = slot;
                     }
                 }
-                starts.iter().map(|&start| slot_of[start as usize]).collect()
+                memory::collected(starts.iter().map(|&start| slot_of[start as usize]))
             }
         };
         for (start, slot) in starts.into_iter().zip(slots) {
@@ -171,12 +173,14 @@ impl<T: Scalar> Apply<'_, T> {
         let at = [x(0), x(1), x(2)];
         let top = self.tree.levels.len() - 1;
         self.visits.iter_mut().for_each(Vec::clear);
-        self.visits[top].push(0);
+        memory::push(&mut self.visits[top], 0);
         for level in (1..=top).rev() {
             let (below, here) = self.visits.split_at_mut(level);
             for &node in &here[0] {
                 let hit = reached(simd, self.tree, level - 1, node as usize, at);
-                for_each_bit(hit, |c| below[level - 1].push(node * FANOUT as u32 + c));
+                for_each_bit(hit, |c| {
+                    memory::push(&mut below[level - 1], node * FANOUT as u32 + c)
+                });
             }
             if COUNT {
                 self.statistics.regions_tested += (here[0].len() * FANOUT) as u64;

@@ -3,9 +3,11 @@
 use super::quality::{Coverage, Quality, covered, different_places, different_rows, rows};
 use super::{SMALL, Spacing, check, spaced};
 use crate::cloud::Cloud;
+use crate::memory;
 use crate::neighbors::run::{chamfer, nearest_watched};
 use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
+use crate::unwind::caught;
 use crate::watch::Watch;
 use crate::{BadRows, Cpu, Error, Matcher, Nearest, Observer, Points, Scalar};
 
@@ -45,8 +47,8 @@ impl Measure {
         points: &P,
         sample: &[usize],
     ) -> Result<T, Error> {
-        let rows = rows(&points, sample)?;
         self.run(points.len(), Watch::off(), |taking| {
+            let rows = rows(&points, sample)?;
             Ok(taking.nearest(&points, &rows)?.max_distance())
         })
     }
@@ -60,7 +62,7 @@ impl Measure {
         points: &P,
         sample: &[usize],
     ) -> Result<Coverage, Error> {
-        self.coverage_of(points, &rows(&points, sample)?)
+        self.coverage_of(points, &caught(|| rows(&points, sample))?)
     }
 
     /// As [`crate::measure::coverage_of`].
@@ -133,9 +135,9 @@ impl Measure {
         sample: &[usize],
         watch: Watch<'_>,
     ) -> Result<Quality, Error> {
-        let rows = rows(&points, sample)?;
         let samples = sample.len();
         self.run(points.len(), watch, |taking| {
+            let rows = rows(&points, sample)?;
             let coverage = covered(&taking.nearest(&points, &rows)?, taking.threads);
             let several = samples > 1;
             Ok(Quality {
@@ -184,7 +186,8 @@ impl Measure {
         let large = points >= SMALL;
         let wanted = threads::count_for(large, self.cpu.threads)?;
         let threads = if large { wanted } else { 1 };
-        on_threads(threads, || work(&Taking { cpu: self.cpu.threads(threads), threads, watch }))
+        let taking = Taking { cpu: self.cpu.threads(threads), threads, watch };
+        caught(|| on_threads(threads, || work(&taking)))
     }
 }
 
@@ -236,7 +239,7 @@ compiled_once! {
             }
             None => {
                 let cloud = Cloud::new(points, BadRows::Error, threads)?;
-                let all = (0..cloud.len as u32).collect();
+                let all = memory::collected(0..cloud.len as u32);
                 (cloud, all)
             }
         };

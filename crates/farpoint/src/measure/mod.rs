@@ -19,6 +19,7 @@ pub use quality::{Coverage, Quality};
 
 use self::quality::places;
 use crate::cloud::Cloud;
+use crate::memory;
 use crate::spatial::Neighbors;
 use crate::watch::Watch;
 use crate::{BadRows, Error, Points, Scalar, threads};
@@ -151,11 +152,11 @@ fn spaced<T: Scalar>(
     let tree = Neighbors::new(cloud, sample);
     let nearest = |&(which, point): &(u32, u32)| tree.nearest(point, Some(which)).sqrt().to_f64();
     // In the tree's order, for the cache; the sum is in that order too, whatever the threads.
-    let samples: Vec<_> = tree.points().collect();
-    let jobs: Vec<_> = samples.chunks(POINTS_A_JOB).collect();
+    let samples = memory::collected(tree.points());
+    let jobs = memory::collected(samples.chunks(POINTS_A_JOB));
     let threads = if samples.len() < SMALL { 1 } else { threads };
     let distances: Vec<Vec<f64>> = threads::each(jobs.len(), threads, |job| {
-        let mut found = Vec::with_capacity(jobs[job].len());
+        let mut found = memory::with_capacity(jobs[job].len());
         for some in jobs[job].chunks(ASKED_EVERY) {
             if !watch.step(some.len()) {
                 break;
@@ -183,7 +184,7 @@ fn check<T: Scalar>(
         return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
     }
     let cloud = Cloud::new(points, BadRows::Error, threads)?;
-    let sample = places(points, sample)?.iter().map(|&place| place as u32).collect();
+    let sample = memory::collected(places(points, sample)?.iter().map(|&place| place as u32));
     Ok((cloud, sample))
 }
 

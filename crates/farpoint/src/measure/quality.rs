@@ -1,6 +1,7 @@
 //! How far a cloud is from a sample, and all measures in one go.
 
 use super::Spacing;
+use crate::memory;
 use crate::scalar::compiled_once;
 use crate::{Error, Nearest, Points, Scalar, Subset, threads};
 use std::borrow::Cow;
@@ -84,12 +85,12 @@ pub(super) fn places<'a, T: Scalar>(
     let Some(subset) = points.subset() else { return Ok(Cow::Borrowed(sample)) };
     let place =
         |&index: &usize| subset.place(index).ok_or(Error::NotSelected { what: "sample", index });
-    sample.iter().map(place).collect::<Result<_, _>>().map(Cow::Owned)
+    memory::try_collected(sample.iter().map(place)).map(Cow::Owned)
 }
 
 /// How many of the samples are different rows.
 pub(super) fn different_rows(sample: &[usize]) -> usize {
-    let mut sorted = sample.to_vec();
+    let mut sorted = memory::collected(sample.iter().copied());
     sorted.sort_unstable();
     sorted.dedup();
     sorted.len()
@@ -97,13 +98,14 @@ pub(super) fn different_rows(sample: &[usize]) -> usize {
 
 /// How many of the samples are at different places.
 pub(super) fn different_places<T: Scalar>(sample: &dyn Points<T>) -> usize {
-    let mut places: Vec<Vec<u64>> = (0..sample.len())
-        .map(|row| {
-            // Adding 0 takes the sign from -0.
-            let bits = |axis: usize| (sample.coordinate(row, axis).to_f64() + 0.0).to_bits();
-            (0..sample.dim()).map(bits).collect()
-        })
-        .collect();
+    let (len, dim) = (sample.len(), sample.dim().max(1));
+    let mut numbers = memory::with_capacity(len.saturating_mul(dim));
+    for row in 0..len {
+        // Adding 0 takes the sign from -0.
+        let bits = |axis: usize| (sample.coordinate(row, axis).to_f64() + 0.0).to_bits();
+        numbers.extend((0..sample.dim()).map(bits));
+    }
+    let mut places = memory::collected(numbers.chunks_exact(dim));
     places.sort_unstable();
     places.dedup();
     places.len()
@@ -118,13 +120,13 @@ compiled_once! {
 
 fn coverage<T: Scalar>(nearest: &Nearest<T>, threads: usize) -> Coverage {
     // Squares and their roots come in one order.
-    let mut squared = nearest.raw_distances.clone();
+    let mut squared = memory::collected(nearest.raw_distances.iter().copied());
     let place = (99 * squared.len()).div_ceil(100).max(1) - 1;
     let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
     let p99 = squared.select_nth_unstable_by(place, order).1.sqrt().to_f64();
     let max = nearest.max_distance().to_f64();
     // Sums of parts of fixed size, so that the mean is the same on any number of threads.
-    let parts: Vec<&[T]> = nearest.raw_distances.chunks(PART).collect();
+    let parts = memory::collected(nearest.raw_distances.chunks(PART));
     let part = |part: usize| parts[part].iter().map(|d| d.sqrt().to_f64()).sum::<f64>();
     let parts = threads::each(parts.len(), threads, part);
     let mean = parts.iter().sum::<f64>() / nearest.raw_distances.len() as f64;

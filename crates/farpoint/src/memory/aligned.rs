@@ -2,9 +2,10 @@
 //! ones on huge pages where the system has them, which saves most of the page table walks of
 //! random access.
 
+use super::fallible::refuse;
 use super::vectors::{MOST_LANES, check};
 use crate::simd::Simd;
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc};
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
@@ -40,15 +41,16 @@ impl<T: Copy> Aligned<T> {
     /// `write` must write all values.
     pub(crate) unsafe fn write_with(len: usize, write: impl FnOnce(&mut [MaybeUninit<T>])) -> Self {
         const { assert!(size_of::<T>() > 0, "an allocation has a size") };
-        let layout = Self::layout(len);
-        let (start, layout) = SPARE.with_borrow_mut(|spare| spare.take(layout));
-        let start = start.cast::<T>();
+        let block = Self::layout(len).and_then(|l| SPARE.with_borrow_mut(|spare| spare.take(l)));
+        let Some((start, layout)) = block else { refuse::<T>(len) };
+        // From here on dropped, whatever `write` does.
+        let array = Self { start: start.cast(), len, layout };
         // SAFETY: `layout` has room for `len + MOST_LANES` values, and nothing else uses it.
         unsafe {
-            start.add(len).write_bytes(0, MOST_LANES);
-            write(std::slice::from_raw_parts_mut(start.cast().as_ptr(), len));
+            array.start.add(len).write_bytes(0, MOST_LANES);
+            write(std::slice::from_raw_parts_mut(array.start.cast().as_ptr(), len));
         }
-        Self { start, len, layout }
+        array
     }
 
     /// An array whose values are still to be written, by several threads or several arrays at a time.
@@ -97,8 +99,9 @@ thread_local! {
 }
 
 impl Spare {
-    /// A kept block that fits without waste, or a fresh one.
-    fn take(&mut self, wanted: Layout) -> (NonNull<u8>, Layout) {
+    /// A kept block that fits without waste, or a fresh one, for which the kept ones are freed if need be; `None`
+    /// if there is no memory.
+    fn take(&mut self, wanted: Layout) -> Option<(NonNull<u8>, Layout)> {
         let fits = |(_, layout): &(NonNull<u8>, Layout)| {
             layout.align() == wanted.align()
                 && (wanted.size()..=wanted.size() + wanted.size() / 4).contains(&layout.size())
@@ -106,18 +109,20 @@ impl Spare {
         if let Some(at) = self.blocks.iter().position(fits) {
             let block = self.blocks.swap_remove(at);
             self.bytes -= block.1.size();
-            return block;
+            return Some(block);
         }
         // SAFETY: `write_with` makes layouts of at least `MOST_LANES` values that have a size.
-        let Some(start) = NonNull::new(unsafe { alloc(wanted) }) else {
-            handle_alloc_error(wanted)
-        };
+        let fresh = || NonNull::new(unsafe { alloc(wanted) });
+        let start = fresh().or_else(|| {
+            *self = Self::default();
+            fresh()
+        })?;
         #[cfg(target_os = "linux")]
         if wanted.align() == HUGE {
             // SAFETY: the range is our own allocation; this is advice, its failure no harm.
             unsafe { libc::madvise(start.as_ptr().cast(), wanted.size(), libc::MADV_HUGEPAGE) };
         }
-        (start, wanted)
+        Some((start, wanted))
     }
 
     /// Keeps a block, or frees it if that would be too much.
@@ -142,13 +147,10 @@ impl Drop for Spare {
 }
 
 impl<T> Aligned<T> {
-    fn layout(len: usize) -> Layout {
-        let layout = Layout::array::<T>(len + MOST_LANES).and_then(|layout| layout.align_to(64));
-        let layout = layout.expect("arrays are smaller than the address space");
-        match layout.size() {
-            size if size >= HUGE_FROM => layout.align_to(HUGE).expect("the size fits"),
-            _ => layout,
-        }
+    /// The layout for so many values; `None` if they are more than the address space has room for.
+    fn layout(len: usize) -> Option<Layout> {
+        let layout = Layout::array::<T>(len.checked_add(MOST_LANES)?).ok()?;
+        layout.align_to(if layout.size() >= HUGE_FROM { HUGE } else { 64 }).ok()
     }
 }
 

@@ -1,14 +1,20 @@
 //! Memory as vectors and threads want it: aligned arrays and growing ones, both readable for a
-//! vector beyond their end; arrays written by several threads; checked loads and stores.
+//! vector beyond their end; arrays written by several threads; checked loads and stores; arrays for which there may be
+//! no memory.
 
 #![allow(clippy::disallowed_methods, reason = "vectors are loaded and stored nowhere else")]
 
 mod aligned;
+pub mod fallible;
 mod padded;
 mod shared;
 mod vectors;
 
 pub(crate) use aligned::Aligned;
+pub(crate) use fallible::{
+    Zero, collected, extend, filled, push, refuse, reserve, resize, try_collected, with_capacity,
+    zeros,
+};
 pub(crate) use padded::Padded;
 pub(crate) use shared::Shared;
 pub(crate) use vectors::{MOST_LANES, load, store};

@@ -1,5 +1,6 @@
 //! An array that grows, and behind whose end a vector can always be read.
 
+use super::fallible::resize;
 use super::vectors::{MOST_LANES, check};
 use crate::simd::Simd;
 use std::ops::{Deref, DerefMut};
@@ -20,7 +21,7 @@ impl<T: Copy + Default> Default for Padded<T> {
 impl<T: Copy + Default> Padded<T> {
     /// Makes the array so long. What is beyond its old end is not specified.
     pub(crate) fn resize(&mut self, len: usize) {
-        self.values.resize(len + MOST_LANES, T::default());
+        resize(&mut self.values, len + MOST_LANES, T::default());
     }
 
     /// Loads the vector from `at` on; it may reach beyond the end.

@@ -1,7 +1,8 @@
 //! Gradients: from those of the distances to those of the coordinates.
 
 use super::gradients::{self, Distances, Places, check_dims, of_both};
-use crate::{Chamfer, Error, Gradients, Nearest, Points, Scalar};
+use crate::unwind::caught;
+use crate::{Chamfer, Error, Gradients, Nearest, Points, Scalar, memory};
 use std::borrow::Cow;
 
 /// The gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.raw_distances` and
@@ -54,7 +55,7 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    let chamfer = &*placed(chamfer, a, b)?;
+    let chamfer = &*caught(|| placed(chamfer, a, b))?;
     check(chamfer, a, b, grad_a, grad_b)?;
     let (a_to_b, b_to_a) = (side(&chamfer.a_to_b, grad_a), side(&chamfer.b_to_a, grad_b));
     // A single part is left as it is, the sign of a zero too.
@@ -93,13 +94,15 @@ where
         return Ok(Cow::Borrowed(chamfer));
     }
     let in_cloud = |which, source| Error::InPair { which, source: Box::new(source) };
-    let mut chamfer = chamfer.clone();
-    let of_b = gradients::placed(&chamfer.a_to_b.indices, b);
-    let of_a = gradients::placed(&chamfer.b_to_a.indices, a);
-    let of_b = of_b.map_err(|error| in_cloud("second", error))?.into_owned();
-    let of_a = of_a.map_err(|error| in_cloud("first", error))?.into_owned();
-    (chamfer.a_to_b.indices, chamfer.b_to_a.indices) = (of_b, of_a);
-    Ok(Cow::Owned(chamfer))
+    let moved = |nearest: &Nearest<T>, indices: Result<Cow<'_, [u32]>, Error>, which| {
+        let indices = indices.map_err(|error| in_cloud(which, error))?;
+        let raw_distances = memory::collected(nearest.raw_distances.iter().copied());
+        let indices = memory::collected(indices.iter().copied());
+        Ok(Nearest { raw_distances, indices, norm: nearest.norm, dropped: nearest.dropped })
+    };
+    let a_to_b = moved(&chamfer.a_to_b, gradients::placed(&chamfer.a_to_b.indices, b), "second")?;
+    let b_to_a = moved(&chamfer.b_to_a, gradients::placed(&chamfer.b_to_a.indices, a), "first")?;
+    Ok(Cow::Owned(Chamfer { a_to_b, b_to_a }))
 }
 
 /// Checks that clouds, result and gradients fit each other; backends outside this crate call it too.

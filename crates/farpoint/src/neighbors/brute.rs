@@ -5,7 +5,7 @@ use super::gather::{Group, Search};
 use super::metric::Metric;
 use crate::Scalar;
 use crate::cloud::Cloud;
-use crate::memory::Aligned;
+use crate::memory::{self, Aligned};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{LEAF, NONE};
 use crate::threads::for_each;
@@ -24,7 +24,7 @@ impl<T: Scalar> Blocks<T> {
     pub(super) fn new(cloud: &Cloud<T>) -> Self {
         let (dims, count) = (cloud.dims(), cloud.len.div_ceil(LEAF));
         let mut numbers = Aligned::new(count * dims * LEAF, T::ZERO);
-        let mut points = vec![[NONE; LEAF]; count];
+        let mut points = memory::filled(count, [NONE; LEAF]);
         for (k, rows) in numbers.chunks_exact_mut(dims * LEAF).enumerate() {
             let from = k * LEAF..(k * LEAF + LEAF).min(cloud.len);
             for (row, axis) in rows.chunks_exact_mut(LEAF).zip(&cloud.axes) {

@@ -1,8 +1,10 @@
 //! How gradients of distances become those of coordinates: in an order that is always the same, by
 //! stretches of a cloud, which several threads share.
 
+use crate::memory;
 use crate::threads::for_each_chunk;
 use crate::threads::{self, both, on_threads};
+use crate::unwind::caught;
 use crate::{Error, Gradients, Neighbors, Norm, Points, Scalar};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -138,11 +140,13 @@ where
     let threads = if large { wanted } else { 1 };
     let parts = threads.div_ceil(2);
     let (a, b) = ([a.len(), a.dim()], [b.len(), b.dim()]);
-    on_threads(threads, || {
-        let of_a = || by_stretches(a, parts, of_a);
-        let of_b = || by_stretches(b, parts, of_b);
-        let (a, b) = both(threads, of_a, of_b);
-        Ok(Gradients { a, b })
+    caught(|| {
+        on_threads(threads, || {
+            let of_a = || by_stretches(a, parts, of_a);
+            let of_b = || by_stretches(b, parts, of_b);
+            let (a, b) = both(threads, of_a, of_b);
+            Ok(Gradients { a, b })
+        })
     })
 }
 
@@ -170,7 +174,7 @@ fn by_stretches<T: Scalar>(
     if dim == 0 {
         return Vec::new();
     }
-    let mut gradients = vec![T::ZERO; points * dim];
+    let mut gradients = memory::zeros(points.saturating_mul(dim));
     let stretch = points.div_ceil(parts).max(1);
     for_each_chunk(&mut gradients, stretch * dim, parts, |k, rows| fill(k * stretch, rows));
     gradients
@@ -190,7 +194,7 @@ pub(super) fn placed<'i, T: Scalar, P: Points<T> + ?Sized>(
         None if row == Neighbors::<T>::NONE => Ok(row),
         None => Err(Error::NotSelected { what: "nearest", index: row as usize }),
     };
-    indices.iter().map(place).collect::<Result<_, _>>().map(Cow::Owned)
+    memory::try_collected(indices.iter().map(place)).map(Cow::Owned)
 }
 
 /// The gradient of the distance of `p` and `q` along an axis, times `g`.

@@ -5,6 +5,7 @@ use crate::cloud::Cloud;
 use crate::scalar::compiled_once;
 use crate::spatial::BoxTree;
 use crate::threads::on_threads;
+use crate::unwind::caught;
 use crate::{BadRows, Cpu, Error, Points, Scalar, Subset};
 use std::any::Any;
 use std::fmt;
@@ -40,13 +41,15 @@ compiled_once! {
         bad_rows: BadRows,
     ) -> Result<Index<T>, Error> {
         let threads = threads_for_points(cpu.threads, points.len())?;
-        on_threads(threads, || {
-            let cloud = Cloud::new(points, bad_rows, threads)?;
-            if cloud.len == 0 {
-                return Err(Error::EmptyCloud);
-            }
-            let tree = BoxTree::new(&cloud, threads);
-            Ok(Index { cloud, tree, rows: points.len(), dims: points.dim() })
+        caught(|| {
+            on_threads(threads, || {
+                let cloud = Cloud::new(points, bad_rows, threads)?;
+                if cloud.len == 0 {
+                    return Err(Error::EmptyCloud);
+                }
+                let tree = BoxTree::new(&cloud, threads);
+                Ok(Index { cloud, tree, rows: points.len(), dims: points.dim() })
+            })
         })
     }
 }

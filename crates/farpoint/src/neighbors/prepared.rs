@@ -3,9 +3,11 @@
 //! in the same words, and what it finds is turned into rows of the input in one place.
 
 use crate::cloud::Cloud;
+use crate::memory;
 use crate::points::erased;
 use crate::scalar::compiled_once;
 use crate::threads::{self, both, on_threads};
+use crate::unwind::caught;
 use crate::{
     BadRows, Error, Matcher, Nearest, Neighbors, Norm, Points, Scalar, Searcher, WithinBall,
 };
@@ -28,7 +30,7 @@ compiled_once! {
         a: &'a dyn Points<T>,
         b: &'a dyn Points<T>,
     ) -> Result<Prepared<T>, Error> {
-        Prepared::on(None, matcher, a, b)
+        caught(|| Prepared::on(None, matcher, a, b))
     }
 }
 
@@ -38,7 +40,7 @@ compiled_once! {
         a: &'a [&'a dyn Points<T>],
         b: &'a [&'a dyn Points<T>],
     ) -> Result<Vec<Prepared<T>>, Error> {
-        each(None, a, b, |threads, a, b| Prepared::on(Some(threads), matcher, a, b))
+        caught(|| each(None, a, b, |threads, a, b| Prepared::on(Some(threads), matcher, a, b)))
     }
 }
 
@@ -121,7 +123,9 @@ impl<T: Scalar> Prepared<T> {
     /// search with `exclude_self` leaves out.
     pub fn own(&self) -> Vec<i64> {
         let [x, y] = &self.clouds;
-        (0..x.len as u32).map(|query| y.point(x.row(query)).map_or(-1, i64::from)).collect()
+        memory::collected(
+            (0..x.len as u32).map(|query| y.point(x.row(query)).map_or(-1, i64::from)),
+        )
     }
 
     /// What was found for the points of the first cloud, `k` places each, as it is for the rows of the
@@ -139,9 +143,9 @@ impl<T: Scalar> Prepared<T> {
             return None;
         }
         let mut found = Neighbors {
-            all_distances: vec![T::INFINITY; rows * k],
-            all_indices: vec![Neighbors::<T>::NONE; rows * k],
-            counts: vec![0; rows],
+            all_distances: memory::filled(rows.saturating_mul(k), T::INFINITY),
+            all_indices: memory::filled(rows.saturating_mul(k), Neighbors::<T>::NONE),
+            counts: memory::zeros(rows),
             k,
             norm: self.norm,
             dropped: rows - x.len,
@@ -174,16 +178,17 @@ impl<T: Scalar> Prepared<T> {
         if offsets.len() != x.len + 1 || !ascend || ends != (Some(&0), Some(&all)) {
             return None;
         }
-        let indices: Option<Vec<u32>> = indices.iter().map(|&index| row_of(y, index)).collect();
+        let row = |&index: &i64| row_of(y, index).ok_or(());
+        let indices = memory::try_collected(indices.iter().map(row)).ok()?;
         // Rows left out have no neighbors, so that only the offsets are spread.
-        let mut of_rows = vec![0; rows + 1];
+        let mut of_rows = memory::zeros(rows + 1);
         for query in 0..x.len {
             of_rows[x.place(query as u32) + 1] = offsets[query + 1] - offsets[query];
         }
         (1..=rows).for_each(|row| of_rows[row] += of_rows[row - 1]);
         let whole = distances.len() == all;
         whole.then_some(WithinBall {
-            indices: indices?,
+            indices,
             raw_distances: distances,
             offsets: of_rows,
             norm: self.norm,
@@ -194,11 +199,13 @@ impl<T: Scalar> Prepared<T> {
 
 /// A result for a cloud of so many rows and points, to be filled in.
 pub(super) fn empty<T: Scalar>(rows: usize, points: usize, norm: Norm) -> Nearest<T> {
-    let (distance, index) = match rows == points {
-        true => (T::ZERO, 0),
-        false => (T::from_f64(f64::NAN), Nearest::<T>::NONE),
+    let (raw_distances, indices) = match rows == points {
+        true => (memory::zeros(rows), memory::zeros(rows)),
+        false => {
+            let nan = T::from_f64(f64::NAN);
+            (memory::filled(rows, nan), memory::filled(rows, Nearest::<T>::NONE))
+        }
     };
-    let (raw_distances, indices) = (vec![distance; rows], vec![index; rows]);
     Nearest { raw_distances, indices, norm, dropped: rows - points }
 }
 
@@ -254,7 +261,7 @@ pub(super) fn each<T: Scalar, R: Send>(
             b.len()
         )));
     }
-    let sizes: Vec<_> = a.iter().zip(b).map(|(a, b)| a.len().saturating_add(b.len())).collect();
+    let sizes = memory::collected(a.iter().zip(b).map(|(a, b)| a.len().saturating_add(b.len())));
     threads::spread(&sizes, SMALL, threads, |pair, threads| one(threads, a[pair], b[pair]))
 }
 

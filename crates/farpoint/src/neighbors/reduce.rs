@@ -1,6 +1,7 @@
 //! From the distances of all points to one value for a pair of clouds, and back to the gradients of
 //! the distances. The order of every sum is fixed here, and the same on every device.
 
+use crate::memory;
 use crate::parse::{ParseError, by_name};
 use crate::sum::total;
 use crate::{Nearest, Norm, Scalar};
@@ -143,7 +144,7 @@ impl Reduced {
         let each = quotient(of_value, T::from_f64(self.divisors[side]));
         let rooted = self.plain && nearest.norm == Norm::Two;
         if self.reduction != Reduction::Max && !rooted {
-            return vec![each; nearest.len()];
+            return memory::filled(nearest.len(), each);
         }
         let largest = T::from_f64(self.largest[side]);
         let grad = |row: usize| {
@@ -158,7 +159,7 @@ impl Reduced {
                 quotient(each, distance + distance)
             }
         };
-        (0..nearest.len()).map(grad).collect()
+        memory::collected((0..nearest.len()).map(grad))
     }
 
     /// What [`reduce`] found earlier: the largest distances and divisors, as they were kept.

@@ -7,6 +7,7 @@ use super::prepared::empty;
 use super::start::{self, Ask, Options, Ready, asks};
 use super::tree::Walk;
 use crate::scalar::compiled_once;
+use crate::unwind::caught;
 use crate::watch::Watch;
 use crate::{Chamfer, Cpu, Error, Matcher, Method, Nearest, Observer, Points, Scalar};
 
@@ -61,7 +62,7 @@ compiled_once! {
         y: &'a dyn Points<T>,
         watch: &'a Watch<'b>,
     ) -> Result<Nearest<T>, Error> {
-        start::watched(cpu, &OneWay(&Matcher::new()), x, y, watch)
+        caught(|| start::watched(cpu, &OneWay(&Matcher::new()), x, y, watch))
     }
 }
 

@@ -42,7 +42,7 @@ macro_rules! asks {
                 y: &'a dyn Points<T>,
                 observer: Option<Observer<'b>>,
             ) -> Result<$found<T>, Error> {
-                start::one(cpu, $ask(job), x, y, observer)
+                $crate::unwind::caught(|| start::one(cpu, $ask(job), x, y, observer))
             }
         }
         $crate::compiled_once! {
@@ -54,7 +54,7 @@ macro_rules! asks {
                 y: &'a [&'a dyn Points<T>],
                 observer: Option<Observer<'b>>,
             ) -> Result<Vec<$found<T>>, Error> {
-                start::many(cpu, $ask(job), x, y, observer)
+                $crate::unwind::caught(|| start::many(cpu, $ask(job), x, y, observer))
             }
         }
     };

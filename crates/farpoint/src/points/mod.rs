@@ -6,7 +6,8 @@ mod selected;
 pub use raw::{RawLayout, RawPoints};
 pub use selected::{Selected, Subset};
 
-use crate::{Error, Scalar};
+use crate::unwind::caught;
+use crate::{Error, Scalar, memory};
 use std::any::Any;
 use std::mem::MaybeUninit;
 
@@ -258,12 +259,11 @@ pub fn padded<'a, T: Scalar>(
             return Err(Error::Shape(format!("length {length} of cloud {cloud} is over {n}")));
         }
     }
-    (0..b)
-        .map(|cloud| {
-            let length = lengths.map_or(n, |lengths| lengths[cloud]);
-            Strided::rows(&data[cloud * n * d..][..length * d], d)
-        })
-        .collect()
+    let cloud = |cloud: usize| {
+        let length = lengths.map_or(n, |lengths| lengths[cloud]);
+        Strided::rows(&data[cloud * n * d..][..length * d], d)
+    };
+    caught(|| memory::try_collected((0..b).map(cloud)))
 }
 
 /// The clouds of a ragged batch: cloud `i` is rows `offsets[i]..offsets[i + 1]` of the dense
@@ -283,5 +283,6 @@ pub fn ragged<'a, T: Scalar>(
             "offsets must rise from 0 to the number of rows, {rows}, not {offsets:?}"
         )));
     }
-    offsets.windows(2).map(|pair| Strided::rows(&data[pair[0] * d..pair[1] * d], d)).collect()
+    let cloud = |pair: &[usize]| Strided::rows(&data[pair[0] * d..pair[1] * d], d);
+    caught(|| memory::try_collected(offsets.windows(2).map(cloud)))
 }

@@ -1,7 +1,8 @@
 //! Some rows of a cloud, by number or by mask.
 
 use super::{Points, RawPoints};
-use crate::{Error, Scalar};
+use crate::unwind::caught;
+use crate::{Error, Scalar, memory};
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ use std::sync::Arc;
 pub struct Selected<P> {
     points: P,
     /// Which of `points` they are.
-    places: Arc<[u32]>,
+    places: Arc<Vec<u32>>,
     subset: Subset,
 }
 
@@ -47,9 +48,11 @@ impl<P> Selected<P> {
             Ok(row) if row < len => Ok(row as u32),
             _ => Err(Error::RowOutOfRange { place, row: row.to_string(), points: len }),
         };
-        let places = rows.iter().enumerate().map(place).collect::<Result<Arc<[u32]>, _>>()?;
-        let order = order(&places)?;
-        Self::of(points, places, order)
+        caught(|| {
+            let places = memory::try_collected(rows.iter().enumerate().map(place))?;
+            let order = order(&places)?;
+            Self::of(points, places.into(), order)
+        })
     }
 
     /// The points whose value in the mask, one per point, is true or not 0.
@@ -66,14 +69,14 @@ impl<P> Selected<P> {
             return Err(Error::Shape(format!("a mask of {given} values for {len} points")));
         }
         let selected = |&(_, &value): &(u32, &M)| value.into() != 0;
-        let places = (0..).zip(mask).filter(selected).map(|(place, _)| place).collect();
-        Self::of(points, places, None)
+        let places = (0..).zip(mask).filter(selected).map(|(place, _)| place);
+        caught(|| Self::of(points, memory::collected(places).into(), None))
     }
 
     fn of<T: Scalar>(
         points: P,
-        places: Arc<[u32]>,
-        order: Option<Arc<[u32]>>,
+        places: Arc<Vec<u32>>,
+        order: Option<Arc<Vec<u32>>>,
     ) -> Result<Self, Error>
     where
         P: Points<T>,
@@ -81,8 +84,8 @@ impl<P> Selected<P> {
         let subset = match points.subset() {
             None => Subset { rows: places.clone(), order, whole: points.len() },
             Some(outer) => {
-                let rows: Arc<[u32]> =
-                    places.iter().map(|&place| outer.row(place as usize) as u32).collect();
+                let row = |&place: &u32| outer.row(place as usize) as u32;
+                let rows = Arc::new(memory::collected(places.iter().map(row)));
                 let order = self::order(&rows)?;
                 Subset { rows, order, whole: outer.whole }
             }
@@ -99,16 +102,16 @@ fn countable(points: usize) -> Result<usize, Error> {
 ///
 /// # Errors
 /// If a row is listed twice.
-fn order(rows: &[u32]) -> Result<Option<Arc<[u32]>>, Error> {
+fn order(rows: &[u32]) -> Result<Option<Arc<Vec<u32>>>, Error> {
     if rows.windows(2).all(|pair| pair[0] < pair[1]) {
         return Ok(None);
     }
-    let mut keys: Vec<u64> =
-        (0..).zip(rows).map(|(place, &row)| u64::from(row) << 32 | place).collect();
+    let key = |(place, &row): (u64, &u32)| u64::from(row) << 32 | place;
+    let mut keys = memory::collected((0..).zip(rows).map(key));
     keys.sort_unstable();
     let (row, place) = (|key: u64| (key >> 32) as usize, |key: u64| key as u32);
     match keys.windows(2).filter(|pair| row(pair[0]) == row(pair[1])).min_by_key(|p| place(p[1])) {
-        None => Ok(Some(keys.into_iter().map(place).collect())),
+        None => Ok(Some(Arc::new(memory::collected(keys.into_iter().map(place))))),
         Some(pair) => {
             let places = [place(pair[0]) as usize, place(pair[1]) as usize];
             Err(Error::RowRepeated { row: row(pair[0]), places })
@@ -143,9 +146,9 @@ impl<T: Scalar, P: Points<T>> Points<T> for Selected<P> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subset {
     /// Different rows.
-    rows: Arc<[u32]>,
+    rows: Arc<Vec<u32>>,
     /// The places in ascending order of their rows; `None` if the rows ascend.
-    order: Option<Arc<[u32]>>,
+    order: Option<Arc<Vec<u32>>>,
     whole: usize,
 }
 

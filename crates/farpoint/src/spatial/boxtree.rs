@@ -9,7 +9,7 @@ use super::entry::{Around, Entry, bounds};
 use super::order::{self, Buckets};
 use crate::clock::Clock;
 use crate::cloud::Cloud;
-use crate::memory::{Aligned, Shared};
+use crate::memory::{self, Aligned, Shared};
 use crate::simd::Simd;
 use crate::threads::Team;
 use crate::{Scalar, Stages};
@@ -193,7 +193,7 @@ impl<T: Scalar> BoxTree<T> {
         let mut places = vec![(0, 0)];
         for &end in &buckets.ends {
             let (start, leaf) = places[places.len() - 1];
-            places.push((end, leaf + room(end - start)));
+            memory::push(&mut places, (end, leaf + room(end - start)));
         }
         let count = places[places.len() - 1].1;
         let dims = cloud.dims();
@@ -265,7 +265,7 @@ impl<T: Scalar> LeafWriter<'_, T> {
     fn fill(mut self, cutter: &mut Cutter<T>, entries: &mut [Entry<T>]) -> Vec<Option<Around<T>>> {
         let stride = (self.cloud.dims() + 1) * LEAF;
         let leaves = self.points.len() / LEAF;
-        let mut made = Vec::with_capacity(leaves);
+        let mut made = memory::with_capacity(leaves);
         cutter.groups(entries, &mut |group| {
             self.write(made.len(), stride, group);
             let ((low, high), lowest) = (bounds(group), group[0].point());

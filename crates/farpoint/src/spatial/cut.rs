@@ -5,6 +5,7 @@
 use super::entry::{Entry, bounds};
 use super::{FANOUT, LEAF};
 use crate::Scalar;
+use crate::memory;
 
 /// Cuts a bucket into groups of up to [`LEAF`] points.
 ///
@@ -38,7 +39,7 @@ impl<T: Scalar> Cutter<T> {
         }
         let mut spare = std::mem::take(&mut self.spare);
         if spare.len() < entries.len() {
-            spare.resize(entries.len(), entries[0]);
+            memory::resize(&mut spare, entries.len(), entries[0]);
         }
         self.cut(entries, &mut spare[..entries.len()], group);
         self.spare = spare;
@@ -148,6 +149,7 @@ impl<T: Scalar> Cutter<T> {
     fn bin(&mut self, from: &[Entry<T>], of: impl Fn(&Entry<T>) -> usize) -> [u32; BINS] {
         let mut counts = [0; BINS];
         self.bins.clear();
+        memory::reserve(&mut self.bins, from.len());
         self.bins.extend(from.iter().map(|entry| {
             let bin = of(entry);
             counts[bin] += 1;

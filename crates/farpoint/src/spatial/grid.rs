@@ -4,6 +4,7 @@
 //! share a slot: a search then sees points too far away, which its distance test leaves out.
 
 use crate::Scalar;
+use crate::memory;
 
 /// Where the cells lie, how wide they are, and how far a search reaches.
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +136,7 @@ impl<T: Scalar> Grid<T> {
     ) {
         places.clear();
         for [xs, ys, zs] in runs {
+            memory::reserve(places, xs.len());
             places.extend(xs.iter().zip(ys).zip(zs).map(|((&x, &y), &z)| {
                 let [x, y, z] = [cells.cell(0, x), cells.cell(1, y), cells.cell(2, z)];
                 number(x, y, z)
@@ -152,6 +154,7 @@ impl<T: Scalar> Grid<T> {
     ) {
         let count = points.len();
         places.clear();
+        memory::reserve(places, count);
         places.extend(points.map(|at| {
             let [x, y, z] = std::array::from_fn(|a| cells.cell(a, at[a]));
             number(x, y, z)
@@ -171,7 +174,7 @@ impl<T: Scalar> Grid<T> {
         self.cells = cells;
         self.mask = slots as u32 - 1;
         self.first.clear();
-        self.first.resize(slots + 1, 0);
+        memory::resize(&mut self.first, slots + 1, 0);
         for place in places.iter_mut() {
             cell(*place);
             *place &= self.mask;

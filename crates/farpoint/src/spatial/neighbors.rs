@@ -7,6 +7,7 @@
 
 use crate::Scalar;
 use crate::cloud::Cloud;
+use crate::memory;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -80,12 +81,13 @@ impl<'a, T: Scalar> Neighbors<'a, T> {
             let at = std::array::from_fn(|a| cloud.axes[a][point as usize]);
             Entry { at, point, which }
         };
-        let mut entries: Vec<_> = points.iter().zip(0..).map(entry).collect();
+        let mut entries = memory::collected(points.iter().zip(0..).map(entry));
         let leaves = points.len().div_ceil(LEAF).next_power_of_two();
-        let mut boxes = vec![Box3 { low: [T::ZERO; 3], high: [T::ZERO; 3] }; 2 * leaves - 1];
+        let empty = Box3 { low: [T::ZERO; 3], high: [T::ZERO; 3] };
+        let mut boxes = memory::filled(2 * leaves - 1, empty);
         split(&mut entries, &mut boxes, 0);
-        let mut tree = Self { cloud, entries, coordinates: Vec::new(), boxes };
-        tree.coordinates.reserve_exact(leaves * LEAF * cloud.dims());
+        let coordinates = memory::with_capacity((leaves * LEAF).saturating_mul(cloud.dims()));
+        let mut tree = Self { cloud, entries, coordinates, boxes };
         for leaf in 0..leaves {
             let entries = &tree.entries[tree.places(leaf)];
             for values in &cloud.axes {

@@ -7,7 +7,7 @@
 use super::entry::Entry;
 use crate::Scalar;
 use crate::cloud::Cloud;
-use crate::memory::{Aligned, Shared};
+use crate::memory::{self, Aligned, Shared};
 use crate::threads::Team;
 use std::mem::MaybeUninit;
 
@@ -96,19 +96,19 @@ fn number<T>(team: &Team, cells: &Cells<T>, counts: &[Vec<u32>]) -> (Vec<u32>, V
         }
         sums
     });
-    let (mut ends, mut bucket_of) = (Vec::new(), Vec::with_capacity(count));
+    let (mut ends, mut bucket_of) = (Vec::new(), memory::with_capacity(count));
     let (mut filled, mut open) = (0, 0);
     for (cell, here) in rows.iter().flatten().enumerate() {
         let here = *here as usize;
         if open > 0 && (open + here > BUCKET || cell == count >> 1) {
-            ends.push(filled);
+            memory::push(&mut ends, filled);
             open = 0;
         }
         bucket_of.push(ends.len() as u32);
         filled += here;
         open += here;
     }
-    ends.push(filled);
+    memory::push(&mut ends, filled);
     (bucket_of, ends)
 }
 
@@ -121,7 +121,7 @@ fn positions(
     buckets: usize,
 ) -> Vec<Vec<usize>> {
     let mut positions = team.map(counts.len(), |k| {
-        let mut sums = vec![0usize; buckets];
+        let mut sums = memory::zeros(buckets);
         for (&bucket, &count) in bucket_of.iter().zip(&counts[k]) {
             sums[bucket as usize] += count as usize;
         }
@@ -221,7 +221,7 @@ impl<T: Scalar> Cells<T> {
         first: usize,
         cell_of: &mut [MaybeUninit<u32>],
     ) -> Vec<u32> {
-        let mut counts = vec![0u32; 1 << self.bits];
+        let mut counts = memory::zeros(1 << self.bits);
         let values: [&[T]; 3] = std::array::from_fn(|a| &cloud.axes[a][first..]);
         for (k, cell) in cell_of.iter_mut().enumerate() {
             let place = |a: usize| self.axes[a].place::<FENCED>(values[a][k]);
@@ -261,7 +261,7 @@ impl<T: Scalar> Axis<T> {
                 .enumerate()
                 .fold(0, |sum, (k, &bit)| sum | (((index >> k) & 1) as u32) << bit)
         };
-        Self { middle, parts, spread: (0..cells).map(place).collect() }
+        Self { middle, parts, spread: memory::collected((0..cells).map(place)) }
     }
 
     /// What a coordinate adds to the number of its cell.

@@ -1,6 +1,7 @@
 //! Which parts of a set of points have some in a cell.
 
 use super::grid::Ranges;
+use crate::memory;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A hashed table of cells, written by several threads. Several cells may share an entry, and parts whose
@@ -28,6 +29,7 @@ impl Presence {
         self.round = self.round.wrapping_add(1);
         if self.entries.len() < wanted || self.round == 0 {
             self.entries.clear();
+            memory::reserve(&mut self.entries, wanted);
             self.entries.resize_with(wanted, || AtomicU64::new(0));
             self.round = 1;
         }

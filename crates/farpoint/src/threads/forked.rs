@@ -1,7 +1,8 @@
 //! After a `fork` the child has one thread. Rayon's global pool, if the parent had started it,
 //! looks alive there, and a thread that hands it work waits forever. So a child gets a pool of its own.
 
-use rayon::ThreadPool;
+use super::grants::{default_threads, granted};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -54,11 +55,16 @@ fn pool_of(process: u32, loaded_in: u32) -> Option<&'static ThreadPool> {
     if let Some(own) = unsafe { current.as_ref() }.filter(|own| own.process == process) {
         return Some(&own.pool);
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .thread_name(|k| format!("farpoint-{k}"))
-        .start_handler(move |_| STARTED_IN.set(process))
-        .build()
-        .ok()?;
+    let builder = || {
+        let named = ThreadPoolBuilder::new().thread_name(|k| format!("farpoint-{k}"));
+        named.start_handler(move |_| STARTED_IN.set(process))
+    };
+    let Some(pool) = granted(default_threads(), builder) else {
+        // A pool of this thread alone; if it was one of the parent's pool, that waits for no other thread either.
+        std::mem::forget(builder().num_threads(1).use_current_thread().build());
+        STARTED_IN.set(process);
+        return None;
+    };
     let fresh = Box::into_raw(Box::new(Own { process, pool }));
     match OWN.compare_exchange(current, fresh, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: leaked a moment ago, and never freed from now on.

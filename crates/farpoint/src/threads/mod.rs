@@ -3,6 +3,8 @@
 #[cfg(feature = "rayon")]
 mod forked;
 #[cfg(feature = "rayon")]
+mod grants;
+#[cfg(feature = "rayon")]
 mod pool;
 #[cfg(not(feature = "rayon"))]
 mod serial;
@@ -10,6 +12,10 @@ mod steps;
 mod team;
 mod wait;
 
+#[cfg(feature = "rayon")]
+pub use grants::{granted, granted_of};
+#[cfg(feature = "rayon")]
+pub use pool::start;
 #[cfg(feature = "rayon")]
 pub(crate) use pool::{count, join, on_threads, sort};
 #[cfg(feature = "rayon")]
@@ -24,7 +30,10 @@ pub(crate) use team::Team;
 pub(crate) use wait::Waits;
 
 use crate::Error;
-use crate::memory::Shared;
+use crate::memory::{self, Shared};
+use crate::unwind::caught;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// As [`count`] for work that several threads share only if it is `large`: one thread for small
 /// work, for which no pool is started, unless another number is set.
@@ -55,14 +64,14 @@ pub(crate) fn each<R: Send>(
     threads: usize,
     work: impl Fn(usize) -> R + Sync,
 ) -> Vec<R> {
-    let mut found: Vec<Option<R>> = (0..things).map(|_| None).collect();
+    let mut found: Vec<Option<R>> = memory::collected((0..things).map(|_| None));
     let places = Shared::new(&mut found);
     for_each(things, threads, &|thing| {
         let result = work(thing);
         // SAFETY: the place is the thing's alone, and below the number of things.
         unsafe { places.part(thing..thing + 1)[0] = Some(result) };
     });
-    found.into_iter().flatten().collect()
+    memory::collected(found.into_iter().flatten())
 }
 
 /// Runs `work` for each chunk of a slice with its number; the last one may be shorter.
@@ -90,13 +99,13 @@ pub(crate) fn each_of_batch<R: Send>(
     work: impl Fn(usize, usize) -> R + Send + Sync,
 ) -> Vec<R> {
     let mut found: Vec<Option<R>> =
-        (0..things).map(|thing| large(thing).then(|| work(thing, threads))).collect();
-    let rest: Vec<_> = (0..things).filter(|&thing| found[thing].is_none()).collect();
+        memory::collected((0..things).map(|thing| large(thing).then(|| work(thing, threads))));
+    let rest = memory::collected((0..things).filter(|&thing| found[thing].is_none()));
     let made = Team::new(threads).map(rest.len(), |k| work(rest[k], 1));
     for (thing, made) in rest.into_iter().zip(made) {
         found[thing] = Some(made);
     }
-    found.into_iter().flatten().collect()
+    memory::collected(found.into_iter().flatten())
 }
 
 /// What `one` gives for each of several clouds or pairs, of so many points each, as
@@ -118,7 +127,26 @@ pub fn spread<R: Send>(
         one(cloud, threads).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
     };
     let large = |cloud: usize| points.len() == 1 || (threads > 1 && points[cloud] >= LARGE);
-    each_of_batch(points.len(), threads, large, one).into_iter().collect()
+    let all = caught(|| Ok(each_of_batch(points.len(), threads, large, one)))?;
+    // In place.
+    all.into_iter().collect()
+}
+
+/// Runs `work` on a thread of its own. Where the system refuses the thread, `work` is given back.
+///
+/// # Errors
+/// The work that was not begun.
+pub fn spawned<'scope, R: Send + 'scope, W: FnOnce() -> R + Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: W,
+) -> Result<ScopedJoinHandle<'scope, R>, W> {
+    let slot = Arc::new(Mutex::new(Some(work)));
+    let take = |slot: &Mutex<Option<W>>| slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let theirs = Arc::clone(&slot);
+    let run = move || take(&theirs).expect("nobody else has taken it")();
+    Builder::new()
+        .spawn_scoped(scope, run)
+        .map_err(|_| take(&slot).expect("the thread was not begun"))
 }
 
 /// A cloud or pair of so many points is worth all threads by itself, even if there are others.

@@ -2,12 +2,42 @@
 //! fork.
 
 use super::forked;
+use super::grants::{default_threads, granted};
 use crate::Error;
 
 pub(crate) use rayon::join;
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::error::Error as _;
+use std::sync::OnceLock;
 
-/// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own.
+/// Starts rayon's pool, unless this thread is one of a pool. Where the system refuses its threads, which ends
+/// rayon's global pool for good, this thread becomes the first of a smaller one.
+pub fn start() {
+    static GLOBAL: OnceLock<bool> = OnceLock::new();
+    // An error without a source: it was there before.
+    let global = || match ThreadPoolBuilder::new().build_global() {
+        Ok(()) => true,
+        Err(error) => error.source().is_none(),
+    };
+    if rayon::current_thread_index().is_none() && !*GLOBAL.get_or_init(global) {
+        std::mem::forget(granted(default_threads(), || {
+            ThreadPoolBuilder::new().use_current_thread()
+        }));
+    }
+}
+
+/// The pool of a forked process; `None` for rayon's current pool, which is started if it was not.
+fn current() -> Option<&'static ThreadPool> {
+    let forked = forked::pool();
+    if forked.is_none() {
+        start();
+    }
+    forked
+}
+
+/// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own. Where the system
+/// refuses threads, there are fewer.
 pub(crate) fn on_threads<R: Send>(
     threads: usize,
     work: impl FnOnce() -> Result<R, Error> + Send,
@@ -16,16 +46,16 @@ pub(crate) fn on_threads<R: Send>(
     if threads == 1 {
         return work();
     }
-    match forked::pool() {
+    match current() {
         // On one of the pool's threads: from outside, each parallel step would hand its work in
         // and sleep until it is done.
         None if threads == rayon::current_num_threads() => rayon::join(work, || ()).0,
         Some(pool) if threads == pool.current_num_threads() => pool.install(work),
-        _ => rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.max(1))
-            .build()
-            .map_err(|error| Error::BadThreads(threads, error.to_string()))?
-            .install(work),
+        there => match (granted(threads, ThreadPoolBuilder::new), there) {
+            (Some(pool), _) => pool.install(work),
+            (None, Some(pool)) => pool.install(work),
+            (None, None) => work(),
+        },
     }
 }
 
@@ -34,10 +64,9 @@ pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
     match wanted {
         Some(0) => Err(Error::BadThreads(0, "ask for at least one".into())),
         Some(threads) => Ok(threads),
-        None => Ok(match forked::pool() {
-            Some(pool) => pool.current_num_threads(),
-            None => rayon::current_num_threads(),
-        }),
+        None => {
+            Ok(current().map_or_else(rayon::current_num_threads, ThreadPool::current_num_threads))
+        }
     }
 }
 
@@ -54,7 +83,7 @@ pub(crate) fn sort<T: Ord + Send>(slice: &mut [T]) {
 
 /// Threads that help a team.
 pub(super) mod helpers {
-    use super::forked;
+    use super::{current, granted};
     use rayon::{ThreadPool, ThreadPoolBuilder};
 
     /// Whether there can be any.
@@ -69,16 +98,17 @@ pub(super) mod helpers {
     /// Has up to so many other threads run `help`, each as soon as it can: those of the pool, or of one
     /// of the team's own where the pool has too few.
     pub(crate) fn call(count: usize, help: impl Fn() + Clone + Send + 'static) -> Own {
-        let forked = forked::pool();
-        let there = forked.map_or_else(rayon::current_num_threads, ThreadPool::current_num_threads);
+        let current = current();
+        let there =
+            current.map_or_else(rayon::current_num_threads, ThreadPool::current_num_threads);
         if there < count
-            && let Ok(pool) = ThreadPoolBuilder::new().num_threads(count).build()
+            && let Some(pool) = granted(count, ThreadPoolBuilder::new)
         {
-            (0..count).for_each(|_| pool.spawn(help.clone()));
+            (0..pool.current_num_threads()).for_each(|_| pool.spawn(help.clone()));
             return Own { _pool: Some(pool) };
         }
         for _ in 0..count.min(there) {
-            match forked {
+            match current {
                 Some(pool) => pool.spawn(help.clone()),
                 None => rayon::spawn(help.clone()),
             }

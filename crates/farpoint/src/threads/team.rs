@@ -12,7 +12,7 @@
 use super::helpers;
 use super::steps::{OVER, Steps};
 use super::wait::Waits;
-use crate::memory::Shared;
+use crate::memory::{self, Shared};
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -123,7 +123,7 @@ impl Team {
         count: usize,
         value: impl Fn(usize) -> R + Sync,
     ) {
-        array.reserve(count);
+        memory::reserve(array, count);
         let places = Shared::new(&mut array.spare_capacity_mut()[..count]);
         self.each(count.div_ceil(RUN), |run, _| {
             let run = run * RUN..(run * RUN + RUN).min(count);
@@ -139,14 +139,14 @@ impl Team {
 
     /// What `work` gives for each task, in their order.
     pub(crate) fn map<R: Send>(&self, tasks: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        let mut found: Vec<Option<R>> = (0..tasks).map(|_| None).collect();
+        let mut found: Vec<Option<R>> = memory::collected((0..tasks).map(|_| None));
         let places = Shared::new(&mut found);
         self.each(tasks, |task, _| {
             let result = work(task);
             // SAFETY: the place is the task's, and below the number of tasks.
             unsafe { places.part(task..task + 1)[0] = Some(result) };
         });
-        found.into_iter().flatten().collect()
+        memory::collected(found.into_iter().flatten())
     }
 }
 

@@ -27,18 +27,15 @@ pub fn gather<T: Scalar, I: RowIndex>(
     check_len("values", values.len(), shape.values()?)?;
     let numbers = shape.gathered()?;
     check_indices(cpu, shape, indices)?;
-    let mut gathered = vec![T::ZERO; numbers];
     let (channels, of_cloud) = (shape.channels, shape.places * shape.k);
-    parts::rows(cpu, numbers, &mut gathered, channels, |first, rows| {
+    parts::rows(cpu, numbers, numbers, channels, |first, rows: &mut [T]| {
         let named = rows.chunks_exact_mut(channels).zip(&indices[first..]);
         for (place, (row, index)) in (first..).zip(named) {
-            if let Some(from) = index.row() {
-                let from = (place / of_cloud * shape.rows + from) * channels;
-                row.copy_from_slice(&values[from..][..channels]);
+            if let Some(from) = shape.row_of(values, place / of_cloud, *index) {
+                row.copy_from_slice(from);
             }
         }
-    })?;
-    Ok(gathered)
+    })
 }
 
 /// The gradient of the values from `grad`, that of what [`gather()`] gave: a row adds up what the places
@@ -54,9 +51,8 @@ pub fn gather_backward<T: Scalar, I: RowIndex>(
 ) -> Result<Vec<T>, Error> {
     check_len("gradients", grad.len(), shape.gathered()?)?;
     check_indices(cpu, shape, indices)?;
-    let mut gradients = vec![T::ZERO; shape.values()?];
-    let channels = shape.channels;
-    parts::destinations(cpu, grad.len(), &mut gradients, channels, |range, rows| {
+    let (numbers, channels) = (shape.values()?, shape.channels);
+    parts::destinations(cpu, grad.len(), numbers, channels, |range, rows: &mut [T]| {
         let of_cloud = shape.places * shape.k;
         for cloud in shape.clouds_of(&range) {
             let places = cloud * of_cloud..(cloud + 1) * of_cloud;
@@ -69,6 +65,5 @@ pub fn gather_backward<T: Scalar, I: RowIndex>(
                 }
             }
         }
-    })?;
-    Ok(gradients)
+    })
 }

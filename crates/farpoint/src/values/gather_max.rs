@@ -2,7 +2,7 @@
 
 use super::shape::{check_indices, check_len};
 use super::{RowIndex, ValueShape, parts};
-use crate::{Cpu, Error, Scalar};
+use crate::{Cpu, Error, Scalar, unwind};
 
 /// What [`gather_max()`] gives: `(clouds, places, channels)` both.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,22 +55,22 @@ pub fn gather_max<T: Scalar, I: RowIndex>(
     }
     check_indices(cpu, shape, indices)?;
     let numbers = shape.reduced()?;
-    let mut largest = GatherMax { values: vec![T::ZERO; numbers], chosen: vec![-1; numbers] };
-    let output = (&mut largest.values[..], &mut largest.chosen[..]);
     let (channels, k) = (shape.channels, shape.k);
     let work = numbers.saturating_mul(k);
-    parts::rows_of_two(cpu, work, output, channels, |first, best, chosen| {
+    let fill = |first: usize, best: &mut [T], chosen: &mut [i32]| {
         let rows = best.chunks_exact_mut(channels).zip(chosen.chunks_exact_mut(channels));
         for (place, (best, chosen)) in (first..).zip(rows) {
             for (j, index) in indices[place * k..][..k].iter().enumerate() {
-                let Some(row) = index.row() else { continue };
-                let row = (place / shape.places * shape.rows + row) * channels;
+                let Some(row) = shape.row_of(values, place / shape.places, *index) else {
+                    continue;
+                };
                 let add = add.map(|add| &add[(place * k + j) * channels..][..channels]);
-                raise(best, chosen, &values[row..][..channels], add, j as i32);
+                raise(best, chosen, row, add, j as i32);
             }
         }
-    })?;
-    Ok(largest)
+    };
+    let (values, chosen) = parts::rows_of_two(cpu, work, (numbers, -1), channels, fill)?;
+    Ok(GatherMax { values, chosen })
 }
 
 /// Raises the maxima of a place to a row's values.
@@ -114,16 +114,17 @@ pub fn gather_max_backward<T: Scalar, I: RowIndex>(
     check_k(shape)?;
     check_indices(cpu, shape, indices)?;
     check_chosen(cpu, shape, chosen)?;
-    let mut gradients = GatherMaxGradients { values: vec![T::ZERO; shape.values()?], add: None };
-    let channels = shape.channels;
-    parts::destinations(cpu, numbers, &mut gradients.values, channels, |range, rows| {
+    let (rows, channels) = (shape.values()?, shape.channels);
+    let values = parts::destinations(cpu, numbers, rows, channels, |range, rows: &mut [T]| {
         for cloud in shape.clouds_of(&range) {
             for place in cloud * shape.places..(cloud + 1) * shape.places {
                 let sent = &grad[place * channels..][..channels];
                 let chosen = &chosen[place * channels..][..channels];
                 let of_place = &indices[place * shape.k..][..shape.k];
                 for (c, (&sent, &j)) in sent.iter().zip(chosen).enumerate() {
-                    let index = usize::try_from(j).ok().map(|j| of_place[j]);
+                    let index = usize::try_from(j).ok().map(|j| of_place.get(j).copied());
+                    let index = index
+                        .map(|index| index.unwrap_or_else(|| unwind::raise(Error::IndicesChanged)));
                     if let Some(to) = index.and_then(|index| shape.row_in(&range, cloud, index)) {
                         let sum = &mut rows[to * channels + c];
                         *sum = *sum + sent;
@@ -132,10 +133,8 @@ pub fn gather_max_backward<T: Scalar, I: RowIndex>(
             }
         }
     })?;
-    if with_add {
-        gradients.add = Some(of_added(cpu, shape, chosen, grad)?);
-    }
-    Ok(gradients)
+    let add = with_add.then(|| of_added(cpu, shape, chosen, grad)).transpose()?;
+    Ok(GatherMaxGradients { values, add })
 }
 
 /// The gradient of what was added.
@@ -146,8 +145,7 @@ fn of_added<T: Scalar>(
     grad: &[T],
 ) -> Result<Vec<T>, Error> {
     let (numbers, channels) = (shape.gathered()?, shape.channels);
-    let mut added = vec![T::ZERO; numbers];
-    parts::rows(cpu, numbers, &mut added, channels, |first, rows| {
+    parts::rows(cpu, numbers, numbers, channels, |first, rows: &mut [T]| {
         for (flat, row) in (first..).zip(rows.chunks_exact_mut(channels)) {
             let (place, j) = (flat / shape.k, (flat % shape.k) as i32);
             let of_place = place * channels..(place + 1) * channels;
@@ -156,8 +154,7 @@ fn of_added<T: Scalar>(
                 *gradient = if chosen == j { sent } else { T::ZERO };
             }
         }
-    })?;
-    Ok(added)
+    })
 }
 
 fn check_k(shape: &ValueShape) -> Result<(), Error> {

@@ -31,19 +31,17 @@ pub fn interpolate<T: Scalar, I: RowIndex>(
     check_len("weights", weights.len(), shape.indices()?)?;
     check_indices(cpu, shape, indices)?;
     let numbers = shape.reduced()?;
-    let mut sums = vec![T::ZERO; numbers];
     let (channels, k) = (shape.channels, shape.k);
-    parts::rows(cpu, numbers.saturating_mul(k), &mut sums, channels, |first, rows| {
+    parts::rows(cpu, numbers.saturating_mul(k), numbers, channels, |first, rows: &mut [T]| {
         for (place, row) in (first..).zip(rows.chunks_exact_mut(channels)) {
             let of_place = place * k..(place + 1) * k;
             for (index, &weight) in indices[of_place.clone()].iter().zip(&weights[of_place]) {
-                let Some(from) = index.row() else { continue };
-                let from = (place / shape.places * shape.rows + from) * channels;
-                add_weighted(row, weight, &values[from..][..channels]);
+                if let Some(from) = shape.row_of(values, place / shape.places, *index) {
+                    add_weighted(row, weight, from);
+                }
             }
         }
-    })?;
-    Ok(sums)
+    })
 }
 
 fn add_weighted<T: Scalar>(sums: &mut [T], weight: T, values: &[T]) {
@@ -67,10 +65,9 @@ pub fn interpolate_backward<T: Scalar, I: RowIndex>(
     check_len("gradients", grad.len(), shape.reduced()?)?;
     check_len("weights", weights.len(), shape.indices()?)?;
     check_indices(cpu, shape, indices)?;
-    let mut gradients = vec![T::ZERO; shape.values()?];
-    let (channels, k) = (shape.channels, shape.k);
+    let (numbers, channels, k) = (shape.values()?, shape.channels, shape.k);
     let work = grad.len().saturating_mul(k);
-    parts::destinations(cpu, work, &mut gradients, channels, |range, rows| {
+    parts::destinations(cpu, work, numbers, channels, |range, rows: &mut [T]| {
         for cloud in shape.clouds_of(&range) {
             let of_cloud = cloud * shape.places * k..(cloud + 1) * shape.places * k;
             for (flat, index) in of_cloud.clone().zip(&indices[of_cloud]) {
@@ -79,8 +76,7 @@ pub fn interpolate_backward<T: Scalar, I: RowIndex>(
                 add_weighted(&mut rows[to * channels..][..channels], weights[flat], sent);
             }
         }
-    })?;
-    Ok(gradients)
+    })
 }
 
 /// The gradient of the weights from `grad`, that of what [`interpolate()`] gave: for each index the sum of
@@ -98,21 +94,18 @@ pub fn interpolate_weights_backward<T: Scalar, I: RowIndex>(
     check_len("values", values.len(), shape.values()?)?;
     check_len("gradients", grad.len(), shape.reduced()?)?;
     check_indices(cpu, shape, indices)?;
-    let mut gradients = vec![T::ZERO; indices.len()];
     let (channels, k) = (shape.channels, shape.k);
     let work = grad.len().saturating_mul(k);
-    parts::rows(cpu, work, &mut gradients, k.max(1), |first, rows| {
+    parts::rows(cpu, work, indices.len(), k.max(1), |first, rows: &mut [T]| {
         for (place, row) in (first..).zip(rows.chunks_exact_mut(k)) {
             let sent = &grad[place * channels..][..channels];
             for (gradient, index) in row.iter_mut().zip(&indices[place * k..][..k]) {
-                if let Some(from) = index.row() {
-                    let from = (place / shape.places * shape.rows + from) * channels;
-                    *gradient = dot(sent, &values[from..][..channels]);
+                if let Some(from) = shape.row_of(values, place / shape.places, *index) {
+                    *gradient = dot(sent, from);
                 }
             }
         }
-    })?;
-    Ok(gradients)
+    })
 }
 
 /// Partial sums over channels.

@@ -1,7 +1,8 @@
 //! Spreading rows over threads. What a thread writes never depends on how many there are.
 
-use crate::memory::Shared;
+use crate::memory::{self, Shared, Zero};
 use crate::threads::{self, count_for, for_each_chunk, on_threads};
+use crate::unwind::caught;
 use crate::{Cpu, Error};
 use std::ops::Range;
 
@@ -11,72 +12,75 @@ const SMALL: usize = 1 << 15;
 /// Numbers of a part, at least.
 const LEAST: usize = 1 << 12;
 
-/// Fills rows of `width` numbers, side by side on the threads of a CPU: `fill` is given the number of a
-/// first row, and some rows from there on. `work` counts the numbers read and written.
-pub(super) fn rows<A: Send>(
+/// Returns so many numbers in rows of `width`, filled side by side on the threads of a CPU: `fill` is given the
+/// number of a first row, and some rows of zeros from there on. `work` counts the numbers read and written.
+pub(super) fn rows<A: Zero + Send>(
     cpu: &Cpu,
     work: usize,
-    output: &mut [A],
+    numbers: usize,
     width: usize,
     fill: impl Fn(usize, &mut [A]) + Send + Sync,
-) -> Result<(), Error> {
+) -> Result<Vec<A>, Error> {
     let threads = threads_for(cpu, work)?;
-    if output.is_empty() {
-        return Ok(());
+    if numbers == 0 {
+        return Ok(Vec::new());
     }
-    let each = stretch(output.len() / width, width, threads);
-    on_threads(threads, || {
-        for_each_chunk(output, each * width, threads, |part, rows| fill(part * each, rows));
-        Ok(())
+    let each = stretch(numbers / width, width, threads);
+    caught(|| {
+        let mut output = memory::zeros(numbers);
+        let fill = |part, rows: &mut [A]| fill(part * each, rows);
+        on_threads(threads, || {
+            for_each_chunk(&mut output, each * width, threads, fill);
+            Ok(())
+        })?;
+        Ok(output)
     })
 }
 
-/// The same for two arrays with a row of as many numbers each.
-pub(super) fn rows_of_two<A: Send, B: Send>(
+/// The same for two arrays with a row of as many numbers each; the second one is of `second`.
+pub(super) fn rows_of_two<A: Zero + Send, B: Copy + Send>(
     cpu: &Cpu,
     work: usize,
-    (a, b): (&mut [A], &mut [B]),
+    (numbers, second): (usize, B),
     width: usize,
     fill: impl Fn(usize, &mut [A], &mut [B]) + Send + Sync,
-) -> Result<(), Error> {
-    let threads = threads_for(cpu, work)?;
-    if a.is_empty() {
-        return Ok(());
-    }
-    let each = stretch(a.len() / width, width, threads);
-    on_threads(threads, || {
-        assert_eq!(a.len(), b.len(), "a row of each");
-        let b = Shared::new(b);
-        for_each_chunk(a, each * width, threads, |part, a| {
-            let first = part * each * width;
-            // SAFETY: chunks are apart, and within the array, which is as long as the other.
-            let b = unsafe { b.part(first..first + a.len()) };
-            fill(part * each, a, b);
-        });
-        Ok(())
-    })
+) -> Result<(Vec<A>, Vec<B>), Error> {
+    let mut other = caught(|| Ok(memory::filled(numbers, second)))?;
+    let others = Shared::new(&mut other);
+    let output = rows(cpu, work, numbers, width, |row, a: &mut [A]| {
+        let first = row * width;
+        // SAFETY: the rows are this part's alone, and within the array, which is as long as the other.
+        let b = unsafe { others.part(first..first + a.len()) };
+        fill(row, a, b);
+    })?;
+    Ok((output, other))
 }
 
-/// Fills rows of `width` numbers that are put together from all over a list: one part per thread, since
-/// each part reads the list. `fill` is given the rows of its part by number.
-pub(super) fn destinations<A: Send>(
+/// Returns so many numbers in rows of `width` that are put together from all over a list: one part per thread,
+/// since each part reads the list. `fill` is given the rows of its part by number.
+pub(super) fn destinations<A: Zero + Send>(
     cpu: &Cpu,
     work: usize,
-    output: &mut [A],
+    numbers: usize,
     width: usize,
     fill: impl Fn(Range<usize>, &mut [A]) + Send + Sync,
-) -> Result<(), Error> {
+) -> Result<Vec<A>, Error> {
     let threads = threads_for(cpu, work)?;
-    if output.is_empty() {
-        return Ok(());
+    if numbers == 0 {
+        return Ok(Vec::new());
     }
-    let each = (output.len() / width).div_ceil(threads);
-    on_threads(threads, || {
-        for_each_chunk(output, each * width, threads, |part, rows| {
+    let each = (numbers / width).div_ceil(threads);
+    caught(|| {
+        let mut output = memory::zeros(numbers);
+        let fill = |part, rows: &mut [A]| {
             let first = part * each;
             fill(first..first + rows.len() / width, rows);
-        });
-        Ok(())
+        };
+        on_threads(threads, || {
+            for_each_chunk(&mut output, each * width, threads, fill);
+            Ok(())
+        })?;
+        Ok(output)
     })
 }
 
@@ -88,12 +92,14 @@ pub(super) fn first<A: Sync>(
 ) -> Result<Option<usize>, Error> {
     let threads = threads_for(cpu, things.len())?;
     let each = stretch(things.len(), 1, threads);
-    on_threads(threads, || {
-        let found = threads::each(things.len().div_ceil(each), threads, |part| {
-            let mut things = things[part * each..].iter().take(each);
-            things.position(&wrong).map(|at| part * each + at)
-        });
-        Ok(found.into_iter().flatten().next())
+    caught(|| {
+        on_threads(threads, || {
+            let found = threads::each(things.len().div_ceil(each), threads, |part| {
+                let mut things = things[part * each..].iter().take(each);
+                things.position(&wrong).map(|at| part * each + at)
+            });
+            Ok(found.into_iter().flatten().next())
+        })
     })
 }
 

@@ -1,6 +1,7 @@
 //! Sizes of the arrays, types of indices, and the checks that all operators share.
 
 use super::parts;
+use crate::unwind::raise;
 use crate::{Cpu, Error};
 use std::ops::Range;
 
@@ -74,8 +75,27 @@ impl ValueShape {
         cloud: usize,
         index: I,
     ) -> Option<usize> {
-        let row = (cloud * self.rows + index.row()?).wrapping_sub(rows.start);
+        let row = (cloud * self.rows + self.row(index)?).wrapping_sub(rows.start);
         (row < rows.len()).then_some(row)
+    }
+
+    /// The row of the values that an index of a cloud names.
+    #[inline(always)]
+    pub(super) fn row_of<'v, T, I: RowIndex>(
+        &self,
+        values: &'v [T],
+        cloud: usize,
+        index: I,
+    ) -> Option<&'v [T]> {
+        let row = cloud * self.rows + self.row(index)?;
+        Some(&values[row * self.channels..][..self.channels])
+    }
+
+    /// The row of a cloud that an index names. All were checked, but the caller's memory may have changed since.
+    #[inline(always)]
+    fn row<I: RowIndex>(&self, index: I) -> Option<usize> {
+        let row = index.row()?;
+        if row < self.rows { Some(row) } else { raise(Error::IndicesChanged) }
     }
 
     fn product(&self, sizes: &[usize]) -> Result<usize, Error> {

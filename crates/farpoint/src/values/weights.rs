@@ -83,8 +83,7 @@ pub fn inverse_distance_weights<T: Scalar>(
 ) -> Result<Vec<T>, Error> {
     how.check()?;
     check_places(k, distances.len())?;
-    let mut weights = vec![T::ZERO; distances.len()];
-    parts::rows(cpu, distances.len(), &mut weights, k.max(1), |first, rows| {
+    parts::rows(cpu, distances.len(), distances.len(), k.max(1), |first, rows: &mut [T]| {
         for (place, row) in (first..).zip(rows.chunks_exact_mut(k)) {
             let of_place = &distances[place * k..][..k];
             let sum = total(of_place.iter().map(|&distance| how.of(distance)));
@@ -95,8 +94,7 @@ pub fn inverse_distance_weights<T: Scalar>(
                 *weight = divided(how.of(distance), sum);
             }
         }
-    })?;
-    Ok(weights)
+    })
 }
 
 /// The gradient of the distances from `grad`, that of the weights.
@@ -117,14 +115,12 @@ pub fn inverse_distance_weights_backward<T: Scalar>(
     how.check()?;
     check_places(k, distances.len())?;
     check_len("gradients", grad.len(), distances.len())?;
-    let mut gradients = vec![T::ZERO; distances.len()];
-    parts::rows(cpu, distances.len(), &mut gradients, k.max(1), |first, rows| {
+    parts::rows(cpu, distances.len(), distances.len(), k.max(1), |first, rows: &mut [T]| {
         for (place, row) in (first..).zip(rows.chunks_exact_mut(k)) {
             let of_place = place * k..(place + 1) * k;
             of_one_place(how, &distances[of_place.clone()], &grad[of_place], row);
         }
-    })?;
-    Ok(gradients)
+    })
 }
 
 fn of_one_place<T: Scalar>(how: InverseDistance, distances: &[T], grad: &[T], gradients: &mut [T]) {

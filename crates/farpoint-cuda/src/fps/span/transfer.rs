@@ -1,10 +1,11 @@
 //! Copying a cloud to its pages, and its sample from there.
 
 use super::layout::{Layout, Size};
+use crate::gpus::joined;
 use crate::input::impossible;
 use crate::pages::Pages;
 use crate::{CudaScalar, Error, Stream, memory};
-use farpoint::backend::PreparedCloud as Prepared;
+use farpoint::backend::{PreparedCloud as Prepared, spawned};
 use farpoint::{Algorithm, RanOn, Sample};
 
 /// Rows that are put together at a time where the coordinates lie row by row.
@@ -33,12 +34,9 @@ pub(super) fn upload<T: CudaScalar>(
     std::thread::scope(|scope| {
         let part = &part;
         let threads =
-            streams.iter().enumerate().map(|(k, stream)| scope.spawn(move || part(k, stream)));
+            streams.iter().enumerate().map(|(k, stream)| spawned(scope, move || part(k, stream)));
         let threads: Vec<_> = threads.collect();
-        let joined = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        joined.fold(Ok(()), Result::and)
+        threads.into_iter().map(joined).fold(Ok(()), Result::and)
     })
 }
 

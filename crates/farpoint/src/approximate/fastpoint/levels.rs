@@ -9,6 +9,7 @@ use crate::approximate::maxima::Maxima;
 use crate::approximate::watch::EVERY;
 use crate::approximate::work::Run;
 use crate::cloud::Cloud;
+use crate::memory;
 use crate::spatial::{Cells, Grid, Neighbors};
 use crate::threads::for_each_chunk;
 use crate::{Error, Scalar, Statistics};
@@ -42,12 +43,16 @@ impl<'a, T: Scalar> Levels<'a, T> {
         Self {
             cloud,
             job,
-            samples: Vec::with_capacity(job.count),
+            samples: memory::with_capacity(job.count),
             grid: Grid::new(Cells::new(cloud.low, cloud.high, T::ZERO, CELL)),
-            points: (0..n as u32).collect(),
-            axes: cloud.axes.iter().map(|values| values[..n].to_vec()).collect(),
-            distances: vec![T::INFINITY; n],
-            place_of: (0..n as u32).collect(),
+            points: memory::collected(0..n as u32),
+            axes: cloud
+                .axes
+                .iter()
+                .map(|axis| memory::collected(axis[..n].iter().copied()))
+                .collect(),
+            distances: memory::filled(n, T::INFINITY),
+            place_of: memory::collected(0..n as u32),
         }
     }
 
@@ -126,7 +131,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
 
     /// The distances by point.
     fn by_point(&self) -> Vec<T> {
-        self.place_of.iter().map(|&place| self.distances[place as usize]).collect()
+        memory::collected(self.place_of.iter().map(|&place| self.distances[place as usize]))
     }
 
     /// Sorts everything into a grid for searches below a squared distance.
@@ -186,7 +191,10 @@ impl<'a, T: Scalar> Levels<'a, T> {
         // All distances are below the square of the radius, so a search that far finds all that
         // a new sample changes.
         let squared = radius * radius;
-        let mut maxima = Maxima::new(self.distances.clone(), self.points.clone());
+        let mut maxima = Maxima::new(
+            memory::collected(self.distances.iter().copied()),
+            memory::collected(self.points.iter().copied()),
+        );
         let (mut runs, mut touched) = (Vec::new(), Vec::new());
         while self.samples.len() < self.job.count {
             let place = maxima.largest();
@@ -209,7 +217,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
 
 /// Each value in its place.
 fn sorted<V: Copy>(values: &[V], places: &[u32]) -> Vec<V> {
-    let mut sorted = values.to_vec();
+    let mut sorted = memory::collected(values.iter().copied());
     for (&value, &place) in values.iter().zip(places) {
         sorted[place as usize] = value;
     }

@@ -28,6 +28,7 @@ pub use network::Network;
 use super::work::Run;
 use super::{Details, Estimator};
 use crate::fps;
+use crate::memory;
 use crate::{Algorithm, Axes, Cpu, Error, Progress, Sample, Sampler, Scalar, Start};
 use levels::Levels;
 
@@ -137,7 +138,7 @@ fn by_levels<T: Scalar>(
 fn exact<T: Scalar>(run: &mut Run<'_, '_, T>, job: &Job<'_>) -> Result<(Vec<u32>, Details), Error> {
     let sample = farthest(run, job, job.count, job.starts, |progress| progress)?;
     let covering_radius = sample.covering_radius().to_f64();
-    let points = sample.indices.iter().map(|&point| point as u32).collect();
+    let points = memory::collected(sample.indices.iter().map(|&point| point as u32));
     let spacing = sample.squared_distances.last().map_or(0.0, |d| d.sqrt().to_f64());
     let (prefix, found) = (job.count, job.count);
     let coverage = FastPointDetails { prefix, radii: Vec::new(), found, spacing, covering_radius };
@@ -167,7 +168,7 @@ fn farthest<T: Scalar>(
 ) -> Result<Sample<T>, Error> {
     let Run { cloud, threads, watch, statistics } = run;
     let axes: Vec<&[T]> = cloud.axes.iter().map(|values| &values[..cloud.len]).collect();
-    let starts = starts.iter().map(|&point| point as usize).collect();
+    let starts = memory::collected(starts.iter().map(|&point| point as usize));
     let sampler = Sampler::count(count).start(Start::Indices(starts)).algorithm(job.first);
     let (sampler, cpu) = (sampler.statistics(true), Cpu::new().threads(*threads));
     let mut observer = |progress| watch.tell(told(progress));
@@ -183,7 +184,7 @@ fn farthest<T: Scalar>(
 fn radii<T: Scalar>(first: &Sample<T>, job: &Job<'_>, points: usize) -> Option<Vec<T>> {
     // The selection distance of sample k, for k from 1 to the number of first samples.
     let distances = first.squared_distances[1..].iter().chain([&first.squared_covering_radius]);
-    let distances: Vec<f64> = distances.map(|d| d.to_f64().sqrt()).collect();
+    let distances = memory::collected(distances.map(|d| d.to_f64().sqrt()));
     let (inputs, scale) = curve::inputs(&distances, job.count)?;
     let curve = match job.estimator {
         Estimator::Network => Network::trained().curve(&inputs, job.count as f64 / points as f64),

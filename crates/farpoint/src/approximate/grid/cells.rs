@@ -3,6 +3,7 @@
 use crate::approximate::frame::Frame;
 use crate::approximate::numbering::{self, Likeness};
 use crate::approximate::work::Run;
+use crate::memory;
 use crate::{Error, Scalar};
 
 /// Points by cell; cells are numbered in the order of their first points.
@@ -31,7 +32,7 @@ impl Cells {
 
     /// Points of each cell.
     pub(super) fn counts(&self) -> Vec<u32> {
-        let mut counts = vec![0; self.count];
+        let mut counts = memory::zeros(self.count);
         self.of.iter().for_each(|&cell| counts[cell as usize] += 1);
         counts
     }

@@ -5,6 +5,7 @@ use super::search;
 use crate::approximate::frame::Frame;
 use crate::approximate::work::Run;
 use crate::cloud::Cloud;
+use crate::memory;
 use crate::{Error, Points, Scalar};
 
 /// Centroids of cells: not points of the cloud, and how many points each stands for. Can be used
@@ -66,15 +67,15 @@ pub(in crate::approximate) fn centroids_by_count<T: Scalar>(
 
 fn centroids<T: Scalar>(cloud: &Cloud<T>, cells: &Cells, dims: usize, cell: f64) -> Centroids<T> {
     let counts = cells.counts();
-    let mut first = vec![u32::MAX; cells.count];
+    let mut first = memory::filled(cells.count, u32::MAX);
     for (point, &cell) in cells.of.iter().enumerate().rev() {
         first[cell as usize] = point as u32;
     }
-    let mut coordinates = vec![T::ZERO; cells.count * dims];
+    let mut coordinates = memory::zeros(cells.count * dims);
     for axis in 0..dims {
         let values = &cloud.axes[axis];
         // Shares of differences from the cell's first point: small numbers, and no overflow.
-        let mut off = vec![0.0; cells.count];
+        let mut off = memory::zeros::<f64>(cells.count);
         for (&value, &cell) in values.iter().zip(&cells.of) {
             let cell = cell as usize;
             let (n, base) = (f64::from(counts[cell]), values[first[cell] as usize].to_f64());

@@ -14,6 +14,7 @@ pub(super) use centroids::{centroids_by_cell, centroids_by_count};
 use super::frame::Frame;
 use super::work::Run;
 use super::{Details, Keep};
+use crate::memory;
 use crate::random::SplitMix64;
 use crate::{Error, Scalar};
 use cells::Cells;
@@ -44,7 +45,8 @@ pub(super) fn by_count<T: Scalar>(
     let details = Details::Grid { cell: size / frame.unit, cells: cells.count };
     let mut chosen: Vec<u32> = if kept.len() >= count {
         kept.sort_unstable();
-        (0..count as u64).map(|k| kept[(k * kept.len() as u64 / count as u64) as usize]).collect()
+        let kept = |k| kept[(k * kept.len() as u64 / count as u64) as usize];
+        memory::collected((0..count as u64).map(kept))
     } else {
         filled(kept, count, run.cloud.len)
     };
@@ -54,17 +56,18 @@ pub(super) fn by_count<T: Scalar>(
 
 /// The kept points and those of lowest index that are not among them, `count` in all.
 fn filled(mut kept: Vec<u32>, count: usize, points: usize) -> Vec<u32> {
-    let mut taken = vec![false; points];
+    let mut taken = memory::zeros(points);
     kept.iter().for_each(|&point| taken[point as usize] = true);
     let free = (0..points as u32).filter(|&point| !taken[point as usize]);
-    kept.extend(free.take(count - kept.len()));
+    let more = count - kept.len();
+    memory::extend(&mut kept, free.take(more));
     kept
 }
 
 impl Cells {
     /// The kept point of every cell, in the order of cells.
     fn keep<T: Scalar>(&self, frame: &Frame<'_, T>, keep: Keep) -> Vec<u32> {
-        let mut kept = vec![u32::MAX; self.count];
+        let mut kept = memory::filled(self.count, u32::MAX);
         match keep {
             Keep::Center if self.size > 0.0 => return self.nearest_to_center(frame),
             Keep::First | Keep::Center => {
@@ -76,7 +79,7 @@ impl Cells {
                 let mut random = SplitMix64::new(seed);
                 // How many points of the cell to let pass.
                 let mut left: Vec<u64> =
-                    self.counts().iter().map(|&n| random.below(u64::from(n))).collect();
+                    memory::collected(self.counts().iter().map(|&n| random.below(u64::from(n))));
                 for (point, &cell) in self.of.iter().enumerate() {
                     let (left, kept) = (&mut left[cell as usize], &mut kept[cell as usize]);
                     if *left == 0 && *kept == u32::MAX {
@@ -90,7 +93,7 @@ impl Cells {
     }
 
     fn nearest_to_center<T: Scalar>(&self, frame: &Frame<'_, T>) -> Vec<u32> {
-        let mut best = vec![(f64::INFINITY, u32::MAX); self.count];
+        let mut best = memory::filled(self.count, (f64::INFINITY, u32::MAX));
         for (point, &cell) in self.of.iter().enumerate() {
             let distance = (0..frame.dims()).fold(0.0, |sum, axis| {
                 let at = frame.at(point, axis);
@@ -104,6 +107,6 @@ impl Cells {
                 *best = (distance, point as u32);
             }
         }
-        best.into_iter().map(|(_, point)| point).collect()
+        memory::collected(best.into_iter().map(|(_, point)| point))
     }
 }

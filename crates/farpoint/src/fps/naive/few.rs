@@ -9,6 +9,7 @@ use crate::fps::selection::Selection;
 use crate::memory::{self, Aligned, MOST_LANES};
 use crate::simd::{Kernel, Simd};
 use crate::{Error, Scalar};
+use std::mem;
 
 /// A run of [`super::run`] by one thread that counts nothing.
 pub(super) struct Few<'a, 'b, T> {
@@ -32,7 +33,7 @@ impl<T: Scalar> Few<'_, '_, T> {
     #[inline(always)]
     fn choose<S: Simd<T>, const DIMS: usize>(mut self, simd: S) -> Result<(), Error> {
         let mut next = None;
-        for start in self.selection.starts.clone() {
+        for start in mem::take(&mut self.selection.starts) {
             self.selection.begin(start);
             next = self.apply::<S, DIMS>(simd, start);
         }

@@ -11,6 +11,7 @@ use crate::simd::{Kernel, Simd};
 use crate::threads::Team;
 use crate::{Error, Scalar};
 use few::Few;
+use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Points of which the largest distance is remembered, so that the farthest point is found
@@ -38,7 +39,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     if cloud.len <= FEW && !selection.count {
         return simd.vectorize(Few { cloud, distance: &mut distance, selection });
     }
-    let mut largest = vec![chosen; cloud.len.div_ceil(BLOCK)];
+    let mut largest = memory::filled(cloud.len.div_ceil(BLOCK), chosen);
     let parts = team.size().min(cloud.len / POINTS_A_THREAD).max(1);
     let mut apply = |selection: &mut Selection<'_, T>, sample: u32| {
         distance[sample as usize] = chosen;
@@ -47,12 +48,12 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         selection.statistics.distance_evaluations += cloud.len as u64;
         selection.statistics.effective_updates += u64::from(effective);
         if selection.count {
-            selection.statistics.effective_by_step.push(effective);
+            memory::push(&mut selection.statistics.effective_by_step, effective);
         }
         simd.vectorize(Farthest { distance: &distance, largest: &largest })
     };
     let mut next = None;
-    for start in selection.starts.clone() {
+    for start in mem::take(&mut selection.starts) {
         selection.begin(start);
         next = apply(selection, start);
     }

@@ -13,12 +13,13 @@ use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::fps::selection::Selection;
 use crate::fps::tree::Walker;
-use crate::memory::Shared;
+use crate::memory::{self, Shared};
 use crate::scalar::extremes;
 use crate::simd::Simd;
 use crate::spatial::{BoxTree, Cells, Presence};
 use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
+use std::mem;
 
 /// The first samples are taken one by one: bands would hold too few.
 const ONE_BY_ONE: usize = 8;
@@ -88,10 +89,11 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     /// Takes the start points and the first samples one by one, and all whose distance is infinite; whether the sample is
     /// complete.
     pub(super) fn begin(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
-        let starts = selection.starts.clone();
+        let starts = mem::take(&mut selection.starts);
         // Slots are looked up for further axes only.
         let further = self.tree.dims > 3;
-        let slots = if further { slots_of(&self.tree, &starts) } else { vec![0; starts.len()] };
+        let slots =
+            if further { slots_of(&self.tree, &starts) } else { memory::zeros(starts.len()) };
         starts.iter().for_each(|&start| selection.begin(start));
         self.apply_one_by_one(&starts, &slots, selection);
         while selection.points.len() < ONE_BY_ONE && self.tree.largest() > T::ZERO {
@@ -273,7 +275,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     fn put_together(&mut self, parts: usize) -> usize {
         let before = self.accepted.len();
         for (k, solver) in self.work.solvers[..parts].iter().enumerate() {
-            self.accepted.extend_from_slice(&solver.accepted);
+            memory::extend(&mut self.accepted, solver.accepted.iter().copied());
             self.ends.push((self.accepted.len(), k + 1 == parts));
         }
         self.chosen = self.accepted.len() - before;

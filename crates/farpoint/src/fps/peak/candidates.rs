@@ -2,7 +2,7 @@
 
 use super::staged::Segment;
 use crate::Scalar;
-use crate::memory::Padded;
+use crate::memory::{self, Padded};
 use crate::scalar::extremes;
 use crate::spatial::{BoxTree, Cells, Grid};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -92,8 +92,8 @@ impl<T: Scalar> Candidates<T> {
         for row in self.at.iter_mut().chain([&mut self.value]) {
             row.resize(count);
         }
-        self.slot.resize(count, 0);
-        self.point.resize(count, 0);
+        memory::resize(&mut self.slot, count, 0);
+        memory::resize(&mut self.point, count, 0);
         (self.low, self.high) = ([T::INFINITY; 3], [T::INFINITY; 3]);
         let mut places = &self.places[..];
         for run in runs {
@@ -120,7 +120,8 @@ impl<T: Scalar> Candidates<T> {
     /// Makes ready to be solved by several threads: nobody is decided.
     pub(super) fn enliven(&mut self) {
         self.live.clear();
-        self.live.extend(self.value.iter().map(|value| AtomicU64::new(value.sorting_bits())));
+        let live = self.value.iter().map(|value| AtomicU64::new(value.sorting_bits()));
+        memory::extend(&mut self.live, live);
     }
 }
 

@@ -2,17 +2,18 @@
 //! one.
 
 use crate::Scalar;
+use crate::memory;
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE};
 
 /// The slots of points.
 pub(super) fn slots_of<T: Scalar>(tree: &BoxTree<T>, points: &[u32]) -> Vec<u32> {
-    let mut slot_of = vec![0; tree.points.len()];
+    let mut slot_of = memory::zeros(tree.points.len());
     for (&point, slot) in tree.points.iter().zip(0..) {
         if point != NONE {
             slot_of[point as usize] = slot;
         }
     }
-    points.iter().map(|&point| slot_of[point as usize]).collect()
+    memory::collected(points.iter().map(|&point| slot_of[point as usize]))
 }
 
 /// The lowest point that has the largest distance, and its slot.
@@ -22,7 +23,7 @@ pub(super) fn farthest<T: Scalar>(tree: &BoxTree<T>) -> (u32, u32) {
     for level in tree.levels[..tree.levels.len() - 1].iter().rev() {
         let children = |&entry: &usize| entry * FANOUT..((entry + 1) * FANOUT).min(level.len);
         let has = |child: &usize| level.largest[*child] == largest;
-        entries = entries.iter().flat_map(children).filter(has).collect();
+        entries = memory::collected(entries.iter().flat_map(children).filter(has));
     }
     let values = |leaf: usize| &tree.leaves[(leaf + 1) * tree.stride() - LEAF..][..LEAF];
     let lanes = |leaf: usize| values(leaf).iter().zip(leaf * LEAF..);

@@ -1,7 +1,7 @@
 //! The samples of a band by axis, as the update's vectors want them.
 
 use crate::Scalar;
-use crate::memory::Padded;
+use crate::memory::{self, Padded};
 use crate::simd::Simd;
 
 /// Samples by axis, and their slots in the tree. The rows may be longer than the list.
@@ -43,7 +43,7 @@ impl<T: Scalar> List<T> {
         if self.slot.len() < len {
             let room = len.next_power_of_two().max(16);
             self.at.iter_mut().for_each(|row| row.resize(room));
-            self.slot.resize(room, 0);
+            memory::resize(&mut self.slot, room, 0);
         }
     }
 

@@ -6,6 +6,7 @@
 
 use super::candidates::Candidates;
 use crate::Scalar;
+use crate::memory;
 use crate::scalar::extremes;
 
 /// Candidates sorted by key, each with its place.
@@ -50,7 +51,7 @@ impl<T: Scalar> Queue<T> {
         for first in &mut self.first {
             sum += std::mem::replace(first, sum);
         }
-        self.sorted.resize(values.len(), (T::ZERO.key(0), 0));
+        memory::resize(&mut self.sorted, values.len(), (T::ZERO.key(0), 0));
         for (place, (&value, &bin)) in values.iter().zip(&self.bins).enumerate() {
             let next = &mut self.first[bin as usize];
             self.sorted[*next as usize] = (value.key(candidates.point[place]), place as u32);
@@ -75,8 +76,9 @@ impl<T: Scalar> Queue<T> {
         // Equal values, or infinite ones: one bin, for infinity * 0 is NaN, which becomes 0.
         let scale = if scale.is_finite() { scale } else { T::ZERO };
         self.first.clear();
-        self.first.resize(count, 0);
+        memory::resize(&mut self.first, count, 0);
         self.bins.clear();
+        memory::reserve(&mut self.bins, values.len());
         self.bins.extend(values.iter().map(|&value| {
             // SAFETY: `largest` is the largest of the values; there are 2^20 bins at most.
             let bin = unsafe { ((largest - value) * scale).to_bin(last) };

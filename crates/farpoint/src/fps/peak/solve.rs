@@ -21,7 +21,7 @@ use super::list::List;
 use super::queue::Queue;
 use super::search::{Hit, Near, boxes_distance};
 use crate::Scalar;
-use crate::memory::Padded;
+use crate::memory::{self, Padded};
 use crate::simd::Simd;
 use crate::spatial::{BoxTree, Cells, Presence};
 use std::cmp::Reverse;
@@ -170,6 +170,9 @@ impl<T: Scalar> Solver<T> {
     pub(super) fn queue_again(&mut self, candidates: &Candidates<T>, place: u32, value: T) {
         if value > T::ZERO {
             let key = value.key(candidates.point[place as usize]);
+            if self.lowered.try_reserve(1).is_err() {
+                memory::refuse::<(T::Key, u32)>(self.lowered.len() + 1);
+            }
             self.lowered.push(Reverse((key, place)));
         }
     }
@@ -188,7 +191,7 @@ impl<T: Scalar> Solver<T> {
         let sample = candidates.sample(place, value);
         self.hits.clear();
         if let Some(witness) = self.search::<S, SHARED>(simd, band, own, &sample) {
-            return self.waiting.push(Waiting { place, witness });
+            return memory::push(&mut self.waiting, Waiting { place, witness });
         }
         if SHARED {
             // Those found decided may have lowered it before.
@@ -202,7 +205,7 @@ impl<T: Scalar> Solver<T> {
         }
         // From here on it is decided.
         candidates.live[place as usize].store(0, Ordering::Release);
-        self.accepted.push(value.key(sample.point));
+        memory::push(&mut self.accepted, value.key(sample.point));
         self.list.push(sample.at, sample.slot);
     }
 

@@ -3,7 +3,7 @@
 use super::slots::Slots;
 use super::walk::Walk;
 use crate::Scalar;
-use crate::memory::Padded;
+use crate::memory::{self, Padded};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{FANOUT, LEAF};
 use std::ops::Range;
@@ -70,7 +70,7 @@ impl<T: Scalar> Staged<T> {
     fn grow(&mut self, count: usize) {
         let room = 2 * count + 64 * LEAF;
         self.rows.iter_mut().for_each(|row| row.resize(room));
-        self.slot.resize(room, 0);
+        memory::resize(&mut self.slot, room, 0);
     }
 
     /// Adds the points of a leaf whose value is above `beta`.

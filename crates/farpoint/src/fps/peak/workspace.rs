@@ -61,7 +61,8 @@ impl<T: Scalar> Memory<T> {
 impl<T: Scalar> Drop for Workspace<T> {
     fn drop(&mut self) {
         let memory = std::mem::take(&mut self.0);
-        if memory.bytes() <= KEPT_BYTES {
+        // Work that was broken off may have left arrays of different lengths.
+        if memory.bytes() <= KEPT_BYTES && !std::thread::panicking() {
             // When the thread is ending there is nothing to keep for.
             let _ = KEPT.try_with(|kept| kept.borrow_mut().push(Box::new(memory)));
         }

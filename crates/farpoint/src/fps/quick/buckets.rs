@@ -2,7 +2,7 @@
 
 use crate::Scalar;
 use crate::cloud::{Cloud, PADDING};
-use crate::memory::{Aligned, MOST_LANES};
+use crate::memory::{self, Aligned, MOST_LANES};
 use crate::spatial::NONE;
 
 /// A bucket's pending list holds this many samples; then it is visited.
@@ -37,38 +37,41 @@ pub(super) struct Buckets<T> {
 impl<T: Scalar> Buckets<T> {
     /// Splits the cloud; all distances are infinite.
     pub(super) fn new(cloud: &Cloud<T>, height: u32) -> Self {
-        let mut order: Vec<u32> = (0..cloud.len as u32).collect();
-        let mut leaves = Vec::new();
+        let mut order = memory::collected(0..cloud.len as u32);
+        let mut leaves = Leaves { points: Vec::new(), corners: Vec::new() };
         let mut splitter = Splitter { cloud, spare: Vec::new(), leaves: &mut leaves };
         splitter.split(&mut order, height);
-        let len = leaves.len();
+        let len = leaves.points.len();
         let mut first = vec![0u32];
-        first.extend(leaves.iter().scan(0, |end, leaf: &Leaf<T>| {
-            *end += leaf.points.div_ceil(MOST_LANES) * MOST_LANES;
-            Some(*end as u32)
-        }));
+        memory::extend(
+            &mut first,
+            leaves.points.iter().scan(0, |end, points| {
+                *end += points.div_ceil(MOST_LANES) * MOST_LANES;
+                Some(*end as u32)
+            }),
+        );
         let slots = first[len] as usize;
         let (below, padded) = (T::from_f64(-1.0), len + PADDING);
         let array = |n: usize, value: T| Aligned::new(n, value);
         let dims = cloud.dims();
         let mut buckets = Self {
             len,
-            points: vec![NONE; slots],
+            points: memory::filled(slots, NONE),
             axes: (0..dims).map(|_| array(slots, T::ZERO)).collect(),
             distance: array(slots, below),
             largest: array(padded, below),
-            best: first[..len].to_vec(),
+            best: memory::collected(first[..len].iter().copied()),
             low: (0..dims).map(|_| array(padded, T::ZERO)).collect(),
             high: (0..dims).map(|_| array(padded, T::ZERO)).collect(),
-            pending: vec![0; len * PENDING],
-            waiting: vec![0; len],
+            pending: memory::zeros(len * PENDING),
+            waiting: memory::zeros(len),
             first,
         };
         let mut rest = &order[..];
-        for (bucket, leaf) in leaves.iter().enumerate() {
-            let (points, after) = rest.split_at(leaf.points);
+        for (bucket, corners) in leaves.corners.chunks_exact(dims).enumerate() {
+            let (points, after) = rest.split_at(leaves.points[bucket]);
             rest = after;
-            buckets.fill(cloud, bucket, points, &leaf.corners);
+            buckets.fill(cloud, bucket, points, corners);
         }
         buckets
     }
@@ -91,11 +94,11 @@ impl<T: Scalar> Buckets<T> {
         if let [point] = points[..] {
             return self.points.iter().position(|&p| p == point).into_iter().collect();
         }
-        let mut slot_of = vec![0; self.points.len()];
+        let mut slot_of = memory::zeros(self.points.len());
         for (slot, &point) in self.points.iter().enumerate().filter(|(_, p)| **p != NONE) {
             slot_of[point as usize] = slot;
         }
-        points.iter().map(|&point| slot_of[point as usize]).collect()
+        memory::collected(points.iter().map(|&point| slot_of[point as usize]))
     }
 
     /// The bucket of a slot.
@@ -104,16 +107,16 @@ impl<T: Scalar> Buckets<T> {
     }
 }
 
-/// A bucket to be: how many points, and its box by axis.
-struct Leaf<T> {
-    points: usize,
+/// Buckets to be: the number of points of each, and its box by axis, one after another.
+struct Leaves<T> {
+    points: Vec<usize>,
     corners: Vec<(T, T)>,
 }
 
 struct Splitter<'a, T> {
     cloud: &'a Cloud<T>,
     spare: Vec<u32>,
-    leaves: &'a mut Vec<Leaf<T>>,
+    leaves: &'a mut Leaves<T>,
 }
 
 impl<T: Scalar> Splitter<'_, T> {
@@ -126,7 +129,8 @@ impl<T: Scalar> Splitter<'_, T> {
             .fold(0, |best, axis| if width(axis) > width(best) { axis } else { best });
         let (low, high) = corners[widest];
         if height == 0 || points.len() <= MOST_LANES || low >= high {
-            self.leaves.push(Leaf { points: points.len(), corners });
+            memory::push(&mut self.leaves.points, points.len());
+            memory::extend(&mut self.leaves.corners, corners);
             return;
         }
         let share = 1.0 / points.len() as f64;
@@ -144,7 +148,7 @@ impl<T: Scalar> Splitter<'_, T> {
                 points[left] = point;
                 left += 1;
             } else {
-                self.spare.push(point);
+                memory::push(&mut self.spare, point);
             }
         }
         points[left..].copy_from_slice(&self.spare);

@@ -29,6 +29,7 @@ use crate::cloud::Cloud;
 use crate::simd::Simd;
 use crate::{Error, Scalar};
 use buckets::Buckets;
+use std::mem;
 use step::{Counts, Farthest, Step};
 
 /// A tree has at most this height: a million buckets.
@@ -53,8 +54,8 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         farthest
     };
     let mut farthest = Farthest { slot: 0, value: T::INFINITY };
-    for (start, slot) in selection.starts.clone().into_iter().zip(buckets.slots(&selection.starts))
-    {
+    let starts = mem::take(&mut selection.starts);
+    for (&start, slot) in starts.iter().zip(buckets.slots(&starts)) {
         selection.begin(start);
         farthest = apply(&mut buckets, slot, selection);
     }

@@ -5,6 +5,7 @@
 
 use crate::Scalar;
 use crate::cloud::Cloud;
+use crate::memory;
 
 /// The most voxels along an axis.
 pub(in crate::fps) const MOST_VOXELS: u32 = 1024;
@@ -55,7 +56,7 @@ impl Grid {
 
     /// Number of active voxels. Takes `nvox^3` bytes.
     fn active<T: Scalar>(&self, cloud: &Cloud<T>) -> usize {
-        let mut active = vec![false; (self.nvox as usize).pow(3)];
+        let mut active = memory::zeros((self.nvox as usize).pow(3));
         self.ids(cloud).for_each(|id| active[id as usize] = true);
         active.into_iter().filter(|&active| active).count()
     }
@@ -76,8 +77,9 @@ impl Grid {
 
     /// The voxel of every point above the point's index, sorted.
     pub(super) fn sorted_keys<T: Scalar>(&self, cloud: &Cloud<T>) -> Vec<u64> {
-        let mut keys: Vec<u64> =
-            self.ids(cloud).zip(0..).map(|(id, point)| u64::from(id) << 32 | point).collect();
+        let mut keys: Vec<u64> = memory::collected(
+            self.ids(cloud).zip(0..).map(|(id, point)| u64::from(id) << 32 | point),
+        );
         keys.sort_unstable();
         keys
     }

@@ -24,9 +24,11 @@ use super::selection::Selection;
 use crate::RadiusOptions;
 use crate::clock::Clock;
 use crate::cloud::Cloud;
+use crate::memory;
 use crate::simd::Simd;
 use crate::{Error, Scalar};
 use grid::Grid;
+use std::mem;
 use step::{Counts, Farthest, Step};
 use voxels::Voxels;
 
@@ -43,7 +45,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     };
     let mut voxels = Voxels::new(cloud, &grid);
     clock.lap(&mut selection.statistics.seconds.build);
-    let mut visits = Vec::with_capacity(voxels.len);
+    let mut visits = memory::with_capacity(voxels.len);
     let mut apply = |voxels: &mut Voxels<T>, place: usize, selection: &mut Selection<'_, T>| {
         let step = Step { voxels, visits: &mut visits, place, options, count: selection.count };
         let (farthest, counts) = simd.vectorize(step);
@@ -51,7 +53,8 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         farthest
     };
     let mut farthest = Farthest { place: 0, value: T::INFINITY };
-    for (start, place) in selection.starts.clone().into_iter().zip(places(&voxels, selection)) {
+    let starts = mem::take(&mut selection.starts);
+    for (&start, place) in starts.iter().zip(places(&voxels, &starts)) {
         selection.begin(start);
         farthest = apply(&mut voxels, place, selection);
     }
@@ -69,23 +72,24 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
 }
 
 /// Where the start points are stored.
-fn places<T: Scalar>(voxels: &Voxels<T>, selection: &Selection<'_, T>) -> Vec<usize> {
-    if let [start] = selection.starts[..] {
+fn places<T: Scalar>(voxels: &Voxels<T>, starts: &[u32]) -> Vec<usize> {
+    if let [start] = *starts {
         return voxels.points.iter().position(|&point| point == start).into_iter().collect();
     }
-    let mut place_of = vec![0; voxels.points.len()];
+    let mut place_of = memory::zeros(voxels.points.len());
     for (place, &point) in voxels.points.iter().enumerate() {
         place_of[point as usize] = place;
     }
-    selection.starts.iter().map(|&start| place_of[start as usize]).collect()
+    memory::collected(starts.iter().map(|&start| place_of[start as usize]))
 }
 
 /// Offers what is left when the largest distance is zero: duplicates of chosen points, in
 /// index order.
 fn finish<T: Scalar>(voxels: &Voxels<T>, selection: &mut Selection<'_, T>) {
     let unchosen = voxels.points.iter().zip(&voxels.distance[..]);
-    let mut left: Vec<u32> =
-        unchosen.filter(|(_, distance)| **distance >= T::ZERO).map(|(point, _)| *point).collect();
+    let mut left: Vec<u32> = memory::collected(
+        unchosen.filter(|(_, distance)| **distance >= T::ZERO).map(|(point, _)| *point),
+    );
     left.sort_unstable();
     for point in left {
         if !selection.offer(point, T::ZERO) {

@@ -38,7 +38,7 @@
 use super::grid::Grid;
 use crate::Scalar;
 use crate::cloud::{Cloud, PADDING};
-use crate::memory::Aligned;
+use crate::memory::{self, Aligned};
 
 /// A voxel whose farthest point is not known.
 pub(super) const NONE: u32 = u32::MAX;
@@ -72,13 +72,16 @@ impl<T: Scalar> Voxels<T> {
     /// voxels are stored (eq. 9).
     pub(super) fn new(cloud: &Cloud<T>, grid: &Grid) -> Self {
         let keys = grid.sorted_keys(cloud);
-        let points: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
+        let points = memory::collected(keys.iter().map(|&key| key as u32));
         let runs = || keys.chunk_by(|a, b| a >> 32 == b >> 32);
         let mut first = vec![0];
-        first.extend(runs().scan(0, |end, run| {
-            *end += run.len() as u32;
-            Some(*end)
-        }));
+        memory::extend(
+            &mut first,
+            runs().scan(0, |end, run| {
+                *end += run.len() as u32;
+                Some(*end)
+            }),
+        );
         let len = first.len() - 1;
         let padded = |n: usize| n + PADDING;
         let axes = cloud.axes.iter().map(|values| {
@@ -96,9 +99,9 @@ impl<T: Scalar> Voxels<T> {
             points,
             distance: Aligned::new(padded(cloud.len), T::INFINITY),
             largest: Aligned::new(padded(len), below),
-            best: vec![NONE; len],
+            best: memory::filled(len, NONE),
             centers: std::array::from_fn(|_| Aligned::new(padded(len), T::ZERO)),
-            radius: Vec::with_capacity(len),
+            radius: memory::with_capacity(len),
             reach: Aligned::new(padded(len), below),
         };
         for (voxel, run) in runs().enumerate() {

@@ -1,6 +1,7 @@
 //! Gradients of the distances of several neighbors.
 
 use crate::neighbors::gradients::{Distances, Places, check_dims, of_both, placed};
+use crate::unwind::caught;
 use crate::{Error, Gradients, Neighbors, Points, Scalar, WithinBall};
 
 /// The gradients of both clouds, from those of `found.all_distances`, one number per place. What is in
@@ -68,7 +69,7 @@ where
     X: Points<T> + ?Sized,
     Y: Points<T> + ?Sized,
 {
-    let (indices, places) = (&*placed(&found.all_indices, y)?, Places::Each(found.k));
+    let (indices, places) = (&*caught(|| placed(&found.all_indices, y))?, Places::Each(found.k));
     run(threads, Distances { indices, gradients, places, norm: found.norm }, x, y)
 }
 
@@ -84,7 +85,8 @@ where
     X: Points<T> + ?Sized,
     Y: Points<T> + ?Sized,
 {
-    let (indices, places) = (&*placed(&found.indices, y)?, Places::Offsets(&found.offsets));
+    let (indices, places) =
+        (&*caught(|| placed(&found.indices, y))?, Places::Offsets(&found.offsets));
     run(threads, Distances { indices, gradients, places, norm: found.norm }, x, y)
 }
 

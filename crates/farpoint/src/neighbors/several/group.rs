@@ -65,7 +65,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
             let spare = if self.limits.most < T::INFINITY { LEAF } else { LEAF / 2 };
             self.room = k + k / 2 + spare + LEAF;
             if self.keys.len() < self.room * LEAF {
-                self.keys.resize(self.room * LEAF, T::LAST_KEY);
+                memory::resize(&mut self.keys, self.room * LEAF, T::LAST_KEY);
             }
         }
         self.limit = [if choose && k == 0 { T::from_f64(-1.0) } else { self.limits.most }; LEAF];
@@ -347,7 +347,8 @@ impl<'a, T: Scalar> Group<'a, T> {
         let Some((distances, points)) = (unsafe { self.output.room(query) }) else { return };
         let found = distances.iter().zip(&*points);
         self.keys.clear();
-        self.keys.extend(found.map(|(&distance, &point)| self.limits.key_of(distance, point)));
+        let key = |(&distance, &point): (&T, &u32)| self.limits.key_of(distance, point);
+        memory::extend(&mut self.keys, found.map(key));
         let count = self.sorted.bring_best(simd, &mut self.keys, points.len());
         // SAFETY: as the caller ensures.
         unsafe { self.output.set(query, &self.keys[..count]) };

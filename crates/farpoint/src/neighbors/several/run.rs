@@ -3,7 +3,7 @@
 use super::group::Group;
 use super::limits::Limits;
 use super::output::{Output, Places};
-use crate::memory::Shared;
+use crate::memory::{self, Shared};
 use crate::neighbors::gather::{Kind, Search};
 use crate::neighbors::metric::Metric;
 use crate::neighbors::start::{self, Ask, Options, Ready, asks};
@@ -31,7 +31,7 @@ impl<T: Scalar> Ask<T> for Best<'_> {
         let mut found = Neighbors {
             all_distances: filled(all, T::INFINITY)?,
             all_indices: filled(all, Neighbors::<T>::NONE)?,
-            counts: vec![0; rows],
+            counts: memory::zeros(rows),
             k,
             norm: ready.norm,
             dropped: ready.pair.dropped(0),
@@ -62,9 +62,9 @@ impl<T: Scalar> Ask<T> for All<'_> {
     }
     fn find(&self, ready: &Ready<'_, '_, T>) -> Result<WithinBall<T>, Error> {
         let rows = ready.pair.rows[0];
-        let mut counts = vec![0; rows];
+        let mut counts = memory::zeros(rows);
         pass(ready, self.0, Places::Counts(Shared::new(&mut counts)));
-        let mut offsets = Vec::with_capacity(rows + 1);
+        let mut offsets = memory::with_capacity(rows + 1);
         offsets.push(0usize);
         for count in counts {
             let end = offsets[offsets.len() - 1].checked_add(count as usize);

@@ -1,0 +1,146 @@
+//! Arrays as long as the input or the output. Where there is no memory for one, [`Error::OutOfMemory`] is
+//! raised: `vec!` and `collect` would end the process. For small arrays those are fine.
+
+use crate::Error;
+use crate::unwind::raise;
+use std::alloc::{Layout, alloc_zeroed};
+
+/// Ends the work for want of memory for so many values.
+#[cold]
+pub(crate) fn refuse<V>(len: usize) -> ! {
+    raise(Error::OutOfMemory { bytes: len.saturating_mul(size_of::<V>()) })
+}
+
+/// Makes room for so many more values.
+#[inline]
+pub fn reserve<V>(array: &mut Vec<V>, more: usize) {
+    if array.try_reserve(more).is_err() {
+        refuse::<V>(array.len().saturating_add(more));
+    }
+}
+
+/// Returns an empty array with room for so many values.
+pub fn with_capacity<V>(len: usize) -> Vec<V> {
+    let mut array = Vec::new();
+    if array.try_reserve_exact(len).is_err() {
+        refuse::<V>(len);
+    }
+    array
+}
+
+/// Returns so many equal values.
+pub fn filled<V: Clone>(len: usize, value: V) -> Vec<V> {
+    let mut array = with_capacity(len);
+    array.resize(len, value);
+    array
+}
+
+/// Makes an array so long; new values are equal to `value`.
+pub fn resize<V: Clone>(array: &mut Vec<V>, len: usize, value: V) {
+    reserve(array, len.saturating_sub(array.len()));
+    array.resize(len, value);
+}
+
+/// Adds values to the end of an array.
+pub fn extend<V>(array: &mut Vec<V>, values: impl IntoIterator<Item = V>) {
+    let mut values = values.into_iter();
+    let (least, most) = values.size_hint();
+    reserve(array, least);
+    if most == Some(least) {
+        return array.extend(values);
+    }
+    while let Some(value) = values.next() {
+        push(array, value);
+    }
+}
+
+/// Adds a value to the end of an array.
+#[inline]
+pub fn push<V>(array: &mut Vec<V>, value: V) {
+    if array.len() == array.capacity() {
+        reserve(array, 1);
+    }
+    array.push(value);
+}
+
+/// Returns the values of an iterator.
+pub fn collected<V>(values: impl IntoIterator<Item = V>) -> Vec<V> {
+    let values = values.into_iter();
+    let mut array = with_capacity(values.size_hint().0);
+    extend(&mut array, values);
+    array
+}
+
+/// Returns the values of an iterator of results, or the first error.
+pub fn try_collected<V, E>(values: impl Iterator<Item = Result<V, E>>) -> Result<Vec<V>, E> {
+    let mut array = with_capacity(values.size_hint().0);
+    for value in values {
+        push(&mut array, value?);
+    }
+    Ok(array)
+}
+
+/// Numbers whose zero is all zero bits.
+///
+/// # Safety
+/// Zero bytes must be a value of the type.
+pub unsafe trait Zero: Copy {}
+
+macro_rules! zero {
+    ($($number:ty),*) => { $(
+        // SAFETY: every pattern of bits is a number of this type.
+        unsafe impl Zero for $number {}
+    )* };
+}
+zero!(u8, u32, i32, u64, i64, usize, f32, f64);
+// SAFETY: a zero byte is `false`.
+unsafe impl Zero for bool {}
+
+/// Returns so many zeros, in pages of the system that nobody has touched yet.
+pub fn zeros<V: Zero>(len: usize) -> Vec<V> {
+    let Ok(layout) = Layout::array::<V>(len) else { refuse::<V>(len) };
+    if layout.size() == 0 {
+        return Vec::new();
+    }
+    // SAFETY: the layout has a size.
+    let start = unsafe { alloc_zeroed(layout) };
+    if start.is_null() {
+        refuse::<V>(len);
+    }
+    // SAFETY: the global allocator gave it for an array of so many values, all of them zero bytes.
+    unsafe { Vec::from_raw_parts(start.cast(), len, len) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unwind::caught;
+
+    #[test]
+    fn arrays_are_those_of_the_standard_library() {
+        assert_eq!(filled(3, 7u8), [7; 3]);
+        assert_eq!(zeros::<f64>(4), [0.0; 4]);
+        assert_eq!(zeros::<f64>(0), []);
+        assert_eq!(
+            collected((0..100).filter(|x| x % 3 == 0)),
+            (0..34).map(|x| 3 * x).collect::<Vec<_>>()
+        );
+        let mut array = collected(0..3);
+        resize(&mut array, 2, 0);
+        extend(&mut array, [5, 6]);
+        push(&mut array, 7);
+        resize(&mut array, 6, 9);
+        assert_eq!(array, [0, 1, 5, 6, 7, 9]);
+    }
+
+    #[test]
+    fn an_array_that_is_too_large_is_an_error() {
+        for len in [1usize << 50, usize::MAX / 8, usize::MAX] {
+            let refused = Err(Error::OutOfMemory { bytes: len.saturating_mul(8) });
+            assert_eq!(caught(|| Ok(zeros::<u64>(len))), refused);
+            assert_eq!(caught(|| Ok(with_capacity::<u64>(len))), refused);
+            assert_eq!(caught(|| Ok(filled(len, 1u64))), refused);
+            assert_eq!(caught(|| Ok(collected(0..len as u64))), refused);
+        }
+    }
+}
