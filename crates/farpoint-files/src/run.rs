@@ -66,7 +66,7 @@ pub fn run(
         serve();
     };
     thread::scope(|scope| {
-        let start = |_: &usize| thread::Builder::new().spawn_scoped(scope, &serve_apart).is_ok();
+        let start = |_: &usize| thread::Builder::new().spawn_scoped(scope, serve_apart).is_ok();
         // Where the system refuses all threads, this one does the work.
         if (0..jobs).filter(start).count() == 0 {
             serve();

@@ -68,7 +68,7 @@ impl Job<'_> {
     }
 
     /// The best time of several runs, and a sample with statistics.
-    fn best<T: Scalar>(&self, cloud: &Vec<[T; 3]>) -> (f64, Sample<T>)
+    fn best<T: Scalar>(&self, cloud: &[[T; 3]]) -> (f64, Sample<T>)
     where
         [[T; 3]]: Points<T>,
     {

@@ -131,6 +131,7 @@ macro_rules! functions {
             /// # Safety
             /// As cuda.h asks; the driver must be open.
             #[inline]
+            #[allow(clippy::too_many_arguments, reason = "as cuda.h has them")]
             pub unsafe fn $name($($argument: $type),*) -> CUresult {
                 // SAFETY: passed on to the caller.
                 unsafe { (driver().$name)($($argument),*) }

@@ -43,13 +43,13 @@ pub fn resize<V: Clone>(array: &mut Vec<V>, len: usize, value: V) {
 
 /// Adds values to the end of an array.
 pub fn extend<V>(array: &mut Vec<V>, values: impl IntoIterator<Item = V>) {
-    let mut values = values.into_iter();
+    let values = values.into_iter();
     let (least, most) = values.size_hint();
     reserve(array, least);
     if most == Some(least) {
         return array.extend(values);
     }
-    while let Some(value) = values.next() {
+    for value in values {
         push(array, value);
     }
 }
@@ -71,7 +71,10 @@ pub fn collected<V>(values: impl IntoIterator<Item = V>) -> Vec<V> {
     array
 }
 
-/// Returns the values of an iterator of results, or the first error.
+/// Returns the values of an iterator of results.
+///
+/// # Errors
+/// The first error of the iterator.
 pub fn try_collected<V, E>(values: impl Iterator<Item = Result<V, E>>) -> Result<Vec<V>, E> {
     let mut array = with_capacity(values.size_hint().0);
     for value in values {

@@ -56,7 +56,7 @@ mod tests {
         assert!(granted(4, refused).is_none());
         assert_eq!(granted_of(), Some([4, 1]));
         // A thread that is there needs no stack.
-        let here = || refused().use_current_thread();
+        let here = move || refused().use_current_thread();
         let in_another = std::thread::spawn(move || {
             let pool = granted(4, here).unwrap();
             assert!(granted(2, here).is_none(), "this thread is one of a pool");

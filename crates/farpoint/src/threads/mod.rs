@@ -136,6 +136,10 @@ pub fn spread<R: Send>(
 ///
 /// # Errors
 /// The work that was not begun.
+#[allow(
+    clippy::missing_panics_doc,
+    reason = "the work is taken once: where it runs, or where it was not begun"
+)]
 pub fn spawned<'scope, R: Send + 'scope, W: FnOnce() -> R + Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: W,

@@ -104,7 +104,7 @@ impl<T: Scalar, const SHARED: bool> Near<'_, T, SHARED> {
         }
         if squared.sorting_bits() < live {
             let (part, place) = (self.part, place as u32);
-            memory::push(&mut self.hits, Hit { part, place, value: squared });
+            memory::push(self.hits, Hit { part, place, value: squared });
         }
         false
     }
