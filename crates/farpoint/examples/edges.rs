@@ -78,7 +78,7 @@ impl Job<'_> {
         let run = |statistics| {
             let sampler = Sampler::ratio(self.part).algorithm(algorithm).statistics(statistics);
             let start = Instant::now();
-            let sample = sampler.on(&cpu).sample(&cloud[..]).expect("a cloud");
+            let sample = sampler.on(&cpu).sample(cloud).expect("a cloud");
             (start.elapsed().as_secs_f64(), sample)
         };
         let begin = Instant::now();

@@ -45,8 +45,10 @@ mod tests {
         };
         assert_eq!(caught(in_team), Err(error()));
         let in_pool = || {
-            on_threads(3, || crate::threads::for_each(64, 3, &fail));
-            Ok(())
+            on_threads(3, || {
+                crate::threads::for_each(64, 3, &fail);
+                Ok(())
+            })
         };
         assert_eq!(caught(in_pool), Err(error()));
         assert_eq!(caught(|| Ok(1)), Ok(1));
