@@ -3,7 +3,7 @@
 use crate::files;
 use crate::watch::without_gil;
 use farpoint::Algorithm;
-use farpoint::backend::{granted, spawned};
+use farpoint::backend::{granted_here, spawned};
 use farpoint_files::{Done, Method, Notes, Options, Wanted, answer};
 use farpoint_io::Merged;
 use farpoint_spool::{Error, Event, Job, Outputs, Sampled};
@@ -181,5 +181,5 @@ fn sampled(
 /// Those threads of which this one, which hears signals, is the first. A thread that is one of others already (in a
 /// second call) stays with those.
 fn threads_of(threads: Option<usize>) -> Option<rayon::ThreadPool> {
-    granted(threads?, || rayon::ThreadPoolBuilder::new().use_current_thread())
+    granted_here(threads?, rayon::ThreadPoolBuilder::new)
 }

@@ -34,7 +34,7 @@ CALLS = {
     "nearest": lambda: farpoint.nearest(cloud, few),
     "chamfer": lambda: farpoint.chamfer(cloud, few),
     "knn": lambda: farpoint.knn(cloud, few, 16),
-    "knn of an index": lambda: farpoint.knn(few, index, 16),
+    "knn of an index": lambda: index.knn(few, 16),
     "ball_query": lambda: farpoint.ball_query(cloud, few, 0.1, 16),
     "Index": lambda: farpoint.Index(cloud),
     "gather": lambda: farpoint.gather(cloud, flat),
@@ -140,14 +140,15 @@ def test_indices_that_another_thread_changes():
     import numpy as np
     import farpoint
 
-    values = np.zeros((1000, 8), np.float32)
-    indices = np.zeros((400_000, 1), np.int64)
+    values = np.zeros((1000, 32), np.float32)
+    indices = np.zeros((200_000, 1), np.int64)
     over = threading.Event()
 
     def change():
-        while not over.is_set():
-            indices[:] = 10**9
-            indices[:] = 0
+        while not over.wait(0.002):
+            indices[100_000:] = 10**9
+            over.wait(0.001)
+            indices[100_000:] = 0
 
     thread = threading.Thread(target=change)
     thread.start()

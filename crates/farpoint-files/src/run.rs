@@ -1,7 +1,7 @@
 //! Files side by side on the threads of this process.
 
 use crate::{Batch, Done, Error, File, Notes, Row, Stop, Worker};
-use farpoint::backend::granted;
+use farpoint::backend::granted_here;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -87,7 +87,7 @@ pub fn run(
 /// A pool whose only thread is this one, or that has further ones, fewer where the system refuses them: what the
 /// work on a file shares among threads stays on these.
 fn pool(threads: usize) -> Option<rayon::ThreadPool> {
-    granted(threads.max(1), || rayon::ThreadPoolBuilder::new().use_current_thread())
+    granted_here(threads.max(1), rayon::ThreadPoolBuilder::new)
 }
 
 /// What all threads share.

@@ -17,7 +17,7 @@ pub use crate::simd::{Kernel, Simd};
 pub use crate::spatial::{Cells, Grid};
 pub use crate::sum::total;
 #[cfg(feature = "rayon")]
-pub use crate::threads::{granted, granted_of, start};
+pub use crate::threads::{granted, granted_here, granted_of, start};
 pub use crate::threads::{spawned, spread};
 pub use crate::unwind::caught;
 

@@ -17,7 +17,7 @@ static MOST: AtomicIsize = AtomicIsize::new(0);
 /// Bytes of an allocation that is refused when its turn has come.
 const LARGE: usize = 128 << 10;
 
-/// Large allocations that are granted before one is refused.
+/// Large allocations that are granted before all are refused.
 static GRANTED: AtomicIsize = AtomicIsize::new(isize::MAX);
 
 /// One test at a time: all have the same allocator.
@@ -32,7 +32,7 @@ static ALLOCATOR: Counted = Counted;
 // SAFETY: every call that is not refused goes to `System` unchanged; counting touches no memory of it.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if layout.size() >= LARGE && GRANTED.fetch_sub(1, Relaxed) == 0 {
+        if layout.size() >= LARGE && GRANTED.fetch_sub(1, Relaxed) <= 0 {
             return std::ptr::null_mut();
         }
         let before = USED.fetch_add(layout.size() as isize, Relaxed);
@@ -174,7 +174,7 @@ fn refused(
     })
 }
 
-/// Every large allocation of every call is refused once.
+/// Memory runs out at every large allocation of every call.
 #[test]
 fn memory_that_is_refused_is_an_error() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

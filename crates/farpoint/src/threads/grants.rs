@@ -1,8 +1,8 @@
 //! Pools of as many threads as the system grants, which may be fewer than are wanted.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::error::Error as _;
-use std::sync::OnceLock;
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// Threads that were wanted when the system first refused some, and those that it granted.
@@ -19,22 +19,51 @@ pub fn granted_of() -> Option<[usize; 2]> {
 pub fn granted(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> Option<ThreadPool> {
     let halves = std::iter::successors(Some(threads), |&fewer| (fewer > 1).then_some(fewer / 2));
     for fewer in halves {
-        match builder().num_threads(fewer).build() {
-            Ok(pool) => {
-                if fewer < threads {
-                    REFUSED.get_or_init(|| [threads, fewer]);
-                }
-                return Some(pool);
+        if let Ok(pool) = builder().num_threads(fewer).build() {
+            if fewer < threads {
+                REFUSED.get_or_init(|| [threads, fewer]);
             }
-            // Not the system: this thread is one of another pool.
-            Err(error) if error.source().is_none() => return None,
-            // Those of the attempt are about to end.
-            Err(_) => std::thread::sleep(Duration::from_millis(1)),
+            return Some(pool);
         }
+        // Those of the attempt are about to end.
+        std::thread::sleep(Duration::from_millis(1));
     }
     REFUSED.get_or_init(|| [threads, 1]);
     None
 }
+
+/// As [`granted`], a pool of which this thread is the first: where the system refuses others, the only one. `None` if
+/// it is one of a pool already.
+pub fn granted_here(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> Option<ThreadPool> {
+    if rayon::current_thread_index().is_some() {
+        return None;
+    }
+    // A thread is the first of a pool for good, even if the others are refused after that: so they are tried before.
+    let (ended, end) = channel();
+    let others = threads.saturating_sub(1);
+    let watched = || {
+        let ended = Mutex::new(ended.clone());
+        builder().exit_handler(move |_| {
+            let _ = ended.lock().map(|ended| ended.send(()));
+        })
+    };
+    let tried = (others > 0).then(|| watched().num_threads(others).build());
+    let threads = match tried {
+        Some(Err(_)) => {
+            REFUSED.get_or_init(|| [threads, 1]);
+            1
+        }
+        tried => {
+            drop(tried);
+            (0..others).for_each(|_| drop(end.recv_timeout(PATIENCE)));
+            1 + others
+        }
+    };
+    builder().num_threads(threads).use_current_thread().build().ok()
+}
+
+/// Threads that were tried end within this time, unless the machine is very busy.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Threads that rayon starts unless told otherwise.
 pub(super) fn default_threads() -> usize {
@@ -52,16 +81,19 @@ mod tests {
         let pool = granted(3, ThreadPoolBuilder::new).unwrap();
         assert_eq!(pool.current_num_threads(), 3);
         // Stacks larger than the address space are refused, whoever asks.
-        let refused = || ThreadPoolBuilder::new().stack_size(1 << 60);
+        let refused: fn() -> ThreadPoolBuilder = || ThreadPoolBuilder::new().stack_size(1 << 60);
         assert!(granted(4, refused).is_none());
         assert_eq!(granted_of(), Some([4, 1]));
-        // A thread that is there needs no stack.
-        let here = move || refused().use_current_thread();
-        let in_another = std::thread::spawn(move || {
-            let pool = granted(4, here).unwrap();
-            assert!(granted(2, here).is_none(), "this thread is one of a pool");
-            pool.current_num_threads()
-        });
-        assert_eq!(in_another.join().unwrap(), 1);
+        let in_another = |builder: fn() -> ThreadPoolBuilder| {
+            let of_thread = move || {
+                let pool = granted_here(4, builder).unwrap();
+                assert!(granted_here(2, builder).is_none(), "this thread is one of a pool");
+                assert_eq!(rayon::current_num_threads(), pool.current_num_threads());
+                rayon::join(rayon::current_num_threads, || ()).0
+            };
+            std::thread::spawn(of_thread).join().unwrap()
+        };
+        assert_eq!(in_another(ThreadPoolBuilder::new), 4);
+        assert_eq!(in_another(refused), 1);
     }
 }

@@ -13,7 +13,7 @@ mod team;
 mod wait;
 
 #[cfg(feature = "rayon")]
-pub use grants::{granted, granted_of};
+pub use grants::{granted, granted_here, granted_of};
 #[cfg(feature = "rayon")]
 pub use pool::start;
 #[cfg(feature = "rayon")]

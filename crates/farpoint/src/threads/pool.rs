@@ -2,7 +2,7 @@
 //! fork.
 
 use super::forked;
-use super::grants::{default_threads, granted};
+use super::grants::{default_threads, granted, granted_here};
 use crate::Error;
 
 pub(crate) use rayon::join;
@@ -21,9 +21,7 @@ pub fn start() {
         Err(error) => error.source().is_none(),
     };
     if rayon::current_thread_index().is_none() && !*GLOBAL.get_or_init(global) {
-        std::mem::forget(granted(default_threads(), || {
-            ThreadPoolBuilder::new().use_current_thread()
-        }));
+        std::mem::forget(granted_here(default_threads(), ThreadPoolBuilder::new));
     }
 }
 

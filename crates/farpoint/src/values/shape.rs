@@ -174,7 +174,10 @@ pub(super) fn check_indices<I: RowIndex>(
     let wrong = |index: &I| index.row().map_or(index.number() != -1, |row| row >= rows);
     match parts::first(cpu, indices, wrong)? {
         None => Ok(()),
-        Some(place) => Err(Error::IndexOutOfRange { place, index: indices[place].number(), rows }),
+        Some(place) if wrong(&indices[place]) => {
+            Err(Error::IndexOutOfRange { place, index: indices[place].number(), rows })
+        }
+        Some(_) => Err(Error::IndicesChanged),
     }
 }
 
