@@ -55,7 +55,9 @@ pub fn granted_here(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> 
         }
         tried => {
             drop(tried);
-            (0..others).for_each(|_| drop(end.recv_timeout(PATIENCE)));
+            for _ in 0..others {
+                let _ = end.recv_timeout(PATIENCE);
+            }
             1 + others
         }
     };
