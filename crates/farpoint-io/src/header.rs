@@ -3,7 +3,7 @@
 
 use crate::TextStyle;
 use crate::column::Scalar;
-use crate::npy::DType;
+use crate::dtype::DType;
 use ply_rs_bw::ply::Encoding as PlyEncoding;
 
 /// What a format keeps besides the rows: its header.

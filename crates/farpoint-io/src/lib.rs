@@ -26,6 +26,7 @@ mod copc;
 mod crs;
 mod degrees;
 mod detect;
+mod dtype;
 mod e57;
 mod error;
 mod filter;

@@ -4,7 +4,6 @@
 
 mod archive;
 mod arrays;
-mod dtype;
 mod layout;
 mod numbers;
 mod write;
@@ -12,7 +11,7 @@ mod write;
 pub(crate) use archive::{read_archive, write_packed};
 pub(crate) use arrays::write_archive;
 pub use arrays::{Array, Values};
-pub(crate) use dtype::DType;
+
 pub(crate) use layout::layout;
 pub(crate) use numbers::numbers;
 pub(crate) use write::{
@@ -22,13 +21,13 @@ pub(crate) use write::{
 use crate::cloud::Cloud;
 use crate::column::{Column, Scalar};
 use crate::coordinates::Coordinates;
+use crate::dtype::{DType, Description, TypeStr};
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, NpyHeader};
 use crate::memory;
 use crate::part::Part;
 use crate::table::{Slot, Store, Table};
-use dtype::{Description, TypeStr};
 use std::borrow::Cow;
 
 /// A header with the place where the values start.

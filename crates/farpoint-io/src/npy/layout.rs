@@ -1,7 +1,7 @@
 //! Where the rows of an NPY file are, without reading them.
 
-use super::dtype::DType;
 use super::{cloud, is_half, parse, rows};
+use crate::dtype::DType;
 use crate::error::Fault;
 use crate::layout::{Layout, Rows};
 use crate::table::Store;

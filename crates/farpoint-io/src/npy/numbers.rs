@@ -1,7 +1,8 @@
 //! An array of whole numbers with one axis.
 
-use super::{Cow, DType, Fault, Parsed, Slot, Store, Table, parse, payload, scalar, shape_words};
+use super::{Cow, Fault, Parsed, Slot, Store, Table, parse, payload, scalar, shape_words};
 use crate::column::Column;
+use crate::dtype::DType;
 
 /// The numbers of an array `(n,)` of integers or bool.
 pub(crate) fn numbers(bytes: &[u8]) -> Result<Vec<i64>, Fault> {

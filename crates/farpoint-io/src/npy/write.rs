@@ -1,11 +1,11 @@
 //! Writing NPY: the rows as they were stored, else (points, columns) of one type where that holds
 //! everything exactly, else a structured array.
 
-use super::dtype::{DType, Field};
 use crate::WriteOptions;
 use crate::cloud::Cloud;
 use crate::column::{Attribute, Column, Scalar, named_axes};
 use crate::conversion::{self, Target};
+use crate::dtype::{DType, Field};
 use crate::error::Fault;
 use crate::format::Format;
 use crate::header::{Header, NpyHeader};
