@@ -197,7 +197,7 @@ fn sampling_without_an_output_says_so() {
 }
 
 #[test]
-fn no_command_makes_a_folder() {
+fn the_folder_of_an_output_must_be_there() {
     let folder = Folder::new();
     folder.room("room.ply", 100);
     for command in [
@@ -209,7 +209,6 @@ fn no_command_makes_a_folder() {
         "compare room.ply -n 5 -o no/a.png",
         "compare room.ply -n 5 --csv no/a.csv",
         "demo --points 1000 --out-dir no",
-        "man no",
     ] {
         folder.fails(command, &["folder", "no"]);
     }
