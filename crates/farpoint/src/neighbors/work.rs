@@ -66,24 +66,24 @@ mod tests {
     /// Points that coincide make no search longer than twice as long, a point.
     #[test]
     fn ties_take_at_most_twice_the_steps() {
-        let plain = steps(&cube(POINTS, 1), &cube(POINTS, 1));
-        let check = |name: &str, x: &Cloud, y: &Cloud| {
+        let check = |name: &str, plain: &[(String, f64)], x: &Cloud, y: &Cloud| {
             for ((search, most), (_, steps)) in plain.iter().zip(steps(x, y)) {
-                println!("{name}, {search}: {steps:.1} steps a point, {most:.1} in a cube");
-                assert!(
-                    steps <= 2.0 * most,
-                    "{name}, {search}: {steps} steps a point, {most} in a cube"
-                );
+                let what =
+                    format!("{name}, {search}: {steps:.1} steps a point, {most:.1} in a cube");
+                println!("{what}");
+                assert!(steps <= 2.0 * most, "{what}");
             }
         };
-        let own = |name: &str, cloud: Cloud| check(name, &cloud, &cloud);
+        let plain = steps(&cube(POINTS, 1), &cube(POINTS, 1));
+        let own = |name: &str, cloud: Cloud| check(name, &plain, &cloud, &cloud);
         own("equal", equal(POINTS));
         for (percent, places) in [(40, 1), (99, 1), (100, 8), (40, 100), (100, 100), (100, 3000)] {
             own(&format!("{percent} % at {places} places"), crowded(percent, places));
         }
         own("line", line(POINTS));
         own("lattice", lattice(POINTS));
-        check("around one place", &sphere(POINTS, 1), &vec![[0.0; 3]; POINTS]);
-        check("around 8 places", &cube(POINTS, 1), &crowded(100, 8));
+        let other = steps(&cube(POINTS, 1), &cube(POINTS, 3));
+        check("around one place", &other, &sphere(POINTS, 1), &vec![[0.0; 3]; POINTS]);
+        check("around 8 places", &other, &cube(POINTS, 1), &crowded(100, 8));
     }
 }
