@@ -1,5 +1,6 @@
-"""Little memory, and few threads: an error that says so, and the next call works. The programs run in processes
-of their own, under limits that only Linux has."""
+"""Little memory, and few threads: an error that says so, and the next call works.
+
+The programs run in processes of their own, under limits that only Linux has."""
 
 import os
 import subprocess
@@ -84,14 +85,19 @@ def lacks_memory(call, more):
 
 
 for name, call in CALLS.items():
-    failed = sum(lacks_memory(call, more << 20) for more in [256, 128, 64, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1])
+    steps = [256, 128, 64, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1]
+    failed = sum(lacks_memory(call, more << 20) for more in steps)
     call()
     print(name, failed, flush=True)
 """
 
 
 #: The allocator gives back what is freed, and reserves no address space for each thread.
-ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1"}
+ENVIRONMENT = {
+    "MALLOC_MMAP_THRESHOLD_": "65536",
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+    "MALLOC_ARENA_MAX": "1",
+}
 
 
 def run(program):

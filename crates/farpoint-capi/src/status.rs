@@ -85,7 +85,12 @@ static RUNNING: AtomicUsize = AtomicUsize::new(0);
 pub(crate) fn entry(work: impl FnOnce() -> Result<(), Failure>) -> i32 {
     // An error that an array of this crate raises, for which there is no memory.
     let mut failed = Ok(());
-    let work = || farpoint::backend::caught(|| Ok(failed = work()));
+    let work = || {
+        farpoint::backend::caught(|| {
+            failed = work();
+            Ok(())
+        })
+    };
     let failure = match caught(work).map(|raised| raised.map_err(Failure::from).and(failed)) {
         Ok(Ok(())) => return FARPOINT_OK,
         Ok(Err(failure)) => failure,

@@ -39,9 +39,17 @@ mod tests {
                 raise(error())
             }
         };
-        let in_team = || Ok(Team::crowded(3).each(64, |task, _| fail(task)));
+        let in_team = || {
+            Team::crowded(3).each(64, |task, _| fail(task));
+            Ok(())
+        };
         assert_eq!(caught(in_team), Err(error()));
-        let in_pool = || on_threads(3, || Ok(crate::threads::for_each(64, 3, &fail)));
+        let in_pool = || {
+            on_threads(3, || {
+                crate::threads::for_each(64, 3, &fail);
+                Ok(())
+            })
+        };
         assert_eq!(caught(in_pool), Err(error()));
         assert_eq!(caught(|| Ok(1)), Ok(1));
         assert_eq!(caught(|| Err::<(), _>(Error::EmptyCloud)), Err(Error::EmptyCloud));
