@@ -1,6 +1,8 @@
-"""Little memory, and few threads: an error that says so, and the next call works. The programs run in processes
-of their own, under limits that only Linux has."""
+"""Little memory, and few threads: an error that says so, and the next call works.
 
+The programs run in processes of their own, under limits that only Linux has."""
+
+import os
 import subprocess
 import sys
 import textwrap
@@ -55,25 +57,54 @@ def in_use():
 
 
 unlimited = resource.getrlimit(resource.RLIMIT_AS)
-for name, call in CALLS.items():
-    failed = 0
-    for more in [256, 128, 64, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1]:
-        resource.setrlimit(resource.RLIMIT_AS, (in_use() + (more << 20), unlimited[1]))
+
+
+def lacks_memory(call, more):
+    # In a thread of its own, with which what it keeps for its next call ends.
+    ready, go, raised = threading.Event(), threading.Event(), []
+
+    def run():
+        ready.set()
+        go.wait()
         try:
             call()
-        except MemoryError:
-            failed += 1
-        finally:
-            resource.setrlimit(resource.RLIMIT_AS, unlimited)
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    ready.wait()
+    resource.setrlimit(resource.RLIMIT_AS, (in_use() + more, unlimited[1]))
+    try:
+        go.set()
+        thread.join()
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, unlimited)
+    assert all(isinstance(error, MemoryError) for error in raised), raised
+    return bool(raised)
+
+
+for name, call in CALLS.items():
+    steps = [256, 128, 64, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1]
+    failed = sum(lacks_memory(call, more << 20) for more in steps)
     call()
     print(name, failed, flush=True)
 """
 
 
-def run(program, *, preexec=None, command=()):
+#: The allocator gives back what is freed, and reserves no address space for each thread.
+ENVIRONMENT = {
+    "MALLOC_MMAP_THRESHOLD_": "65536",
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+    "MALLOC_ARENA_MAX": "1",
+}
+
+
+def run(program):
     """Runs a program to its end; fails with what it said unless its status is 0."""
-    line = [*command, sys.executable, "-c", textwrap.dedent(program)]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=300, preexec_fn=preexec)
+    line = [sys.executable, "-c", textwrap.dedent(program)]
+    environment = {**os.environ, **ENVIRONMENT}
+    done = subprocess.run(line, capture_output=True, text=True, timeout=300, env=environment)
     assert done.returncode == 0, f"{done.returncode}\n{done.stdout}\n{done.stderr[-3000:]}"
     return done.stdout
 

@@ -126,7 +126,7 @@ pub enum Error {
     /// A radius that is negative or NaN.
     #[error("radius {0} is not a number of at least 0")]
     BadRadius(f64),
-    /// Zero threads, or a pool that could not be started.
+    /// Zero threads.
     #[error("{0} threads cannot be used: {1}")]
     BadThreads(usize, String),
     /// Zero voxels per axis, or too many.
