@@ -12,8 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Most megabytes that each may have. The command is to weigh 12; it weighs 17.4, and may not grow again.
-const COMMAND: f64 = 17.9;
+/// Most megabytes that each may have. The command is to weigh 12; it weighs 16.7, and may not grow again.
+const COMMAND: f64 = 17.2;
 /// It is to weigh 8.
 const WHEEL: f64 = 9.5;
 const LIBRARY: f64 = 6.0;

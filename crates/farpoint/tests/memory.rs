@@ -188,9 +188,8 @@ fn memory_that_is_refused_is_an_error() {
             let mut errors = 0;
             for number in 0..wanted {
                 match refused(number, &call, &cpu, &cloud).0 {
-                    Err(Error::OutOfMemory { bytes }) => {
-                        assert!(bytes > 0);
-                        errors += 1;
+                    Err(Error::OutOfMemory { bytes: 1.. } | Error::TooManyNeighbors(_)) => {
+                        errors += 1
                     }
                     // With several threads the number may vary.
                     Ok(()) if threads > 1 => {}
