@@ -37,7 +37,7 @@ const PARTS: usize = 2;
 /// With more candidates than this in each, twice as many: they must fit a cache.
 const LARGE_PART: usize = if cfg!(test) { 40 } else { 1 << 12 };
 
-/// So few candidates are soon compared with each other, and the next band may be deep.
+/// So few candidates are soon compared with each other, whatever cells they lie in.
 const FEW: usize = if cfg!(test) { 20 } else { 100 };
 
 /// Choices are applied by one thread if that is less work than looking at this many points.
@@ -152,8 +152,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let stop_radius = selection.stop_radius();
         let mut clock = Clock::now();
         if self.work.collected.len() == 0 {
-            let beta =
-                self.floor.next(largest, Progress { samples, remaining, stop_radius, few: false });
+            let beta = self.floor.next(largest, Progress { samples, remaining, stop_radius });
             let team = self.team_for(self.tree.points.len() / 300, usize::MAX);
             self.update(team, 0, beta, &mut selection.statistics);
         }
@@ -167,8 +166,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             // All distances are then at or below this floor, and the largest close to it: another floor can be
             // told from it, for which candidates are collected meanwhile.
             let (samples, remaining) = (samples + chosen, remaining - chosen);
-            let few = self.work.collected.len() <= FEW;
-            let progress = Progress { samples, remaining, stop_radius, few };
+            let progress = Progress { samples, remaining, stop_radius };
             let some = self.beta > T::ZERO;
             let beta = if some { self.floor.next(self.beta, progress) } else { T::INFINITY };
             let team = self.team_for(chosen, samples);

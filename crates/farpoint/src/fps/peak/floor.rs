@@ -11,10 +11,6 @@ use crate::Scalar;
 /// measured, see docs/performance-log.md.
 const GAMMA: f64 = 0.85;
 
-/// The same after a band of few candidates: any band takes some time, and where distances are of all magnitudes there
-/// would be thousands.
-const GAMMA_OF_FEW: f64 = 0.1;
-
 /// The last band is aimed to go this far beyond the sample (in distance): missing a few
 /// choices costs a band more.
 const BEYOND: f64 = 0.99;
@@ -27,8 +23,6 @@ pub(super) struct Progress {
     pub(super) remaining: usize,
     /// The covering radius to stop at.
     pub(super) stop_radius: Option<f64>,
-    /// Whether the last band had few candidates.
-    pub(super) few: bool,
 }
 
 /// What is known of how distances fall as samples are taken.
@@ -61,8 +55,7 @@ impl Floor {
                 self.slope = Some(self.slope.map_or(slope, |known| 0.5 * (known + slope)));
             }
         }
-        let gamma = if progress.few { GAMMA_OF_FEW } else { GAMMA };
-        let Some(slope) = self.slope else { return gamma };
+        let Some(slope) = self.slope else { return GAMMA };
         let goal = match progress.stop_radius {
             Some(radius) => radius * radius / largest,
             // One more than wanted, for the covering radius.
@@ -70,7 +63,7 @@ impl Floor {
         };
         let goal = goal * BEYOND;
         // So many bands are left, of equal depth.
-        let bands = (goal.ln() / gamma.ln()).round().clamp(1.0, 1e6);
-        goal.powf(1.0 / bands).clamp(gamma.min(0.5), 0.999)
+        let bands = (goal.ln() / GAMMA.ln()).round().clamp(1.0, 1e6);
+        goal.powf(1.0 / bands).clamp(0.5, 0.999)
     }
 }
