@@ -33,7 +33,7 @@ Project tasks.
 
 Usage: cargo xtask <task>
 
-  test [--all] [STEP..] run the checks that take 8 minutes, or all, or only these steps; stops at the first
+  test [--all] [STEP..] run the quick checks, or all, or only these steps; stops at the first
                         failure. FARPOINT_PATIENCE=N multiplies the time limits of the steps
   golden                rewrite the golden file
   kernels [--check] [--all]
