@@ -34,8 +34,9 @@ pub(crate) fn address() -> Result<Skipped> {
     command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
     let folder = target_folder().join("address-sanitizer");
     command.env("CARGO_INCREMENTAL", "0").env("CARGO_TARGET_DIR", &folder);
-    // Memory that threads keep for their next run is no leak.
-    let skipped = run_tests(command.env("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=1"))?;
+    // Memory that threads keep for their next run is no leak, and what is too large is refused as by any allocator.
+    let options = "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1";
+    let skipped = run_tests(command.env("ASAN_OPTIONS", options))?;
     // Built once and for this step alone, on a disk that may be small.
     if std::env::var_os("CI").is_some() {
         std::fs::remove_dir_all(folder)?;
