@@ -234,7 +234,7 @@ fn write(
     output::write_file(&picture_of(path), &picture)
 }
 
-/// Where the picture beside the points goes.
+/// Path of the picture beside the points.
 fn picture_of(path: &Path) -> PathBuf {
     path.with_extension("png")
 }

@@ -97,7 +97,7 @@ pub(crate) fn spread<J: Sync, R: Send>(
     Ok(results.into_iter().flatten().collect())
 }
 
-/// What the work on a thread gave, or gives here where the system refused the thread.
+/// Result of the work on a thread; the work runs here if the system refused the thread.
 pub(crate) fn joined<R>(thread: Result<ScopedJoinHandle<'_, R>, impl FnOnce() -> R>) -> R {
     match thread {
         Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),

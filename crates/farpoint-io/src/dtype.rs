@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DType {
     Plain(TypeStr),
-    /// So many of a type in one field.
+    /// An array within a field: its length and the type of its items.
     Array(u64, Box<DType>),
     Record(Vec<Field>),
 }

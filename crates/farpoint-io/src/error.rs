@@ -162,7 +162,7 @@ impl Error {
     }
 }
 
-/// What is wrong, and what to do about it, on one line.
+/// Text of the fault and its remedy, on one line.
 fn advised(what: &str, fix: &str) -> String {
     format!("{}; {}", printable(what), printable(fix))
 }

@@ -26,13 +26,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a terminal acts on a character instead of showing it.
+/// Returns true if a terminal acts on the character instead of showing it.
 fn acts(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Whether XML can hold the text as character data that is not escaped (`CDATA`).
+/// Returns true if XML can hold the text as character data that is not escaped (`CDATA`).
 pub(crate) fn fits_xml(text: &str) -> bool {
     let fits = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     text.chars().all(fits) && !text.contains("]]>")

@@ -11,7 +11,6 @@ mod write;
 pub(crate) use archive::{read_archive, write_packed};
 pub(crate) use arrays::write_archive;
 pub use arrays::{Array, Values};
-
 pub(crate) use layout::layout;
 pub(crate) use numbers::numbers;
 pub(crate) use write::{

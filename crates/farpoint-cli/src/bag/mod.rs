@@ -51,7 +51,7 @@ impl fmt::Display for Unread {
 
 impl std::error::Error for Unread {}
 
-/// Whether an error means that some messages were passed on unread.
+/// Returns true if the error says that some messages were passed on unread.
 pub(crate) fn is_partial(error: &anyhow::Error) -> bool {
     error.is::<Unread>()
 }

@@ -5,7 +5,7 @@ use farpoint_io::{Scalar, Scan, summary};
 use farpoint_spool::Error;
 use std::fs;
 
-/// What the process takes before it reads anything, with what allocators keep.
+/// Bytes that the process takes before it reads anything, with those that allocators keep.
 const PROCESS: u64 = 24 << 20;
 
 /// Bytes that sampling a file in memory takes, at most.

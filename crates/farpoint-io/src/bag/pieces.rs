@@ -97,7 +97,7 @@ fn wrong_length(at: u64) -> Fault {
     damaged("the length of this record, or of one before it, is wrong").at(place(at))
 }
 
-/// Whether the file has its last bytes.
+/// Returns true if the file has its last bytes.
 pub(super) fn ends(source: &Source) -> bool {
     let mut last = [0; MAGIC.len()];
     let mut read = || -> io::Result<()> {
