@@ -32,6 +32,10 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
         let options = WriteOptions::default().format(format);
         // A coordinate that LAS cannot hold is refused, with reason.
         let Ok((bytes, _)) = write_bytes(&cloud, &rows, &options) else { continue };
+        // No rows without a header are no bytes, and no reader takes an empty file.
+        if bytes.is_empty() && rows.is_empty() {
+            continue;
+        }
         // Raw rows do not tell how wide they are.
         let width =
             (format == Format::Raw && !rows.is_empty()).then(|| bytes.len() / 4 / rows.len());
