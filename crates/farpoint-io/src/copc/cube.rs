@@ -27,7 +27,11 @@ impl Cube {
     pub(super) fn around([low, high]: [[f64; 3]; 2], steps: [f64; 3]) -> Cube {
         let longest = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
         // Points at one place have a cube, too.
-        let side = if longest > 0.0 { longest } else { steps.into_iter().fold(0.0, f64::max) };
+        let mut side = if longest > 0.0 { longest } else { steps.into_iter().fold(0.0, f64::max) };
+        // A difference that was rounded down leaves the highest point outside.
+        while (0..3).any(|axis| low[axis] + side < high[axis]) {
+            side = side.next_up();
+        }
         Cube { low, side }
     }
 

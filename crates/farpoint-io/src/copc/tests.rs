@@ -88,8 +88,9 @@ fn each_point_is_in_its_cell_once(levels: &Levels, order: &[[f64; 3]], cube: &Cu
         for &point in &node.points {
             assert!(seen.insert(point), "point {point} is there twice");
             for (axis, value) in order[point as usize].into_iter().enumerate() {
-                let low = cube.low[axis] + f64::from(node.key.cell[axis]) * side;
-                assert!(low <= value && value <= low + side, "{value} is not in {:?}", node.key);
+                let cell = f64::from(node.key.cell[axis]);
+                let [low, high] = [cell, cell + 1.0].map(|cell| cube.low[axis] + cell * side);
+                assert!(low <= value && value <= high, "{value} is not in {:?}", node.key);
             }
         }
     }
@@ -123,6 +124,16 @@ fn cloud(kind: u8, points: usize, seed: u64) -> Vec<[f64; 3]> {
         _ => [7.0, 8.0, 9.0],
     };
     (0..points).map(place).map(|[x, y, z]| [637_000.0 + x, 849_000.0 + y, 400.0 + z]).collect()
+}
+
+#[test]
+fn the_highest_point_is_in_the_cube_where_the_side_is_rounded() {
+    for i in 0..10_000 {
+        let (low, high) = (-0.3, f64::from(i) / 100.0);
+        let cube = Cube::around([[low; 3], [high, low, low]], [0.01; 3]);
+        assert!(cube.low[0] + cube.side >= high, "{high}");
+    }
+    check(&cloud(1, 1287, 3_818_565_818_770_167_209), 0.01, 110);
 }
 
 proptest! {
