@@ -38,6 +38,9 @@ enum Part {
 /// Multiplies all time limits, for machines that are slow or busy.
 const PATIENCE: &str = "FARPOINT_PATIENCE";
 
+/// Packages of the laboratory, whose tests are part of `--all`.
+const UNPUBLISHED: [&str; 2] = ["farpoint-lab", "farpoint-cuda-tests"];
+
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
@@ -199,9 +202,11 @@ fn kernels() -> Result<Skipped> {
     kernels::check(false)
 }
 
-/// Unit, property, golden and command line tests, of few cases.
+/// Unit, property, golden and command line tests, of few cases, of all that is published.
 fn tests() -> Result<Skipped> {
-    run_tests(workspace_tests("--tests").env_remove(THOROUGH))
+    let mut command = cargo(&["test", "--workspace", "--tests"]);
+    command.args(UNPUBLISHED.map(|package| format!("--exclude={package}")));
+    run_tests(command.args(["--", "--show-output"]).env_remove(THOROUGH))
 }
 
 /// The same of many cases, and the examples of the documentation.
