@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Crates outside `crates`.
+const OUTSIDE: [&str; 3] = ["bindings/python", "lab/bench", "xtask"];
+
 /// Each module with those that it uses.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
@@ -27,7 +30,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
 }
 
 fn crates() -> Result<Vec<PathBuf>> {
-    let mut folders = vec![PathBuf::from("bindings/python"), PathBuf::from("xtask")];
+    let mut folders = OUTSIDE.map(PathBuf::from).to_vec();
     for entry in fs::read_dir("crates")? {
         folders.push(entry?.path());
     }

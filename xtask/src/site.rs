@@ -19,7 +19,7 @@ const CONFIGURATION: &str = "docs/site/mkdocs.yml";
 const PYTHON: &str = "bindings/python/python";
 
 /// What is copied, each to the same place.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 10] = [
     "README.md",
     "ARCHITECTURE.md",
     "BENCHMARKS.md",
@@ -27,9 +27,8 @@ const SOURCES: [&str; 11] = [
     "CONTRIBUTING.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
-    "benches/records",
+    "lab/records",
     "bindings/python/README.md",
-    "bindings/python/benches/records",
     "docs",
 ];
 
