@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The pictures of docs/segmentation.md.
+"""The pictures of the README.
 
-    python lab/segmentation/scripts/pictures.py scenes -o docs/segmentation-scenes.png
+    python lab/segmentation/scripts/pictures.py scenes -o lab/segmentation/scenes.png
     python lab/segmentation/scripts/pictures.py prediction --room ROOM.ply --turn TURN.ply \\
-        -o docs/segmentation-prediction.png
+        -o lab/segmentation/prediction.png
 
 `scenes`: a generated room and a generated turn, what a sensor measures beside the classes. `prediction`: of the PLY files
 that `evaluate --predictions` writes, the classes, what a network predicts, and in red where it is wrong. From rooms the
@@ -19,8 +19,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 import farpoint
-from farpoint.segmentation.data import Generated
-from farpoint.segmentation.recipes import recipe
+from farpoint_segmentation.data import Generated
+from farpoint_segmentation.recipes import recipe
 
 #: A color for each class, and one for points of none.
 ROOM = [

@@ -8,8 +8,8 @@
 not seen. What they are of, for each network N (pointmetabase-l, pointvector-l), data set D (s3dis, semantickitti)
 and seed S (0, 1, 2):
 
-    python -m farpoint.segmentation train generated --recipe small --bfloat16 --data D --network N --seeds S -o D
-    python -m farpoint.segmentation evaluate generated --data D --network N --checkpoint D/N-D-seedS.pth \\
+    python -m farpoint_segmentation train generated --recipe small --bfloat16 --data D --network N --seeds S -o D
+    python -m farpoint_segmentation evaluate generated --data D --network N --checkpoint D/N-D-seedS.pth \\
         --samplers peak,auto,radius,quick,cpu:peak,.. --scenes 12 -o evaluated
 
 `times`: times.md and .jsonl, of what lab/segmentation/scripts/times.py leaves. All files below the folders that are named
@@ -26,10 +26,10 @@ from collections import defaultdict
 
 import numpy as np
 
-from farpoint.segmentation import metrics
-from farpoint.segmentation.recipes import recipe
-from farpoint.segmentation.records import SceneRecord, TrainingRecord, read_scenes, read_training
-from farpoint.segmentation.report.runs import is_exact
+from farpoint_segmentation import metrics
+from farpoint_segmentation.recipes import recipe
+from farpoint_segmentation.records import SceneRecord, TrainingRecord, read_scenes, read_training
+from farpoint_segmentation.report.runs import is_exact
 
 PLACES = {"s3dis": "rooms, classes of S3DIS", "semantickitti": "turns, classes of SemanticKITTI"}
 
@@ -235,7 +235,7 @@ def times_text(found):
     parts = [f"""# Times of segmentation networks by sampler
 
 {device}. Random weights, float32: times count, scores do not. Made by `lab/segmentation/scripts/times.py`
-and `records.py times`; [times.jsonl](times.jsonl) has each scene, and `farpoint.segmentation report` makes
+and `records.py times`; [times.jsonl](times.jsonl) has each scene, and `farpoint_segmentation report` makes
 tables and figures of a folder that holds it as `scenes.jsonl`.
 
 `naive+all-pairs` is the network as its authors released it: textbook sampling, and ball queries that compare all pairs.

@@ -10,7 +10,7 @@ Scenes are generated, and read from the files that are given: rooms as (N, 7) ar
 some 30 ms have three rounds in turn, as launches and as a CUDA graph; the others run once a scene, since they would
 make the host slow for the fast ones. Samplers are those of the paper's tables, peak, and textbook sampling with all
 pairs; --quick leaves out those of more than 0.3 s. Lines of scenes.jsonl are as those of
-`python -m farpoint.segmentation time`, which times one network on one data set; what is there is not measured again.
+`python -m farpoint_segmentation time`, which times one network on one data set; what is there is not measured again.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
-from farpoint.segmentation import records, timing
-from farpoint.segmentation.data import Scene, open_data, read_scan
-from farpoint.segmentation.evaluate import clouds
-from farpoint.segmentation.networks import build
-from farpoint.segmentation.recipes import recipe
+from farpoint_segmentation import records, timing
+from farpoint_segmentation.data import Scene, open_data, read_scan
+from farpoint_segmentation.evaluate import clouds
+from farpoint_segmentation.networks import build
+from farpoint_segmentation.recipes import recipe
 
 FAST = ("peak", "fastpoint", "random", "morton")
 MIDDLE = ("quick", "radius", "cpu:radius", "fastpoint+radius", "fastpoint+quick", "npdu", "grid")

@@ -24,7 +24,7 @@ enum Here {
 
 const NETWORKS: &str = "needs the authors' checkpoints of PointMetaBase and PointVector and the \
     validation sets of S3DIS, ScanNet and SemanticKITTI, none of which is part of farpoint; with \
-    them `python -m farpoint.segmentation report` makes it";
+    them `python -m farpoint_segmentation report` makes it";
 
 /// In the paper's order.
 const ITEMS: [Item; 20] = [
