@@ -149,7 +149,7 @@ def _array(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
     """One array, as projects that use S3DIS keep it."""
     area, room = _room(number)
     made = io.BytesIO()
-    columns = [scene.points, _colors(scene), scene.labels[:, None]]
+    columns: list[NDArray[Any]] = [scene.points, _colors(scene), scene.labels[:, None]]
     np.save(made, np.concatenate([part.astype("<f4") for part in columns], axis=1))
     yield f"{area}_{room}.npy", made.getvalue()
 
