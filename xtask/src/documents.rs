@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Folders of the repository whose files the documents name in back-quotes.
-const FOLDERS: [&str; 6] = [".ci/", "benches/", "crates/", "docs/", "fuzz/", "xtask/"];
+const FOLDERS: [&str; 6] = [".ci/", "crates/", "docs/", "fuzz/", "lab/", "xtask/"];
 
 /// How links to files of the repository begin where only the web is known: files to read, and pictures.
 pub(crate) const ON_THE_WEB: [&str; 2] = [

@@ -10,7 +10,7 @@ const TESTS: &str = "farpoint-cuda-tests";
 const LAB: &str = "farpoint-lab";
 
 /// Where records go.
-const RECORDS: &str = "benches/records/cuda";
+const RECORDS: &str = "lab/records/cuda";
 
 /// The options of the task.
 #[derive(Default)]

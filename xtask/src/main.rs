@@ -41,7 +41,7 @@ Usage: cargo xtask <task>
                         compare them with it; look for fused operations
   test-gpu [--build-only] [--quick] [--data DIR]
                         tests, sanitizer and benchmarks on a GPU, recorded in
-                        benches/records/cuda; --build-only: build the programs that do it
+                        lab/records/cuda; --build-only: build the programs that do it
   fuzz [--seconds N] [TARGET..]
                         run the fuzz targets, N seconds each (default: 30)
   header                write the C header, and the description of the interface that it is compared with
@@ -56,9 +56,9 @@ Usage: cargo xtask <task>
                         RadiusFPS paper (`paper`)
   train-estimator [CLOUD.npy|.bin ..]
                         train FastPoint's estimator again, and print its errors on these clouds
-  peers [ARGS..]        compare with other libraries (benches/peers/peers.py ARGS)
+  peers [ARGS..]        compare with other libraries (lab/peers/peers.py ARGS)
   peers chamfer [ARGS..]
-                        the same for nearest neighbors (benches/peers/chamfer.py ARGS)
+                        the same for nearest neighbors (lab/peers/chamfer.py ARGS)
 ";
 
 fn main() {

@@ -45,9 +45,14 @@ const PACKAGE: &str = "bindings/python/python/farpoint";
 /// Where the tests are.
 const TESTS: &str = "bindings/python/tests";
 
+/// The networks of the laboratory, a package of its own, and its tests.
+const SEGMENTATION: &str = "./lab/segmentation";
+const SEGMENTATION_TYPES: &str = "lab/segmentation/farpoint_segmentation";
+const SEGMENTATION_TESTS: &str = "lab/segmentation/tests";
+
 /// Tests that need NumPy and nothing else, or leave out what does.
-const CORE: &str = "approximate arguments batches cloud_sample compat_arrays device files floors interrupt many_files \
-    match one_file operators processes progress readme reference rows sample";
+const CORE: &str = "approximate arguments batches cloud_sample compat_arrays device files floors generate interrupt \
+    many_files match one_file operators processes progress readme reference rows sample";
 /// Those that show how arrays are read and made.
 const ARRAYS: &str = "arguments batches compat_arrays device match operators rows sample";
 
@@ -91,6 +96,7 @@ pub(crate) fn test_all() -> Result<Vec<String>> {
     skipped.extend(check_types(&venv)?);
     let all = ["--ignore-glob=*/test_ray*.py", TESTS].map(PathBuf::from);
     skipped.extend(pytest(&venv, "newest NumPy", &all)?);
+    skipped.extend(pytest_segmentation(&venv)?);
     skipped.extend(pytest_ray(&venv)?);
     skipped.extend(test_lowest(&wheel)?);
     Ok(skipped)
@@ -188,7 +194,7 @@ fn check_types(venv: &Venv) -> Result<Option<String>> {
     let mut strict = venv.tool("python");
     strict.args(["-m", "mypy", "--strict", "--cache-dir"]).arg(cache);
     let users = "bindings/python/tests/types_of_users.py";
-    run(strict.args(["bindings/python/python/farpoint", users]))?;
+    run(strict.args(["bindings/python/python/farpoint", SEGMENTATION_TYPES, users]))?;
     let mut stubs = venv.tool("python");
     stubs.args(["-m", "mypy.stubtest", "farpoint._native", "--concise", "--mypy-config-file"]);
     run(stubs.arg("pyproject.toml"))?;
@@ -242,6 +248,14 @@ fn pytest(venv: &Venv, what: &str, args: &[PathBuf]) -> Result<Vec<String>> {
     let mut command = venv.tool("python");
     command.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
     run_tests(command.args(["-c", "pyproject.toml"]).args(args))
+}
+
+/// The tests of the networks, whose package is installed beside; it needs no more than is there.
+fn pytest_segmentation(venv: &Venv) -> Result<Vec<String>> {
+    if let Err(error) = venv.install(&["--no-deps", "--force-reinstall", SEGMENTATION]) {
+        return Ok(vec![format!("the tests of {SEGMENTATION}, which can't be built ({error:#})")]);
+    }
+    pytest(venv, "the segmentation networks", &[PathBuf::from(SEGMENTATION_TESTS)])
 }
 
 /// The same of the tests of Ray, where it can be installed. A hanging one ends its process, and shows where each

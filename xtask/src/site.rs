@@ -17,9 +17,10 @@ use std::process::Command;
 const REQUIREMENTS: &str = "docs/site/requirements.txt";
 const CONFIGURATION: &str = "docs/site/mkdocs.yml";
 const PYTHON: &str = "bindings/python/python";
+const SEGMENTATION: &str = "lab/segmentation";
 
 /// What is copied, each to the same place.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 13] = [
     "README.md",
     "ARCHITECTURE.md",
     "BENCHMARKS.md",
@@ -27,9 +28,11 @@ const SOURCES: [&str; 11] = [
     "CONTRIBUTING.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
-    "benches/records",
+    "lab/records",
+    "lab/segmentation/README.md",
+    "lab/segmentation/prediction.png",
+    "lab/segmentation/scenes.png",
     "bindings/python/README.md",
-    "bindings/python/benches/records",
     "docs",
 ];
 
@@ -82,7 +85,8 @@ fn build(venv: &Venv) -> Result<()> {
     mkdocs.arg(&html).env("FARPOINT_SITE_SOURCE", &source);
     // A note on what may follow MkDocs, printed in colors at each build.
     mkdocs.env("NO_MKDOCS_2_WARNING", "1");
-    run(mkdocs.env("FARPOINT_PYTHON_SOURCE", fs::canonicalize(PYTHON)?))?;
+    mkdocs.env("FARPOINT_PYTHON_SOURCE", fs::canonicalize(PYTHON)?);
+    run(mkdocs.env("FARPOINT_SEGMENTATION_SOURCE", fs::canonicalize(SEGMENTATION)?))?;
     copy(&rustdoc()?, &html.join("rust"))?;
     let mut check = venv.tool("python");
     check.args(["docs/site/check.py".as_ref(), html.as_os_str()]);

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the checks, in the order in which it pays to know that one fails.
 
 use crate::limits::{cpu_seconds, within};
-use crate::process::{cargo, run as run_command, works};
+use crate::process::{cargo, files, run as run_command, works};
 use crate::report::{THOROUGH, run_tests};
 use crate::{
     circles, cpp, documents, fuzz, kernels, licenses, native, publish, python, readers, sanitize,
@@ -40,6 +40,9 @@ const PATIENCE: &str = "FARPOINT_PATIENCE";
 
 /// Packages of the laboratory, whose tests are part of `--all`.
 const UNPUBLISHED: [&str; 2] = ["farpoint-lab", "farpoint-cuda-tests"];
+
+/// Folders with scripts that no test runs.
+const SCRIPTS: [&str; 3] = ["lab/peers", "lab/python", "lab/segmentation/scripts"];
 
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
@@ -230,13 +233,18 @@ fn fuzz_readers() -> Result<Skipped> {
     Ok(fuzz::run(FUZZ_SECONDS, &[])?.into_iter().collect())
 }
 
-/// The benchmark scripts parse.
+/// The scripts of the laboratory parse.
 fn scripts() -> Result<Skipped> {
     let Some(python) = tasks::python() else {
         return Ok(vec!["python3 is not installed".into()]);
     };
     let code = "import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]";
-    run_command(Command::new(python).args(["-c", code]).args(tasks::PEERS))?;
+    let mut parse = Command::new(python);
+    parse.args(["-c", code]);
+    for folder in SCRIPTS {
+        parse.args(files(Path::new(folder), |name| name.ends_with(".py"))?);
+    }
+    run_command(&mut parse)?;
     if Path::new(".ci/run").exists() && works(Command::new("bash").arg("--version")) {
         run_command(Command::new("bash").args(["-n", ".ci/run"]))?;
     }

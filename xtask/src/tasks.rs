@@ -5,11 +5,11 @@ use anyhow::{Context, Result};
 use std::process::Command;
 
 /// The scripts that compare farpoint with other libraries: sampling, and nearest neighbors.
-pub(crate) const PEERS: [&str; 2] = ["benches/peers/peers.py", "benches/peers/chamfer.py"];
+const PEERS: [&str; 2] = ["lab/peers/peers.py", "lab/peers/chamfer.py"];
 
 /// What the scripts need.
 const REQUIREMENTS: [&str; 2] =
-    ["benches/peers/requirements.txt", "benches/peers/requirements-chamfer.txt"];
+    ["lab/peers/requirements.txt", "lab/peers/requirements-chamfer.txt"];
 
 /// Rewrites the golden file from the generators and `reference`.
 pub(crate) fn write_golden() -> Result<()> {
@@ -55,7 +55,7 @@ pub(crate) fn peers(args: &[String]) -> Result<()> {
     let mut command = Command::new(&inside);
     command.arg(PEERS[which]).arg("--farpoint").arg(release.join("farpoint"));
     if chamfer {
-        let peers = std::path::Path::new("benches/peers-rs");
+        let peers = std::path::Path::new("lab/peers-rs");
         run(cargo(&["build", "--release"]).current_dir(peers))?;
         // A workspace of its own, with its own target folder unless one is set.
         let release = match std::env::var_os("CARGO_TARGET_DIR") {

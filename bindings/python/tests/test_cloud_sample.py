@@ -22,7 +22,7 @@ def scan(n):
     random = np.random.default_rng(1)
     points = random.integers(0, 50_000, (n, 3)) / 1000 + (512_000, 5_403_000, 300)
     points[n // 2 :: 7] = points[: len(points[n // 2 :: 7])]
-    cloud = farpoint.Cloud(farpoint._native.from_points(points))
+    cloud = farpoint.Cloud.from_points(points)
     for name, most, dtype in [
         ("intensity", 60_000, np.uint16), ("classification", 30, np.uint8), ("red", 65_000, np.uint16),
         ("green", 65_000, np.uint16), ("blue", 65_000, np.uint16),

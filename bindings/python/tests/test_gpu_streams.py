@@ -203,7 +203,7 @@ def test_threads_at_once(cuda):
 
 
 def test_the_call_is_short(cuda):
-    """Not a benchmark (benches/overhead.py is): only that nothing waits for the result."""
+    """Not a benchmark (lab/python/overhead.py is): only that nothing waits for the result."""
     points = cuda.from_numpy(cloud(200_000)).cuda()
     for _ in range(3):
         farpoint.sample(points, 50_000)

@@ -254,7 +254,7 @@ def test_an_actor_that_never_answers_is_an_error_with_its_name(monkeypatch):
 
 def test_what_is_chosen_of_files_is_written(tmp_path):
     points = room(3000)
-    whole = farpoint.Cloud(farpoint._native.from_points(points)).with_column("number", np.arange(3000, dtype=np.int32))
+    whole = farpoint.Cloud.from_points(points).with_column("number", np.arange(3000, dtype=np.int32))
     whole = whole.with_column("intensity", (points[:, 0] * 1000).astype(np.uint16))
     for name, part in [("whole", whole), ("a", whole[:1400]), ("b", whole[1400:])]:
         farpoint.write(tmp_path / f"{name}.ply", part)

@@ -260,16 +260,6 @@ pub(crate) fn folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a folder for files of several names is there, without other files that they could mix with.
-pub(crate) fn empty_folder(path: &Path) -> Result<()> {
-    folder(path)?;
-    let name = path.display();
-    let mut entries =
-        path.read_dir().map_err(|error| anyhow!("{name}: cannot be read: {error}"))?;
-    ensure!(entries.next().is_none(), "{name}: is not empty; give an empty folder");
-    Ok(())
-}
-
 /// Refuses two outputs of one name.
 fn different(option: &str, path: &Path, other: &str, taken: Option<&Path>) -> Result<()> {
     let name = path.display();

@@ -1,11 +1,10 @@
-//! `farpoint generate`: a seeded cloud into a file, or scenes with classes into a folder.
+//! `farpoint generate`: a seeded cloud into a file.
 
 use crate::args::{CloudOutput, Length, Made};
-use crate::layout::Layout;
-use crate::output::{count, write_cloud};
+use crate::output::write_cloud;
 use crate::progress::Progress;
 use crate::{args, check, report};
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use farpoint_generate::{Labeled, Paint, Setting, UNLABELED};
 use farpoint_io::{Cloud, Column, Coordinates};
 use serde_json::json;
@@ -14,9 +13,6 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &args::Generate) -> Result<()> {
     check::points(args.count.0)?;
-    if let Some(layout) = args.layout {
-        return folder(args, layout);
-    }
     let CloudOutput { output, writing } = &args.output;
     check::cloud(output, &[], writing)?;
     check::report(&args.report, &[output])?;
@@ -67,51 +63,4 @@ fn with_columns(scene: Labeled) -> Cloud {
     let label = |class: u8| if class == UNLABELED { -1 } else { i16::from(class) };
     cloud.add_column("label", Column::I16(scene.classes.into_iter().map(label).collect()));
     cloud
-}
-
-/// Several scenes in the layout of a data set.
-fn folder(args: &args::Generate, layout: Layout) -> Result<()> {
-    let CloudOutput { output, writing } = &args.output;
-    let setting = layout.setting();
-    ensure!(
-        labeled(args.kind)? == setting,
-        "--layout {} has the classes of {setting}, not of {}; generate {setting}, or choose another layout",
-        layout.name(),
-        args.kind.name()
-    );
-    ensure!(
-        writing.given().is_none(),
-        "{} is for a single file, and --layout says how its files are; leave one out",
-        writing.given().unwrap_or_default()
-    );
-    check::empty_folder(output)?;
-    check::report(&args.report, &[output])?;
-    let scenes = args.scenes.0;
-    ensure!(scenes > 0, "--scenes 0: give at least 1");
-    let last = args.seed.checked_add(scenes as u64 - 1);
-    ensure!(
-        last.is_some(),
-        "--seed {} with --scenes {}: the last seed is too large",
-        args.seed,
-        count(scenes)
-    );
-    let start = Instant::now();
-    for number in 0..scenes {
-        let seed = args.seed + number as u64;
-        let progress = Progress::start("generating", &format!("scene {} of {scenes}", number + 1));
-        let scene = farpoint_generate::labeled(setting, args.count.0, seed);
-        drop(progress);
-        layout.write(output, number, &scene)?;
-    }
-    layout.finish(output, scenes)?;
-    let object = json!({
-        "output": output.display().to_string(),
-        "kind": args.kind.name(),
-        "layout": layout.name(),
-        "scenes": scenes,
-        "points": args.count.0,
-        "seed": args.seed,
-        "seconds": start.elapsed().as_secs_f64(),
-    });
-    report::print(&args.report, object, "", false)
 }

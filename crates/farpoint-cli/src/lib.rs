@@ -23,7 +23,6 @@ pub mod input;
 pub mod interrupt;
 mod job;
 mod large;
-mod layout;
 mod manual;
 mod many;
 mod merged;

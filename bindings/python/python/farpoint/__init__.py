@@ -24,6 +24,7 @@ from ._torch import arrival
 from .approximate import Centroids, centroids, sample_approximate
 from .devices import warm_up
 from .files import Cloud, read, write
+from .generate import LabeledCloud, generate_labeled
 from .index import Index
 from .many_files import FileSample, sample_files
 from .measures import Quality, check, quality
@@ -43,6 +44,7 @@ __all__ = [
     "CudaUnavailable",
     "FileSample",
     "Index",
+    "LabeledCloud",
     "Nearest",
     "Neighbors",
     "Order",
@@ -57,6 +59,7 @@ __all__ = [
     "check_indices",
     "gather",
     "gather_max",
+    "generate_labeled",
     "interpolate",
     "inverse_distance_weights",
     "knn",

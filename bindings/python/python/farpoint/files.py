@@ -24,7 +24,8 @@ _CHUNK = 1 << 23
 
 
 class Cloud:
-    """Points of a file with all their attributes, or chosen rows of them; ``read`` returns one.
+    """Points of a file with all their attributes, or chosen rows of them; ``read`` returns one, and
+    ``Cloud.from_points`` makes one of an array.
 
     ``cloud.points`` has the coordinates, ``cloud[indices]`` chosen rows in that order (a slice, a mask
     or an array of indices), ``cloud["intensity"]`` an attribute; ``farpoint.write`` keeps all of them.
@@ -36,6 +37,31 @@ class Cloud:
         self._file = file
         self._rows = rows
         self._points: NDArray[Any] | None = None
+
+    @classmethod
+    def from_points(cls, points: Any) -> Cloud:
+        """Make a cloud of coordinates alone, to which ``with_column`` adds attributes.
+
+        Parameters
+        ----------
+        points : array, (N, 3)
+            Of any library, on the CPU or a GPU, float32 or float64. They are copied.
+
+        Returns
+        -------
+        Cloud
+            With the precision of ``points``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            No (N, 3) array of float32 or float64.
+        """
+        if is_tensor(points):
+            points = points.detach().cpu()
+        elif conversion.is_on_gpu(points) and hasattr(points, "get"):
+            points = points.get()
+        return cls(_native.from_points(conversion.points_of(points)))
 
     def __reduce__(self) -> Any:
         # Only these rows go along, with all their attributes.
@@ -277,11 +303,7 @@ def write(
         An unknown format, or an array that is no (N, 3) array of float32 or float64.
     """
     if not isinstance(cloud, Cloud):
-        if is_tensor(cloud):
-            cloud = cloud.detach().cpu()
-        elif conversion.is_on_gpu(cloud) and hasattr(cloud, "get"):
-            cloud = cloud.get()
-        cloud = Cloud(_native.from_points(conversion.points_of(cloud)))
+        cloud = Cloud.from_points(cloud)
     file, rows = cloud._file, cloud._rows
     warnings: list[str] = file.write(
         os.fspath(path), rows, format, encoding, precision, scale

@@ -1,7 +1,6 @@
 //! The arguments of `farpoint generate`.
 
 use super::{CloudOutput, Count, Report};
-use crate::layout::Layout;
 use farpoint_generate::{Kind, Setting};
 use std::str::FromStr;
 
@@ -30,26 +29,6 @@ pub(crate) struct Generate {
     /// indoor and town: also write colors or intensities, and the class of each point.
     #[arg(long, help_heading = "Labels")]
     pub(crate) labels: bool,
-    /// Write scenes into the empty folder OUTPUT, as a data set publishes them: s3dis (text), s3dis-npy
-    /// or scannet of indoor, semantickitti of town. Scenes 1, 7, 13, .. are for validation, the others for
-    /// training.
-    #[arg(
-        long,
-        value_name = "L",
-        requires = "labels",
-        help_heading = "Labels",
-        hide_possible_values = true
-    )]
-    pub(crate) layout: Option<Layout>,
-    /// --layout: how many scenes, with seeds from --seed on.
-    #[arg(
-        long,
-        value_name = "K",
-        requires = "layout",
-        default_value = "6",
-        help_heading = "Labels"
-    )]
-    pub(crate) scenes: Count,
     #[command(flatten)]
     pub(crate) output: CloudOutput,
     #[command(flatten)]
@@ -59,8 +38,7 @@ pub(crate) struct Generate {
 const EXAMPLES: &str = "\
 Examples:
   farpoint generate room -n 1M --seed 1 -o room.ply
-  farpoint generate indoor -n 200k --labels -o room.ply
-  farpoint generate indoor -n 400k --labels --layout s3dis --scenes 12 -o rooms";
+  farpoint generate indoor -n 200k --labels -o room.ply";
 
 /// What can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Which algorithm is fastest for an input and a card, and whether a GPU is faster at all.
 //!
-//! Measured on an H100 (benches/records/cuda/bench.md): `persistent` wins at 1,024 points, `peak`
+//! Measured on an H100 (lab/records/cuda/bench.md): `persistent` wins at 1,024 points, `peak`
 //! from 16,384 on; the numbers between are interpolated. The rules look at numbers of points,
 //! samples, clouds and axes and at the card only, so that the choice is the same for all
 //! batches of a shape.

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""How long a training step with the Chamfer distance takes on a GPU, and where the time goes.
+
+    python lab/python/step.py [--pairs 32] [--points 2048] [--out FILE.md]
+
+A step is the Chamfer distance of (B, N, 3) and (B, N, 3) random points in the unit cube, float32, its mean
+over the batch, and the gradient of the first (or of both) clouds. Figures are medians of 9 rounds of 200
+steps, in microseconds:
+
+* "queued": steps one after another, the GPU waited for once a round: what a step costs in a program that
+  has other work for the GPU;
+* "waited": the GPU waited for after each step;
+* "GPU": from CUDA events around a captured graph of the step, replayed: the kernels alone, with the gaps
+  between them.
+
+Where the CPU is busy longer than the GPU, "queued" is the CPU's time. What is not installed is skipped, and
+said. Other libraries are compared where they can be imported: pytorch3d, ChamferDistancePytorch (its
+extension `chamfer_3D`), kaolin.
+"""
+
+import argparse
+import datetime
+import pathlib
+import platform
+import statistics
+import time
+
+import torch
+
+import farpoint
+from farpoint._records import Reduction
+from farpoint._torch import chamfer, fast_path, search
+
+ROUNDS, STEPS = 9, 200
+
+
+def median(call, after):
+    """Microseconds a call, `after` each of them or at the end of a round."""
+    rounds = []
+    for _ in range(ROUNDS + 1):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(STEPS):
+            call()
+            if after:
+                torch.cuda.synchronize()
+        torch.cuda.synchronize()
+        rounds.append((time.perf_counter() - begin) / STEPS * 1e6)
+    return statistics.median(rounds[1:])
+
+
+def on_host(call):
+    """Microseconds a call takes on the host, which the GPU does not hold up: few at a time."""
+    rounds = []
+    for _ in range(20 * ROUNDS):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(10):
+            call()
+        rounds.append((time.perf_counter() - begin) / 10 * 1e6)
+    return statistics.median(rounds)
+
+
+def captured(step):
+    """A replay of the step, or None where it can't be captured."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    try:
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                step()
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            step()
+    except RuntimeError as error:
+        print(f"skipped: a graph ({str(error).splitlines()[0]})")
+        torch.cuda.synchronize()
+        return None
+    return graph.replay
+
+
+def events(call):
+    """Microseconds on the GPU."""
+    rounds = []
+    for _ in range(ROUNDS):
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        first.record()
+        for _ in range(STEPS):
+            call()
+        last.record()
+        torch.cuda.synchronize()
+        rounds.append(first.elapsed_time(last) / STEPS * 1e3)
+    return statistics.median(rounds)
+
+
+def stepper(value, x, y):
+    def step():
+        x.grad = y.grad = None
+        value(x, y).mean().backward()
+
+    return step
+
+
+def by_search(x, y):
+    """As before the operator: a search, and PyTorch's own reductions."""
+    return search.reduced(x, y, None, None, Reduction(2, False, "mean", True, None))
+
+
+def by_torch(x, y):
+    """All pairs, by an expression that people write."""
+    apart = torch.cdist(x, y).square()
+    return apart.amin(2).mean(1) + apart.amin(1).mean(1)
+
+
+def others():
+    """By name: Chamfer distances of other libraries, a value a pair."""
+    found = {}
+    try:
+        from pytorch3d.loss import chamfer_distance
+
+        found["pytorch3d"] = lambda x, y: chamfer_distance(x, y, batch_reduction=None)[0]
+    except ImportError as error:
+        print(f"skipped: pytorch3d ({error})")
+    try:
+        from chamfer3D.dist_chamfer_3D import chamfer_3DDist
+
+        distance = chamfer_3DDist()
+        found["ChamferDistancePytorch"] = lambda x, y: sum(side.mean(1) for side in distance(x, y)[:2])
+    except ImportError as error:
+        print(f"skipped: ChamferDistancePytorch ({error})")
+    try:
+        from kaolin.metrics.pointcloud import chamfer_distance as of_kaolin
+
+        found["kaolin"] = of_kaolin
+    except ImportError as error:
+        print(f"skipped: kaolin ({error})")
+    return found
+
+
+def steps(x, y):
+    """Rows of the first table."""
+    ways = {"farpoint": farpoint.chamfer, "farpoint, search and PyTorch's sums": by_search}
+    ways |= {"PyTorch, cdist": by_torch} | others()
+    for name, value in ways.items():
+        try:
+            step = stepper(value, x, y)
+            for _ in range(5):
+                step()
+            replay = captured(step)
+            yield name, median(step, False), median(step, True), replay and events(replay)
+            if name == "farpoint" and replay:
+                yield "farpoint, CUDA graph", median(replay, False), median(replay, True), events(replay)
+        except (RuntimeError, TypeError) as error:
+            print(f"skipped: {name} ({str(error).splitlines()[0]})")
+    yield from compiled_steps(x, y)
+
+
+def compiled_steps(x, y):
+    for name, options in (("torch.compile", {}), ("torch.compile, reduce-overhead", dict(mode="reduce-overhead"))):
+        try:
+            loss = torch.compile(lambda x, y: farpoint.chamfer(x, y).mean(), fullgraph=True, **options)
+
+            def step(loss=loss):
+                x.grad = y.grad = None
+                loss(x, y).backward()
+
+            for _ in range(5):
+                step()
+            yield f"farpoint, {name}", median(step, False), median(step, True), None
+        except Exception as error:  # whatever a compiler may lack here
+            print(f"skipped: {name} ({str(error).splitlines()[0]})")
+
+
+def layers(x, y):
+    """Rows of the second table: microseconds on the host, from the inside out."""
+    asked = Reduction(2, False, "mean", True, None)
+    plan = chamfer.plan_of(x, y, asked)
+    value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)
+    indices = x.new_empty(plan.indices, dtype=torch.int64)
+    gx, gy = torch.empty_like(x), torch.empty_like(y)
+    scratch = x.new_empty(max(*plan.scratch, 1), dtype=torch.uint8)
+    grad = torch.full((1,), 1 / len(x), device=x.device).expand(len(x))
+    stream = fast_path.current_stream(x.get_device())
+    points = [stream, x.data_ptr(), y.data_ptr(), 0, 0]
+    there = [*points, value.data_ptr(), distances.data_ptr(), indices.data_ptr(), scratch.data_ptr()]
+    to_x = [gx.data_ptr(), 0 if not y.requires_grad else gy.data_ptr(), scratch.data_ptr()]
+    back = [*points, 0, indices.data_ptr(), grad.data_ptr(), 0, *to_x]
+    yield "forward: compiled half", on_host(lambda: plan.forward(*there))
+    yield "forward: with memory and plan", on_host(lambda: chamfer._on_cuda(x, y, None, None, asked, True))
+    with torch.no_grad():
+        yield "forward: chamfer without gradients", on_host(lambda: farpoint.chamfer(x, y))
+    yield "forward: chamfer", on_host(lambda: farpoint.chamfer(x, y))
+    yield "backward: compiled half", on_host(lambda: plan.backward(*back))
+    arguments = (x, y, None, None, indices, None, grad, asked, True, y.requires_grad)
+    yield "backward: with memory and plan", on_host(lambda: chamfer._gradients_on_cuda(*arguments))
+    yield "step: chamfer, mean, backward", on_host(stepper(farpoint.chamfer, x, y))
+    leaf = torch.rand(len(x), device=x.device, requires_grad=True)
+    yield "step of nothing: mean, backward of a leaf", on_host(lambda: leaf.mean().backward())
+
+
+def table(title, columns, rows):
+    def shown(cell):
+        return cell if isinstance(cell, str) else "-" if cell is None else f"{cell:.1f}"
+
+    lines = [f"| {title} | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
+    lines += ["| " + " | ".join(shown(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def report(pairs, points):
+    torch.manual_seed(1)
+    text = [
+        "# A training step with the Chamfer distance\n",
+        f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC, {torch.cuda.get_device_name()}, torch "
+        f"{torch.__version__}, Python {platform.python_version()}, farpoint {farpoint.__version__}. `python "
+        f"lab/python/step.py --pairs {pairs} --points {points}`: {pairs} pairs of {points} and "
+        f"{points} points, float32, microseconds; the script says what is measured.\n",
+    ]
+    for both in (False, True):
+        x, y = (torch.rand(pairs, points, 3, device="cuda").requires_grad_(wanted) for wanted in (True, both))
+        whose = "both clouds" if both else "the first cloud"
+        rows = [*steps(x, y)]
+        text.append(table(f"step, gradient of {whose}", ["queued", "waited", "GPU"], rows) + "\n")
+        text.append(table(f"host, gradient of {whose}", ["us"], [*layers(x, y)]) + "\n")
+    return "\n".join(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--pairs", type=int, default=32)
+    parser.add_argument("--points", type=int, default=2048)
+    parser.add_argument("--out", type=pathlib.Path, help="write the tables to this file")
+    options = parser.parse_args()
+    if not torch.cuda.is_available():
+        raise SystemExit("skipped: PyTorch sees no GPU here")
+    text = report(options.pairs, options.points)
+    print(text)
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(text)
+        print(f"written: {options.out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""The command line: ``python -m farpoint_segmentation evaluate | train | time | report | generate``."""
+
+from __future__ import annotations
+
+import sys
+
+from .commands import main
+
+sys.exit(main())

@@ -1,0 +1,307 @@
+"""How well and how fast a network segments the scenes of a data set, by each of several samplers.
+
+``val`` is the protocol of the paper's times: a scene's occupied voxels as one cloud, metrics on voxels. ``test``:
+clouds of a point of each voxel until every point was in one, logits averaged per point, metrics on all points.
+Every result is written at once, and what is there is not computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from . import metrics, progress, records, timing
+from .data import Scene, Source, write_labels, write_prediction
+from .networks import can_capture
+from .recipes import Recipe, known
+from .records import Option, SceneRecord, Seconds
+from .stopwatch import Replay, device_name, peak_memory, timed
+from .task import Task
+from .transforms import Cloud, cloud_of, height_axis, prepare_validation
+from .voxels import Voxels, choose, draw, sub_cloud, voxels
+
+if TYPE_CHECKING:
+    from .samplers import Sampler
+
+__all__ = ["Evaluation", "clouds", "evaluate", "fingerprint"]
+
+PROTOCOLS = ("val", "test")
+
+#: Clouds of a scene that are launched before the rest goes through a graph: a scene of one or two needs none.
+_LAUNCHED = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(Task):
+    """What is evaluated, and how: a ``Task``, whose seed orders points in "test". In "val" it only names the run,
+    voxels' points are those of OpenPoints. In "test" the clouds of a scene, which have one size, go through one CUDA
+    graph, if the sampler can be captured; making it is not timed.
+
+    Attributes
+    ----------
+    protocol : {"val", "test"}
+        See above.
+    options : mapping
+        What else the records have, by which runs are told apart.
+    predictions : bool
+        Whether predictions are written, as PLY and for SemanticKITTI as ``.label`` files.
+    """
+
+    protocol: Literal["val", "test"] = "val"
+    options: dict[str, Option] = field(default_factory=dict)
+    predictions: bool = False
+
+    def __post_init__(self) -> None:
+        known(self.protocol, PROTOCOLS, "protocol")
+
+    def uses_graph(self, sampler: Sampler) -> bool:
+        """Whether the clouds of a scene go through a graph."""
+        on_gpu = self.graphs and self.device.type == "cuda"
+        return on_gpu and self.protocol == "test" and can_capture(sampler)
+
+    def record(self, sampler: Sampler, scene: str, **results: Any) -> SceneRecord:
+        """The record of a scene; without results, one with its key."""
+        graph: dict[str, Option] = {"graph": True} if self.uses_graph(sampler) else {}
+        return SceneRecord(
+            task="evaluate", data=self.recipe.data, network=self.network, sampler=sampler.name, scene=scene,
+            device=device_name(self.device), seed=self.seed, protocol=self.protocol,
+            options={**self.options, **graph}, **{"points": 0, **results},
+        )
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A scene on the device of the network, with its voxels."""
+
+    scene: Scene
+    cloud: Cloud
+    voxels: Voxels
+    #: Of each voxel, the point that "val" takes.
+    chosen: Tensor
+
+    @property
+    def fullest(self) -> int:
+        return int(self.voxels.counts.max())
+
+
+def evaluate(
+    task: Evaluation, samplers: Sequence[Sampler], scenes: Iterable[str] | None = None
+) -> list[SceneRecord]:
+    """Evaluate a network with each of these samplers on each scene.
+
+    Parameters
+    ----------
+    task : Evaluation
+        What is evaluated.
+    samplers : sequence of Sampler
+        What chooses the points of the network's levels.
+    scenes : iterable of str, optional
+        Names of scenes, in the order in which they are evaluated; all of the source unless set. The random
+        points of voxels depend on the scenes before.
+
+    Returns
+    -------
+    list of SceneRecord
+        One for each scene and sampler, scenes outside. Those that the folder had are returned as they are.
+
+    Raises
+    ------
+    OSError, ValueError
+        A scene can't be read or is damaged; the text has the file and the line. What was computed before is
+        in the folder.
+    """
+    names = list(task.source.names if scenes is None else scenes)
+    there = {record.key: record for record in records.read_scenes(task.output)}
+    state = np.random.RandomState(0)
+    found: list[SceneRecord] = []
+    warm = task.device.type == "cpu"
+    task.module.eval()
+    with progress.bar(task.progress, "evaluating", "scenes") as tell, torch.inference_mode():
+        for number, name in enumerate(names):
+            known_ones = [there.get(task.record(one, name).key) for one in samplers]
+            if None not in known_ones and not _lacks_predictions(task, samplers, name):
+                done = [one for one in known_ones if one is not None]
+                draw(state, done[0].fullest or 1, done[0].points)  # as if it had been read
+                found += done
+            else:
+                prepared = _prepare(task, name, state)
+                if not warm:
+                    _warm_up(task, samplers, prepared)
+                    warm = True
+                for sampler, record in zip(samplers, known_ones, strict=True):
+                    if record is None or _lacks_predictions(task, [sampler], name):
+                        record = _evaluate_scene(task, sampler, prepared, record)
+                    found.append(record)
+            if tell is not None:
+                tell(number + 1, len(names))
+    return found
+
+
+def _prepare(task: Evaluation, name: str, state: np.random.RandomState) -> _Prepared:
+    scene = task.source.read(name)
+    cloud = cloud_of(scene, task.device)
+    found = voxels(cloud.points, task.recipe.voxel).compact()
+    return _Prepared(scene, cloud, found, choose(found, state))
+
+
+def clouds(
+    source: Source, names: Sequence[str], recipe: Recipe, network: str, module: nn.Module
+) -> Iterator[timing.Input]:
+    """Scenes as "val" gives them to a network, for ``timing``.
+
+    Parameters
+    ----------
+    source : Source
+        Has the scenes.
+    names : sequence of str
+        Which of them, in order.
+    recipe, network, module
+        As for ``Evaluation``.
+
+    Yields
+    ------
+    Input
+        On the device of the network.
+    """
+    state, device = np.random.RandomState(0), next(module.parameters()).device
+    for name in names:
+        cloud = cloud_of(source.read(name), device)
+        chosen = choose(voxels(cloud.points, recipe.voxel).compact(), state)
+        axis = height_axis(recipe, network, "val")
+        yield timing.Input(name, *prepare_validation(cloud.rows(chosen), recipe, axis))
+
+
+def _warm_up(task: Evaluation, samplers: Iterable[Sampler], prepared: _Prepared) -> None:
+    """What a GPU does only once is not timed."""
+    for sampler in samplers:
+        _forward(task, sampler, prepared.cloud.rows(prepared.chosen))
+
+
+def _evaluate_scene(
+    task: Evaluation, sampler: Sampler, prepared: _Prepared, there: SceneRecord | None
+) -> SceneRecord:
+    """The record of a scene, written to the folder unless it was there; and the prediction, if it is wanted."""
+    run = _validated if task.protocol == "val" else _tested
+    memory = peak_memory(task.device)
+    predictions, labels, seconds = run(task, sampler, prepared)
+    matrix = metrics.confusion(labels, predictions, len(task.recipe.classes)).cpu()
+    record = task.record(
+        sampler, prepared.scene.name, points=len(prepared.chosen), seconds=seconds,
+        peak_memory=memory(), confusion=tuple(map(tuple, matrix.tolist())),
+        metrics=metrics.summary(matrix), raw_points=len(prepared.scene.points), fullest=prepared.fullest,
+    )
+    if task.predictions:
+        if task.protocol == "val":  # of voxels
+            predictions = _spread(predictions, prepared.voxels)
+        _write(task, sampler.name, prepared.scene, predictions.cpu().numpy())
+    if there is not None:
+        return there
+    records.append(task.output, record)
+    return record
+
+
+def _validated(
+    task: Evaluation, sampler: Sampler, prepared: _Prepared
+) -> tuple[Tensor, Tensor, Seconds]:
+    """Predictions and labels of voxels."""
+    cloud = prepared.cloud.rows(prepared.chosen)
+    logits, seconds = _forward(task, sampler, cloud)
+    return logits.argmax(dim=1), cloud.labels, seconds
+
+
+def _tested(
+    task: Evaluation, sampler: Sampler, prepared: _Prepared
+) -> tuple[Tensor, Tensor, Seconds]:
+    """Predictions and labels of all points."""
+    cloud, device = prepared.cloud, task.device
+    sums = torch.zeros(len(cloud.labels), len(task.recipe.classes), device=device)
+    visits = torch.zeros(len(cloud.labels), 1, device=device)
+    generator = torch.Generator().manual_seed(task.seed)
+    spent = []
+    replay: Replay | None = None
+    for number in range(prepared.fullest):
+        rows = sub_cloud(prepared.voxels, number)
+        rows = rows[torch.randperm(len(rows), generator=generator).to(device)]
+        if number == _LAUNCHED and task.uses_graph(sampler):
+            replay = _captured(task, sampler, cloud.rows(rows))
+        logits, seconds = _forward(task, sampler, cloud.rows(rows), replay)
+        # No row comes twice in a cloud.
+        sums[rows] += logits
+        visits[rows] += 1
+        spent.append(seconds)
+    total = Seconds(
+        sum(one.all or 0.0 for one in spent), sum(one.sampling or 0.0 for one in spent)
+    )
+    return (sums / visits).argmax(dim=1), cloud.labels, total
+
+
+def _forward(
+    task: Evaluation, sampler: Sampler, cloud: Cloud, replay: Replay | None = None
+) -> tuple[Tensor, Seconds]:
+    """Logits (N, C) of a cloud, and their time."""
+    points, features = _given(task, cloud)
+    if replay is not None:
+        logits, seconds = replay(points, features)
+    else:
+        with _autocast(task):
+            logits, seconds = timed(task.module, points, features, sampler)
+    return logits[0].float(), seconds
+
+
+def _captured(task: Evaluation, sampler: Sampler, cloud: Cloud) -> Replay:
+    with _autocast(task):
+        return Replay(task.module, *_given(task, cloud), sampler)
+
+
+def _given(task: Evaluation, cloud: Cloud) -> tuple[Tensor, Tensor]:
+    """What the network is given."""
+    axis = height_axis(task.recipe, task.network, task.protocol)
+    points, features = prepare_validation(cloud, task.recipe, axis)
+    return points[None], features[None]
+
+
+def _autocast(task: Evaluation) -> AbstractContextManager[object]:
+    return torch.autocast(task.device.type, torch.bfloat16) if task.bfloat16 else nullcontext()
+
+
+def _spread(predictions: Tensor, found: Voxels) -> Tensor:
+    """From voxels to all points."""
+    everywhere = torch.empty_like(found.order)
+    everywhere[found.order] = predictions.repeat_interleave(found.counts)
+    return everywhere
+
+
+def _prediction(task: Evaluation, sampler: str, scene: str) -> Path:
+    """The PLY file of a prediction."""
+    short = "".join(one if one.isalnum() or one in "+-=,.@" else "-" for one in sampler)
+    return task.output / "predictions" / f"{task.network}-{task.protocol}-{short}" / f"{scene}.ply"
+
+
+def _lacks_predictions(task: Evaluation, samplers: Iterable[Sampler], scene: str) -> bool:
+    return task.predictions and not all(
+        _prediction(task, one.name, scene).exists() for one in samplers
+    )
+
+
+def _write(task: Evaluation, sampler: str, scene: Scene, predictions: Any) -> None:
+    path = _prediction(task, sampler, scene.name)
+    if task.recipe.data == "semantickitti":
+        sequence, _, number = scene.name.rpartition("/")
+        root = path.parents[len(Path(scene.name).parts) - 1]
+        write_labels(root / "sequences" / sequence / "predictions" / f"{number}.label", predictions)
+    write_prediction(path, scene, predictions, task.recipe)
+
+
+def fingerprint(path: str | os.PathLike[str]) -> str:
+    """Name and hash of a checkpoint, by which records tell runs apart."""
+    path = Path(path)
+    return f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"

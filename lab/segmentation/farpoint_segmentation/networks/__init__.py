@@ -1,0 +1,72 @@
+"""Networks for segmentation: PointMetaBase and PointVector, with the names and shapes of the authors' checkpoints.
+
+From the bottom up: ``layers``; ``geometry``, all that depends on positions alone; ``network``, what both share;
+``pointmetabase`` and ``pointvector``; ``checkpoint``; ``graphs``, a forward pass as one CUDA graph.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from ..recipes import NETWORKS, known, recipe
+from .checkpoint import load_checkpoint, save_checkpoint
+from .geometry import Ball, Geometry, Level, Radii, geometry
+from .graphs import Captured, can_capture
+from .network import Network, Sizes
+from .pointmetabase import PointMetaBase
+from .pointvector import PointVector
+
+__all__ = [
+    "Ball", "Captured", "Geometry", "Level", "Network", "PointMetaBase", "PointVector", "Radii", "Sizes",
+    "build", "can_capture", "geometry", "load_checkpoint", "save_checkpoint",
+]
+
+#: Width of the points themselves, and blocks of each stage.
+_LARGE = 32, (1, 3, 5, 3, 3)
+_EXTRA_LARGE = 64, (1, 4, 7, 4, 4)
+
+
+def build(network: str, data: str, *, seed: int | None = None) -> Network:
+    """Make a network for a data set, with random parameters.
+
+    Parameters
+    ----------
+    network : {"pointmetabase-l", "pointmetabase-xl", "pointvector-l", "pointvector-xl"}
+        The network.
+    data : {"s3dis", "scannet", "semantickitti"}
+        The data set, which says how many channels and classes there are and how large balls are.
+    seed : int, optional
+        For the parameters; PyTorch's own state is used unless set, and left alone if set.
+
+    Returns
+    -------
+    Network
+        In training mode, on the CPU.
+
+    Raises
+    ------
+    ValueError
+        Another name.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from farpoint_segmentation.networks import build
+    >>> network = build("pointmetabase-l", "s3dis", seed=0).eval()
+    >>> points = torch.rand(1, 1000, 3, generator=torch.Generator().manual_seed(1))
+    >>> with torch.inference_mode():
+    ...     network(points, torch.zeros(1, 1000, 4)).shape
+    torch.Size([1, 1000, 13])
+    """
+    known(network, NETWORKS, "network")
+    numbers = recipe(data)
+    width, blocks = _LARGE if network.endswith("-l") else _EXTRA_LARGE
+    sizes = Sizes(
+        numbers.channels, len(numbers.classes), width, blocks, numbers.radius, numbers.growth
+    )
+    with torch.random.fork_rng(devices=[], enabled=seed is not None):
+        if seed is not None:
+            torch.manual_seed(seed)
+        if network.startswith("pointvector"):
+            return PointVector(sizes)
+        return PointMetaBase(sizes, joins_largest=data == "scannet")

@@ -1,0 +1,258 @@
+"""What the networks share: their sizes, the decoder, the head, and how a forward pass goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+import farpoint
+
+from ..samplers import Sampler
+from .geometry import BallQuery, Geometry, Level, Radii, geometry
+from .layers import Layer, Pointwise
+
+__all__ = ["Decoder", "Encoder", "Head", "Network", "Sizes"]
+
+#: Points of a ball into the finer level.
+DOWN = 32
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of a network."""
+
+    #: Values of a point that the network is given, and classes that it tells apart.
+    channels: int
+    classes: int
+    #: Channels of the points themselves; each level has twice as many as the finer one.
+    width: int
+    #: Blocks of each stage, the first of which goes down.
+    blocks: tuple[int, ...]
+    #: Radius of the balls by which the network first goes down, in meters, and by which factor radii grow from
+    #: stage to stage.
+    radius: float
+    growth: float
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Channels of each level."""
+        return tuple(self.width * 2**stage for stage in range(len(self.blocks)))
+
+    @property
+    def radii(self) -> tuple[Radii, ...]:
+        """The balls of each level but the first."""
+        grown = [self.radius * self.growth**stage for stage in range(len(self.blocks))]
+        return tuple(Radii(down, within) for down, within in zip(grown, grown[1:]))
+
+
+class Encoder(nn.Module):
+    """From the points to the coarsest level. Networks differ in it."""
+
+    #: Points of a ball within a level.
+    within: int
+    #: The name that the stem's layer has in checkpoints.
+    stem: str
+
+    def __init__(
+        self, sizes: Sizes, down: Callable[[int, int], nn.Module], block: Callable[[int], nn.Module]
+    ) -> None:
+        super().__init__()
+        widths = sizes.widths
+        linear = Pointwise(sizes.channels, widths[0], 1, bias=True)
+        stages = [nn.ModuleList([nn.ModuleDict({self.stem: nn.Sequential(nn.Sequential(linear))})])]
+        for before, after, blocks in zip(widths, widths[1:], sizes.blocks[1:]):
+            # Parameters are drawn in this order.
+            rest = [block(after) for _ in range(blocks - 1)]
+            stages.append(nn.ModuleList([down(before, after), *rest]))
+        self.encoder = nn.ModuleList(stages)
+
+    def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
+        """(B, N, channels) -> values of all levels, from fine to coarse."""
+        raise NotImplementedError
+
+
+class _Step(nn.Module):
+    """From a coarse level to the finer one: three nearest, and two layers."""
+
+    def __init__(self, skip: int, coarse: int) -> None:
+        super().__init__()
+        self.skip = skip
+        self.convs = nn.Sequential(Layer(skip + coarse, skip, 1), Layer(skip, skip, 1))
+
+    def forward(self, skip: Tensor, coarse: Tensor, level: Level) -> Tensor:
+        """(B, N, skip) and (B, M, coarse) -> (B, N, skip)."""
+        first: Any = self.convs[0]
+        matrix, offset = first.affine()
+        # Interpolation is linear: multiplied before it, there are a quarter of the rows, and no array of both.
+        sent = nn.functional.linear(coarse, matrix[:, self.skip:])
+        own = nn.functional.linear(skip, matrix[:, : self.skip], offset)
+        weights = level.weights if sent.dtype != torch.float64 else level.weights.double()
+        sums = own + farpoint.interpolate(sent, level.nearest, weights)
+        found: Tensor = self.convs[1](first.finish(sums))
+        return found
+
+
+class Decoder(nn.Module):
+    """From the coarsest level back to the points."""
+
+    def __init__(self, widths: tuple[int, ...]) -> None:
+        super().__init__()
+        self.decoder = nn.ModuleList(
+            nn.ModuleList([_Step(skip, coarse)]) for skip, coarse in zip(widths, widths[1:])
+        )
+
+    def forward(self, values: list[Tensor], found: Geometry) -> Tensor:
+        """Values of all levels -> (B, N, width)."""
+        steps: Any = self.decoder
+        coarse = values[-1]
+        for place in reversed(range(len(steps))):
+            coarse = steps[place][0](values[place], coarse, found.levels[place])
+        return coarse
+
+
+class Head(nn.Module):
+    """From the values of points to logits.
+
+    Parameters
+    ----------
+    width, classes : int
+        Channels and classes.
+    joins_largest : bool
+        Whether the largest value of the scene in each channel is put behind those of each point.
+    """
+
+    def __init__(self, width: int, classes: int, joins_largest: bool) -> None:
+        super().__init__()
+        self.width, self.joins_largest = width, joins_largest
+        inner = 2 * width if joins_largest else width
+        last = nn.Sequential(Pointwise(inner, classes, 1, bias=True))
+        self.head = nn.Sequential(Layer(inner, inner, 1), nn.Dropout(0.5), last)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """(B, N, width) -> (B, N, classes)."""
+        if not self.joins_largest:
+            found: Tensor = self.head(values)
+            return found
+        first: Any = self.head[0]
+        matrix, offset = first.affine()
+        largest = values.amax(dim=1, keepdim=True)
+        own = nn.functional.linear(values, matrix[:, : self.width], offset)
+        sums = own + nn.functional.linear(largest, matrix[:, self.width:])
+        found = self.head[2](self.head[1](first.finish(sums)))
+        return found
+
+
+class Network(nn.Module):
+    """A network that gives each point of a cloud a logit a class.
+
+    Called with points (B, N, 3) in meters and features (B, N, channels): logits (B, N, classes).
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Its sizes.
+    encoder : Encoder
+        How it goes down.
+    joins_largest : bool
+        As for ``Head``.
+    """
+
+    encoder: Encoder
+
+    def __init__(self, sizes: Sizes, encoder: Encoder, joins_largest: bool) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.encoder = encoder
+        self.decoder = Decoder(sizes.widths)
+        self.head = Head(sizes.width, sizes.classes, joins_largest)
+        #: Another ball query than farpoint's, for comparisons.
+        self.ball_query: BallQuery | None = None
+        #: Whether a CUDA graph of this samples coarse levels while layers of fine ones run; see ``geometry``.
+        self.ahead = True
+        self._layers: Callable[[Tensor, Geometry], Tensor] = self.layers
+
+    def forward(
+        self, points: Tensor, features: Tensor, *, sampler: str | Sampler = "peak",
+        geometry: Geometry | None = None,
+    ) -> Tensor:
+        """Compute logits.
+
+        Parameters
+        ----------
+        points : tensor, (B, N, 3)
+            In meters.
+        features : tensor, (B, N, channels)
+            What is known of each point.
+        sampler : str or Sampler, optional
+            What chooses the points of the levels; see ``farpoint_segmentation.samplers``.
+        geometry : Geometry, optional
+            Levels that were found before, by ``find_geometry``.
+
+        Returns
+        -------
+        tensor, (B, N, classes)
+            Logits, in the type of the parameters; under autocast in its type.
+
+        Raises
+        ------
+        ValueError
+            Shapes that do not fit, or fewer than 256 points.
+        """
+        wanted = (*points.shape[:2], self.sizes.channels)
+        if points.dim() != 3 or tuple(features.shape) != wanted:
+            raise ValueError(
+                f"points must be (B, N, 3) and features (B, N, {self.sizes.channels}), not "
+                f"{tuple(points.shape)} and {tuple(features.shape)}"
+            )
+        if geometry is None:
+            geometry = self.find_geometry(points, sampler, ahead=self.ahead)
+        return self._layers(features, geometry)
+
+    def find_geometry(
+        self, points: Tensor, sampler: str | Sampler = "peak", *, ahead: bool = False
+    ) -> Geometry:
+        """Sample the levels and find all neighbors: all that depends on positions alone.
+
+        Parameters
+        ----------
+        points, sampler, ahead
+            As for ``geometry``.
+        """
+        with torch.no_grad():
+            return geometry(
+                points, self.sizes.radii, sampler, down=DOWN, within=self.encoder.within,
+                ball_query=self.ball_query, ahead=ahead,
+            )
+
+    def layers(self, features: Tensor, found: Geometry) -> Tensor:
+        """Compute logits in levels that were found before: all that has parameters."""
+        logits: Tensor = self.head(self.decoder(self.encoder(features, found), found))
+        return logits
+
+    def compile_layers(self, **options: Any) -> Network:
+        """Have ``torch.compile`` make kernels of the layers between samplers and searches.
+
+        Parameters
+        ----------
+        **options
+            For ``torch.compile``; ``dynamic=True`` unless set, since scenes differ in size.
+
+        Returns
+        -------
+        Network
+            This one.
+        """
+        self._layers = torch.compile(self.layers, **{"dynamic": True, **options})
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy compiles its own layers.
+        return {name: value for name, value in self.__dict__.items() if name != "_layers"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self._layers = self.layers

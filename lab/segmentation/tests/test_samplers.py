@@ -1,0 +1,179 @@
+"""The switch of samplers, and how long they take."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+import segmentation_reference as reference  # noqa: E402
+from segmentation_reference import one_thread  # noqa: E402, F401
+
+import farpoint  # noqa: E402
+from farpoint_segmentation import arguments, commands, networks, samplers, timing  # noqa: E402
+from farpoint_segmentation.networks import all_pairs  # noqa: E402
+from farpoint_segmentation.records import read_scenes  # noqa: E402
+
+EXACT = ["auto", "reference", "naive", "radius", "tree", "peak", "quick", "radius:nvox=16", "cpu:naive", "cpu:peak"]
+APPROXIMATE = [
+    "random", "grid", "morton", "npdu", "fastpoint", "fastpoint+radius", "random:seed=7", "grid:keep=first",
+    "npdu:order=morton,window=40", "morton:bits=21", "fastpoint:estimator=fit",
+]
+
+
+@pytest.fixture
+def points():
+    return torch.cat([reference.cloud("s3dis", 600, 1 + of) for of in range(2)])
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact(points, name):
+    sampler = samplers.parse(name)
+    assert sampler.exact and sampler.name == name
+    assert sampler.device == ("cpu" if name.startswith("cpu:") else "input")
+    assert torch.equal(sampler.sample(points, 150, 1), farpoint.sample(points, 150))
+
+
+@pytest.mark.parametrize("name", APPROXIMATE)
+def test_approximate(points, name):
+    sampler = samplers.parse(name)
+    assert not sampler.exact
+    for level in (1, 2):
+        found = sampler.sample(points, 150, level)
+        assert found.shape == (2, 150) and found.dtype == torch.int64
+        assert all(len(cloud.unique()) == 150 for cloud in found)
+        assert torch.equal(found, sampler.sample(points, 150, level))
+    if not name.startswith("fastpoint"):  # which fills up such small samples exactly
+        assert not torch.equal(found, farpoint.sample(points, 150))
+
+
+def test_where_approximate_samplers_run():
+    devices = {name: samplers.parse(name).device for name in APPROXIMATE}
+    assert {name for name, device in devices.items() if device == "input"} == {
+        "fastpoint", "fastpoint+radius", "fastpoint:estimator=fit",
+    }
+    assert samplers.parse("fastpoint+tree").device == "cpu"
+    assert samplers.parse("fastpoint@first").device == "input"
+
+
+def test_an_index_changes_nothing(points):
+    points = torch.cat([points, points + 10], 1)
+    index = farpoint.Index(points)
+    for name in ["fastpoint", "fastpoint@first", "random", "peak"]:
+        for level in (1, 2):
+            sampler = samplers.parse(name)
+            assert torch.equal(sampler.sample(points, 400, level, index), sampler.sample(points, 400, level))
+
+
+def test_options_are_passed_on(points):
+    def of(name):
+        return samplers.parse(name).sample(points, 150, 1)
+
+    assert torch.equal(
+        of("npdu:order=morton,window=40"),
+        farpoint.sample_approximate(points, 150, method="npdu", npdu_order="morton", window=40),
+    )
+    assert torch.equal(of("morton"), farpoint.sample_approximate(points, 150, method="morton"))
+    assert torch.equal(of("fastpoint+radius"), of("fastpoint"))
+    assert not torch.equal(of("random"), of("random:seed=7"))
+
+
+def test_first_level_only(points):
+    sampler = samplers.parse("random@first")
+    assert torch.equal(sampler.sample(points, 150, 2), farpoint.sample(points, 150))
+    assert torch.equal(sampler.sample(points, 150, 1), samplers.parse("random").sample(points, 150, 1))
+
+
+def test_as_released(points):
+    twice = samplers.parse("random@released").sample(points, 300, 2)
+    assert all(len(cloud.unique()) < 300 for cloud in twice)
+    one = points[:1]
+    grid = samplers.parse("grid@released", "s3dis")
+    assert torch.equal(
+        grid.sample(one, 150, 1), farpoint.sample_approximate(one, method="grid", cell=0.08)
+    )
+    assert torch.equal(grid.sample(one, 150, 2), farpoint.sample(one, 150))
+    assert torch.equal(samplers.parse("grid:cell=0.08@released").sample(one, 1, 1), grid.sample(one, 1, 1))
+    with pytest.raises(ValueError, match="each of 2 clouds another number of points"):
+        grid.sample(points, 150, 1)
+    npdu = samplers.parse("npdu@released")
+    assert torch.equal(npdu.sample(one, 150, 1), samplers.parse("npdu").sample(one, 150, 1))
+    assert torch.equal(npdu.sample(one, 150, 3), farpoint.sample(one, 150))
+
+
+def test_a_network_takes_as_many_points_as_come():
+    made = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
+    points = reference.cloud("s3dis", 900)
+    found = made.find_geometry(points, samplers.parse("grid@released", "s3dis")).levels
+    count = farpoint.sample_approximate(points, method="grid", cell=0.08).shape[1]
+    assert [level.samples.shape[1] for level in found] == [count, count // 4, count // 16, count // 64]
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("fps", "'fps' is unknown; there are auto, reference"),
+    ("random+peak", "is unknown"),
+    ("fastpoint+random", "'random' is none of"),
+    ("cpu:random", "'random' is none of"),
+    ("npdu:bits=3", "npdu has no option 'bits', but order, window"),
+    ("npdu:window=many", "window is 'many'; it must be a number"),
+    ("peak@all", 'ends with "@all"'),
+    ("grid@released", "its cells depend on the data set, which is None"),
+])
+def test_errors(name, text):
+    with pytest.raises(ValueError, match=text.replace("(", r"\(")):
+        samplers.parse(name)
+
+
+def test_what_can_be_captured():
+    """What is on the GPU and never waits."""
+    for name, wanted in (
+        ("peak", True), ("naive", True), ("radius:nvox=24", True), ("quick", True), ("cpu:peak", False),
+        ("random", False), ("npdu", False), ("grid@released", False), ("morton@first", False),
+    ):
+        assert networks.can_capture(samplers.parse(name, "s3dis")) == wanted, name
+
+
+def test_tables_name_samplers():
+    for name in [*samplers.TABLE_2, *samplers.TABLE_5]:
+        assert samplers.parse(name).name == name
+
+
+def test_all_pairs(points):
+    centers = points[:, ::5].contiguous()
+    found = all_pairs.ball_query(centers, points, 0.1, 32)
+    wanted = farpoint.ball_query(centers, points, 0.1, 32, index_dtype="int32").indices
+    assert torch.equal(found, wanted)
+    assert (wanted[..., -1] >= 0).any() and (wanted[..., -1] < 0).any()
+
+
+def test_timing(points, tmp_path):
+    made = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
+    scenes = [timing.Input(f"room-{of}", points[of], reference.features(points[:1], 4)[0]) for of in range(2)]
+    chosen = ["peak", samplers.parse("random"), "naive+all-pairs"]
+    found = list(timing.run(
+        made, scenes, chosen, tmp_path, data="s3dis", name="pointmetabase-l", rounds=2, warm_up=0
+    ))
+    assert [(one.scene, one.sampler) for one in found] == [
+        (f"room-{of}", name) for of in range(2) for name in ("peak", "random", "naive+all-pairs")
+    ]
+    for one in found:
+        assert one.points == 600 and one.peak_memory is None and one.task == "time"
+        assert 0 < one.seconds.sampling < one.seconds.all
+    assert read_scenes(tmp_path) == found
+    with pytest.raises(ValueError, match="training=True"):
+        next(timing.measure(made.train(), scenes, chosen))
+
+
+def test_all_pairs_give_the_same_network(points):
+    made = networks.build("pointvector-l", "s3dis", seed=0).eval()
+    features = reference.features(points, 4)
+    with torch.inference_mode():
+        wanted = made(points, features)
+        made.ball_query = all_pairs.ball_query
+        assert torch.equal(made(points, features), wanted)
+
+
+def test_the_samplers_of_the_paper_by_one_word():
+    given = arguments.parser(dict.fromkeys(("evaluate", "train", "time", "report", "generate"))).parse_args([
+        "time", "generated", "--data", "s3dis", "--network", "pointvector-l", "--samplers", "peak,paper,npdu", "-o", "a"
+    ])
+    names = commands._sampler_names(given)
+    assert names[0] == "peak" and sorted(names[1:]) == sorted({*samplers.TABLE_2, *samplers.TABLE_5})
