@@ -109,10 +109,100 @@ struct Ordering {
     Box* parts;
 };
 
+// Rows of which the coordinates are sorted where a cloud is crowded.
+constexpr u32 SAMPLE_BITS = 9, SAMPLE = 1 << SAMPLE_BITS;
+
 union OrderShared {
     SortShared sort;
     Box bounds[MOST_WARPS];
+    real sample[3][SAMPLE];
 };
+
+// A cloud of more rows is crowded if so many of 32 rows that differ are in one of 127 cells along the longest side of
+// the box: some points lie far from all others, and cells of one size would leave most in a few. (An odd number: what
+// lies around the middle is in one.)
+constexpr u32 SMALL = 1024, CROWD = 8;
+
+template <typename Rows>
+__device__ __noinline__ bool is_crowded(const Rows& cloud, const Box& box) {
+    if (cloud.length <= SMALL) return false;
+    u32 row = (u32)((u64)(threadIdx.x & 31) * cloud.length / 32), cell = 0;
+    real at[3];
+    double side = 0;  // half of the longest: no difference of halves overflows
+    for (u32 a = 0; a < 3; ++a) {
+        at[a] = cloud.at(row, a);
+        double half = 0.5 * box.high[a] - 0.5 * box.low[a];
+        side = half > side ? half : side;
+    }
+    for (u32 a = 0; a < 3; ++a) cell = cell << 7 | min((u32)((0.5 * at[a] - 0.5 * box.low[a]) * (63.5 / side)), 126u);
+    u32 same = __match_any_sync(FULL, cell), first = __ffs(same) - 1;
+    bool differs = false;
+    for (u32 a = 0; a < 3; ++a) differs |= at[a] != __shfl_sync(FULL, at[a], first);
+    return __any_sync(FULL, __popc(same & __ballot_sync(FULL, differs)) >= CROWD);
+}
+
+// Sorts the coordinates of SAMPLE rows along each axis, by a block of at least as many threads.
+template <typename Rows>
+__device__ inline void sort_sample(const Rows& cloud, real (*sample)[SAMPLE]) {
+    u32 t = threadIdx.x, row = (u32)((u64)min(t, SAMPLE - 1) * cloud.length / SAMPLE);
+    for (u32 a = 0; a < 3; ++a) {
+        real mine = cloud.at(row, a);
+        if (t < SAMPLE) sample[a][t] = mine;
+        __syncthreads();
+        u32 rank = 0;
+        for (u32 k = 0; k < SAMPLE; ++k) {
+            real other = sample[a][k];
+            rank += other < mine || (other == mine && k < t);
+        }
+        __syncthreads();
+        if (t < SAMPLE) sample[a][rank] = mine;
+    }
+    __syncthreads();
+}
+
+// Along an axis, cells between sorted values: some in a row, of which a point is in number `rank`.
+struct Slab {
+    u32 rank, low, cells;
+    real side;  // half of how long they are; below 0 for a single one
+};
+
+__device__ __forceinline__ void measure(Slab& slab, const real* sorted) {
+    real half = 0.5, low = sorted[max(slab.low, 1u) - 1], high = sorted[slab.low + slab.cells - 1];
+    slab.side = slab.cells > 1 ? half * high - half * low : (real)-1;
+}
+
+// Keys of some rows of a crowded cloud. As in a k-d tree, a box of cells is halved along its longest side again and
+// again, whatever its place; here at quantiles of the whole cloud. A call, as it is seldom needed.
+template <typename Rows>
+__device__ __noinline__ void make_crowded_keys(const Rows& cloud, u32 bits, u32* keys, u32* values, Steps rows, real (*sample)[SAMPLE]) {
+    sort_sample(cloud, sample);
+    for (u32 i = rows.first; i < rows.end; i += rows.step) {
+        Slab slabs[3];
+        for (u32 a = 0; a < 3; ++a) {
+            real x = cloud.at(i, a);
+            u32 rank = 0;
+            for (u32 step = SAMPLE / 2; step > 0; step >>= 1) rank += sample[a][rank + step - 1] <= x ? step : 0;
+            slabs[a] = {rank, 0, SAMPLE, 0};
+            measure(slabs[a], sample[a]);
+        }
+        u32 key = 0;
+        for (u32 bit = 0; bit < min(bits, 3 * SAMPLE_BITS); ++bit) {
+            real x = slabs[0].side, y = slabs[1].side, z = slabs[2].side;
+            u32 axis = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
+            key <<= 1;
+#pragma unroll
+            for (u32 a = 0; a < 3; ++a) {
+                Slab& slab = slabs[a];
+                if (a != axis || slab.cells == 1) continue;
+                slab.cells /= 2;
+                if (slab.rank >= slab.low + slab.cells) slab.low += slab.cells, key |= 1;
+                measure(slab, sample[a]);
+            }
+        }
+        keys[i] = key;
+        values[i] = i;
+    }
+}
 
 // Rows above which a key of 32 bits leaves too many points to a cell, and has LOW more: 48 bits are cells
 // enough for 2^32 points on a surface. No wider arrays are needed: keys are made and sorted by in two
@@ -134,15 +224,16 @@ __device__ inline void sort_keys(Team& team, Pairs<u32>& from, Pairs<u32>& to, u
 template <typename Rows>
 __device__ inline void order_cloud(Team& team, const Rows& cloud, const Ordering& ordering, OrderShared& shared) {
     Box bounds = team_bounds(team, cloud, ordering.parts, shared.bounds);
-    bool wide = cloud.length > WIDE;
+    bool crowded = is_crowded(cloud, bounds), wide = cloud.length > WIDE && !crowded;
     u32 passes = cloud.length > 1u << 16 ? 4 : 3;
     Curve curve = curve_over(bounds, passes * 8 + (wide ? LOW : 0));
     // The passes by low bits, if any, are even in number.
     bool odd = passes & 1;
     Pairs<u32> from = odd ? ordering.pairs[1] : ordering.pairs[0], to = odd ? ordering.pairs[0] : ordering.pairs[1];
     Steps rows = team.thread_steps(cloud.length);
+    if (crowded) make_crowded_keys(cloud, passes * 8, from.keys, from.values, rows, shared.sample);
     for (u32 low = wide; true; low = 0) {
-        for (u32 i = rows.first; i < rows.end; i += rows.step) {
+        for (u32 i = crowded ? rows.end : rows.first; i < rows.end; i += rows.step) {
             u32 row = wide && !low ? from.values[i] : i;
             real x = cloud.at(row, 0), y = cloud.at(row, 1), z = cloud.at(row, 2);
             from.keys[i] = !wide ? curve_key<u32>(curve, x, y, z) : (u32)(curve_key<u64>(curve, x, y, z) >> (low ? 0 : LOW));

@@ -136,15 +136,19 @@ __device__ __noinline__ Team order_parts(State& state, Team team, OrderShared& s
     const Cloud& cloud = state.cloud;
     u32 n = cloud.length, each = state.span.share;
     Box bounds = team_bounds(team, cloud, state.parts, shared.bounds);
-    bool wide = n > WIDE;
+    bool crowded = is_crowded(cloud, bounds), wide = n > WIDE && !crowded;
     u32 passes = n > 1u << 16 ? 4 : 3;
     Curve curve = curve_over(bounds, passes * 8 + (wide ? LOW : 0));
     // Dealing is one pass more.
     bool odd = passes & 1;
     Pairs<u32> from = state.order[odd ? 0 : 1], to = state.order[odd ? 1 : 0];
     Steps rows = team.thread_steps(n);
-    for (u32 i = rows.first; i < rows.end; i += rows.step) from.values[i] = i;
-    make_keys(cloud, curve, from, rows, wide, false);
+    if (crowded) {
+        make_crowded_keys(cloud, passes * 8, from.keys, from.values, rows, shared.sample);
+    } else {
+        for (u32 i = rows.first; i < rows.end; i += rows.step) from.values[i] = i;
+        make_keys(cloud, curve, from, rows, wide, false);
+    }
     team.sync();
     deal(state, team, from, rows, to, n, each, TO_ORDER, dealing);
     Team own = team_of_part(state, team, TO_ORDER);

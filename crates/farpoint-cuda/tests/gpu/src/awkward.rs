@@ -1,6 +1,7 @@
 //! Numbers of axes, starts, amounts, and numbers at the edges of what floating point holds.
 
 use crate::clouds::{Cloud, any_exponent};
+use crate::edges;
 use crate::equality::{Case, Depth};
 use crate::runner::Group;
 use crate::tally::Tally;
@@ -23,6 +24,7 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     }
     groups.extend([scales::<f32>(&[150, 3_000]), scales::<f64>(&[150, 3_000])]);
     groups.extend([exponents(), offsets::<f32>(), offsets::<f64>(), corners()]);
+    groups.extend([far::<f32>(&[1_200, 5_000, 30_000]), far::<f64>(&[1_200, 5_000, 30_000])]);
     groups.extend([amounts::<f32>(1_600), amounts::<f64>(1_600), amounts::<f32>(20_000)]);
     groups.extend([starts::<f32>(2_000), starts::<f64>(2_000), bad_rows()]);
     groups
@@ -94,6 +96,23 @@ fn exponents() -> Group {
         let mut random = SplitMix64::new(5);
         let data = (0..3 * 2_000).map(|_| f32::from_bits(random.below(40) as u32)).collect();
         clouds.push(("subnormal".into(), Cloud { data, dims: 3 }));
+        clouds
+    })
+}
+
+/// Points far from most others, in clouds of more rows than a group of the tree has.
+pub(crate) fn far<T: CudaScalar>(sizes: &'static [usize]) -> Group {
+    let most = sizes.iter().max().expect("sizes");
+    compared(format!("outliers {}, n <= {most}", T::SUFFIX), Depth::Quarter, move || {
+        let mut clouds = Vec::new();
+        for &n in sizes {
+            for (name, cloud) in edges::clouds::<T>(n) {
+                clouds.push((format!("{name} {n}"), cloud));
+            }
+            let mut plane = Cloud::<T>::random(n, 2, Some(60), 4);
+            plane.data[3] = T::from_f64(1e18);
+            clouds.push((format!("tied in a plane, with an outlier {n}"), plane));
+        }
         clouds
     })
 }

@@ -7,6 +7,7 @@ mod awkward;
 mod batches;
 mod calls;
 mod clouds;
+mod edges;
 mod equality;
 mod errors;
 mod fastpoint;
@@ -79,6 +80,8 @@ enum Command {
     },
     /// A large cloud, timed, with prefixes of the selection checked to be greedy
     Large(large::Large),
+    /// Clouds with outliers, of all exponents and the like, timed beside a room
+    Edges(edges::Edges),
     /// A large cloud on one GPU, on several, and partly in host memory, timed by turns and compared
     Share(share::Share),
     /// Calls at once, as one of the processes that a test starts
@@ -135,6 +138,7 @@ fn main() -> ExitCode {
             small::sanitize(&tool, &only, report.as_deref())
         }
         Command::Large(large) => large.run(),
+        Command::Edges(edges) => edges.run(),
         Command::Share(share) => share.run(),
         Command::Together => together::alone(),
         Command::Devices => devices(),

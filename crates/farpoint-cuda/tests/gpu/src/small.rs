@@ -32,6 +32,8 @@ pub(crate) fn groups() -> Vec<Group> {
         equality::group::<f32>(Kind::Duplicated, SMALL),
         awkward::axes::<f32>(2, &[33, 300]),
         awkward::axes::<f64>(5, &[300]),
+        awkward::far::<f32>(&[1_200]),
+        awkward::far::<f64>(&[1_200]),
     ];
     groups.extend(batches::small());
     groups.extend(pointers::small());
@@ -55,6 +57,8 @@ pub(crate) fn alone() -> Vec<Group> {
         equality::group::<f32>(Kind::Duplicated, SMALL),
         awkward::axes::<f32>(2, &[33, 300]),
         awkward::axes::<f64>(5, &[300]),
+        awkward::far::<f32>(&[1_200]),
+        awkward::far::<f64>(&[1_200]),
     ];
     groups.extend(neighbors::alone());
     groups.extend(values::small());

@@ -35,10 +35,12 @@ pub(crate) enum Like {
     Tiny,
     /// A million from the origin.
     Offset,
+    /// A point far from all others.
+    Outlier,
 }
 
 impl Like {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Random,
         Self::Tied,
         Self::Equal,
@@ -50,6 +52,7 @@ impl Like {
         Self::Subnormal,
         Self::Tiny,
         Self::Offset,
+        Self::Outlier,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -65,6 +68,7 @@ impl Like {
             Self::Subnormal => "subnormal",
             Self::Tiny => "tiny",
             Self::Offset => "far from the origin",
+            Self::Outlier => "with an outlier",
         }
     }
 
@@ -99,6 +103,10 @@ impl Like {
             Self::Subnormal => scaled(1e-42, 1e-318),
             Self::Tiny => scaled(1e-21, 1e-161),
             Self::Offset => of(None).map(|cloud| cloud.plus(1e6)),
+            Self::Outlier => of(None).map(|mut cloud| {
+                cloud.data[0] = T::from_f64(1e12);
+                cloud
+            }),
         };
         Pair { a, b }
     }
