@@ -161,6 +161,20 @@ impl Cloud {
         table.column(slot, 0, rows)
     }
 
+    /// The attributes of one value a point at the given rows, as [`Cloud::column`] gives each, in the order of
+    /// [`Cloud::fields`]; without those that are no numbers.
+    pub fn columns(&self, rows: &[usize]) -> impl Iterator<Item = (&str, Column)> {
+        let tokens = self.table.as_ref().and_then(|table| table.tokens(rows));
+        let slots =
+            self.table.iter().flat_map(|table| (0..table.slots.len()).map(move |i| (table, i)));
+        let stored = slots.filter_map(move |(table, i)| {
+            let column = || table.column_of(i, 0, rows, tokens.as_deref());
+            let slot = &table.slots[i];
+            Some((&*slot.name, (slot.count == 1).then(column)??))
+        });
+        stored.chain(self.added.iter().map(|a| (&*a.name, a.column.gather(rows))))
+    }
+
     /// Adds an attribute, one value for each row of the cloud. If the name is taken, a number is
     /// appended.
     ///

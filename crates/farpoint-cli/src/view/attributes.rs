@@ -40,18 +40,15 @@ pub(super) struct Attributes {
 impl Attributes {
     /// Of these rows.
     pub(super) fn of(cloud: &Cloud, rows: &[usize]) -> Self {
-        let fields: Vec<_> = cloud.fields().into_iter().filter(|field| field.count == 1).collect();
-        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-        let color = color(cloud, &names, rows);
-        let mut found = Self { rgb: color.as_ref().map(|(rgb, _)| rgb.clone()), ..Self::default() };
-        let taken = color.map(|(_, names)| names).unwrap_or_default();
+        let columns: Vec<_> = cloud.columns(rows).collect();
+        let color = color(&columns);
+        let taken = color.as_ref().map(|(_, names)| names.clone()).unwrap_or_default();
+        let mut found = Self { rgb: color.map(|(rgb, _)| rgb), ..Self::default() };
         let is_axis = |name: &str| ["x", "y", "z"].contains(&name.to_ascii_lowercase().as_str());
-        for name in names {
-            if is_axis(name) || name == "_" || taken.iter().any(|taken| taken == name) {
-                continue;
+        for (name, column) in &columns {
+            if !is_axis(name) && *name != "_" && !taken.contains(name) {
+                found.add(name, column);
             }
-            let Some(column) = cloud.column(name) else { continue };
-            found.add(name, &column.gather(rows));
         }
         found
     }
@@ -132,37 +129,34 @@ fn limits(mut values: Vec<f64>) -> [f64; 2] {
 }
 
 /// The colors of the rows as bytes, and the names of the attributes that hold them.
-fn color(cloud: &Cloud, names: &[&str], rows: &[usize]) -> Option<(Vec<u8>, Vec<String>)> {
+fn color<'a>(columns: &[(&'a str, Column)]) -> Option<(Vec<u8>, Vec<&'a str>)> {
     const TRIPLES: [[&str; 3]; 3] = [
         ["red", "green", "blue"],
         ["r", "g", "b"],
         ["diffuse_red", "diffuse_green", "diffuse_blue"],
     ];
-    let own = |wanted: &str| names.iter().find(|name| name.eq_ignore_ascii_case(wanted)).copied();
+    let own = |wanted: &str| columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
     for triple in TRIPLES {
         let [Some(red), Some(green), Some(blue)] = triple.map(own) else { continue };
-        let columns = [red, green, blue].map(|name| Some(cloud.column(name)?.gather(rows)));
-        let [Some(red_values), Some(green_values), Some(blue_values)] = columns else { continue };
-        let rgb = bytes(&[red_values, green_values, blue_values]);
-        return Some((rgb, [red, green, blue].map(str::to_owned).into()));
+        let rgb = bytes([&red.1, &green.1, &blue.1]);
+        return Some((rgb, vec![red.0, green.0, blue.0]));
     }
-    let packed = ["rgb", "rgba"].into_iter().find_map(own)?;
-    let column = cloud.column(packed)?.gather(rows);
-    let bits = |row: usize| match &column {
+    let (packed, column) = ["rgb", "rgba"].into_iter().find_map(own)?;
+    let bits = |row: usize| match column {
         Column::F32(values) => Some(values[row].to_bits()),
         Column::U32(values) => Some(values[row]),
         _ => None,
     };
-    let mut rgb = Vec::with_capacity(3 * rows.len());
+    let mut rgb = Vec::with_capacity(3 * column.len());
     for row in 0..column.len() {
         let [blue, green, red, _] = bits(row)?.to_le_bytes();
         rgb.extend_from_slice(&[red, green, blue]);
     }
-    Some((rgb, vec![packed.to_owned()]))
+    Some((rgb, vec![packed]))
 }
 
 /// Colors of any range as bytes: 8 bits, 16 bits, or shares of 1.
-fn bytes(columns: &[Column; 3]) -> Vec<u8> {
+fn bytes(columns: [&Column; 3]) -> Vec<u8> {
     let most = columns.iter().flat_map(|column| (0..column.len()).map(|row| column.get(row)));
     let most = most.filter(|value| value.is_finite()).fold(0.0, f64::max);
     let float = columns.iter().any(|column| matches!(column.kind(), Scalar::F32 | Scalar::F64));

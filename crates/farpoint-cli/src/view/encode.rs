@@ -12,9 +12,16 @@ const PAYS: f64 = 0.8;
 /// Level 1 is much worse, higher ones take longer for nothing.
 const LEVEL: Compression = Compression::new(3);
 
+/// What packs one part after another: a new one for each of thousands would take longer than packing.
+pub(super) type Packer = ZlibEncoder<Vec<u8>>;
+
+pub(super) fn packer() -> Packer {
+    Packer::new(Vec::new(), LEVEL)
+}
+
 /// A script tag of bytes that no browser runs; a value takes so many of them.
-pub(super) fn tag(id: &str, bytes: &[u8], each: usize) -> String {
-    let packed = packed(bytes, each);
+pub(super) fn tag(packer: &mut Packer, id: &str, bytes: &[u8], each: usize) -> String {
+    let packed = packed(packer, bytes, each);
     let most = PAYS * bytes.len() as f64;
     let (kind, bytes) = match packed.as_deref().filter(|packed| packed.len() as f64 <= most) {
         Some(packed) => (format!(" data-packed=\"{each}\""), packed),
@@ -27,12 +34,11 @@ pub(super) fn tag(id: &str, bytes: &[u8], each: usize) -> String {
 }
 
 /// The first bytes of all values, then their second bytes, ..., compressed.
-fn packed(bytes: &[u8], each: usize) -> Option<Vec<u8>> {
+fn packed(packer: &mut Packer, bytes: &[u8], each: usize) -> Option<Vec<u8>> {
     let planes = (0..each).flat_map(|k| bytes[k.min(bytes.len())..].iter().step_by(each).copied());
     let planes: Vec<u8> = planes.collect();
-    let mut encoder = ZlibEncoder::new(Vec::new(), LEVEL);
-    encoder.write_all(&planes).ok()?;
-    encoder.finish().ok()
+    packer.write_all(&planes).ok()?;
+    packer.reset(Vec::new()).ok()
 }
 
 /// Rising numbers as differences, 7 bits a byte, lowest first; the top bit says that more follow.
@@ -81,10 +87,10 @@ mod tests {
             (state >> 11) as u8
         };
         let noise: Vec<u8> = (0..3000).map(|_| random()).collect();
-        assert!(!tag("a", &noise, 3).contains("packed"));
-        assert!(tag("a", &[], 2).contains("id=\"a\"></script>"));
+        assert!(!tag(&mut packer(), "a", &noise, 3).contains("packed"));
+        assert!(tag(&mut packer(), "a", &[], 2).contains("id=\"a\"></script>"));
         let values: Vec<u8> = (0..1000_u16).flat_map(|k| (k % 7 * 300).to_le_bytes()).collect();
-        let text = tag("a", &values, 2);
+        let text = tag(&mut packer(), "a", &values, 2);
         let (_, text) = text.split_once("id=\"a\" data-packed=\"2\">").expect("packed");
         let (text, _) = text.split_once("</script>").expect("an end");
         let bytes = STANDARD.decode(text).expect("base64");

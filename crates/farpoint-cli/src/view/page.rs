@@ -1,7 +1,7 @@
 //! The page: a template, its script and style, and a cloud as inert data.
 
 use super::attributes::Attributes;
-use super::encode::{html, json, rising, tag};
+use super::encode::{html, json, packer, rising, tag};
 use super::panes::{Located, Panes, Stored};
 use super::places::Places;
 use super::prefixes::Prefixes;
@@ -86,9 +86,9 @@ impl Page {
             json(&self.meta)
         );
         let parts = self.parts();
-        let tags: Vec<String> =
-            parts.par_iter().map(|(id, bytes, each)| tag(id, bytes, *each)).collect();
-        data.extend(tags);
+        let tags = parts.par_iter();
+        let tags = tags.map_init(packer, |packer, (id, bytes, each)| tag(packer, id, bytes, *each));
+        data.extend(tags.collect::<Vec<String>>());
         let picture = STANDARD.encode(&self.picture);
         let picture = format!(
             "<img alt=\"a picture of the points\" src=\"data:image/png;base64,{picture}\">"

@@ -136,6 +136,22 @@ fn mixed(folder: &Folder) -> Vec<[f32; 3]> {
     all
 }
 
+/// A look through all columns for each, or a compressor of its own for each, would take minutes and gigabytes.
+#[test]
+fn thousands_of_columns_are_shown() {
+    const COLUMNS: usize = 40_000;
+    let folder = Folder::new();
+    let row = |first: usize| (0..COLUMNS).map(|k| format!(",{}", first + k)).collect::<String>();
+    let names: String = (0..COLUMNS).map(|k| format!(",c{k}")).collect();
+    folder.write("a.csv", format!("x,y,z{names}\n0,0,1{}\n0,1,0{}\n", row(5), row(9)));
+    folder.ok("view a.csv -o a.html");
+    let page = Page::of(&folder, "a.html");
+    assert_eq!(page.meta["attributes"].as_array().unwrap().len(), COLUMNS);
+    let last = &page.meta["attributes"][COLUMNS - 1];
+    assert_eq!((&last["name"], &last["offset"]), (&"c39999".into(), &40_004.0.into()));
+    assert_eq!(sorted(page.bytes("fp-value-39999").iter().map(|&b| b.into()).collect()), [0, 4]);
+}
+
 #[test]
 fn the_order_just_computed_is_the_page_of_view() {
     let folder = Folder::new();

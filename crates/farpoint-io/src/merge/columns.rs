@@ -13,6 +13,7 @@ use crate::header::Header;
 use crate::layout::{Layout, Rows};
 use crate::scan::{self, Scan};
 use crate::table::{Slot, Store, Table};
+use std::collections::{HashMap, HashSet};
 
 /// Types by size, the smallest that holds two others' values comes first.
 const KINDS: [Scalar; 10] = [
@@ -35,7 +36,7 @@ const COLORS: [&str; 4] = ["red", "green", "blue", "alpha"];
 pub(super) struct Places {
     slots: Vec<Slot>,
     /// The attributes of this file, by name.
-    names: Vec<String>,
+    names: HashSet<String>,
 }
 
 /// An attribute of the merged cloud.
@@ -45,6 +46,8 @@ struct Field<'a> {
     /// The first file that has it.
     of: &'a str,
     files: usize,
+    /// How many files, from the first on, have it without a gap.
+    first_files: usize,
 }
 
 pub(super) fn plan(
@@ -53,21 +56,21 @@ pub(super) fn plan(
     mut warnings: Vec<String>,
 ) -> Result<Plan, Error> {
     let mut fields: Vec<Field<'_>> = Vec::new();
+    let mut places = HashMap::new();
     let mut own = Vec::with_capacity(scans.len());
-    for scan in scans {
+    for (file, scan) in scans.iter().enumerate() {
         let attributes = named(scan, &mut warnings);
         for (name, kind) in &attributes {
-            match fields.iter_mut().find(|field| field.name == *name) {
-                Some(field) => field.join(scan.name(), *kind, &mut warnings)?,
-                None => {
-                    let (name, of) = (name.clone(), scan.name());
-                    fields.push(Field { name, kind: *kind, of, files: 1 });
-                }
+            let place = *places.entry(name.clone()).or_insert(fields.len());
+            if place == fields.len() {
+                let (name, of) = (name.clone(), scan.name());
+                fields.push(Field { name, kind: *kind, of, files: 0, first_files: 0 });
             }
+            fields[place].join(file, scan.name(), *kind, &mut warnings)?;
         }
-        own.push(attributes);
+        own.push(attributes.into_iter().map(|(name, _)| name).collect());
     }
-    tell_missing(scans, &fields, &own, &mut warnings);
+    tell_missing(scans, &fields, &mut warnings);
     let single = scans.iter().all(Scan::is_single);
     let axis = if single { Scalar::F32 } else { Scalar::F64 };
     let axes = ["x", "y", "z"].map(|name| (name.to_owned(), axis));
@@ -79,10 +82,7 @@ pub(super) fn plan(
     };
     let fields = fields.into_iter().map(|field| (field.name, field.kind));
     let slots: Vec<Slot> = axes.into_iter().chain(fields).map(slot).collect();
-    let recipe = |attributes: Vec<(String, Scalar)>| {
-        let names = attributes.into_iter().map(|(name, _)| name).collect();
-        Box::new(Places { slots: slots.clone(), names }) as Box<dyn Recipe>
-    };
+    let recipe = |names| Box::new(Places { slots: slots.clone(), names }) as Box<dyn Recipe>;
     let recipes = own.into_iter().map(recipe).collect();
     let head = Cloud { crs, warnings, scale: scale(scans), ..head(scans, slots, at, single) };
     let layout = Layout { head, rows: Rows::Stride(0), count: 0, stride: at, bounds: None };
@@ -112,7 +112,15 @@ fn scale(scans: &[Scan]) -> Option<[f64; 3]> {
 }
 
 impl Field<'_> {
-    fn join(&mut self, name: &str, kind: Scalar, warnings: &mut Vec<String>) -> Result<(), Error> {
+    /// Adds the file of this number, which has it in this type.
+    fn join(
+        &mut self,
+        file: usize,
+        name: &str,
+        kind: Scalar,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        self.first_files += usize::from(self.first_files == file);
         self.files += 1;
         if kind == self.kind {
             return Ok(());
@@ -135,22 +143,14 @@ impl Field<'_> {
     }
 }
 
-fn tell_missing(
-    scans: &[Scan],
-    fields: &[Field<'_>],
-    own: &[Vec<(String, Scalar)>],
-    warnings: &mut Vec<String>,
-) {
+fn tell_missing(scans: &[Scan], fields: &[Field<'_>], warnings: &mut Vec<String>) {
     for field in fields.iter().filter(|field| field.files < scans.len()) {
-        let lacks = |file: &usize| !own[*file].iter().any(|(name, _)| *name == field.name);
-        let mut without = (0..scans.len()).filter(lacks);
-        let Some(first) = without.next() else { continue };
-        let others = match without.count() {
+        let others = match scans.len() - field.files - 1 {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
         let (name, value) = (&field.name, if is_float(field.kind) { "NaN" } else { "0" });
-        let first = scans[first].name();
+        let first = scans[field.first_files].name();
         warnings.push(format!("'{name}' is missing in {first}{others} and {value} there"));
     }
 }
@@ -188,17 +188,15 @@ impl Recipe for Places {
         let points = rows.coordinates()?;
         let (cloud, range) = rows.cloud();
         let chosen: Vec<usize> = range.collect();
-        let mut found = attributes(&cloud, &chosen, &mut |_| {});
+        let found = attributes(&cloud, &chosen, &mut |_| {}).into_iter();
+        let mut found: HashMap<_, _> =
+            found.filter(|a| self.names.contains(&a.name)).map(|a| (a.name, a.column)).collect();
         let mut out = vec![0; rows.len() * stride];
         let all: Vec<usize> = (0..rows.len()).collect();
         for (place, slot) in self.slots.iter().enumerate() {
             let column = match place {
                 0..3 => Some(points.axis(place, &all)),
-                _ if !self.names.contains(&slot.name) => None,
-                _ => {
-                    let own = found.iter().position(|a| a.name == slot.name);
-                    own.map(|own| found.swap_remove(own).column)
-                }
+                _ => found.remove(&slot.name),
             };
             let column = column.unwrap_or_else(|| missing(slot.kind, rows.len()));
             column.cast(slot.kind).write_into(0, &mut out, stride, slot.offset, false);

@@ -149,6 +149,32 @@ fn the_point_format_has_the_fields_of_all() {
     assert!(back.coordinates() == cloud.coordinates());
 }
 
+/// Each has a hundred thousand columns, half of them in the other: a look at all for each would take minutes.
+#[test]
+fn thousands_of_columns_become_those_of_both() {
+    const COLUMNS: usize = 100_000;
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [0, COLUMNS / 2].map(|first| {
+        let columns = first..first + COLUMNS;
+        let names: String = columns.clone().map(|k| format!(",c{k}")).collect();
+        let values: String = columns.map(|k| format!(",{k}")).collect();
+        let path = folder.path().join(format!("{first}.csv"));
+        std::fs::write(&path, format!("x,y,z{names}\n1,2,3{values}\n")).unwrap();
+        path
+    });
+    let merged = open(&paths).unwrap();
+    assert_eq!(merged.warnings().len(), COLUMNS);
+    let (cloud, _) = together(&merged);
+    let columns: Vec<_> = cloud.columns(&[0, 1]).skip(3).collect();
+    assert_eq!(columns.len(), COLUMNS / 2 * 3);
+    for (k, (name, column)) in columns.iter().enumerate() {
+        assert_eq!(*name, format!("c{k}"));
+        let value = |has| if has { k as f64 } else { 0.0 };
+        let expected = [value(k < COLUMNS), value(k >= COLUMNS / 2)];
+        assert_eq!([column.get(0), column.get(1)], expected, "{name}");
+    }
+}
+
 #[test]
 fn other_formats_become_columns_that_hold_all() {
     let folder = tempfile::tempdir().unwrap();
