@@ -1,14 +1,15 @@
 //! Files through the disk, with limited memory: one is sampled, or rows are written that were chosen elsewhere.
 
+use crate::error::room;
 use crate::files;
 use crate::watch::without_gil;
 use farpoint::Algorithm;
-use farpoint::backend::{granted_here, spawned};
+use farpoint::backend::{granted_here, memory, spawned};
 use farpoint_files::{Done, Method, Notes, Options, Wanted, answer};
 use farpoint_io::Merged;
 use farpoint_spool::{Error, Event, Job, Outputs, Sampled};
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,8 @@ fn write_rows(
     let (to, encoding, precision, scale) = writing;
     let writing =
         files::writing(to.as_deref(), encoding.as_deref(), precision.as_deref())?.scale(scale);
-    let rows: Vec<u64> = rows.as_slice()?.iter().map(|&row| row as u64).collect();
+    let rows = rows.as_slice()?.iter().map(|&row| row as u64);
+    let rows = room(|| memory::collected(rows))?;
     until_signal(py, |going_on| {
         let mut warnings = Vec::new();
         let scan = match &paths[..] {
@@ -97,6 +99,9 @@ fn raised(error: Error) -> PyErr {
     match error {
         Error::File(error) => crate::error::file(error),
         Error::Spool { .. } => PyOSError::new_err(error.to_string()),
+        Error::Job(farpoint::Error::OutOfMemory { .. }) => {
+            PyMemoryError::new_err(error.to_string())
+        }
         _ => PyValueError::new_err(error.to_string()),
     }
 }

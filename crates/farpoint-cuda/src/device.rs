@@ -1,11 +1,12 @@
 //! GPUs as devices of [`farpoint`]: jobs on clouds in host memory.
 
 use crate::{CudaScalar, Error, Gpu, Gpus, Placement, fps, neighbors, search};
+use farpoint::backend::{caught, erased};
+use farpoint::compiled_once;
 use farpoint::{
     Chamfer, Device, Gradients, Matcher, Nearest, Neighbors, Observer, Points, Sample, Sampler,
     Searcher, WithinBall,
 };
-use farpoint::{backend::erased, compiled_once};
 use std::slice;
 
 impl Gpu {
@@ -42,7 +43,7 @@ compiled_once! {
         points: &'a dyn Points<T>,
         observer: Option<Observer<'b>>,
     ) -> Result<Sample<T>, Error> {
-        fps::run::one(gpus, fewest, job, points, observer)
+        caught(|| Ok(fps::run::one(gpus, fewest, job, points, observer)))?
     }
 }
 
@@ -53,7 +54,7 @@ compiled_once! {
         clouds: &'a [&'a dyn Points<T>],
         observer: Option<Observer<'b>>,
     ) -> Result<Vec<Sample<T>>, Error> {
-        fps::run::many(gpus, jobs, clouds, observer)
+        caught(|| Ok(fps::run::many(gpus, jobs, clouds, observer)))?
     }
 }
 
@@ -65,7 +66,7 @@ compiled_once! {
         b: &'a dyn Points<T>,
         gradients: [&'a [T]; 2],
     ) -> Result<Gradients<T>, Error> {
-        neighbors::run::backward(gpu, chamfer, a, b, gradients)
+        caught(|| Ok(neighbors::run::backward(gpu, chamfer, a, b, gradients)))?
     }
 }
 
@@ -87,7 +88,7 @@ macro_rules! pairs {
                     y: &'a dyn Points<T>,
                     observer: Option<Observer<'b>>,
                 ) -> Result<$found<T>, Error> {
-                    $module::$run::$one(gpu, job, x, y, observer)
+                    caught(|| Ok($module::$run::$one(gpu, job, x, y, observer)))?
                 }
             }
             run(&self.as_slice()[0], job, &x, &y, observer)
@@ -108,7 +109,7 @@ macro_rules! pairs {
                     y: &'a [&'a dyn Points<T>],
                     observer: Option<Observer<'b>>,
                 ) -> Result<Vec<$found<T>>, Error> {
-                    $module::$run::$many(gpus, job, x, y, observer)
+                    caught(|| Ok($module::$run::$many(gpus, job, x, y, observer)))?
                 }
             }
             run(self.as_slice(), job, &erased(x), &erased(y), observer)

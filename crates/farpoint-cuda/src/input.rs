@@ -4,6 +4,7 @@
 use crate::memory::Buffer;
 use crate::{CudaScalar, Error, Stream};
 use farpoint::BadRows;
+use farpoint::backend::memory as fallible;
 
 /// The most clouds or axes of one launch.
 const MOST: usize = 1 << 24;
@@ -102,7 +103,7 @@ pub(crate) fn upload<T: CudaScalar>(
 /// Coordinates axis by axis, clouds one after another. A cloud with fewer axes than others
 /// gets zeros, which change no distance.
 fn gather<T: CudaScalar>(clouds: &[impl Columns<T>], dims: usize, rows: usize) -> Vec<T> {
-    let mut all = Vec::with_capacity(rows * dims);
+    let mut all = fallible::with_capacity(rows * dims);
     for axis in 0..dims {
         for cloud in clouds {
             if axis < cloud.dims() {

@@ -3,6 +3,7 @@
 
 use crate::driver::sys;
 use crate::{Element, Error, Stream};
+use farpoint::backend::{caught, memory as fallible};
 use std::marker::PhantomData;
 
 /// An array in device memory, freed in the order of its stream.
@@ -79,7 +80,7 @@ impl<T: Element> Buffer<T> {
     /// # Panics
     /// If there are fewer numbers.
     pub fn download(&self, len: usize) -> Result<Vec<T>, Error> {
-        let mut values = vec![T::default(); len];
+        let mut values = caught(|| Ok(fallible::filled(len, T::default())))?;
         self.read(0, &mut values)?;
         self.stream.check()?;
         Ok(values)

@@ -9,6 +9,7 @@ use crate::place::write_at;
 use crate::rows::{Points, Stored, Use};
 use crate::spool::{PAGE, Place, ROW, Spool, encode_numbers, row_bytes};
 use farpoint::Scalar;
+use farpoint::backend::memory as fallible;
 use farpoint_io::Scan;
 use std::path::Path;
 
@@ -96,7 +97,7 @@ impl Build<'_> {
 /// Puts the points of a tile in order, where they are, and their boxes at the end of the file.
 fn in_order<T: Scalar>(spool: &Spool, mut place: Place, end: &mut u64) -> Result<Place, Error> {
     let (stride, size) = (spool.stride(), spool.stored.size());
-    let mut bytes = vec![0; place.run.length as usize];
+    let mut bytes = fallible::zeros(place.run.length as usize);
     let read = place.run.read(&spool.file, spool.extent, 0, &mut bytes);
     read.map_err(|source| Error::read(&spool.path, source))?;
     let mut items = items::<T>(spool, &bytes);
@@ -145,13 +146,9 @@ fn items<T: Scalar>(spool: &Spool, bytes: &[u8]) -> Vec<Item<T>> {
         columns[axis].decode(bytes, &mut number);
         number[0]
     };
-    let records = bytes.chunks_exact(stride).zip(0..);
-    records
-        .map(|(record, from)| {
-            let at = std::array::from_fn(|axis| {
-                coordinate(axis, &record[axis * size..(axis + 1) * size])
-            });
-            Item { at, from }
-        })
-        .collect()
+    fallible::collected(bytes.chunks_exact(stride).zip(0..).map(|(record, from)| {
+        let at =
+            std::array::from_fn(|axis| coordinate(axis, &record[axis * size..(axis + 1) * size]));
+        Item { at, from }
+    }))
 }

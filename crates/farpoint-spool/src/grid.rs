@@ -1,5 +1,6 @@
 //! Points counted in a grid, and tiles chosen by those counts.
 
+use farpoint::backend::memory as fallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -75,7 +76,7 @@ pub(crate) struct Counts(Vec<AtomicU32>);
 
 impl Counts {
     pub(crate) fn new(grid: &Grid) -> Counts {
-        Counts((0..grid.len()).map(|_| AtomicU32::new(0)).collect())
+        Counts(fallible::collected((0..grid.len()).map(|_| AtomicU32::new(0))))
     }
 
     pub(crate) fn add(&self, cell: usize) {
@@ -101,7 +102,7 @@ impl Tiles {
     /// Tiles of at most `most` points, as nearly as whole cells allow; by halving the box across its
     /// longest side.
     pub(crate) fn choose(grid: Grid, counts: &[u32], most: u64) -> Tiles {
-        let mut tiles = Tiles { first: vec![0; grid.len()], shared: Vec::new(), grid };
+        let mut tiles = Tiles { first: fallible::zeros(grid.len()), shared: Vec::new(), grid };
         let whole = tiles.grid.cells.map(|cells| 0..cells);
         tiles.split(counts, whole, most.max(1));
         tiles

@@ -42,4 +42,6 @@ mod write;
 
 pub use error::Error;
 pub use job::{Event, Job, Outputs, Sampled, Sizes};
+#[doc(hidden)]
+pub use memory::PROCESS;
 pub use run::{open, sample, sample_rows, write_rows};

@@ -6,6 +6,7 @@
 
 use crate::error::Error;
 use crate::place::{read_at, write_at};
+use farpoint::backend::memory as fallible;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -151,7 +152,7 @@ impl Log {
             Error::unusable(&self.path, what, "begin the run anew without --resume")
         };
         let record = list.get(number as usize).ok_or_else(|| bad("not there"))?;
-        let mut bytes = vec![0; record.length as usize];
+        let mut bytes = fallible::zeros(record.length as usize);
         read_at(&self.file, &mut bytes, record.at)
             .map_err(|source| Error::read(&self.path, source))?;
         match crc32fast::hash(&bytes) == record.check {

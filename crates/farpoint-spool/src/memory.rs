@@ -6,8 +6,8 @@ use crate::rows::Stored;
 use crate::spool::ROW;
 use farpoint_io::Scan;
 
-/// What the process takes before it reads anything, with what allocators keep.
-const PROCESS: u64 = 24 << 20;
+/// Bytes that the process takes before it reads anything, with those that allocators keep.
+pub const PROCESS: u64 = 24 << 20;
 /// Tenths of the rest that are divided: allocators keep what is free between the rest. Measured at 20
 /// million points with 256 MiB.
 const USED: u64 = 7;

@@ -16,6 +16,7 @@ use crate::store::SpoolStore;
 use crate::survey::{Survey, survey};
 use crate::work::Work;
 use crate::write;
+use farpoint::backend::caught;
 use farpoint::{Amount, Scalar};
 use farpoint_io::{ReadOptions, Scan, WriteOptions};
 use farpoint_tiles::{Conductor, Entry, Key, Local, Mode, Plan, Tile, TileOptions};
@@ -53,7 +54,7 @@ pub fn sample(
     let shares = shares(scan, job, outputs)?;
     let beside = outputs.points.map(|(path, _)| path).or(outputs.indices);
     let beside = beside.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
-    run(scan, job, shares, beside, Out::Files(outputs), observer)
+    caught(|| Ok(run(scan, job, shares, beside, Out::Files(outputs), observer)))?
 }
 
 /// As [`sample`], without files: `each` is given the chosen rows in order of choice, each with its distance to
@@ -69,7 +70,8 @@ pub fn sample_rows(
     each: Each<'_>,
 ) -> Result<Sampled, Error> {
     let shares = shares(scan, job, &Outputs::default())?;
-    run(scan, job, shares, Some(&std::env::temp_dir()), Out::Each(each), observer)
+    let beside = std::env::temp_dir();
+    caught(|| Ok(run(scan, job, shares, Some(&beside), Out::Each(each), observer)))?
 }
 
 /// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about so many
@@ -101,7 +103,8 @@ pub fn write_rows(
         rows.iter().try_for_each(|&row| each(Key::new(0.0f32, row)))
     };
     let stop = || if going_on() { Ok(()) } else { Err(Error::Stopped) };
-    let warnings = write::outputs(&work, &outputs, rows.len() as u64, &mut chosen, &stop);
+    let count = rows.len() as u64;
+    let warnings = caught(|| Ok(write::outputs(&work, &outputs, count, &mut chosen, &stop)))?;
     work.folder.finish();
     warnings
 }

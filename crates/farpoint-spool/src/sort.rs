@@ -6,6 +6,7 @@
 use crate::error::Error;
 use crate::extents::{Extents, Run};
 use crate::spool::{ROW, row_bytes, row_of};
+use farpoint::backend::memory as fallible;
 use farpoint_io::Scan;
 use rayon::prelude::*;
 use std::fs::File;
@@ -103,11 +104,12 @@ impl<'a> Rows<'a> {
 
 /// The pairs of a group by row.
 fn sorted(file: &File, run: &Run) -> std::io::Result<Vec<(u64, u64)>> {
-    let mut bytes = vec![0; run.length as usize];
+    let mut bytes = fallible::zeros(run.length as usize);
     run.read(file, EXTENT, 0, &mut bytes)?;
     let half = |pair: &[u8], at: usize| pair[at..].first_chunk().map_or(0, |&bytes| row_of(bytes));
+    let pairs = bytes.as_chunks::<PAIR>().0.iter();
     let mut pairs: Vec<(u64, u64)> =
-        bytes.as_chunks::<PAIR>().0.iter().map(|pair| (half(pair, 0), half(pair, ROW))).collect();
+        fallible::collected(pairs.map(|pair| (half(pair, 0), half(pair, ROW))));
     drop(bytes);
     pairs.par_sort_unstable();
     Ok(pairs)
@@ -164,11 +166,11 @@ impl Records {
     /// The records of a range, in order; lines each with a line feed.
     pub(crate) fn range(&self, range: usize) -> Result<Vec<u8>, Error> {
         let (run, places) = (&self.runs[range], self.places(range));
-        let mut bytes = vec![0; run.length as usize];
+        let mut bytes = fallible::zeros(run.length as usize);
         let read = run.read(&self.file, EXTENT, 0, &mut bytes);
         read.map_err(|source| Error::read(&self.path, source))?;
         let Some(stride) = self.stride else { return Ok(lines(&bytes, &places)) };
-        let mut out = vec![0; (places.end - places.start) as usize * stride];
+        let mut out = fallible::zeros((places.end - places.start) as usize * stride);
         for placed in bytes.chunks_exact(ROW + stride) {
             let Some((&place, record)) = placed.split_first_chunk() else { continue };
             let at = (row_of(place) - places.start) as usize * stride;
@@ -180,7 +182,7 @@ impl Records {
 
 /// Lines in the order of their places, each with a line feed.
 fn lines(bytes: &[u8], places: &Range<u64>) -> Vec<u8> {
-    let mut found = vec![&bytes[..0]; (places.end - places.start) as usize];
+    let mut found = fallible::filled((places.end - places.start) as usize, &bytes[..0]);
     let (mut rest, mut length) = (bytes, 0);
     while let Some((&place, after)) = rest.split_first_chunk::<ROW>() {
         let Some((&size, after)) = after.split_first_chunk() else { break };
@@ -189,7 +191,7 @@ fn lines(bytes: &[u8], places: &Range<u64>) -> Vec<u8> {
         length += line.len() + 1;
         rest = after;
     }
-    let mut out = Vec::with_capacity(length);
+    let mut out = fallible::with_capacity(length);
     for line in found {
         out.extend_from_slice(line);
         out.push(b'\n');

@@ -5,6 +5,7 @@ use crate::job::{Job, Outputs};
 use crate::memory;
 use crate::sort::{GoingOn, Rows};
 use crate::work::Work;
+use farpoint::backend::memory as fallible;
 use farpoint_io::{Cloud, Scan, WriteOptions, write_indices_in_blocks};
 use farpoint_tiles::Key;
 use std::fs::File;
@@ -101,12 +102,12 @@ pub(crate) fn outputs(
     if copies {
         return work.scan.write_stored(to, options, count, next);
     }
-    let mut all = Vec::with_capacity(count as usize * width);
+    let mut all = fallible::with_capacity(count as usize * width);
     while let Some(more) = next()? {
-        all.extend(more);
+        fallible::extend(&mut all, more);
     }
     let cloud = work.scan.some(all, work.shares.readers)?;
-    let rows: Vec<usize> = (0..cloud.len()).collect();
+    let rows: Vec<usize> = fallible::collected(0..cloud.len());
     Ok(farpoint_io::write(to, &cloud, &rows, options)?)
 }
 
@@ -119,7 +120,7 @@ fn whole(
 ) -> Result<Vec<String>, Error> {
     let (mut rows, mut list) = (Vec::new(), List::open(list)?);
     while let Some(more) = list.next()? {
-        rows.extend(more.into_iter().map(|row| row as usize));
+        fallible::extend(&mut rows, more.into_iter().map(|row| row as usize));
     }
     Ok(farpoint_io::write(to, cloud, &rows, options)?)
 }
@@ -150,7 +151,7 @@ fn in_order(from: &Path, to: &Path, rows: u64, memory: u64) -> Result<(), Error>
     let failed = |source| Error::written(to, source);
     let mut out = BufWriter::new(File::create(to).map_err(failed)?);
     let words = (memory / 8).clamp(1, rows.div_ceil(64).max(1));
-    let mut bits = vec![0u64; words as usize];
+    let mut bits: Vec<u64> = fallible::zeros(words as usize);
     for first in (0..rows).step_by((words * 64) as usize) {
         bits.fill(0);
         let mut list = List::open(from)?;

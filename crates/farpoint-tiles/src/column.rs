@@ -1,6 +1,7 @@
 //! How coordinates are stored: as they are, or as the integers of a LAS file.
 
 use farpoint::Scalar;
+use farpoint::backend::memory::extend;
 
 /// How one coordinate of a point is stored in bytes, little endian.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,14 +34,16 @@ impl Column {
         assert_eq!(bytes.len() % self.size(), 0, "bytes of whole coordinates");
         let four = || bytes.as_chunks().0.iter().copied();
         match self {
-            Self::F32 => into.extend(four().map(|x| T::from_f64(f64::from(f32::from_le_bytes(x))))),
+            Self::F32 => {
+                extend(into, four().map(|x| T::from_f64(f64::from(f32::from_le_bytes(x)))))
+            }
             Self::F64 => {
                 let eight = bytes.as_chunks().0.iter().copied();
-                into.extend(eight.map(|x| T::from_f64(f64::from_le_bytes(x))));
+                extend(into, eight.map(|x| T::from_f64(f64::from_le_bytes(x))));
             }
             Self::Integer { scale, offset } => {
                 let value = |n: i32| f64::from(n) * scale + offset;
-                into.extend(four().map(|n| T::from_f64(value(i32::from_le_bytes(n)))));
+                extend(into, four().map(|n| T::from_f64(value(i32::from_le_bytes(n)))));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::Corners;
 use farpoint::Scalar;
+use farpoint::backend::memory;
 
 /// Points of a leaf: pages are cut further, so that neighbors come to be close together within them.
 const LEAF: usize = 64;
@@ -17,7 +18,7 @@ struct Item<T> {
 
 fn items<T: Scalar>(at: &[Vec<T>; 3], points: impl Iterator<Item = u32>) -> Vec<Item<T>> {
     let item = |point: u32| Item { at: [0, 1, 2].map(|a| at[a][point as usize]), point };
-    points.map(item).collect()
+    memory::collected(points.map(item))
 }
 
 /// The points of each of `count` tiles, about equally many.

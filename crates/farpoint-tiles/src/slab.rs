@@ -10,6 +10,7 @@ pub(crate) use collect::{Collected, keep_first};
 pub(crate) use lower::Samples;
 
 use crate::{Corners, Pages};
+use farpoint::backend::memory;
 use farpoint::{Level, Scalar};
 
 /// Points of a leaf.
@@ -61,11 +62,11 @@ impl<T: Scalar> Slab<T> {
         Self { level, threads, leaves, tops, nodes, parts, rows }
     }
 
-    /// Makes room for so many points.
+    /// Makes room for so many points, before any is added.
     pub(crate) fn reserve(&mut self, points: usize) {
-        self.leaves.reserve_exact(points.div_ceil(LEAF));
-        self.tops.reserve_exact(points.div_ceil(LEAF));
-        self.rows.reserve_exact(points);
+        self.leaves = memory::with_capacity(points.div_ceil(LEAF));
+        self.tops = memory::with_capacity(points.div_ceil(LEAF));
+        self.rows = memory::with_capacity(points);
     }
 
     /// Adds whole pages, of which only the very last may be short. Distances are infinite where none are given.

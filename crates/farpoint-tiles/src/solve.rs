@@ -13,7 +13,7 @@ mod queue;
 use crate::ahead::Ahead;
 use crate::geometry::squared;
 use crate::{Corners, Entry, Key};
-use farpoint::backend::{Cells, Grid, Kernel, Simd, load, vectorize};
+use farpoint::backend::{Cells, Grid, Kernel, Simd, load, memory, vectorize};
 use farpoint::{Level, Scalar};
 use queue::Queue;
 
@@ -96,7 +96,7 @@ impl<T: Scalar> Solver<T> {
             let place = place.next().expect("a place for each");
             let live = self.live[place];
             if live < T::ZERO {
-                facts.push(*candidate);
+                memory::push(facts, *candidate);
                 let value = T::ZERO - live;
                 facts.last_mut().expect("just added").entry.value = value;
             }
@@ -127,10 +127,10 @@ impl<T: Scalar> Solver<T> {
         let points = candidates.iter().map(|candidate| candidate.entry.at);
         self.grid.sort_points(cells, points, &mut self.places);
         let n = candidates.len();
-        self.at.iter_mut().for_each(|row| row.resize(n + LANES, T::ZERO));
-        self.live.resize(n, T::ZERO);
-        self.index.resize(n, 0);
-        self.held.resize(n, false);
+        self.at.iter_mut().for_each(|row| memory::resize(row, n + LANES, T::ZERO));
+        memory::resize(&mut self.live, n, T::ZERO);
+        memory::resize(&mut self.index, n, 0);
+        memory::resize(&mut self.held, n, false);
         self.held_count = candidates.iter().filter(|candidate| candidate.held).count();
         for (candidate, &place) in candidates.iter().zip(&self.places) {
             let place = place as usize;
@@ -185,7 +185,7 @@ impl<T: Scalar> Solver<T> {
         }
         self.lower();
         self.live[place as usize] = T::ZERO - value;
-        self.chosen.push(place);
+        memory::push(&mut self.chosen, place);
     }
 
     /// Whether a point of the same part of the grid blocks a candidate. Where most are blocked, as along the borders of

@@ -10,6 +10,7 @@ use crate::message::{Reply, Request};
 use crate::solve::Solver;
 use crate::{Bytes, Corners, Entry, Error, Store, StoreError, TileId, Worker};
 use band::BandState;
+use farpoint::backend::caught;
 use farpoint::{Level, Scalar};
 use log::Log;
 use points::Points;
@@ -126,17 +127,24 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
 
     /// Answers a request.
     pub fn reply(&mut self, request: Request<T>) -> Reply<T> {
-        let reply = match request {
-            Request::Begin { epoch, .. } if epoch < self.epoch => {
-                return Reply::Behind { finished: self.log.bands() };
-            }
+        let reply = caught(|| Ok(self.answered(request))).unwrap_or_else(|error| Err(error.into()));
+        reply.unwrap_or_else(|failure| {
+            // What is in memory may be half done.
+            self.begun = false;
+            Reply::Failed(failure.to_string())
+        })
+    }
+
+    fn answered(&mut self, request: Request<T>) -> Result<Reply<T>, StoreError> {
+        match request {
+            Request::Begin { epoch, .. } if epoch < self.epoch => self.behind(),
             // The same request once more.
             Request::Begin { epoch, .. } if epoch == self.epoch && self.begun => Ok(self.about()),
             Request::Begin { epoch, tile, tiles, finished } => {
                 self.epoch = epoch;
                 self.begin(tile, tiles, finished)
             }
-            _ if !self.begun => return Reply::Behind { finished: 0 },
+            _ if !self.begun => Ok(Reply::Behind { finished: 0 }),
             Request::Prepare { band, floor, most } => self.prepare(band, floor, most),
             Request::Count { band, of, prefix, bits } => self.count(band, of, prefix, bits),
             Request::Solve(solve) => self.solve(solve),
@@ -146,12 +154,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             Request::Largest => self.largest(),
             Request::Chosen { band, from, most } => self.chosen(band, from, most),
             Request::Fill { band, floor } => self.fill(band, floor),
-        };
-        reply.unwrap_or_else(|failure| {
-            // What is in memory may be half done.
-            self.begun = false;
-            Reply::Failed(failure.to_string())
-        })
+        }
     }
 
     fn begin(

@@ -2,6 +2,7 @@
 
 use crate::{Bound, Corners, Entry, Error, Key};
 use farpoint::Scalar;
+use farpoint::backend::memory;
 
 /// First bytes of everything written here: a name and a version.
 const MAGIC: [u8; 4] = *b"fpt1";
@@ -182,7 +183,7 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn entries<T: Scalar>(&mut self) -> Result<Vec<Entry<T>>, Error> {
         let count = self.count(12 + 4 * size_of::<T>())?;
-        let mut entries = Vec::with_capacity(count);
+        let mut entries = memory::with_capacity(count);
         for _ in 0..count {
             let (index, tile) = (self.u64()?, self.u32()?);
             entries.push(Entry { at: self.point()?, value: self.value()?, index, tile });

@@ -3,7 +3,9 @@
 mod conductor;
 mod tile;
 
+use crate::error::room;
 use farpoint::Scalar;
+use farpoint::backend::memory;
 use farpoint_tiles::Error;
 use numpy::{Element, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -38,7 +40,8 @@ fn axes<T: Scalar + Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<[Vec<
         return Err(PyValueError::new_err(text));
     }
     let coordinate = |row, a| if a < dim { cloud.coordinate(row, a) } else { T::ZERO };
-    Ok(std::array::from_fn(|a| (0..n).map(|row| coordinate(row, a)).collect()))
+    let axis = |a| memory::collected((0..n).map(|row| coordinate(row, a)));
+    room(|| std::array::from_fn(axis))
 }
 
 /// Tiles never see NaN or infinity: those who call this have left them out.

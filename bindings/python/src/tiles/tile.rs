@@ -1,8 +1,10 @@
 //! A tile that answers requests.
 
 use super::{axes, check_finite};
+use crate::error::room;
 use crate::watch::without_gil;
 use farpoint::Scalar;
+use farpoint::backend::memory;
 use farpoint_tiles::{
     Column, Corners, MemoryStore, Pages, Store, StoreError, TileOptions, Worker, cut,
 };
@@ -71,7 +73,7 @@ fn worker<T: Scalar + Element>(
         return Err(PyValueError::new_err(text));
     }
     check_finite(&axes)?;
-    let memory = without_gil(py, || store(&axes, rows));
+    let memory = without_gil(py, || room(|| store(&axes, rows)))?;
     Ok(Box::new(farpoint_tiles::Tile::new(Logged { memory, log }, options)))
 }
 
@@ -82,12 +84,13 @@ fn store<T: Scalar>(axes: &[Vec<T>; 3], rows: &[u64]) -> MemoryStore<T> {
     let bytes = |axis: &Vec<T>| -> Vec<u8> {
         let ordered = order.iter().map(|&k| axis[k as usize].to_f64());
         match column {
-            Column::F32 => ordered.flat_map(|x| (x as f32).to_le_bytes()).collect(),
-            _ => ordered.flat_map(f64::to_le_bytes).collect(),
+            Column::F32 => memory::collected(ordered.flat_map(|x| (x as f32).to_le_bytes())),
+            _ => memory::collected(ordered.flat_map(f64::to_le_bytes)),
         }
     };
     let at = axes.each_ref().map(bytes);
-    MemoryStore::new([column; 3], at, order.iter().map(|&k| rows[k as usize]).collect(), PAGE)
+    let rows = memory::collected(order.iter().map(|&k| rows[k as usize]));
+    MemoryStore::new([column; 3], at, rows, PAGE)
 }
 
 /// Points in memory, the log in Python.

@@ -2,11 +2,8 @@
 
 use crate::args;
 use farpoint_io::{Scalar, Scan, summary};
-use farpoint_spool::Error;
+use farpoint_spool::{Error, PROCESS};
 use std::fs;
-
-/// Bytes that the process takes before it reads anything, with those that allocators keep.
-const PROCESS: u64 = 24 << 20;
 
 /// Bytes that sampling a file in memory takes, at most.
 pub(super) fn of(args: &args::Sample, scan: &Scan) -> u64 {

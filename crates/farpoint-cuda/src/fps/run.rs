@@ -9,6 +9,7 @@ use crate::memory::Buffer;
 use crate::progress::Watch;
 use crate::{CudaScalar, Error, Event, Gpu, Placement, Stream};
 use farpoint::backend::PreparedCloud as Prepared;
+use farpoint::backend::memory as fallible;
 use farpoint::{Algorithm, Observer, Points, RanOn, Sample, Sampler, Statistics};
 use std::time::Instant;
 
@@ -358,7 +359,7 @@ impl<T: CudaScalar> Answer<T> {
         let ends = (0..clouds.len()).map(end).collect::<Result<Vec<_>, _>>()?;
         // With a spacing there may be far fewer samples than slots.
         let used = ends.iter().copied().max().unwrap_or(0);
-        let (mut indices, mut values) = (vec![0; used], vec![T::ZERO; used]);
+        let (mut indices, mut values) = (fallible::zeros(used), fallible::filled(used, T::ZERO));
         self.numbers.read(clouds.len(), &mut indices)?;
         self.values.read(clouds.len(), &mut values)?;
         let ran_on = RanOn::Gpu { ordinal: gpu.ordinal() };
@@ -369,8 +370,8 @@ impl<T: CudaScalar> Answer<T> {
                 fits.map(|point| cloud.row(point))
                     .ok_or_else(|| impossible(algorithm.name(), point))
             };
-            let rows = indices[slots.clone()].iter().map(row).collect::<Result<_, _>>()?;
-            let distances = values[slots].to_vec();
+            let rows = fallible::try_collected(indices[slots.clone()].iter().map(row))?;
+            let distances = fallible::collected(values[slots].iter().copied());
             let mut sample = Sample::new(rows, distances, covering[b], algorithm, ran_on);
             sample.dropped = cloud.dropped();
             Ok(sample)

@@ -7,6 +7,7 @@ use crate::input::{self, Columns, impossible, sums};
 use crate::memory::Buffer;
 use crate::progress::Watch;
 use crate::{CudaScalar, Error, Event, Gpu, Stream};
+use farpoint::backend::memory as fallible;
 use farpoint::backend::{PreparedPair as Prepared, check_backward, placed_chamfer};
 use farpoint::{Chamfer, Gradients, Matcher, Nearest, Observer, Points, Statistics};
 use std::mem::MaybeUninit;
@@ -311,7 +312,7 @@ pub(crate) fn backward<T: CudaScalar>(
     input::check_rows(rows[0].max(rows[1]))?;
     if rows.contains(&0) || dims == 0 {
         // Nothing has a nearest point.
-        let [a, b] = rows.map(|rows| vec![T::ZERO; rows * dims]);
+        let [a, b] = rows.map(|rows| fallible::filled(rows * dims, T::ZERO));
         return Ok(Gradients { a, b });
     }
     let stream = Stream::new(gpu)?;
@@ -354,7 +355,7 @@ impl Size {
 
     /// Dense rows, of this size.
     pub(crate) fn dense<T: CudaScalar>(self, points: &dyn Points<T>) -> Vec<T> {
-        let mut dense = vec![T::ZERO; self.rows * self.dims];
+        let mut dense = fallible::filled(self.rows * self.dims, T::ZERO);
         let mut column = [MaybeUninit::new(T::ZERO); 1024];
         for (block, rows) in dense.chunks_mut((1024 * self.dims).max(1)).enumerate() {
             for axis in 0..self.dims {
@@ -386,7 +387,8 @@ impl<T: CudaScalar> Points<T> for Size {
 /// Indices as kernels store them: -1 for none.
 fn signed<T: CudaScalar>(nearest: &Nearest<T>) -> Vec<i64> {
     let none = Nearest::<T>::NONE;
-    nearest.indices.iter().map(|&index| if index == none { -1 } else { i64::from(index) }).collect()
+    let signed = |&index: &u32| if index == none { -1 } else { i64::from(index) };
+    fallible::collected(nearest.indices.iter().map(signed))
 }
 
 #[cfg(test)]

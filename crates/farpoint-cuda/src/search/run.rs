@@ -12,6 +12,7 @@ use crate::memory::Buffer;
 use crate::neighbors::Size;
 use crate::progress::Watch;
 use crate::{CudaScalar, Error, Gpu, Stream};
+use farpoint::backend::memory as fallible;
 use farpoint::backend::{FoundNeighbors, PreparedPair};
 use farpoint::{BadRows, Matcher, Neighbors, Observer, Points, Searcher, Subset, WithinBall};
 
@@ -159,13 +160,14 @@ impl<T: CudaScalar> Side<T> {
         for pair in pairs {
             let size = pair.sizes[side];
             if size.dims == dims {
-                all.extend_from_slice(&pair.points[side]);
+                fallible::extend(&mut all, pair.points[side].iter().copied());
                 continue;
             }
             // A cloud with fewer axes than others gets zeros, which change no distance.
             for row in 0..size.rows {
-                all.extend_from_slice(&pair.points[side][row * size.dims..][..size.dims]);
-                all.resize(all.len() + dims - size.dims, T::ZERO);
+                let own = &pair.points[side][row * size.dims..][..size.dims];
+                fallible::extend(&mut all, own.iter().copied());
+                fallible::extend(&mut all, std::iter::repeat_n(T::ZERO, dims - size.dims));
             }
         }
         let lengths = || pairs.iter().map(|pair| pair.sizes[side].rows);
@@ -215,6 +217,10 @@ fn unsigned(indices: Vec<i32>) -> Vec<u32> {
     indices.into_iter().map(|index| index as u32).collect()
 }
 
+fn copied<V: Copy>(values: &[V]) -> Vec<V> {
+    fallible::collected(values.iter().copied())
+}
+
 /// The best `k` of each row, by one launch.
 fn best<T: CudaScalar>(
     gpu: &Gpu,
@@ -243,9 +249,9 @@ fn best<T: CudaScalar>(
         let here = from..from + pair.sizes[0].rows;
         from = here.end;
         let found = FoundNeighbors {
-            distances: distances[here.start * k..here.end * k].to_vec(),
-            indices: indices[here.start * k..here.end * k].to_vec(),
-            counts: unsigned(counts[here].to_vec()),
+            distances: copied(&distances[here.start * k..here.end * k]),
+            indices: copied(&indices[here.start * k..here.end * k]),
+            counts: unsigned(copied(&counts[here])),
             dropped: pair.dropped,
         };
         // Never trust a kernel's number with memory.
@@ -297,8 +303,8 @@ fn all<T: CudaScalar>(
         let [begin, end] = [here.start, here.end].map(|row| offsets[row] as usize);
         let own = offsets[here.start..=here.end].iter().map(|&at| at as usize - begin).collect();
         let found = FoundNeighbors {
-            distances: distances[begin..end].to_vec(),
-            indices: indices[begin..end].to_vec(),
+            distances: copied(&distances[begin..end]),
+            indices: copied(&indices[begin..end]),
             counts: Vec::new(),
             dropped: pair.dropped,
         };

@@ -3,7 +3,7 @@
 use super::{FANOUT, LEAF, PART, Slab};
 use crate::{Entry, Key, TileId};
 use farpoint::Scalar;
-use farpoint::backend::{Kernel, Simd, load, vectorize};
+use farpoint::backend::{Kernel, Simd, load, memory, vectorize};
 use rayon::prelude::*;
 
 /// Parts that are looked at before candidates are counted, at most: 131,072 points.
@@ -47,7 +47,7 @@ impl<T: Scalar> Slab<T> {
                         found
                     })
                     .collect();
-                found.iter().for_each(|found| into.extend_from_slice(found));
+                found.into_iter().for_each(|found| memory::extend(into, found));
             } else {
                 collect(some, into);
             }
@@ -111,7 +111,7 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
                         }
                         let at = [0, 1, 2].map(|a| numbers.at[a][lane]);
                         let index = slab.rows[slot];
-                        into.push((Entry { at, value, index, tile }, slot as u32));
+                        memory::push(into, (Entry { at, value, index, tile }, slot as u32));
                     }
                 }
             }

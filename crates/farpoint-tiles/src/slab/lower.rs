@@ -2,7 +2,7 @@
 
 use super::{FANOUT, LEAF, Leaf, Node, PART, Slab};
 use crate::Corners;
-use farpoint::backend::{Kernel, Simd, compress, load, store, vectorize};
+use farpoint::backend::{Kernel, Simd, compress, load, memory, store, vectorize};
 use farpoint::{Level, Scalar};
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ impl<T: Scalar> Samples<T> {
     pub(crate) fn push(&mut self, at: [T; 3]) {
         for (row, x) in self.at.iter_mut().zip(at) {
             row[self.len] = x;
-            row.push(T::ZERO);
+            memory::push(row, T::ZERO);
         }
         self.len += 1;
     }
@@ -61,7 +61,7 @@ impl<T: Scalar> Samples<T> {
     /// Makes room for so many in all, whose values do not matter yet.
     fn reserve(&mut self, len: usize) {
         if self.at[0].len() < len + LANES {
-            self.at.iter_mut().for_each(|row| row.resize(2 * len + LANES, T::ZERO));
+            self.at.iter_mut().for_each(|row| memory::resize(row, 2 * len + LANES, T::ZERO));
         }
     }
 }

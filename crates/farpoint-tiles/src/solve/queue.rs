@@ -2,6 +2,7 @@
 
 use crate::Key;
 use farpoint::Scalar;
+use farpoint::backend::memory;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -32,7 +33,7 @@ impl<T: Scalar> Queue<T> {
             let value = values[place];
             let before = value > beta || Key::new(value, index[place]) < floor;
             if before && !held[place] {
-                self.queued.push((value, place as u32));
+                memory::push(&mut self.queued, (value, place as u32));
                 least = if value < least { value } else { least };
                 most = if value > most { value } else { most };
             }
@@ -52,13 +53,13 @@ impl<T: Scalar> Queue<T> {
         for &(value, _) in &self.queued {
             let bin = ((most - value) * scale).to_index().min(count - 1);
             self.ends[bin] += 1;
-            self.bins.push(bin as u32);
+            memory::push(&mut self.bins, bin as u32);
         }
         let mut sum = 0;
         for end in &mut self.ends {
             sum += std::mem::replace(end, sum);
         }
-        self.sorted.resize(self.queued.len(), (Key::LAST, 0));
+        memory::resize(&mut self.sorted, self.queued.len(), (Key::LAST, 0));
         for (&(value, place), &bin) in self.queued.iter().zip(&self.bins) {
             let next = &mut self.ends[bin as usize];
             self.sorted[*next as usize] = (Key::new(value, index[place as usize]), place);

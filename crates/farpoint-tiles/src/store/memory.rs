@@ -3,6 +3,7 @@
 use super::{Pages, Store, StoreError};
 use crate::{Column, Corners};
 use farpoint::Scalar;
+use farpoint::backend::memory;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -90,7 +91,7 @@ impl<T: Scalar> Store<T> for MemoryStore<T> {
     fn write_values(&mut self, first: usize, values: &[T]) -> Result<(), StoreError> {
         let start = first * self.0.page_points;
         let mut all = self.0.values.lock().map_err(|_| "a thread has failed")?;
-        all.resize(self.0.rows.len(), T::INFINITY);
+        memory::resize(&mut all, self.0.rows.len(), T::INFINITY);
         all[start..start + values.len()].copy_from_slice(values);
         Ok(())
     }

@@ -5,6 +5,7 @@ use crate::message::{Counted, Reply};
 use crate::slab::Samples;
 use crate::{Entry, Key, Store, StoreError};
 use farpoint::Scalar;
+use farpoint::backend::memory;
 use std::collections::BTreeMap;
 
 /// Keys that are looked at together on the way to a place.
@@ -80,12 +81,12 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             match ordered.next_if(|key| late.is_none_or(|late| key < late)) {
                 Some(key) => {
                     at.ordered += 1;
-                    keys.push(key);
+                    memory::push(&mut keys, key);
                 }
                 None => {
                     let Some(&late) = late else { break };
                     at.next += 1;
-                    keys.push(late);
+                    memory::push(&mut keys, late);
                 }
             }
         }

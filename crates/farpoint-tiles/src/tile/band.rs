@@ -7,6 +7,7 @@ use crate::slab::{Collected, NOWHERE, Samples};
 use crate::solve::{Band, Candidate, Solver};
 use crate::{Bound, Corners, Entry, Key, Store, StoreError};
 use farpoint::Scalar;
+use farpoint::backend::memory;
 use std::collections::HashSet;
 
 /// Marks an undecided point of another tile, in place of a slot.
@@ -98,7 +99,8 @@ impl<T: Scalar> BandState<T> {
             fact.tile != own || waits.as_ref().is_none_or(|waits| waits.contains(&fact.index))
         };
         let known = &mut self.known;
-        self.facts.extend(facts.into_iter().filter(|fact| new(fact) && known.insert(fact.index)));
+        let facts = facts.into_iter().filter(|fact| new(fact) && known.insert(fact.index));
+        memory::extend(&mut self.facts, facts);
         if self.facts.len() > before {
             self.facts.sort_unstable_by_key(Entry::key);
             if let Some(waiting) = &mut self.waiting {
@@ -135,9 +137,9 @@ impl<T: Scalar> BandState<T> {
     /// Adds facts made here; `reaches` says whether another tile must know.
     pub(super) fn make(&mut self, made: &[Candidate<T>], reaches: impl Fn(&Entry<T>) -> bool) {
         for Candidate { entry, .. } in made {
-            self.made.push(*entry);
+            memory::push(&mut self.made, *entry);
             if reaches(entry) {
-                self.tell.push(*entry);
+                memory::push(&mut self.tell, *entry);
             }
         }
     }
@@ -281,7 +283,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         if others.is_empty() && carried.is_empty() {
             return Vec::new();
         }
-        let mut all = Vec::with_capacity(others.len() + carried.len());
+        let mut all = memory::with_capacity(others.len() + carried.len());
         let of = |held: bool, slot: u32| move |entry: Entry<T>| Candidate { entry, slot, held };
         let foreign = others.into_iter().map(of(true, OTHER));
         let foreign = foreign.chain(carried.into_iter().map(of(false, NOWHERE)));

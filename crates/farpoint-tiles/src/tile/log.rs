@@ -8,6 +8,7 @@ use super::store_error;
 use crate::wire::{Reader, Writer};
 use crate::{Entry, Error, Key, Store, StoreError, TileId};
 use farpoint::Scalar;
+use farpoint::backend::memory;
 
 const RECORD: u8 = 129;
 const WHAT: &str = "a record of a log";
@@ -159,7 +160,7 @@ impl Log {
             for number in (*first..).take(own.len()) {
                 let record = Record::<T>::decode(&store.record(number)?).map_err(store_error)?;
                 let own = record.facts.iter().filter(|fact| fact.tile == self.tile);
-                rows.extend(own.map(|fact| fact.index));
+                memory::extend(&mut rows, own.map(|fact| fact.index));
             }
         }
         rows.sort_unstable();
@@ -193,7 +194,7 @@ impl Log {
             if before + count > from && (found.len() as u64) < most {
                 let record = Record::decode(&store.record(number)?).map_err(store_error)?;
                 let own = record.facts.into_iter().filter(|fact| fact.tile == self.tile);
-                found.extend(own.skip(from.saturating_sub(before) as usize));
+                memory::extend(&mut found, own.skip(from.saturating_sub(before) as usize));
             }
             before += count;
         }

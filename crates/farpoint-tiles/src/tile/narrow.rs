@@ -12,6 +12,7 @@ use crate::slab::{Collected, Samples};
 use crate::solve::{Band, Candidate};
 use crate::{Key, Store, StoreError};
 use farpoint::Scalar;
+use farpoint::backend::memory;
 
 /// Floor of a narrow band over its largest distance, as in the peak method: see docs/performance-log.md.
 const GAMMA: f64 = 0.85;
@@ -30,7 +31,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
     ) -> Result<Counts, StoreError> {
         let neighbors = self.neighbors();
         let slab = self.points.slab().expect("loaded before");
-        let mut held = vec![0u64; slab.rows().len().div_ceil(64)];
+        let mut held: Vec<u64> = memory::zeros(slab.rows().len().div_ceil(64));
         let (mut waiting, mut made) = (Vec::new(), Vec::new());
         let (mut next, mut last): (usize, Option<T>) = (0, None);
         let (mut counts, mut written) = (Counts { looked_at: 0, made: 0, floor }, 0);
@@ -46,7 +47,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             let mut candidates: Vec<Candidate<T>> =
                 own.map(|(entry, slot)| Candidate { entry, slot, held: false }).collect();
             counts.looked_at += candidates.len() + rest.len();
-            candidates.reserve_exact(rest.len() + waiting.len());
+            memory::reserve_exact(&mut candidates, rest.len() + waiting.len());
             // Without what they had room for: here is where most memory is taken.
             candidates.extend(std::mem::take(rest));
             candidates.extend(std::mem::take(&mut waiting));
@@ -58,13 +59,13 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             lowering.chain(facts.iter().map(|fact| fact.at)).for_each(|at| samples.push(at));
             slab.lower(&samples);
             let foreign = candidates.iter().filter(|candidate| candidate.entry.tile != self.id);
-            rest.reserve_exact(foreign.count());
+            memory::reserve_exact(rest, foreign.count());
             for candidate in candidates {
                 if candidate.entry.tile != self.id {
                     rest.push(candidate);
                 } else if candidate.held {
                     held[candidate.slot as usize / 64] |= 1 << (candidate.slot % 64);
-                    waiting.push(candidate);
+                    memory::push(&mut waiting, candidate);
                 }
             }
             counts.made += made.len();

@@ -19,12 +19,17 @@ pub fn reserve<V>(array: &mut Vec<V>, more: usize) {
     }
 }
 
+/// Makes room for so many more values and no others.
+pub fn reserve_exact<V>(array: &mut Vec<V>, more: usize) {
+    if array.try_reserve_exact(more).is_err() {
+        refuse::<V>(array.len().saturating_add(more));
+    }
+}
+
 /// Returns an empty array with room for so many values.
 pub fn with_capacity<V>(len: usize) -> Vec<V> {
     let mut array = Vec::new();
-    if array.try_reserve_exact(len).is_err() {
-        refuse::<V>(len);
-    }
+    reserve_exact(&mut array, len);
     array
 }
 

@@ -5,6 +5,7 @@ use crate::gpus::joined;
 use crate::input::impossible;
 use crate::pages::Pages;
 use crate::{CudaScalar, Error, Stream, memory};
+use farpoint::backend::memory as fallible;
 use farpoint::backend::{PreparedCloud as Prepared, spawned};
 use farpoint::{Algorithm, RanOn, Sample};
 
@@ -95,14 +96,14 @@ pub(super) fn download<T: CudaScalar>(
     // Never trust a kernel's number with memory.
     let taken = usize::try_from(chosen[0]).ok().filter(|&n| n <= cloud.wanted());
     let taken = taken.ok_or_else(|| impossible("peak", chosen[0]))?;
-    let (mut indices, mut values) = (vec![0i64; taken], vec![T::ZERO; taken]);
+    let (mut indices, mut values) = (fallible::zeros(taken), fallible::filled(taken, T::ZERO));
     pages.read(streams, layout.indices, &mut indices)?;
     pages.read(streams, layout.values, &mut values)?;
     let row = |&point: &i64| {
         let fits = usize::try_from(point).ok().filter(|&point| point < cloud.points());
         fits.map(|point| cloud.row(point)).ok_or_else(|| impossible("peak", point))
     };
-    let rows = indices.iter().map(row).collect::<Result<_, _>>()?;
+    let rows = fallible::try_collected(indices.iter().map(row))?;
     let algorithm = Algorithm::peak();
     let mut sample = Sample::new(rows, values, covering[0], algorithm, RanOn::Gpu { ordinal });
     sample.dropped = cloud.dropped();
