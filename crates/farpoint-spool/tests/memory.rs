@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Refusing {
     }
 }
 
-/// What `work` gives where the large allocation of this number is refused, and how many were asked for.
+/// Runs `work` and refuses its large allocations from this number on. Returns its result and how many it made.
 fn refused(number: isize, work: &dyn Fn() -> Result<(), Error>) -> (Result<(), Error>, isize) {
     GRANTED.store(number, Relaxed);
     let result = work();

@@ -12,7 +12,7 @@ const PAYS: f64 = 0.8;
 /// Level 1 is much worse, higher ones take longer for nothing.
 const LEVEL: Compression = Compression::new(3);
 
-/// What packs one part after another: a new one for each of thousands would take longer than packing.
+/// Compressor of one part after another. To make one for each of thousands of parts takes longer than to compress them.
 pub(super) type Packer = ZlibEncoder<Vec<u8>>;
 
 pub(super) fn packer() -> Packer {

@@ -46,7 +46,7 @@ struct Field<'a> {
     /// The first file that has it.
     of: &'a str,
     files: usize,
-    /// How many files, from the first on, have it without a gap.
+    /// Number of files before the first one without it.
     first_files: usize,
 }
 
