@@ -2,13 +2,13 @@
 
 use super::head::{self, Head};
 use super::label;
-use super::lines::{is_comment, spans};
+use super::lines::{check_returns, is_comment, spans};
 use super::pts;
 use crate::TextStyle;
 use crate::cloud::Cloud;
 use crate::column::Attribute;
 use crate::conversion::{self, Target};
-use crate::error::Fault;
+use crate::error::{Fault, Place};
 use crate::header::{Header, TextHeader};
 use crate::pieces::append_lines;
 use crate::resolution::shown_axis;
@@ -163,12 +163,15 @@ fn are_named(head: &Head, table: &Table, added: &[Attribute]) -> bool {
     head.slot_names().iter().eq(wanted)
 }
 
-/// Whether a line has a value for each column, and still has them with more of its own kind at the end.
+/// Whether a line has a value for each column, still has them with more of its own kind at the end,
+/// and hides no other point then.
 fn takes_more(table: &Table, row: usize, more: usize) -> bool {
     let line = table.row(row);
     let split = Split::of(line);
     let longer = [line, &[split.byte(), b'0'].repeat(more)[..]].concat();
-    Split::of(&longer) == split && Tokens::new(line, split).count() == table.slots.len()
+    Split::of(&longer) == split
+        && Tokens::new(line, split).count() == table.slots.len()
+        && check_returns(&longer, || Place::Point(row)).is_ok()
 }
 
 /// The lines before the points, with a true count and with the names of added columns.

@@ -185,6 +185,12 @@ fn texts_of_old_systems_end_lines_with_carriage_returns() {
         assert!(error.contains("carriage return") && error.contains("line "), "{error}");
     }
     assert_eq!(open(b"1 2 3\r\n4 5 6\r\r\n", "a.xyz").unwrap().len(), 2);
+    // Two numbers after a carriage return are no point, until a third is added.
+    let mut cloud = open(b"1 2 3 4 5\n6 7 8\r9 10\n", "a.xyz").unwrap();
+    cloud.add_column("spacing", Column::F32(vec![0.5; 2]));
+    let (bytes, warnings) = as_format(&cloud, Format::Text).unwrap();
+    assert_eq!(open(&bytes, "a.xyz").unwrap().coordinates(), cloud.coordinates());
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
 }
 
 #[test]
