@@ -16,6 +16,7 @@ mod merge;
 mod neighbors;
 mod options;
 mod real;
+mod recorded;
 #[path = "../../../farpoint-io/tests/it/bags.rs"]
 mod recordings;
 mod rows;
