@@ -155,18 +155,18 @@ fn without_times(line: &str) -> String {
         blank(&mut object);
         return object.to_string();
     }
-    let on = [" on 1 thread", " on 2 threads"];
-    if let Some(at) = on.iter().find_map(|on| line.find(on)) {
-        return format!("{} ..", &line[..at]);
-    }
     let words: Vec<&str> = line.split_whitespace().collect();
     let time = |pair: &[&str]| {
         matches!(pair[1].trim_end_matches(','), "us" | "ms" | "s" | "min")
             && pair[0].parse::<f64>().is_ok()
     };
-    match words.windows(2).any(time) {
-        true => format!("{} ..", words[0]),
-        false => line.to_owned(),
+    if words.windows(2).any(time) {
+        return format!("{} ..", words[0]);
+    }
+    let on = [" on 1 thread", " on 2 threads"];
+    match on.iter().find_map(|on| line.find(on)) {
+        Some(at) => format!("{} ..", &line[..at]),
+        None => line.to_owned(),
     }
 }
 
