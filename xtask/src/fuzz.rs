@@ -18,6 +18,9 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Cdebug-assertions";
 
+/// Inputs of a short run: two to ten seconds.
+const CHECKED: u32 = 3000;
+
 /// The task `fuzz [--seconds N] [TARGET..]`.
 pub(crate) fn task(args: &[String]) -> Result<()> {
     let mut seconds = 30;
@@ -101,11 +104,14 @@ fn start(programs: &Path, target: &str, seconds: u32) -> Result<Running> {
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
     let report = artifacts.join("report.txt");
-    // A short run is a check and the same every time; a long one is a search.
-    let seed = if seconds <= 10 { "-seed=1" } else { "-seed=0" };
+    // A short run is a check, of the same inputs every time; a long one is a search.
+    let (seed, runs, most) = match seconds {
+        ..=10 => (1, CHECKED.to_string(), 60),
+        _ => (0, "-1".to_owned(), seconds),
+    };
     let child = Command::new(programs.join(target))
-        .arg(seed)
-        .arg(format!("-max_total_time={seconds}"))
+        .args([format!("-seed={seed}"), format!("-runs={runs}")])
+        .arg(format!("-max_total_time={most}"))
         .args(["-timeout=20", "-rss_limit_mb=2048", "-max_len=65536"])
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .arg(corpus)

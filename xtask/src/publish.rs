@@ -8,14 +8,13 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 /// What is published, each after those it depends on.
-pub(crate) const CRATES: [&str; 9] = [
+pub(crate) const CRATES: [&str; 8] = [
     "farpoint-generate",
     "farpoint-io",
     "farpoint",
     "farpoint-cuda",
     "farpoint-tiles",
-    "farpoint-spool",
-    "farpoint-files",
+    "farpoint-pipeline",
     "farpoint-cli",
     "farpoint-capi",
 ];

@@ -5,9 +5,9 @@ use crate::files;
 use crate::watch::without_gil;
 use farpoint::Algorithm;
 use farpoint::backend::{granted_here, memory, spawned};
-use farpoint_files::{Done, Method, Notes, Options, Wanted, answer};
 use farpoint_io::Merged;
-use farpoint_spool::{Error, Event, Job, Outputs, Sampled};
+use farpoint_pipeline::disk::{Error, Event, Job, Outputs, Sampled};
+use farpoint_pipeline::{Done, Method, Notes, Request, Wanted, answer};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -44,7 +44,7 @@ fn write_rows(
     until_signal(py, |going_on| {
         let mut warnings = Vec::new();
         let scan = match &paths[..] {
-            [path] => farpoint_spool::open(path, &reading, memory)?,
+            [path] => farpoint_pipeline::disk::open(path, &reading, memory)?,
             _ => {
                 let merged = Merged::open(&paths, &reading, Some(memory))?;
                 warnings.extend_from_slice(merged.warnings());
@@ -52,7 +52,7 @@ fn write_rows(
             }
         };
         let to = (output.as_path(), &writing);
-        warnings.extend(farpoint_spool::write_rows(&scan, &rows, memory, to, going_on)?);
+        warnings.extend(farpoint_pipeline::disk::write_rows(&scan, &rows, memory, to, going_on)?);
         Ok(warnings)
     })
 }
@@ -122,7 +122,7 @@ pub(crate) struct Limits {
 /// Samples a file: a line that says what came of it, or what a handler of a signal raises.
 pub(crate) fn sample(
     py: Python<'_>,
-    options: &Options,
+    request: &Request,
     threads: Option<usize>,
     [input, output]: [&Path; 2],
     limits: &Limits,
@@ -137,7 +137,7 @@ pub(crate) fn sample(
             raised.is_none()
         };
         let _pool = threads_of(threads);
-        sampled(options, [input, output], limits, &mut go_on)
+        sampled(request, [input, output], limits, &mut go_on)
     });
     if let Some(raised) = raised {
         return Err(raised);
@@ -152,35 +152,36 @@ pub(crate) fn sample(
 }
 
 fn sampled(
-    options: &Options,
+    request: &Request,
     [input, output]: [&Path; 2],
     limits: &Limits,
     go_on: &mut (dyn FnMut(Event) -> bool + Send),
 ) -> Result<Sampled, String> {
     let name = input.display().to_string();
-    if !matches!(options.method, Method::Exact(Algorithm::Auto)) {
+    if !matches!(request.method, Method::Exact(Algorithm::Auto)) {
         return Err(format!(
             "{name}: an algorithm is for clouds in memory; leave it out, or leave memory out"
         ));
     }
     let text = |error: Error| error.to_string();
-    let scan = farpoint_spool::open(input, &options.reading, limits.memory).map_err(text)?;
-    let spacing = match options.wanted {
+    let scan =
+        farpoint_pipeline::disk::open(input, &request.reading, limits.memory).map_err(text)?;
+    let spacing = match request.wanted {
         Wanted::Spacing(length) => Some(length),
         _ => None,
     };
-    let lengths = [("spacing", spacing), ("scale", options.scale)];
-    let unit = farpoint_files::unit(scan.head(), &name, &lengths, &mut Notes::default())?;
-    let job = Job::new(options.wanted.amount(unit), limits.memory)
-        .start(options.start.clone())
-        .drop_zeros(options.rows.drop_zeros)
-        .single(options.rows.single)
+    let lengths = [("spacing", spacing), ("scale", request.scale)];
+    let unit = farpoint_pipeline::unit(scan.head(), &name, &lengths, &mut Notes::default())?;
+    let job = Job::new(request.wanted.amount(unit), limits.memory)
+        .start(request.start.clone())
+        .drop_zeros(request.rows.drop_zeros)
+        .single(request.rows.single)
         .spool(limits.spool.clone())
         .resume(limits.resume);
-    let writing = options.writing.clone();
-    let writing = writing.scale(options.scale.map(|scale| scale.in_units_of(unit)));
+    let writing = request.writing.clone();
+    let writing = writing.scale(request.scale.map(|scale| scale.in_units_of(unit)));
     let outputs = Outputs { points: Some((output, &writing)), indices: None };
-    farpoint_spool::sample(&scan, &job, &outputs, go_on).map_err(text)
+    farpoint_pipeline::disk::sample(&scan, &job, &outputs, go_on).map_err(text)
 }
 
 /// Those threads of which this one, which hears signals, is the first. A thread that is one of others already (in a

@@ -4,9 +4,9 @@ use crate::files::{options as reading, writing};
 use crate::limited::{self, Limits};
 use crate::watch::without_gil;
 use farpoint::{Algorithm, Start};
-use farpoint_files::{
-    Batch, Length, Method, Notes, On, Options, Rows, Stop, Wanted, Worker, answer, expand, plan,
-    read_answer,
+use farpoint_pipeline::{
+    Batch, Cards, Choice, Executor, Length, Method, Notes, Request, Rows, Stop, Wanted, Where,
+    answer, expand, plan, read_answer,
 };
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,9 +20,9 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<FileBatch>()
 }
 
-fn failed(error: farpoint_files::Error) -> PyErr {
+fn failed(error: farpoint_pipeline::Error) -> PyErr {
     match error {
-        farpoint_files::Error::System { .. } => PyOSError::new_err(error.to_string()),
+        farpoint_pipeline::Error::System { .. } => PyOSError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),
     }
 }
@@ -34,8 +34,8 @@ fn length(text: &str) -> PyResult<Length> {
 /// What works on files with certain options.
 #[pyclass(frozen, module = "farpoint._native")]
 struct FileWorker {
-    worker: Worker,
-    options: Options,
+    executor: Executor,
+    request: Request,
     threads: Option<usize>,
     digest: String,
 }
@@ -75,19 +75,24 @@ impl FileWorker {
             .limit(usize::MAX)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let algorithm = algorithm.parse::<Algorithm>().map_err(crate::error::name)?;
-        let options = Options {
+        let request = Request {
             reading: reading(format, columns, xyz)?,
             rows: Rows { drop_zeros: rows.0, single: rows.1 },
             method: Method::Exact(algorithm),
             start: seed.map(Start::Random).or(start.map(starts)),
             writing: writing(to, encoding, precision)?,
             scale: scale.map(length).transpose()?,
-            ..Options::new(wanted)
+            ..Request::new(wanted)
         };
-        let digest = options.digest();
-        let on = On { threads, level: None, gpu };
-        let worker = Worker::new(options.clone(), on).map_err(PyRuntimeError::new_err)?;
-        Ok(Self { worker, options, threads, digest })
+        let digest = request.digest();
+        let place = Where {
+            device: if gpu.is_some() { Choice::Cuda } else { Choice::Cpu },
+            gpu: gpu.map(|card| Cards::These(vec![card])),
+            threads,
+            ..Where::cpu()
+        };
+        let executor = Executor::new(request.clone(), place).map_err(PyRuntimeError::new_err)?;
+        Ok(Self { executor, request, threads, digest })
     }
 
     /// Digest of the options that change outputs.
@@ -108,7 +113,7 @@ impl FileWorker {
         let limit = limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
         without_gil(py, || {
             let stop = Stop::new(&never, limit);
-            let result = self.worker.sample(&input, &output, &stop, &mut Notes::default());
+            let result = self.executor.sample(&input, &output, &stop, &mut Notes::default());
             answer(stop.seconds(), &result)
         })
     }
@@ -124,7 +129,7 @@ impl FileWorker {
         resume: bool,
     ) -> PyResult<String> {
         let limits = Limits { memory, spool, resume };
-        limited::sample(py, &self.options, self.threads, [&input, &output], &limits)
+        limited::sample(py, &self.request, self.threads, [&input, &output], &limits)
     }
 }
 
@@ -202,7 +207,7 @@ impl FileBatch {
     }
 }
 
-fn plain(row: farpoint_files::Row) -> PlainRow {
+fn plain(row: farpoint_pipeline::Row) -> PlainRow {
     match row.result {
         Ok(done) => {
             let (points, samples) = (Some(done.points), Some(done.samples));

@@ -27,7 +27,7 @@ pub(crate) use manual::{Completions, Man};
 pub(crate) use many::{Found, Many};
 pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{Count, Length, Ratio};
-pub(crate) use place::{Cards, Device, Run, StartAt, Where};
+pub(crate) use place::{Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 pub(crate) use selection::Selection;
 pub(crate) use size::Size;

@@ -7,7 +7,6 @@ use crate::args::{self, Rows};
 use crate::check;
 use crate::device;
 use crate::input::{self, Points};
-use crate::outcome::RanOn;
 use crate::output::{self, count, number, seconds};
 use crate::picture::{Deviation, Unit, deviation};
 use crate::progress::Progress;
@@ -17,6 +16,7 @@ use anyhow::{Result, ensure};
 use farpoint::{BadRows, Chamfer, Cpu, FScore, Matcher, Nearest, Scalar};
 use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_io::{Cloud, Column, WriteOptions, memory};
+use farpoint_pipeline::RanOn;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -153,8 +153,8 @@ fn compare<T: CudaScalar>(
     let bytes = (a.len() + b.len()) * (size_of::<[T; 3]>() + size_of::<T>() + size_of::<u32>());
     memory::require(names, bytes as u64)?;
     let pays = || farpoint_cuda::neighbors::pays(a.len(), b.len());
-    let place = device::choose(&args.place, &|_| Ok(()), pays)?;
-    let threads = device::threads(&args.place);
+    let place = args.place.place().choose(&|_| Ok(()), pays)?;
+    let threads = args.place.place().thread_count();
     let progress = Progress::start("comparing", names);
     let found =
         place.run(|cpu| on_cpu(a, b, cpu, threads, &progress), |gpu| on_gpu(a, b, gpu, &progress));

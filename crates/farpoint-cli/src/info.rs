@@ -13,8 +13,8 @@ use crate::{args, bag, check, merged, report};
 use anyhow::Result;
 use description::Description;
 use facts::{Attributes, Rows};
-use farpoint_files::{expand, names_several};
 use farpoint_io::{Cloud, Summary};
+use farpoint_pipeline::{expand, names_several};
 use serde_json::json;
 use std::path::Path;
 

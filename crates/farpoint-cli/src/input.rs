@@ -5,9 +5,9 @@ use crate::args::Filters;
 use crate::messages::{self, note, warn};
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
-use farpoint_files::{Chosen, Notes, Rows};
-pub use farpoint_files::{Points, each_precision, narrowed};
 use farpoint_io::{Cloud, Filter, Format, ReadOptions};
+use farpoint_pipeline::{Chosen, Notes, Rows};
+pub use farpoint_pipeline::{Points, each_precision, narrowed};
 use std::path::Path;
 use std::time::Instant;
 
@@ -71,7 +71,7 @@ pub fn name(path: &Path) -> String {
 pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: args::Rows) -> Result<Points<'a>> {
     let mut notes = Notes::default();
     let rows = Rows { drop_zeros: args.drop_zeros, single: args.f32 };
-    let points = farpoint_files::prepare(cloud, &name(path), rows, &mut notes);
+    let points = farpoint_pipeline::prepare(cloud, &name(path), rows, &mut notes);
     messages::pass_on(&notes);
     points.map_err(|error| anyhow!(error))
 }
@@ -86,7 +86,7 @@ pub(crate) fn choose<'a>(
     let mut notes = Notes::default();
     let rows = Rows { drop_zeros: args.drop_zeros, single: args.f32 };
     let filter = filters.filter().map_err(|wrong| anyhow!(wrong))?;
-    let chosen = farpoint_files::choose(cloud, &name(path), rows, &filter, &mut notes);
+    let chosen = farpoint_pipeline::choose(cloud, &name(path), rows, &filter, &mut notes);
     messages::pass_on(&notes);
     chosen.map_err(|error| anyhow!(error))
 }
@@ -94,13 +94,13 @@ pub(crate) fn choose<'a>(
 /// Says which of all rows are bad, which are zeros, and what is done with them.
 pub(crate) fn tell(name: &str, rows: args::Rows, counts: [usize; 3]) {
     let mut notes = Notes::default();
-    farpoint_files::tell_rows(name, rows.drop_zeros, counts, &mut notes);
+    farpoint_pipeline::tell_rows(name, rows.drop_zeros, counts, &mut notes);
     messages::pass_on(&notes);
 }
 
 /// Says what was subtracted.
 pub(crate) fn tell_narrowed(name: &str, corner: [f64; 3]) {
     let mut notes = Notes::default();
-    farpoint_files::tell_narrowed(name, corner, &mut notes);
+    farpoint_pipeline::tell_narrowed(name, corner, &mut notes);
     messages::pass_on(&notes);
 }

@@ -15,7 +15,7 @@ use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Algorithm;
 use farpoint::backend::granted;
 use farpoint_io::{Error, Filter, Scan, memory};
-use farpoint_spool::{Event, Job, Outputs, Sampled};
+use farpoint_pipeline::disk::{Event, Job, Outputs, Sampled};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -60,8 +60,8 @@ pub(crate) fn chosen(args: &args::Sample) -> Result<Option<Large>> {
         return too_large(args);
     }
     let memory = allowed.map_or_else(most, Ok)?;
-    let scan = match farpoint_spool::open(path, &options, memory) {
-        Err(error @ farpoint_spool::Error::Memory { .. }) => {
+    let scan = match farpoint_pipeline::disk::open(path, &options, memory) {
+        Err(error @ farpoint_pipeline::disk::Error::Memory { .. }) => {
             let whole = needed::of_header(args);
             if args.spool.is_none() && whole.is_some_and(|whole| whole <= memory) {
                 return Ok(None);
@@ -215,7 +215,7 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
     let outputs = Outputs { points, indices: indices.as_deref() };
     let progress = Progress::start("sampling", &name);
     let sampled = on_threads(args, || {
-        farpoint_spool::sample(scan, &job, &outputs, &mut |event| {
+        farpoint_pipeline::disk::sample(scan, &job, &outputs, &mut |event| {
             told(scan, args, event, &progress);
             true
         })

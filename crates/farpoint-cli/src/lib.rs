@@ -29,18 +29,18 @@ mod merged;
 mod messages;
 mod neighbors;
 mod order;
-mod outcome;
 pub mod output;
 mod picture;
 mod progress;
 mod report;
+mod request;
 mod sample;
 mod selection;
 mod text;
 mod units;
 mod view;
 
-pub use farpoint_files::each_precision;
+pub use farpoint_pipeline::each_precision;
 pub use large::before_large;
 
 use args::{Args, Command};

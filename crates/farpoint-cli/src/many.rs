@@ -1,19 +1,19 @@
 //! `farpoint sample` and `farpoint order` with many inputs: which files, how they are worked on, what is
 //! reported.
 
-mod apart;
+mod isolated;
 mod report;
 
-use crate::args::{
-    Approximate, Cards, Convert, Many, Order, Reading, Report, Rows, Run, Sample, Where, Writing,
-};
+use crate::args::{Convert, Many, Order, Report, Sample, Writing};
 use crate::messages::{self, complain, warn};
 use crate::progress::Progress;
-use crate::{args, bag, check, interrupt, job};
+use crate::{args, bag, check, interrupt};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Progress as Step;
-use farpoint_files::{Batch, On, Options, Side, Wanted, Worker, expand, names_several, plan};
 use farpoint_io::memory;
+use farpoint_pipeline::{
+    Batch, Cards, Concurrency, Executor, Request, Where, expand, names_several, plan,
+};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,8 +47,8 @@ struct Asked<'a> {
     first: &'a Path,
     many: &'a Many,
     memory: Option<u64>,
-    options: Options,
-    on: On,
+    request: Request,
+    place: Where,
     writing: &'a Writing,
     report: &'a Report,
     /// What is done, for people.
@@ -75,28 +75,13 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
             "{option} is for a single file; leave it out, or sample one file without --output-dir"
         );
     }
-    let wanted =
-        match (&args.wanted.count, &args.wanted.ratio, args.wanted.cell, args.wanted.spacing) {
-            (Some(count), ..) => Wanted::Count(count.0),
-            (_, Some(ratio), ..) => Wanted::Ratio(ratio.0),
-            (_, _, Some(cell), _) => Wanted::Cell(cell),
-            (.., Some(spacing)) => Wanted::Spacing(spacing),
-            _ => bail!("no amount is given; add --count, --ratio or --spacing"),
-        };
-    let writing = &args.output.writing;
-    let given = Some(&args.approximate);
     Asked {
         first: &args.input.input,
         many: &args.many,
         memory: args.memory.map(|size| size.0),
-        options: Options {
-            filter: args.filters.filter().map_err(|wrong| anyhow!(wrong))?,
-            sorted: args.output.sorted,
-            copc: writing.levels()?,
-            ..options(wanted, (&args.input.reading, args.input.rows), &args.run, given, writing)
-        },
-        on: on(&args.place)?,
-        writing,
+        request: args.request()?,
+        place: place(&args.place)?,
+        writing: &args.output.writing,
         report: &args.report,
         verb: "sampling",
     }
@@ -106,19 +91,13 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
 /// `farpoint order`.
 pub(crate) fn order(args: &Order) -> Result<()> {
     check::ordering(args)?;
-    let writing = &args.output.writing;
-    let reading = (&args.input.reading, args.input.rows);
     Asked {
         first: &args.input.input,
         many: &args.many,
         memory: None,
-        options: Options {
-            filter: args.filters.filter().map_err(|wrong| anyhow!(wrong))?,
-            copc: writing.levels()?,
-            ..options(Wanted::Order, reading, &args.run, None, writing)
-        },
-        on: on(&args.place)?,
-        writing,
+        request: args.request()?,
+        place: place(&args.place)?,
+        writing: &args.output.writing,
         report: &args.report,
         verb: "ordering",
     }
@@ -127,62 +106,34 @@ pub(crate) fn order(args: &Order) -> Result<()> {
 
 /// `farpoint convert`.
 pub(crate) fn convert(args: &Convert) -> Result<()> {
-    let writing = &args.writing;
-    let rows = farpoint_files::Rows { drop_zeros: args.drop_zeros, single: false };
     Asked {
         first: &args.input,
         many: &args.many,
         memory: None,
-        options: Options {
-            reading: args.reading.options(),
-            rows,
-            filter: args.filter()?,
-            writing: writing.options(None),
-            scale: writing.scale,
-            copc: writing.levels()?,
-            ..Options::new(Wanted::All)
-        },
-        on: On::default(),
-        writing,
+        request: args.request()?,
+        place: Where::cpu(),
+        writing: &args.writing,
         report: &args.report,
         verb: "converting",
     }
     .run()
 }
 
-fn options(
-    wanted: Wanted,
-    (reading, rows): (&Reading, Rows),
-    run: &Run,
-    given: Option<&Approximate>,
-    writing: &Writing,
-) -> Options {
-    Options {
-        reading: reading.options(),
-        rows: farpoint_files::Rows { drop_zeros: rows.drop_zeros, single: rows.f32 },
-        method: job::method(run, given),
-        start: run.start.as_ref().map(|start| start.with_seed(run.seed.unwrap_or(0))),
-        writing: writing.options(None),
-        scale: writing.scale,
-        ..Options::new(wanted)
-    }
-}
-
-/// `auto` is the CPU: files side by side leave nothing for a GPU to gain.
-fn on(place: &Where) -> Result<On> {
+/// Files side by side share one GPU.
+fn place(args: &args::Where) -> Result<Where> {
+    let place = args.place();
     let card = match &place.gpu {
         None => 0,
         Some(Cards::These(cards)) if cards.len() == 1 => cards[0],
         Some(_) => bail!("--gpu names several GPUs, and files side by side share one; name one"),
     };
-    let gpu = (place.device == args::Device::Cuda).then_some(card);
-    Ok(On { threads: place.threads.map(usize::from), level: place.simd, gpu })
+    Ok(Where { gpu: Some(Cards::These(vec![card])), ..place })
 }
 
 impl Asked<'_> {
     fn run(self) -> Result<()> {
         if let Some([input, output]) = self.many.one.as_deref() {
-            return apart::one(&self.worker(1)?, input, output, self.many);
+            return isolated::one(&self.executor(1)?, input, output, self.many);
         }
         let (out, begin) = (self.check()?, Instant::now());
         let given: Vec<PathBuf> = std::iter::once(self.first)
@@ -191,7 +142,7 @@ impl Asked<'_> {
             .collect();
         let found = expand(&given, self.many.found.recursive, Some(out))?;
         let files = plan(found, out, self.writing.extension())?;
-        let batch = Batch::open(files, out, &self.options.digest(), self.many.force)?;
+        let batch = Batch::open(files, out, &self.request.digest(), self.many.force)?;
         if batch.unreadable() > 0 {
             let lines = batch.unreadable();
             warn(&format!(
@@ -200,9 +151,9 @@ impl Asked<'_> {
             ));
         }
         let side = self.side(batch.left().len());
-        let worker = self.worker(side.threads)?;
+        let executor = self.executor(side.threads)?;
         let stop = interrupt::gentle();
-        let done = self.work(&batch, &worker, &side);
+        let done = self.work(&batch, &executor, &side);
         let rows = batch.files().len();
         let left = batch.left().to_vec();
         let all = batch.close();
@@ -232,26 +183,27 @@ impl Asked<'_> {
             "--output-dir {}: is a file; give the name of a folder",
             out.display()
         );
-        if let Some(format) = self.options.writing.format {
+        if let Some(format) = self.request.writing.format {
             self.writing.check(format).map_err(|refused| anyhow!(refused))?;
         }
         check::report(self.report, &[])?;
         Ok(out)
     }
 
-    fn worker(&self, threads: usize) -> Result<Worker> {
-        let on = On { threads: Some(self.on.threads.unwrap_or(threads)), ..self.on };
-        Worker::new(self.options.clone(), on).map_err(|error| anyhow!(error))
+    fn executor(&self, threads: usize) -> Result<Executor> {
+        let threads = Some(self.place.threads.unwrap_or(threads));
+        let place = Where { threads, ..self.place.clone() };
+        Executor::new(self.request.clone(), place).map_err(|error| anyhow!(error))
     }
 
     /// As many files at a time as there are cores for; fewer files than cores share them.
-    fn side(&self, files: usize) -> Side {
+    fn side(&self, files: usize) -> Concurrency {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let each = self.on.threads;
+        let each = self.place.threads;
         let jobs =
             self.many.jobs.map_or(cores / each.unwrap_or(1), usize::from).clamp(1, files.max(1));
         let half = || memory::available().map_or(4 << 30, |free| free / 2);
-        Side {
+        Concurrency {
             jobs,
             threads: each.unwrap_or(cores / jobs).max(1),
             memory: self.memory.unwrap_or_else(half),
@@ -263,14 +215,14 @@ impl Asked<'_> {
     fn work(
         &self,
         batch: &Batch,
-        worker: &Worker,
-        side: &Side,
-    ) -> Result<(), farpoint_files::Error> {
+        executor: &Executor,
+        side: &Concurrency,
+    ) -> Result<(), farpoint_pipeline::Error> {
         let (all, done) = (batch.left().len(), AtomicUsize::new(0));
         let progress = Progress::of_files(self.verb, &format!("{} files", messages::count(all)));
-        farpoint_files::run(
+        farpoint_pipeline::run(
             batch,
-            worker,
+            executor,
             side,
             interrupt::gentle(),
             &|row, notes| {
@@ -281,7 +233,7 @@ impl Asked<'_> {
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                 let _ = progress.step(Step::new(done, all, 0.0));
             },
-            &|file| apart::call(file),
+            &|file| isolated::call(file),
         )
     }
 }

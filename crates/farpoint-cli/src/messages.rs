@@ -1,9 +1,9 @@
 //! Messages on stderr: errors, warnings and notes of one line each, and what `--quiet` and `--verbose`
 //! do with them. Warnings are kept, because reports in JSON repeat them.
 
-pub(crate) use farpoint_files::text::count;
-use farpoint_files::{Kind, Notes};
 use farpoint_io::printable;
+pub(crate) use farpoint_pipeline::text::count;
+use farpoint_pipeline::{Kind, Notes};
 use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -55,14 +55,17 @@ pub fn note(text: &str) {
     }
 }
 
+/// Writes a warning or a note.
+pub(crate) fn tell(kind: Kind, text: &str) {
+    match kind {
+        Kind::Warning => warn(text),
+        Kind::Note => note(text),
+    }
+}
+
 /// Writes what the library noticed.
 pub(crate) fn pass_on(notes: &Notes) {
-    for (kind, text) in notes.iter() {
-        match kind {
-            Kind::Warning => warn(text),
-            Kind::Note => note(text),
-        }
-    }
+    notes.iter().for_each(|(kind, text)| tell(kind, text));
 }
 
 /// Writes what was done and how long it took, if that is wanted.

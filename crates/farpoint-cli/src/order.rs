@@ -1,8 +1,7 @@
 //! `farpoint order`: the whole cloud farthest first, with the spacing of every prefix.
 
 use crate::input::{self, Points};
-use crate::job::{self, Job};
-use crate::outcome::Outcome;
+use crate::job;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
 use crate::view::{Page, Panes, Sequence, Subject};
@@ -10,6 +9,7 @@ use crate::{args, check, many, merged, output, selection, units, view};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Amount;
 use farpoint_io::{Cloud, Copc, memory};
+use farpoint_pipeline::Outcome;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -50,30 +50,23 @@ fn ordered(
     let name = input::name(path);
     let points = input::choose(&cloud, path, args.input.rows, &args.filters)?;
     let points = selection::among(points, &args.run.selection)?;
-    let writing = &args.output.writing;
+    let (writing, request) = (&args.output.writing, args.request()?);
     let unit = units::of(&cloud, &name, &[("--scale", writing.scale)])?;
     let (all, single) = (points.of, matches!(points.points, Points::F32(_)));
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
-    let job = Job::new(&args.run, None, Amount::All, start, false);
-    let levels = writing.is_copc(output).then(|| writing.levels()).transpose()?;
-    let writes = levels.as_ref().map_or(0, |_| Copc::memory(points.points.len()));
+    let job = request.job(&points, Amount::All, start);
+    let writes = if writing.is_copc(output) { Copc::memory(points.points.len()) } else { 0 };
     memory::require(&name, job.bytes(&points).max(writes))?;
     let progress = Progress::start("sampling", &name);
-    let outcome = job.run(&points, &args.place, false, &progress);
+    let outcome = job.run(&points, &args.place.place(), false, &|step| progress.step(step));
     drop(progress);
-    let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
+    let mut outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     let usable = points.usable();
     drop(points);
     // Before the new column, so that this is the page of 'farpoint view'.
     let page = page(args, &Subject { input: path, cloud: &cloud, usable, up: args.up }, &outcome)?;
-    if levels.is_none() {
-        farpoint_files::add_spacing(&mut cloud, &outcome.indices, &outcome.distances, single);
-    }
     let start = Instant::now();
-    let scale = writing.scale.map(|scale| scale.in_units_of(unit));
-    let levels = levels
-        .map(|given| farpoint_files::levels(given.as_ref(), &outcome.distances, &cloud, single));
-    let options = writing.options(scale).copc(levels);
+    let options = request.arrange(&mut cloud, &mut outcome, output, unit, single);
     output::write_cloud(output, &cloud, &outcome.indices, &options)?;
     page.iter().try_for_each(|(path, page)| view::write(path, page))?;
     let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };

@@ -1,11 +1,11 @@
 //! An outcome as a table for people, as JSON for programs.
 
 use crate::args::Report;
-use crate::outcome::{Figure, Outcome, RanOn};
 use crate::output::{self, count, number, seconds};
 use crate::text::lines;
 use crate::{input, messages};
 use anyhow::Result;
+use farpoint_pipeline::{Figure, Outcome, RanOn};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

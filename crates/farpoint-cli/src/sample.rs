@@ -3,15 +3,14 @@
 use crate::args::{Length, SampleOutput};
 use crate::input::Points;
 use crate::interrupt::guarded;
-use crate::job::{self, Job};
 use crate::large::Large;
 use crate::messages::note;
-use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
-use crate::{args, bag, check, input, large, many, merged, output, selection, units};
+use crate::{args, bag, check, input, job, large, many, merged, output, selection, units};
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, Copc, memory};
+use farpoint_pipeline::Outcome;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -35,7 +34,7 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
     }
     let path = &args.input.input;
     let (cloud, read) = input::read_for(path, &args.input.reading.options(), &args.filters)?;
-    in_memory(args, &Read { cloud, path, seconds: read, about: None })
+    in_memory(args, Read { cloud, path, seconds: read, about: None })
 }
 
 /// All inputs as one cloud: in memory if that fits, through the disk if not.
@@ -54,7 +53,7 @@ fn merged(args: &args::Sample) -> Result<()> {
     }
     let (cloud, about, seconds) = merged::load(&merged)?;
     let path = Path::new(merged.scan().name());
-    in_memory(args, &Read { cloud, path, seconds, about: Some(about) })
+    in_memory(args, Read { cloud, path, seconds, about: Some(about) })
 }
 
 /// A cloud that was read.
@@ -66,67 +65,29 @@ struct Read<'a> {
     about: Option<merged::About>,
 }
 
-fn in_memory(args: &args::Sample, read: &Read<'_>) -> Result<()> {
-    let (cloud, name) = (&read.cloud, input::name(read.path));
+fn in_memory(args: &args::Sample, mut read: Read<'_>) -> Result<()> {
+    let (cloud, name, request) = (&read.cloud, input::name(read.path), args.request()?);
     let points = input::choose(cloud, read.path, args.input.rows, &args.filters)?;
     let points = selection::among(points, &args.run.selection)?;
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let unit = units::of(cloud, &name, &lengths(args))?;
-    let amount = args.wanted.amount(|length| length.in_units_of(unit));
-    let job = Job::new(&args.run, Some(&args.approximate), amount, start, args.stats);
+    let job = request.job(&points, request.wanted.amount(unit), start);
     let writes = if args.is_copc() { Copc::memory(points.points.len()) } else { 0 };
     memory::require(&name, job.bytes(&points).max(writes))?;
-    let single = matches!(points.points, Points::F32(_));
+    let (all, single) = (points.of, matches!(points.points, Points::F32(_)));
     let progress = Progress::start("sampling", &name);
-    let outcome = job.run(&points, &args.place, args.stats, &progress);
+    let outcome = job.run(&points, &args.place.place(), args.stats, &|step| progress.step(step));
     drop(progress);
     let mut outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
-    let levels = levels(args, cloud, &outcome, single)?;
-    // Of the points in COPC those of a node are sorted in any case.
-    if args.output.sorted && outcome.made.is_none() && levels.is_none() {
-        outcome.indices.sort_unstable();
-    }
+    drop(points);
     let start = Instant::now();
-    let wrote = write(args, &name, cloud, &mut outcome, (unit, levels))?;
-    let write = wrote.then(|| start.elapsed().as_secs_f64());
-    report(args, read, &outcome, points.of, &Times { read: read.seconds, write })
-}
-
-/// The levels of COPC, if that is written.
-fn levels(
-    args: &args::Sample,
-    cloud: &Cloud,
-    outcome: &Outcome,
-    single: bool,
-) -> Result<Option<Copc>> {
-    let given = args.is_copc().then(|| args.output.writing.levels()).transpose()?;
-    Ok(given.map(|given| farpoint_files::levels(given.as_ref(), &outcome.distances, cloud, single)))
-}
-
-/// The options that are lengths.
-fn lengths(args: &args::Sample) -> [(&'static str, Option<Length>); 3] {
-    let wanted = &args.wanted;
-    let scale = args.output.writing.scale;
-    [("--spacing", wanted.spacing), ("--cell", wanted.cell), ("--scale", scale)]
-}
-
-/// Writes what was asked for; `unit` is that of the cloud in meters. Returns whether that was
-/// anything.
-fn write(
-    args: &args::Sample,
-    name: &str,
-    cloud: &Cloud,
-    outcome: &mut Outcome,
-    (unit, levels): (f64, Option<Copc>),
-) -> Result<bool> {
-    let SampleOutput { output, indices, writing, .. } = &args.output;
+    let SampleOutput { output, indices, .. } = &args.output;
     if let Some(path) = output {
+        let options = request.arrange(&mut read.cloud, &mut outcome, path, unit, single);
         if outcome.made.is_some() {
             note(&format!("{name}: centroids keep no attributes but their positions"));
         }
-        let scale = writing.scale.map(|scale| scale.in_units_of(unit));
-        let written: &Cloud = outcome.made.as_ref().unwrap_or(cloud);
-        let options = writing.options(scale).copc(levels);
+        let written = outcome.made.as_ref().unwrap_or(&read.cloud);
         output::write_cloud(path, written, &outcome.indices, &options)?;
     }
     if let Some(path) = indices {
@@ -135,7 +96,16 @@ fn write(
         }
         guarded(|| farpoint_io::write_indices(path, &outcome.indices))?;
     }
-    Ok(output.is_some() || indices.is_some())
+    let wrote = output.is_some() || indices.is_some();
+    let write = wrote.then(|| start.elapsed().as_secs_f64());
+    report(args, &read, &outcome, all, &Times { read: read.seconds, write })
+}
+
+/// The options that are lengths.
+fn lengths(args: &args::Sample) -> [(&'static str, Option<Length>); 3] {
+    let wanted = &args.wanted;
+    let scale = args.output.writing.scale;
+    [("--spacing", wanted.spacing), ("--cell", wanted.cell), ("--scale", scale)]
 }
 
 /// Reports the result where it does not mix with the data.

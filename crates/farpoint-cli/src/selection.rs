@@ -4,7 +4,7 @@ use crate::args;
 use crate::input;
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::{Points as _, Selected, Subset};
-use farpoint_files::{Chosen, Used};
+use farpoint_pipeline::{Chosen, Used};
 use std::path::Path;
 
 /// Those of the chosen points that the options list.

@@ -1,7 +1,7 @@
 //! Numbers and tables for people.
 
-pub use farpoint_files::text::{count, number};
 use farpoint_io::printable;
+pub use farpoint_pipeline::text::{count, number};
 
 /// Lines of a name and a value each. Values may come from files: nothing in them acts on a terminal.
 pub(crate) fn lines<N: AsRef<str>>(rows: &[(N, String)], width: usize) -> String {

@@ -25,7 +25,9 @@ fn power_of_ten(digits: i32) -> f64 {
 
 /// The largest power of ten that is hardly above the spacing of float32 at a size.
 fn float_step(size: f64) -> f64 {
-    power_of_ten(-(float_spacing(size) * 1.1).max(1e-12).log10().floor() as i32)
+    // Above the largest float32 there is no spacing.
+    let spacing = (float_spacing(size) * 1.1).clamp(1e-12, f64::from(f32::MAX));
+    power_of_ten(-spacing.log10().floor() as i32)
 }
 
 /// A step as text, without dozens of zeros.
@@ -130,6 +132,14 @@ mod tests {
         let cloud = Cloud::new(points);
         let rows: Vec<usize> = (0..cloud.len()).collect();
         integer_step(&cloud, &rows)
+    }
+
+    #[test]
+    fn steps_of_the_largest_numbers_are_finite() {
+        for size in [3e38, f64::from(f32::MAX), 1e39, f64::MAX, f64::INFINITY] {
+            let step = float_step(size);
+            assert!(step > 0.0 && step.is_finite(), "{size}: {step}");
+        }
     }
 
     #[test]

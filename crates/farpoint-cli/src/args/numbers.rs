@@ -68,7 +68,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-pub(crate) use farpoint_files::Length;
+pub(crate) use farpoint_pipeline::Length;
 
 #[cfg(test)]
 mod tests {

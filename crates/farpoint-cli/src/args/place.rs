@@ -1,7 +1,9 @@
 //! How the sampler runs and where.
 
 use super::{Chosen, Selection};
+use crate::messages;
 use farpoint::{Level, Start};
+use farpoint_pipeline::{Cards, Choice};
 
 /// How the sampler runs.
 #[derive(Debug, clap::Args)]
@@ -38,6 +40,23 @@ pub(crate) struct Where {
     pub(crate) simd: Option<Level>,
 }
 
+impl Where {
+    /// The same, for the library.
+    pub(crate) fn place(&self) -> farpoint_pipeline::Where {
+        farpoint_pipeline::Where {
+            device: match self.device {
+                Device::Auto => Choice::Auto,
+                Device::Cpu => Choice::Cpu,
+                Device::Cuda => Choice::Cuda,
+            },
+            gpu: self.gpu.clone(),
+            threads: self.threads.map(usize::from),
+            level: self.simd,
+            tell: messages::tell,
+        }
+    }
+}
+
 /// Value of `--start`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StartAt {
@@ -68,51 +87,10 @@ impl StartAt {
     }
 }
 
-/// Value of `--gpu`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Cards {
-    All,
-    /// At least one, none twice.
-    These(Vec<usize>),
-}
-
-impl std::str::FromStr for Cards {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "all" {
-            return Ok(Self::All);
-        }
-        let cards: Result<Vec<usize>, _> =
-            text.split(',').map(|card| card.trim().parse()).collect();
-        let cards =
-            cards.map_err(|_| "give a number (the first GPU is 0), several as 0,1, or 'all'")?;
-        match cards.iter().enumerate().find(|(k, card)| cards[..*k].contains(card)) {
-            Some((_, card)) => Err(format!("GPU {card} is named twice")),
-            None => Ok(Self::These(cards)),
-        }
-    }
-}
-
 /// Value of `--device`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Device {
     Auto,
     Cpu,
     Cuda,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Cards;
-
-    #[test]
-    fn gpus_are_named_one_by_one_or_all() {
-        assert_eq!("0".parse(), Ok(Cards::These(vec![0])));
-        assert_eq!("2, 0".parse(), Ok(Cards::These(vec![2, 0])));
-        assert_eq!("all".parse(), Ok(Cards::All));
-        for wrong in ["", "one", "0,", "-1", "0,0"] {
-            assert!(wrong.parse::<Cards>().is_err(), "{wrong}");
-        }
-    }
 }

@@ -1,12 +1,12 @@
 //! The rows of one message that are kept: the sample of its usable rows, on the thread that asks.
 
 use crate::args::{self, Method, Run};
-use crate::device;
 use crate::input::narrowed;
-use crate::job::Job;
+use crate::job::method;
 use farpoint::{Amount, Cpu, RawLayout, RawPoints, Scalar, Selected};
 use farpoint_io::Coordinates;
 use farpoint_io::bag::{Kept, PointCloud2};
+use farpoint_pipeline::Job;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Samples messages as the options say.
@@ -22,7 +22,7 @@ impl<'a> Chooser<'a> {
     pub(super) fn new(args: &'a args::Sample) -> Self {
         // Messages of ROS are in meters.
         let amount = args.wanted.amount(args::Length::in_meters);
-        let cpu = device::cpu(&args.place).threads(1);
+        let cpu = args.place.place().as_cpu().threads(1);
         Self { args, amount, cpu, short: AtomicU64::new(0) }
     }
 
@@ -50,7 +50,7 @@ impl<'a> Chooser<'a> {
         // Without a start, the first usable row, as of files.
         let exact = matches!(sampler.method, Method::Exact(_));
         let start = start.or_else(|| exact.then_some(farpoint::Start::First));
-        Job::new(&self.args.run, Some(&self.args.approximate), amount, start, false)
+        Job::new(method(&self.args.run, Some(&self.args.approximate)), amount, start)
     }
 
     /// Samples the records where they are, unless they have to be changed first.

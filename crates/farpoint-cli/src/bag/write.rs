@@ -4,7 +4,6 @@ use super::Recording;
 use super::choose::Chooser;
 use super::pace::Pace;
 use crate::args;
-use crate::device;
 use crate::messages::{count, warn};
 use crate::progress::Progress;
 use anyhow::{Result, anyhow, ensure};
@@ -40,7 +39,7 @@ pub(super) fn all(
     stop: &AtomicBool,
 ) -> Result<Option<Done>> {
     let first = topic(args, &bags[0])?;
-    let threads = device::threads(&args.place);
+    let threads = args.place.place().thread_count();
     let mut done = Done {
         pace: Pace::default(),
         stages: Stages::default(),

@@ -7,7 +7,7 @@ use crate::messages::complain;
 use crate::output::{self, number};
 use crate::report;
 use anyhow::{Result, ensure};
-use farpoint_files::{Found, expand, names_several};
+use farpoint_pipeline::{Found, expand, names_several};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! How each sampler is run.
 
 use crate::args::Which;
-use crate::outcome::named;
 use farpoint::approximate::{ApproximateSampler, Keep, Method};
 use farpoint::{Algorithm, Cpu, Sampler, Scalar};
+use farpoint_pipeline::named;
 use serde_json::Value;
 
 /// What is asked of every sampler.

@@ -2,7 +2,7 @@
 
 use crate::args;
 use farpoint_io::{Scalar, Scan, summary};
-use farpoint_spool::{Error, PROCESS};
+use farpoint_pipeline::disk::{Error, PROCESS};
 use std::fs;
 
 /// Bytes that sampling a file in memory takes, at most.

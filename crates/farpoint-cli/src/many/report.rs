@@ -5,7 +5,7 @@ use crate::output::{count, seconds};
 use crate::report;
 use crate::text::lines;
 use anyhow::Result;
-use farpoint_files::{MANIFEST, Row};
+use farpoint_pipeline::{MANIFEST, Row};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -6,10 +6,10 @@ mod search;
 
 use crate::args::{self, Length, Rows};
 use crate::input::{self, Points};
-use crate::outcome::RanOn;
 use crate::{check, device, units};
 use anyhow::{Result, anyhow, ensure};
 use farpoint::{BadRows, Norm, Searcher};
+use farpoint_pipeline::RanOn;
 use found::Spread;
 use std::path::Path;
 

@@ -2,12 +2,12 @@
 
 use super::{Job, Outcome};
 use crate::input;
-use crate::outcome::RanOn;
 use crate::output::{count, number, seconds};
 use crate::report;
 use crate::text::lines;
 use anyhow::Result;
 use farpoint::Order;
+use farpoint_pipeline::RanOn;
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -2,13 +2,13 @@
 
 use super::found::{Found, Stored};
 use super::{Job, Outcome};
-use crate::outcome::RanOn;
+use crate::input;
 use crate::progress::Progress;
-use crate::{device, input};
 use anyhow::{Result, anyhow};
 use farpoint::{Device, Index, Points, Scalar, Searcher};
 use farpoint_cuda::CudaScalar;
 use farpoint_io::memory;
+use farpoint_pipeline::RanOn;
 use std::time::Instant;
 
 /// Most rows whose neighbors are counted to tell how many all have, and how many pairs of points
@@ -30,8 +30,8 @@ impl Job<'_> {
         };
         self.fits(&names, x, y)?;
         let pays = || farpoint_cuda::neighbors::pays(x.len(), y.len());
-        let place = device::choose(&args.place, &|kind| searcher.method.check(kind), pays)?;
-        let threads = device::threads(&args.place);
+        let place = args.place.place().choose(&|kind| searcher.method.check(kind), pays)?;
+        let threads = args.place.place().thread_count();
         let progress = Progress::start("searching", &names);
         let all = args.k.is_none();
         let start = Instant::now();
@@ -88,7 +88,7 @@ impl Job<'_> {
             if memory::require(names, needs(size(x.len(), y.len()), row)).is_ok() {
                 return Ok(());
             }
-            let expected = expected(&self.searcher, x, y, &device::cpu(&self.args.place));
+            let expected = expected(&self.searcher, x, y, &self.args.place.place().as_cpu());
             return Ok(memory::require(names, needs(expected, row))?);
         };
         Ok(memory::require(names, needs(size(x.len(), k.0), size_of::<u32>()))?)

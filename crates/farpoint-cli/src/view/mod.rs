@@ -13,7 +13,7 @@ pub(crate) use panes::{Chosen, Pane, Panes};
 pub(crate) use sequence::Sequence;
 
 use crate::input;
-use crate::job::{self, Job};
+use crate::job;
 use crate::messages::note;
 use crate::output::{count, write_file};
 use crate::progress::Progress;
@@ -22,6 +22,7 @@ use crate::{args, check, selection};
 use anyhow::{Result, anyhow};
 use farpoint::Amount;
 use farpoint_io::memory;
+use farpoint_pipeline::Job;
 use std::path::Path;
 use std::time::Instant;
 
@@ -36,10 +37,10 @@ pub(crate) fn run(args: &args::View) -> Result<()> {
     let points = selection::among(points, &args.run.selection)?;
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let all = points.usable();
-    let job = Job::new(&args.run, None, amount(args.points.0, all), start, false);
+    let job = Job::new(job::method(&args.run, None), amount(args.points.0, all), start);
     memory::require(&name, job.bytes(&points))?;
     let progress = Progress::start("sampling", &name);
-    let outcome = job.run(&points, &args.place, false, &progress);
+    let outcome = job.run(&points, &args.place.place(), false, &|step| progress.step(step));
     drop(progress);
     let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     let start = Instant::now();

@@ -1,6 +1,6 @@
 //! Points of a cloud in farthest-first order, as a page shows them.
 
-use crate::outcome::Outcome;
+use farpoint_pipeline::Outcome;
 
 /// The first points of a farthest-first order.
 #[derive(Debug, Clone, Copy)]

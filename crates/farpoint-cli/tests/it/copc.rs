@@ -46,7 +46,7 @@ fn places(cloud: &Cloud, step: f64) -> Vec<[i64; 3]> {
 /// How far the farthest point of a cloud is from a sample.
 fn radius(cloud: &Cloud, sample: &[[f64; 3]]) -> f64 {
     let points: Vec<_> = (0..cloud.len()).map(|row| cloud.coordinates().get(row)).collect();
-    farpoint_files::covering_radius(&points[..], sample).unwrap()
+    farpoint_pipeline::covering_radius(&points[..], sample).unwrap()
 }
 
 #[test]

@@ -352,7 +352,7 @@ fn messages_name_only_options_that_exist() {
     let mut folders = vec![
         crates.join("farpoint-io/src"),
         crates.join("farpoint-cli/src"),
-        crates.join("farpoint-files/src"),
+        crates.join("farpoint-pipeline/src"),
     ];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {

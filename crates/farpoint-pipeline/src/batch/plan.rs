@@ -1,0 +1,127 @@
+//! Where each file goes, and what can be refused before any work.
+
+use super::weight;
+use crate::{Error, Found};
+use farpoint_io::{Copc, Format};
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// A file to be worked on.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Where it is.
+    pub input: PathBuf,
+    /// Where its output goes.
+    pub output: PathBuf,
+    /// The output below the folder of all outputs.
+    pub place: PathBuf,
+    /// Bytes; 0 if it is not there.
+    pub size: u64,
+    /// Nanoseconds from 1970 to its last change.
+    pub modified: i64,
+    /// Bytes of memory that the work is estimated to take.
+    pub weight: u64,
+}
+
+/// Gives each file its output in the folder `out`: the path below what was given, with the extension
+/// `to` if there is one.
+///
+/// # Errors
+/// [`Error::Given`] if two files would have the same output, or an output is one of the inputs.
+pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>, Error> {
+    let mut files: Vec<File> = Vec::with_capacity(found.len());
+    let mut taken: HashMap<PathBuf, usize> = HashMap::with_capacity(found.len());
+    let mut inputs = Identities::default();
+    for Found { path, inside } in found {
+        // Outputs are not packed.
+        let packed = inside.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+        let inside = if packed { inside.with_extension("") } else { inside };
+        let place = match to {
+            Some(extension) => renamed(&inside, extension),
+            None => inside,
+        };
+        if let Some(other) = taken.insert(place.clone(), files.len()) {
+            let what = format!(
+                "its output {} is that of {}, too",
+                out.join(&place).display(),
+                files[other].input.display()
+            );
+            let fix = match path.parent() == files[other].input.parent() {
+                true => {
+                    "rename one of them, or work on them in two runs with two folders for outputs"
+                }
+                false => {
+                    "give the folder above both with --recursive (in Python: recursive=True), which keeps \
+                     their tree, or work on them in two runs with two folders for outputs"
+                }
+            };
+            return Err(Error::given(&path, what, fix));
+        }
+        let there = fs::metadata(&path).ok();
+        inputs.add(&path, there.as_ref());
+        let size = there.as_ref().map_or(0, Metadata::len);
+        let modified = there.as_ref().map_or(0, modified);
+        let weight = weight::of(&path, size);
+        files.push(File { input: path, output: out.join(&place), place, size, modified, weight });
+    }
+    match files.iter().find(|file| inputs.has(&file.output)) {
+        Some(file) => Err(Error::given(
+            &file.output,
+            format!("the output of {} is one of the inputs", file.input.display()),
+            "write to another folder; inputs are kept",
+        )),
+        None => Ok(files),
+    }
+}
+
+/// Nanoseconds from 1970 to the last change.
+pub(crate) fn modified(there: &Metadata) -> i64 {
+    let since = there.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
+}
+
+/// The path with another extension in place of one that tells a format.
+fn renamed(path: &Path, extension: &str) -> PathBuf {
+    if Format::from_path(path).is_some() {
+        // `.copc.laz` is one ending.
+        let plain = if Copc::is_named(path) { path.with_extension("") } else { path.to_owned() };
+        return plain.with_extension(extension);
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(extension);
+    path.with_file_name(name)
+}
+
+/// Which files there are, through links too.
+#[derive(Default)]
+struct Identities(std::collections::HashSet<Identity>);
+
+#[cfg(unix)]
+type Identity = (u64, u64);
+#[cfg(not(unix))]
+type Identity = PathBuf;
+
+impl Identities {
+    fn add(&mut self, path: &Path, there: Option<&Metadata>) {
+        self.0.extend(there.and_then(|there| identity(path, there)));
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        let there = fs::metadata(path).ok();
+        there.and_then(|there| identity(path, &there)).is_some_and(|one| self.0.contains(&one))
+    }
+}
+
+#[cfg(unix)]
+fn identity(_: &Path, there: &Metadata) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    Some((there.dev(), there.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path, _: &Metadata) -> Option<Identity> {
+    fs::canonicalize(path).ok()
+}

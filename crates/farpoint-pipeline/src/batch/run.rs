@@ -1,0 +1,206 @@
+//! Files side by side on the threads of this process.
+
+use crate::{Batch, Done, Error, Executor, File, Notes, Row, Stop};
+use farpoint::backend::granted_here;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// How files are worked on side by side.
+#[derive(Clone, Copy, Debug)]
+pub struct Concurrency {
+    /// At most so many at a time.
+    pub jobs: usize,
+    /// Threads for each.
+    pub threads: usize,
+    /// Bytes of memory that they may take together, as far as that is known before. A file that takes
+    /// more by itself is worked on alone.
+    pub memory: u64,
+    /// Whether no further file is begun after one that fails.
+    pub fail_fast: bool,
+    /// Time for each file. Reading and writing are not interrupted by it.
+    pub limit: Option<Duration>,
+}
+
+/// Work on one file in a process of its own: seconds and what came of it, or `None` if the process was
+/// ended by something else than its program.
+pub type Isolated<'a> = &'a dyn Fn(&File) -> Option<(f64, Result<Done, String>)>;
+
+/// Works on all files that are left, until `stop` is set; `tell` is called with each row. Files that were
+/// being worked on when that happened get no row. Files of which [`Batch::is_suspect`] holds go through
+/// `isolated`.
+///
+/// # Errors
+/// [`Error::System`] if the manifest can't be written.
+pub fn run(
+    batch: &Batch,
+    executor: &Executor,
+    side: &Concurrency,
+    stop: &AtomicBool,
+    tell: &(dyn Fn(&Row, &Notes) + Sync),
+    isolated: Isolated<'_>,
+) -> Result<(), Error> {
+    let (alone, together): (Vec<_>, Vec<_>) =
+        batch.left().iter().partition(|&&k| batch.is_suspect(k));
+    let queue = Queue::new(batch, &together, side.memory);
+    let turn = Turn { batch, executor, side, stop, tell, failed: AtomicBool::new(false) };
+    let jobs = side.jobs.clamp(1, together.len().max(1));
+    let fault = Mutex::new(None);
+    let serve = || {
+        while let Some(k) = queue.take(&|| turn.is_over()) {
+            let told = turn.one(k);
+            queue.give(k);
+            if let Err(error) = told {
+                turn.failed.store(true, Ordering::Relaxed);
+                stop.store(true, Ordering::Relaxed);
+                fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        }
+    };
+    let serve_in_pool = || {
+        let _pool = pool(side.threads);
+        serve();
+    };
+    thread::scope(|scope| {
+        let start = |_: &usize| thread::Builder::new().spawn_scoped(scope, serve_in_pool).is_ok();
+        // Where the system refuses all threads, this one does the work.
+        if (0..jobs).filter(start).count() == 0 {
+            serve();
+        }
+    });
+    if let Some(error) = fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    for k in alone {
+        if turn.is_over() {
+            break;
+        }
+        turn.isolated(k, isolated)?;
+    }
+    Ok(())
+}
+
+/// A pool whose only thread is this one, or that has further ones, fewer where the system refuses them: what the
+/// work on a file shares among threads stays on these.
+fn pool(threads: usize) -> Option<rayon::ThreadPool> {
+    granted_here(threads.max(1), rayon::ThreadPoolBuilder::new)
+}
+
+/// What all threads share.
+struct Turn<'a> {
+    batch: &'a Batch,
+    executor: &'a Executor,
+    side: &'a Concurrency,
+    stop: &'a AtomicBool,
+    tell: &'a (dyn Fn(&Row, &Notes) + Sync),
+    failed: AtomicBool,
+}
+
+impl Turn<'_> {
+    /// Whether no further file is begun.
+    fn is_over(&self) -> bool {
+        let failed = self.side.fail_fast && self.failed.load(Ordering::Relaxed);
+        failed || self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Works on a file and writes its row.
+    fn one(&self, k: usize) -> Result<(), Error> {
+        self.batch.begin(k)?;
+        let mut notes = Notes::default();
+        let stop = Stop::new(self.stop, self.side.limit);
+        let result = self.result(k, &stop, &mut notes);
+        if result.is_err() && self.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.failed.fetch_or(result.is_err(), Ordering::Relaxed);
+        let row = self.batch.finish(k, stop.seconds(), result)?;
+        (self.tell)(&row, &notes);
+        Ok(())
+    }
+
+    /// Works on a file in a process of its own, again where that is killed, and writes its row.
+    fn isolated(&self, k: usize, isolated: Isolated<'_>) -> Result<(), Error> {
+        loop {
+            self.batch.begin(k)?;
+            let ended = isolated(&self.batch.files()[k]);
+            let row = match ended {
+                _ if self.stop.load(Ordering::Relaxed) => return Ok(()),
+                Some((seconds, result)) => Some(self.batch.finish(k, seconds, result)?),
+                None if self.batch.killed(k)? => None,
+                None => self.batch.row(k),
+            };
+            if let Some(row) = row {
+                self.failed.fetch_or(row.result.is_err(), Ordering::Relaxed);
+                (self.tell)(&row, &Notes::default());
+                return Ok(());
+            }
+        }
+    }
+
+    /// A fault of ours in one file is no reason to lose the others.
+    fn result(&self, k: usize, stop: &Stop<'_>, notes: &mut Notes) -> Result<Done, String> {
+        let file = &self.batch.files()[k];
+        let work =
+            AssertUnwindSafe(|| self.executor.sample(&file.input, &file.output, stop, notes));
+        catch_unwind(work).unwrap_or_else(|_| {
+            Err(format!("{}: a fault in farpoint itself; please report it", file.input.display()))
+        })
+    }
+}
+
+/// Files in the order of their weight, and how much memory those being worked on take.
+struct Queue<'a> {
+    batch: &'a Batch,
+    memory: u64,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    waiting: BTreeSet<(Reverse<u64>, usize)>,
+    running: usize,
+    taken: u64,
+}
+
+/// An interrupt is heard this often while memory is waited for.
+const LOOK: Duration = Duration::from_millis(100);
+
+impl<'a> Queue<'a> {
+    fn new(batch: &'a Batch, files: &[usize], memory: u64) -> Self {
+        let waiting = files.iter().map(|&k| (Reverse(batch.files()[k].weight), k)).collect();
+        let state = Mutex::new(State { waiting, running: 0, taken: 0 });
+        Self { batch, memory, state, changed: Condvar::new() }
+    }
+
+    /// The heaviest file that fits, if need be after others have ended; any, if none is being worked on.
+    fn take(&self, over: &dyn Fn() -> bool) -> Option<usize> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if over() || state.waiting.is_empty() {
+                return None;
+            }
+            let room =
+                if state.running == 0 { u64::MAX } else { self.memory.saturating_sub(state.taken) };
+            let fits = state.waiting.range((Reverse(room), 0)..).next().copied();
+            if let Some(file @ (Reverse(weight), k)) = fits {
+                state.waiting.remove(&file);
+                state.running += 1;
+                state.taken = state.taken.saturating_add(weight);
+                return Some(k);
+            }
+            let waited = self.changed.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn give(&self, k: usize) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.running -= 1;
+        state.taken = state.taken.saturating_sub(self.batch.files()[k].weight);
+        self.changed.notify_all();
+    }
+}

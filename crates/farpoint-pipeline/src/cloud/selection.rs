@@ -1,0 +1,239 @@
+//! Which points of a cloud are used: those that a filter leaves, or that are listed.
+
+use super::points::{finite, narrowed_of, zero};
+use crate::text::count;
+use crate::{Notes, Points, Rows, each_precision, prepare, tell_narrowed, tell_rows};
+use farpoint_io::{Cloud, Filter};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Some points of a cloud.
+#[derive(Debug)]
+pub struct Chosen<'a> {
+    /// All of them.
+    pub points: Points<'a>,
+    /// Which are used, unless all are; of these, rows with NaN or infinity are still to be left out.
+    pub used: Option<Used>,
+    /// Out of so many rows: all, or those that were listed.
+    pub of: usize,
+}
+
+/// Which rows of a cloud are used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Used {
+    /// Those that are true, of one value per row.
+    Mask(Vec<bool>),
+    /// These, each once; ties go to the row listed first.
+    Rows(Vec<usize>),
+}
+
+impl Used {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Mask(mask) => mask.iter().filter(|used| **used).count(),
+            Self::Rows(rows) => rows.len(),
+        }
+    }
+
+    fn has(&self, row: usize) -> bool {
+        match self {
+            Self::Mask(mask) => mask.get(row) == Some(&true),
+            Self::Rows(rows) => rows.contains(&row),
+        }
+    }
+
+    /// Those of `listed`, in its order, that are used here too.
+    fn and(&self, listed: Self) -> Self {
+        let own: HashSet<usize> = match self {
+            Self::Mask(_) => HashSet::new(),
+            Self::Rows(rows) => rows.iter().copied().collect(),
+        };
+        let has = |row: usize| match self {
+            Self::Mask(mask) => mask.get(row) == Some(&true),
+            Self::Rows(_) => own.contains(&row),
+        };
+        match listed {
+            Self::Mask(mask) => {
+                let both = mask.iter().enumerate().map(|(row, used)| *used && has(row));
+                Self::Mask(both.collect())
+            }
+            Self::Rows(rows) => Self::Rows(rows.into_iter().filter(|&row| has(row)).collect()),
+        }
+    }
+}
+
+/// Runs the same expression on points of either precision, `$some` being those that are used, `$all` the
+/// slice of all. The expression is a `Result` whose error is made from [`farpoint::Error`].
+#[macro_export]
+macro_rules! each_chosen {
+    ($chosen:expr, $all:ident, $some:ident => $body:expr) => {
+        $crate::each_precision!(&$chosen.points, all => {
+            let $all = &all[..];
+            let selected = match &$chosen.used {
+                None => None,
+                Some($crate::Used::Mask(mask)) => Some(farpoint::Selected::mask($all, mask)),
+                Some($crate::Used::Rows(rows)) => Some(farpoint::Selected::rows($all, rows)),
+            };
+            match selected.transpose() {
+                Ok(selected) => {
+                    // Without its type, so that the expression is compiled once per precision.
+                    let $some: &dyn farpoint::Points<_> = match &selected {
+                        Some(selected) => selected,
+                        None => &$all,
+                    };
+                    $body
+                }
+                Err(error) => Err(error.into()),
+            }
+        })
+    };
+}
+
+impl Chosen<'_> {
+    /// Rows that are left out by choice.
+    pub fn left_out(&self) -> usize {
+        self.used.as_ref().map_or(0, |used| self.of - used.count())
+    }
+
+    /// Whether a row is used and holds neither NaN nor infinity; `None` if there is no such row.
+    pub fn is_usable(&self, row: usize) -> Option<bool> {
+        let chosen = self.used.as_ref().is_none_or(|used| used.has(row));
+        each_precision!(&self.points, points => points.get(row).map(|at| chosen && finite(at)))
+    }
+
+    /// How many rows are used and hold neither NaN nor infinity.
+    pub fn usable(&self) -> usize {
+        match &self.used {
+            None => self.points.len() - self.points.unusable(),
+            Some(Used::Rows(rows)) => each_precision!(&self.points, points => {
+                rows.iter().filter(|row| points.get(**row).is_some_and(finite)).count()
+            }),
+            Some(Used::Mask(mask)) => each_precision!(&self.points, points => {
+                points.iter().zip(mask).filter(|(row, used)| **used && finite(row)).count()
+            }),
+        }
+    }
+
+    /// The first row that is used and holds neither NaN nor infinity.
+    pub fn first_usable(&self) -> Option<usize> {
+        match &self.used {
+            None => self.points.first_usable(),
+            Some(Used::Mask(_)) => {
+                (0..self.points.len()).find(|&row| self.is_usable(row) == Some(true))
+            }
+            Some(Used::Rows(rows)) => each_precision!(&self.points, points => {
+                rows.iter().copied().find(|&row| points.get(row).is_some_and(finite))
+            }),
+        }
+    }
+
+    /// The listed rows of these, each of which is a row of the cloud.
+    pub fn among(self, listed: Used) -> Self {
+        let of = listed.count();
+        let used = match &self.used {
+            None => listed,
+            Some(used) => used.and(listed),
+        };
+        Self { used: Some(used), of, ..self }
+    }
+}
+
+/// The rows of a cloud that are written when it is converted: those with NaN and infinity too.
+///
+/// # Errors
+/// A text, if the filter asks for a field that is not there.
+pub fn converted(
+    cloud: &Cloud,
+    name: &str,
+    drop_zeros: bool,
+    filter: &Filter,
+    notes: &mut Notes,
+) -> Result<Vec<usize>, String> {
+    if filter.is_empty() && !drop_zeros {
+        return Ok((0..cloud.len()).collect());
+    }
+    let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
+    if drop_zeros {
+        each_precision!(Points::of(cloud), points => {
+            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
+        });
+    }
+    let rows: Vec<usize> = (0..cloud.len()).filter(|&row| mask[row]).collect();
+    tell_filtered(name, [cloud.len(), rows.len()], notes);
+    Ok(rows)
+}
+
+/// Says how many of all rows a filter uses.
+pub fn tell_filtered(name: &str, [all, used]: [usize; 2], notes: &mut Notes) {
+    notes.note(format!("{name}: {} of {} rows are used", count(used), count(all)));
+}
+
+/// The points of a cloud that `rows` and `filter` choose. `name` is that of the file, for what `notes` are
+/// told.
+///
+/// # Errors
+/// A text, if the filter asks for a field that is not there, or if it leaves rows and none can be used.
+pub fn choose<'a>(
+    cloud: &'a Cloud,
+    name: &str,
+    rows: Rows,
+    filter: &Filter,
+    notes: &mut Notes,
+) -> Result<Chosen<'a>, String> {
+    if filter.is_empty() && !rows.drop_zeros {
+        return prepare(cloud, name, rows, notes).map(|points| Chosen {
+            of: points.len(),
+            points,
+            used: None,
+        });
+    }
+    let points = Points::of(cloud);
+    let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
+    let kept = mask.iter().filter(|used| **used).count();
+    if !filter.is_empty() {
+        tell_filtered(name, [points.len(), kept], notes);
+    }
+    let [bad, zeros] = each_precision!(&points, points => {
+        let chosen = || points.iter().zip(&mask).filter(|(_, used)| **used).map(|(row, _)| row);
+        [chosen().filter(|row| !finite(row)).count(), chosen().filter(|row| zero(row)).count()]
+    });
+    tell_rows(name, rows.drop_zeros, [kept, bad, zeros], notes);
+    if rows.drop_zeros && zeros > 0 {
+        each_precision!(&points, points => {
+            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
+        });
+    }
+    if kept > 0 && bad == kept {
+        return Err(format!(
+            "{name}: none of the {} rows can be used; check the file",
+            count(kept)
+        ));
+    }
+    let points = match points {
+        Points::F64(wide) if rows.single => {
+            let used = |row: usize| mask[row];
+            let (corner, narrow) = narrowed_of(&wide, used);
+            tell_narrowed(name, corner, notes);
+            Points::F32(Cow::Owned(narrow))
+        }
+        points => points,
+    };
+    Ok(Chosen { points, of: mask.len(), used: Some(Used::Mask(mask)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_masks_meet() {
+        let (mask, rows) = (Used::Mask(vec![true, false, true, true]), Used::Rows(vec![3, 1, 0]));
+        assert_eq!(mask.and(rows.clone()), Used::Rows(vec![3, 0]));
+        assert_eq!(rows.and(mask.clone()), Used::Mask(vec![true, false, false, true]));
+        assert_eq!(rows.and(Used::Rows(vec![0, 2, 3])), Used::Rows(vec![0, 3]));
+        assert_eq!(mask.and(mask.clone()), mask);
+        // A row beyond the mask is not used.
+        assert_eq!(mask.and(Used::Rows(vec![9, 2])), Used::Rows(vec![2]));
+    }
+}

@@ -1,0 +1,185 @@
+//! The folder of a run: its files, and its lock.
+
+use crate::disk::error::Error;
+use farpoint_io::temporary;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+/// The file that makes the others a spool: without it there is nothing to go on with.
+pub(crate) const CLOUD: &str = "cloud";
+/// Files that a run makes in its folder, in the order in which they are removed: the first one first, so that a
+/// process that is killed in between leaves no spool of which half is gone.
+const FILES: [&str; 8] =
+    [CLOUD, "cloud.new", "points", "log", "rows", "rows-sorted", "by-row", "records"];
+/// Made first and removed last: its files are nobody else's.
+const LOCK: &str = "lock";
+
+/// A folder that belongs to this run alone.
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Locked until this is dropped.
+    lock: File,
+    /// Whether this run made the folder.
+    made: bool,
+    /// Whether an earlier run worked in it.
+    known: bool,
+    /// Removed with all that is in it when this is dropped, or by a later run if this one is killed.
+    temporary: Option<temporary::Folder>,
+}
+
+impl Folder {
+    /// The folder that was given, made if it is not there, or one of its own in `beside`.
+    pub(crate) fn take(given: Option<&Path>, beside: &Path) -> Result<Folder, Error> {
+        let (path, temporary) = match given {
+            Some(path) => (path.to_owned(), None),
+            None => {
+                let folder = temporary::Folder::within(beside);
+                let folder = folder.map_err(|source| Error::written(beside, source))?;
+                (folder.path().to_owned(), Some(folder))
+            }
+        };
+        let made = !path.is_dir();
+        fs::create_dir_all(&path).map_err(|source| Error::written(&path, source))?;
+        let place = path.join(LOCK);
+        let known = place.exists();
+        let mut options = File::options();
+        let lock = options.read(true).write(true).create(true).truncate(false).open(&place);
+        let lock = lock.map_err(|source| Error::written(&place, source))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Folder { path, lock, made, known, temporary }),
+            Err(TryLockError::WouldBlock) => Err(Error::unusable(
+                &path,
+                "another run works in this folder",
+                "wait for it, or give another folder by --spool (in Python: spool=)",
+            )),
+            Err(TryLockError::Error(source)) => Err(Error::written(&place, source)),
+        }
+    }
+
+    /// A file in it.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is a spool that a run can go on with.
+    pub(crate) fn is_used(&self) -> bool {
+        self.file(CLOUD).exists()
+    }
+
+    /// Whether there are files of others. What an earlier run left half-made is written anew.
+    pub(crate) fn has_others(&self) -> Result<bool, Error> {
+        if self.temporary.is_some() {
+            return Ok(false);
+        }
+        let failed = |source| Error::read(&self.path, source);
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            if name != LOCK && !(self.known && FILES.iter().any(|own| name == *own)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The files that [`Folder::finish`] removes, in its order.
+    fn removed(&self) -> impl Iterator<Item = PathBuf> {
+        FILES.into_iter().chain([LOCK]).map(|name| self.file(name))
+    }
+
+    /// Removes all that the run has made. The result is written by then: what can't be removed stays.
+    pub(crate) fn finish(self) {
+        if self.temporary.is_some() {
+            return;
+        }
+        for path in self.removed() {
+            let done = fs::remove_file(&path);
+            if done.is_ok() && path.ends_with(CLOUD) {
+                // Also if the power fails.
+                let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
+            }
+        }
+        let _ = self.lock.unlock();
+        if self.made {
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::{Event, Job, Outputs, sample};
+    use farpoint::Amount;
+    use farpoint_io::{Cloud, Coordinates, ReadOptions, Scan, WriteOptions, write};
+
+    /// Runs a job of this folder until it writes, or to its end.
+    fn run(place: &Path, resume: bool, whole: bool) -> Result<(), Error> {
+        let scan = Scan::open(&place.join("a.ply"), &ReadOptions::default(), None)?;
+        let job = Job::new(Amount::Ratio(0.25), 128 << 20).sizes(500, 400, 50_000);
+        let job = job.spool(place.join("spool")).resume(resume).sorted(true);
+        let (out, options) = (place.join("o.ply"), WriteOptions::default());
+        let outputs = Outputs { points: Some((&out, &options)), indices: None };
+        sample(&scan, &job, &outputs, &mut |event| whole || event != Event::Writing).map(drop)
+    }
+
+    #[test]
+    fn killed_between_two_removals() {
+        let place = tempfile::tempdir().unwrap();
+        let cloud = Cloud::new(Coordinates::F32(farpoint_generate::room(2_000, 3)));
+        let rows: Vec<usize> = (0..2_000).collect();
+        let name = |name: &str| place.path().join(name);
+        write(&name("a.ply"), &cloud, &rows, &WriteOptions::default()).unwrap();
+        run(place.path(), false, true).unwrap();
+        let truth = fs::read(name("o.ply")).unwrap();
+        for removals in 0..=FILES.len() + 1 {
+            for resume in [false, true] {
+                assert!(matches!(run(place.path(), false, false), Err(Error::Stopped)));
+                // What else there is while outputs are written.
+                for file in ["cloud.new", "rows", "rows-sorted", "by-row", "records"] {
+                    fs::write(name("spool").join(file), b"x").unwrap();
+                }
+                let folder = Folder::take(Some(&name("spool")), place.path()).unwrap();
+                for path in folder.removed().take(removals) {
+                    fs::remove_file(&path).unwrap();
+                }
+                drop(folder);
+                if removals == 0 && !resume {
+                    let error = run(place.path(), false, true).unwrap_err().to_string();
+                    assert!(error.contains("--resume"), "{error}");
+                    run(place.path(), true, true).unwrap();
+                } else {
+                    run(place.path(), resume, true).unwrap();
+                }
+                assert!(fs::read(name("o.ply")).unwrap() == truth);
+                let _ = fs::remove_dir_all(name("spool"));
+            }
+        }
+    }
+
+    #[test]
+    fn one_run_a_folder() {
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("a/b");
+        let first = Folder::take(Some(&path), base.path()).unwrap();
+        let error = Folder::take(Some(&path), base.path()).err().unwrap().to_string();
+        assert!(error.contains("another run works in this folder"), "{error}");
+        fs::write(first.file("points"), b"x").unwrap();
+        // There was no folder of a run: it may be somebody's own.
+        assert!(!first.is_used() && first.has_others().unwrap());
+        fs::write(first.file(CLOUD), b"x").unwrap();
+        drop(first);
+        let again = Folder::take(Some(&path), base.path()).unwrap();
+        assert!(again.is_used() && !again.has_others().unwrap());
+        again.finish();
+        assert!(path.is_dir() && fs::read_dir(&path).unwrap().count() == 0);
+        let own = Folder::take(None, base.path()).unwrap();
+        let place = own.path().to_owned();
+        assert!(place.is_dir());
+        drop(own);
+        assert!(!place.exists());
+    }
+}

@@ -1,0 +1,118 @@
+//! Which rows of the input are sampled, and where they lie.
+
+use crate::disk::error::Error;
+use farpoint_io::{Coordinates, Rows, Scan};
+
+/// Which rows are used, and in which precision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// Whether rows that are exactly (0, 0, 0) are left out.
+    pub(crate) drop_zeros: bool,
+    /// Whether doubles become float32, relative to the minimum corner.
+    pub(crate) narrow: bool,
+}
+
+/// A row that is neither NaN nor infinite.
+pub(crate) fn finite(at: [f64; 3]) -> bool {
+    at.iter().all(|x| x.is_finite())
+}
+
+pub(crate) fn zero(at: [f64; 3]) -> bool {
+    at == [0.0; 3]
+}
+
+impl Use {
+    /// Whether a row at this place is used.
+    pub(crate) fn takes(self, at: [f64; 3]) -> bool {
+        finite(at) && !(self.drop_zeros && zero(at))
+    }
+}
+
+/// Coordinates in the bytes in which the spool keeps them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Stored {
+    /// Float32 as they are.
+    Single,
+    /// Float64 as they are.
+    Double,
+    /// The integers of LAS, with scale and offset of each axis.
+    Integers([(f64, f64); 3]),
+    /// Doubles relative to this corner, as float32.
+    Narrowed([f64; 3]),
+}
+
+impl Stored {
+    /// How the coordinates of a file are kept; `corner` is the minimum of the rows that are used.
+    pub(crate) fn of(scan: &Scan, rows: Use, corner: [f64; 3]) -> Stored {
+        match (scan.is_single(), rows.narrow, scan.transforms()) {
+            (true, ..) => Stored::Single,
+            (false, true, _) => Stored::Narrowed(corner),
+            (false, false, Some(transforms)) => Stored::Integers(transforms),
+            (false, false, None) => Stored::Double,
+        }
+    }
+
+    /// Bytes of a coordinate.
+    pub(crate) fn size(self) -> usize {
+        if self == Stored::Double { 8 } else { 4 }
+    }
+
+    /// Whether distances are float32.
+    pub(crate) fn is_single(self) -> bool {
+        matches!(self, Stored::Single | Stored::Narrowed(_))
+    }
+
+    /// The columns of x, y and z.
+    pub(crate) fn columns(self) -> [farpoint_tiles::Column; 3] {
+        use farpoint_tiles::Column;
+        match self {
+            Stored::Single | Stored::Narrowed(_) => [Column::F32; 3],
+            Stored::Double => [Column::F64; 3],
+            Stored::Integers(axes) => axes.map(|(scale, offset)| Column::Integer { scale, offset }),
+        }
+    }
+}
+
+/// The rows of a part with all that is asked of them.
+pub(crate) struct Points {
+    coordinates: Coordinates,
+    integers: Option<Vec<[i32; 3]>>,
+    stored: Stored,
+}
+
+impl Points {
+    pub(crate) fn of(rows: &Rows<'_>, stored: Stored) -> Result<Points, Error> {
+        let integers = match stored {
+            Stored::Integers(_) => rows.integers(),
+            _ => None,
+        };
+        Ok(Points { coordinates: rows.coordinates()?, integers, stored })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.coordinates.len()
+    }
+
+    pub(crate) fn at(&self, row: usize) -> [f64; 3] {
+        self.coordinates.get(row)
+    }
+
+    /// Adds the bytes of a row's coordinates.
+    pub(crate) fn push(&self, row: usize, out: &mut Vec<u8>) {
+        match (&self.coordinates, self.stored, &self.integers) {
+            (Coordinates::F32(points), ..) => {
+                points[row].iter().for_each(|x| out.extend(x.to_le_bytes()));
+            }
+            (Coordinates::F64(_), Stored::Integers(_), Some(integers)) => {
+                integers[row].iter().for_each(|n| out.extend(n.to_le_bytes()));
+            }
+            (Coordinates::F64(points), Stored::Narrowed(corner), _) => {
+                let near = |axis: usize| (points[row][axis] - corner[axis]) as f32;
+                (0..3).for_each(|axis| out.extend(near(axis).to_le_bytes()));
+            }
+            (Coordinates::F64(points), ..) => {
+                points[row].iter().for_each(|x| out.extend(x.to_le_bytes()));
+            }
+        }
+    }
+}

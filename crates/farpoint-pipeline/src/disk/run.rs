@@ -1,0 +1,327 @@
+//! A job from its input to its outputs.
+
+use crate::disk::build::Build;
+use crate::disk::error::Error;
+use crate::disk::folder::{CLOUD, Folder};
+use crate::disk::grid::Tiles;
+use crate::disk::job::{Event, Job, Outputs, Sampled};
+use crate::disk::log::{Log, RUN};
+use crate::disk::memory::{Shares, least};
+use crate::disk::rows::{Stored, Use};
+use crate::disk::spool::Spool;
+use crate::disk::stamp::identity;
+use crate::disk::starts::starts;
+use crate::disk::state::{Start, State};
+use crate::disk::store::SpoolStore;
+use crate::disk::survey::{Survey, survey};
+use crate::disk::work::Work;
+use crate::disk::write;
+use farpoint::backend::caught;
+use farpoint::{Amount, Scalar};
+use farpoint_io::{ReadOptions, Scan, WriteOptions};
+use farpoint_tiles::{Conductor, Entry, Key, Local, Mode, Plan, Tile, TileOptions};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// Told what happens; gives whether to go on.
+pub(crate) type Observer<'a> = &'a mut (dyn FnMut(Event) -> bool + Send);
+
+/// Told the chosen rows in order of choice, each with its distance to those before it (infinite for the rows
+/// that sampling starts from).
+pub(crate) type Each<'a> = &'a mut (dyn FnMut(u64, f64) + Send);
+
+/// What is done with the chosen rows.
+enum Out<'a, 'b> {
+    Files(&'a Outputs<'b>),
+    Each(Each<'a>),
+}
+
+/// Samples a file through a spool on the disk, with about as much memory as the job allows: the rows that
+/// [`farpoint::reference`] chooses, and the bytes that [`farpoint_io::write`] writes of them. `observer` is told
+/// what happens, and stops the run by `false`.
+///
+/// # Errors
+/// If the input cannot be read, the spool not be written or used, or an output not be written; if the job
+/// asks for what the cloud does not have. In a folder that was given, the spool stays for
+/// [`Job::resume`].
+pub fn sample(
+    scan: &Scan,
+    job: &Job,
+    outputs: &Outputs<'_>,
+    observer: Observer<'_>,
+) -> Result<Sampled, Error> {
+    let shares = shares(scan, job, outputs)?;
+    let beside = outputs.points.map(|(path, _)| path).or(outputs.indices);
+    let beside = beside.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
+    caught(|| Ok(run(scan, job, shares, beside, Out::Files(outputs), observer)))?
+}
+
+/// As [`sample`], without files: `each` is given the chosen rows in order of choice, each with its distance to
+/// those before it (infinite for the rows that sampling starts from). Unless [`Job::spool`] is set, the spool is
+/// in the system's folder for temporary files.
+///
+/// # Errors
+/// As [`sample`].
+pub fn sample_rows(
+    scan: &Scan,
+    job: &Job,
+    observer: Observer<'_>,
+    each: Each<'_>,
+) -> Result<Sampled, Error> {
+    let shares = shares(scan, job, &Outputs::default())?;
+    let beside = std::env::temp_dir();
+    caught(|| Ok(run(scan, job, shares, Some(&beside), Out::Each(each), observer)))?
+}
+
+/// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about so many
+/// bytes of memory: they are read in one pass, and sorted in a folder beside the output that is removed in the end.
+/// `going_on` is asked now and then, by any thread, and stops the work by `false`. Returns warnings.
+///
+/// # Errors
+/// If a row is not in the file, if that cannot be read, or the output not be written with this memory;
+/// [`Error::Stopped`]. The output is whole or not there.
+pub fn write_rows(
+    scan: &Scan,
+    rows: &[u64],
+    memory: u64,
+    (path, options): (&Path, &WriteOptions),
+    going_on: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<String>, Error> {
+    if let Some(&row) = rows.iter().find(|&&row| row >= scan.len()) {
+        let (name, what) =
+            (scan.name().to_owned(), format!("row {row} is asked for, it has {}", scan.len()));
+        return Err(Error::Input { name, what, fix: "choose rows of this very file".into() });
+    }
+    let job = Job::new(Amount::Count(rows.len()), memory);
+    let outputs = Outputs { points: Some((path, options)), indices: None };
+    let shares = shares(scan, &job, &outputs)?;
+    let beside = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = Folder::take(None, beside.unwrap_or(Path::new(".")))?;
+    let work = Work { scan, job: &job, shares, folder };
+    let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
+        rows.iter().try_for_each(|&row| each(Key::new(0.0f32, row)))
+    };
+    let stop = || if going_on() { Ok(()) } else { Err(Error::Stopped) };
+    let count = rows.len() as u64;
+    let warnings = caught(|| Ok(write::outputs(&work, &outputs, count, &mut chosen, &stop)))?;
+    work.folder.finish();
+    warnings
+}
+
+/// Opens a file to be sampled with so much memory. Text is read in parts, whatever its size; what can't be read in
+/// parts is held in memory.
+///
+/// # Errors
+/// As [`Scan::open`]; [`Error::Memory`] if the file would be held in memory and is too large for that.
+pub fn open(path: &Path, options: &ReadOptions, memory: u64) -> Result<Scan, Error> {
+    let whole = |error| match error {
+        farpoint_io::Error::NotInParts { name, needed, .. } => {
+            Error::through(&name, least(needed), memory)
+        }
+        error => error.into(),
+    };
+    match Scan::open(path, options, Some(1)) {
+        Err(farpoint_io::Error::NotInParts { .. }) => {
+            Scan::open(path, options, Some(memory)).map_err(whole)
+        }
+        found => Ok(found?),
+    }
+}
+
+/// What each part of a job may take.
+fn shares(scan: &Scan, job: &Job, outputs: &Outputs<'_>) -> Result<Shares, Error> {
+    let converting = write::converting(scan, job, outputs)?;
+    Shares::of(scan, job, converting, rayon::current_num_threads())
+}
+
+fn run(
+    scan: &Scan,
+    job: &Job,
+    shares: Shares,
+    beside: Option<&Path>,
+    out: Out<'_, '_>,
+    observer: Observer<'_>,
+) -> Result<Sampled, Error> {
+    let folder = Folder::take(job.spool.as_deref(), beside.unwrap_or(Path::new(".")))?;
+    let work = Work { scan, job, shares, folder };
+    let start = Instant::now();
+    let (state, resumed) = work.state(observer)?;
+    let tiles = state.tiles.len();
+    tell(observer, Event::Spooled { tiles, resumed })?;
+    let read = start.elapsed().as_secs_f64();
+    let mut sampled = match state.stored.is_single() {
+        true => work.chosen::<f32>(state, resumed, out, observer)?,
+        false => work.chosen::<f64>(state, resumed, out, observer)?,
+    };
+    sampled.seconds[0] = read;
+    work.folder.finish();
+    Ok(sampled)
+}
+
+/// Tells the observer; an error if it wants no more.
+pub(crate) fn tell(observer: Observer<'_>, event: Event) -> Result<(), Error> {
+    if observer(event) { Ok(()) } else { Err(Error::Stopped) }
+}
+
+impl Work<'_> {
+    fn rows(&self) -> Use {
+        let narrow = self.job.single && !self.scan.is_single();
+        Use { drop_zeros: self.job.drop_zeros, narrow }
+    }
+
+    /// The spool of an interrupted run, or a new one; and which of the two.
+    fn state(&self, observer: Observer<'_>) -> Result<(State, bool), Error> {
+        let identity = identity(self.scan, self.job)?;
+        if self.job.resume {
+            if let Some(state) = State::load(&self.folder.file(CLOUD))? {
+                identity.compare(&state.job, self.folder.path())?;
+                return Ok((state, true));
+            }
+        } else if self.folder.is_used() {
+            return Err(Error::unusable(
+                self.folder.path(),
+                "holds what an interrupted run left",
+                "go on with it by --resume (in Python: resume=True), or delete the folder",
+            ));
+        }
+        if self.folder.has_others()? {
+            let what = "holds files of something else";
+            return Err(Error::unusable(self.folder.path(), what, "give an empty folder"));
+        }
+        Ok((self.make(identity.text(), observer)?, false))
+    }
+
+    /// Reads the input twice: to see where its rows are, and to write them to the spool.
+    fn make(&self, job: String, observer: Observer<'_>) -> Result<State, Error> {
+        let (scan, rows) = (self.scan, self.rows());
+        let seen = survey(scan, rows, self.shares.readers)?;
+        let corner = seen.bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
+        let (bad, zeros) = (seen.bad, seen.zeros);
+        tell(observer, Event::Surveyed { rows: scan.len(), bad, zeros, corner })?;
+        let limit = self.job.amount.limit(seen.points() as usize)?;
+        if limit > 0 && seen.points() == 0 {
+            return Err(farpoint::Error::EmptyCloud.into());
+        }
+        let stored = Stored::of(scan, rows, seen.bounds.unwrap_or_default()[0]);
+        let Survey { grid, counts, .. } = &seen;
+        let tiles = Tiles::choose(grid.clone(), counts, self.shares.tile);
+        let starts = match limit {
+            0 => Vec::new(),
+            _ => starts(scan, &seen, self.job, rows, stored, &tiles)?,
+        };
+        let extent = self.shares.extent(tiles.len());
+        let build = Build { scan, rows, stored, tiles, extent, threads: self.shares.readers };
+        let spool = build.run(&self.folder.file("points"), &|| Ok(()))?;
+        let (extent, tiles) = (extent as u64, spool.tiles);
+        let points = seen.points();
+        Log::create(&self.folder.file("log"), tiles.len())?;
+        let state = State { job, bad, zeros, points, starts, extent, stored, tiles };
+        state.save(&self.folder.file(CLOUD), &self.folder.file("cloud.new"))?;
+        Ok(state)
+    }
+
+    /// Samples what is in the spool, and writes the outputs.
+    fn chosen<T: Scalar>(
+        &self,
+        state: State,
+        resumed: bool,
+        out: Out<'_, '_>,
+        observer: Observer<'_>,
+    ) -> Result<Sampled, Error> {
+        let start = Instant::now();
+        let (points, tiles) = (self.scan.len(), state.tiles.len());
+        let dropped = points - state.points;
+        let plan = self.plan::<T>(&state.starts);
+        let spool = Arc::new(state.open(&self.folder.file("points"))?);
+        let log = Arc::new(Mutex::new(Log::open(&self.folder.file("log"), tiles)?));
+        let mut workers = Local(self.tiles::<T>(&spool, &log));
+        let mut conductor = begin(plan, &log, tiles, resumed, &mut workers)?;
+        while let Some(band) = conductor.advance(&mut workers)? {
+            let mut log = locked(&log);
+            log.append(RUN, &conductor.manifest())?;
+            log.sync()?;
+            let (number, samples, wanted) = (band.number, band.samples, band.wanted);
+            tell(observer, Event::Band { number, samples, wanted })?;
+        }
+        let sampling = start.elapsed().as_secs_f64();
+        let outcome = conductor.outcome().ok_or_else(|| {
+            farpoint_tiles::Error::Mismatch("the run ended without an outcome".into())
+        })?;
+        tell(observer, Event::Writing)?;
+        let start = Instant::now();
+        // The logs are enough from here on: points that stayed in memory do not.
+        workers.0 = self.tiles::<T>(&spool, &log);
+        let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
+            conductor.chosen(&mut workers, each)
+        };
+        let mut warnings = Vec::new();
+        match out {
+            Out::Files(outputs) => {
+                warnings = write::outputs(self, outputs, outcome.samples, &mut chosen, &|| Ok(()))?;
+            }
+            Out::Each(each) => chosen(&mut |key| {
+                each(key.index(), key.value::<T>().sqrt().to_f64());
+                Ok(())
+            })?,
+        }
+        let spooled = spool.file.metadata().map_or(0, |about| about.len());
+        Ok(Sampled {
+            points,
+            dropped,
+            samples: outcome.samples,
+            covering_radius: outcome.squared_covering_radius.sqrt().to_f64(),
+            tiles,
+            bands: outcome.bands,
+            spooled,
+            seconds: [0.0, sampling, start.elapsed().as_secs_f64()],
+            warnings,
+        })
+    }
+
+    fn plan<T: Scalar>(&self, starts: &[Start]) -> Plan<T> {
+        let entry = |start: &Start| Entry {
+            at: start.at.map(T::from_f64),
+            value: T::INFINITY,
+            index: start.row,
+            tile: start.tile,
+        };
+        let plan = Plan::new(self.job.amount, starts.iter().map(entry).collect());
+        plan.mode(Mode::Sweep).most(self.shares.candidates).carried(self.shares.carried)
+    }
+
+    fn tiles<T: Scalar>(
+        &self,
+        spool: &Arc<Spool>,
+        log: &Arc<Mutex<Log>>,
+    ) -> Vec<Tile<T, SpoolStore>> {
+        let cached = (self.shares.pages / spool.tiles.len().max(1) as u64) as usize;
+        let options = TileOptions::default()
+            .resident(false)
+            .cached_pages(cached)
+            .threads(true)
+            .most(self.shares.candidates as usize);
+        let tile = |tile| Tile::new(SpoolStore::new(spool, log, tile), options);
+        (0..spool.tiles.len() as u32).map(tile).collect()
+    }
+}
+
+fn locked(log: &Mutex<Log>) -> std::sync::MutexGuard<'_, Log> {
+    log.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A conductor at the beginning, or after the last band that all tiles had finished.
+fn begin<T: Scalar>(
+    plan: Plan<T>,
+    log: &Mutex<Log>,
+    tiles: usize,
+    resumed: bool,
+    workers: &mut Local<Tile<T, SpoolStore>>,
+) -> Result<Conductor<T>, Error> {
+    let bands = locked(log).records(RUN);
+    if resumed && bands > 0 {
+        let manifest = locked(log).record(RUN, bands - 1)?;
+        return Ok(Conductor::resume(plan, &manifest, workers)?);
+    }
+    Ok(Conductor::begin(plan, tiles as u32, workers)?)
+}

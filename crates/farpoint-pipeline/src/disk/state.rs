@@ -1,0 +1,237 @@
+//! What a spool is of and where everything is in it: a file that is written once the spool is whole.
+
+use crate::disk::error::Error;
+use crate::disk::extents::Run;
+use crate::disk::rows::Stored;
+use crate::disk::spool::{Place, Spool};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+const MAGIC: &[u8] = b"farpoint spool 2\n";
+
+/// A point that is chosen before all others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Start {
+    pub(crate) row: u64,
+    pub(crate) tile: u32,
+    /// Its coordinates in the working precision.
+    pub(crate) at: [f64; 3],
+}
+
+/// What is known once the spool is whole.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    /// The input and what is asked of it, as text.
+    pub(crate) job: String,
+    pub(crate) bad: u64,
+    pub(crate) zeros: u64,
+    /// Points that are sampled.
+    pub(crate) points: u64,
+    pub(crate) starts: Vec<Start>,
+    pub(crate) extent: u64,
+    pub(crate) stored: Stored,
+    pub(crate) tiles: Vec<Place>,
+}
+
+/// Appends numbers.
+#[derive(Default)]
+struct Out(Vec<u8>);
+
+impl Out {
+    fn number(&mut self, number: u64) {
+        self.0.extend(number.to_le_bytes());
+    }
+
+    fn real(&mut self, number: f64) {
+        self.number(number.to_bits());
+    }
+
+    fn list<T: Copy>(&mut self, list: &[T], number: impl Fn(T) -> u64) {
+        self.number(list.len() as u64);
+        list.iter().for_each(|&one| self.number(number(one)));
+    }
+}
+
+/// Takes numbers; `None` where the bytes end.
+struct In<'a>(&'a [u8]);
+
+impl In<'_> {
+    fn number(&mut self) -> Option<u64> {
+        let (bytes, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*bytes))
+    }
+
+    fn real(&mut self) -> Option<f64> {
+        self.number().map(f64::from_bits)
+    }
+
+    fn three(&mut self) -> Option<[f64; 3]> {
+        Some([self.real()?, self.real()?, self.real()?])
+    }
+
+    /// The length of a list whose items take 8 bytes at least.
+    fn length(&mut self) -> Option<usize> {
+        let length = self.number()?;
+        usize::try_from(length).ok().filter(|&n| n <= self.0.len() / 8)
+    }
+
+    fn list<T>(&mut self, number: impl Fn(u64) -> Option<T>) -> Option<Vec<T>> {
+        let length = self.length()?;
+        (0..length).map(|_| number(self.number()?)).collect()
+    }
+}
+
+impl State {
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Out(MAGIC.to_vec());
+        out.number(self.job.len() as u64);
+        out.0.extend(self.job.bytes());
+        for number in [self.bad, self.zeros, self.points, self.extent] {
+            out.number(number);
+        }
+        let (kind, parameters): (u64, Vec<f64>) = match self.stored {
+            Stored::Single => (0, Vec::new()),
+            Stored::Double => (1, Vec::new()),
+            Stored::Integers(axes) => (2, axes.iter().flat_map(|(a, b)| [*a, *b]).collect()),
+            Stored::Narrowed(corner) => (3, corner.into()),
+        };
+        out.number(kind);
+        parameters.into_iter().for_each(|x| out.real(x));
+        out.number(self.starts.len() as u64);
+        for start in &self.starts {
+            out.number(start.row);
+            out.number(u64::from(start.tile));
+            start.at.iter().for_each(|&x| out.real(x));
+        }
+        out.number(self.tiles.len() as u64);
+        for tile in &self.tiles {
+            for number in [tile.points, tile.run.length, tile.corners, tile.values] {
+                out.number(number);
+            }
+            out.number(u64::from(tile.corners_check));
+            out.list(&tile.run.places, |place| place);
+            out.list(&tile.checks, u64::from);
+        }
+        let check = crc32fast::hash(&out.0);
+        out.0.extend(check.to_le_bytes());
+        out.0
+    }
+
+    fn decode(bytes: &[u8]) -> Option<State> {
+        let (content, check) = bytes.split_last_chunk()?;
+        if crc32fast::hash(content) != u32::from_le_bytes(*check) {
+            return None;
+        }
+        let mut from = In(content.strip_prefix(MAGIC)?);
+        let length = from.number()? as usize;
+        let (job, rest) = from.0.split_at_checked(length)?;
+        from.0 = rest;
+        let job = String::from_utf8(job.to_vec()).ok()?;
+        let (bad, zeros, points) = (from.number()?, from.number()?, from.number()?);
+        let extent = from.number()?;
+        let stored = match from.number()? {
+            0 => Stored::Single,
+            1 => Stored::Double,
+            2 => {
+                let mut axis = || Some((from.real()?, from.real()?));
+                Stored::Integers([axis()?, axis()?, axis()?])
+            }
+            3 => Stored::Narrowed(from.three()?),
+            _ => return None,
+        };
+        let number = from.length()?;
+        let starts = (0..number).map(|_| start(&mut from)).collect::<Option<_>>()?;
+        let number = from.length()?;
+        let tiles = (0..number).map(|_| tile(&mut from)).collect::<Option<_>>()?;
+        Some(State { job, bad, zeros, points, starts, extent, stored, tiles })
+    }
+
+    /// Writes it, whole or not at all.
+    pub(crate) fn save(&self, path: &Path, new: &Path) -> Result<(), Error> {
+        let written = || {
+            let mut file = File::create(new)?;
+            file.write_all(&self.encode())?;
+            file.sync_all()?;
+            fs::rename(new, path)
+        };
+        written().map_err(|source| Error::written(path, source))
+    }
+
+    /// Reads it; `None` if there is none.
+    pub(crate) fn load(path: &Path) -> Result<Option<State>, Error> {
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(Error::read(path, source)),
+        };
+        let wrong = || Error::unusable(path, "is no description of a spool", AGAIN);
+        State::decode(&bytes).map(Some).ok_or_else(wrong)
+    }
+
+    /// The spool that it describes, at `path`.
+    pub(crate) fn open(self, path: &Path) -> Result<Spool, Error> {
+        let failed = |source| Error::read(path, source);
+        let file = File::options().read(true).write(true).open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let needed = self.tiles.iter().map(|tile| tile.values).min().unwrap_or(0);
+        if length < needed {
+            let what = format!("has {length} bytes, {needed} were written");
+            return Err(Error::unusable(path, what, AGAIN));
+        }
+        let (extent, path) = (self.extent as usize, path.to_owned());
+        Ok(Spool { file, path, extent, stored: self.stored, tiles: self.tiles })
+    }
+}
+
+const AGAIN: &str = "delete the folder and begin the run anew without --resume";
+
+fn start(from: &mut In<'_>) -> Option<Start> {
+    let (row, tile) = (from.number()?, u32::try_from(from.number()?).ok()?);
+    Some(Start { row, tile, at: from.three()? })
+}
+
+fn tile(from: &mut In<'_>) -> Option<Place> {
+    let (points, length) = (from.number()?, from.number()?);
+    let (corners, values) = (from.number()?, from.number()?);
+    let corners_check = u32::try_from(from.number()?).ok()?;
+    let run = Run { places: from.list(Some)?, length };
+    let checks = from.list(|check| u32::try_from(check).ok())?;
+    let place = Place { points, run, checks, corners, corners_check, values };
+    (place.checks.len() == place.pages()).then_some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let run = Run { places: vec![0, 8192], length: 9000 };
+        let place =
+            Place { points: 300, run, checks: vec![7, 9], corners: 1, corners_check: 2, values: 3 };
+        for stored in [
+            Stored::Single,
+            Stored::Double,
+            Stored::Integers([(0.01, 5.0), (0.1, -1.0), (1.0, 0.0)]),
+            Stored::Narrowed([1.0, 2.0, 3.0]),
+        ] {
+            let starts = vec![Start { row: 1 << 36, tile: 1, at: [1.0, -0.5, 3.0] }];
+            let tiles = vec![place.clone(), Place::default()];
+            let job = "scan.laz, ratio 0.25".to_owned();
+            let state =
+                State { job, bad: 1, zeros: 2, points: 300, starts, extent: 4096, stored, tiles };
+            let bytes = state.encode();
+            assert_eq!(State::decode(&bytes), Some(state));
+            for end in 0..bytes.len() {
+                assert_eq!(State::decode(&bytes[..end]), None);
+            }
+            for at in (0..bytes.len()).step_by(7) {
+                let mut bytes = bytes.clone();
+                bytes[at] ^= 4;
+                assert_eq!(State::decode(&bytes), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The first pass over the input: which rows are used, where they lie, how many lie where.
+
+use crate::disk::error::Error;
+use crate::disk::grid::{Counts, Grid};
+use crate::disk::rows::{Points, Stored, Use, finite, zero};
+use farpoint_io::Scan;
+use std::sync::{Mutex, PoisonError};
+
+/// Parts that are looked at to find a box, where the header states none.
+const LOOKED_AT: usize = 16;
+
+/// What the rows of a file are.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    /// Rows that hold NaN or infinity.
+    pub(crate) bad: u64,
+    /// Rows that are exactly (0, 0, 0).
+    pub(crate) zeros: u64,
+    /// Around the rows that are used.
+    pub(crate) bounds: Option<[[f64; 3]; 2]>,
+    /// Rows of each part that are used.
+    pub(crate) used: Vec<u32>,
+    /// The first row that is used.
+    pub(crate) first: Option<u64>,
+    pub(crate) grid: Grid,
+    /// Used rows by cell.
+    pub(crate) counts: Vec<u32>,
+}
+
+/// What one thread finds in a part.
+struct Found {
+    bad: u64,
+    zeros: u64,
+    used: u32,
+    first: Option<u64>,
+    bounds: [[f64; 3]; 2],
+}
+
+const NOWHERE: [[f64; 3]; 2] = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+
+fn grow(bounds: &mut [[f64; 3]; 2], at: [f64; 3]) {
+    for axis in 0..3 {
+        bounds[0][axis] = bounds[0][axis].min(at[axis]);
+        bounds[1][axis] = bounds[1][axis].max(at[axis]);
+    }
+}
+
+/// Reads all rows once.
+pub(crate) fn survey(scan: &Scan, rows: Use, threads: usize) -> Result<Survey, Error> {
+    let grid = Grid::over(about(scan, rows)?);
+    let counts = Counts::new(&grid);
+    let all = Mutex::new(Survey {
+        bad: 0,
+        zeros: 0,
+        bounds: None,
+        used: vec![0; scan.parts()],
+        first: None,
+        grid: grid.clone(),
+        counts: Vec::new(),
+    });
+    let whole = Mutex::new(NOWHERE);
+    scan.for_each(threads, |part, read| {
+        // Integers are not needed yet.
+        let points = Points::of(&read, Stored::Double)?;
+        let found = part_of(&points, read.first(), rows, &grid, &counts);
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.bad += found.bad;
+        all.zeros += found.zeros;
+        all.used[part] = found.used;
+        all.first = all.first.into_iter().chain(found.first).min();
+        let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.used > 0 {
+            found.bounds.iter().for_each(|&corner| grow(&mut whole, corner));
+        }
+        Ok::<(), Error>(())
+    })?;
+    let mut survey = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    survey.bounds =
+        survey.first.map(|_| whole.into_inner().unwrap_or_else(PoisonError::into_inner));
+    survey.counts = counts.finish();
+    Ok(survey)
+}
+
+fn part_of(points: &Points, first: u64, rows: Use, grid: &Grid, counts: &Counts) -> Found {
+    let mut found = Found { bad: 0, zeros: 0, used: 0, first: None, bounds: NOWHERE };
+    for row in 0..points.len() {
+        let at = points.at(row);
+        found.bad += u64::from(!finite(at));
+        found.zeros += u64::from(zero(at));
+        if rows.takes(at) {
+            found.used += 1;
+            found.first.get_or_insert(first + row as u64);
+            grow(&mut found.bounds, at);
+            counts.add(grid.cell(at));
+        }
+    }
+    found
+}
+
+/// A box around most rows: what the header states, or that of some parts.
+fn about(scan: &Scan, rows: Use) -> Result<[[f64; 3]; 2], Error> {
+    if let Some(bounds) = scan.bounds() {
+        return Ok(bounds);
+    }
+    let parts = scan.parts();
+    let mut bounds = NOWHERE;
+    let step = parts.div_ceil(LOOKED_AT).max(1);
+    for part in (0..parts).step_by(step).chain(parts.checked_sub(1)) {
+        let points = Points::of(&scan.read(part)?, Stored::Double)?;
+        let used = (0..points.len()).map(|row| points.at(row)).filter(|&at| rows.takes(at));
+        used.for_each(|at| grow(&mut bounds, at));
+    }
+    Ok(if bounds[0][0] <= bounds[1][0] { bounds } else { [[0.0; 3]; 2] })
+}
+
+impl Survey {
+    /// How many rows are used.
+    pub(crate) fn points(&self) -> u64 {
+        self.used.iter().map(|&used| u64::from(used)).sum()
+    }
+
+    /// The row of the used row of that rank.
+    pub(crate) fn row(&self, scan: &Scan, rank: u64, rows: Use) -> Result<Option<u64>, Error> {
+        let mut before = 0;
+        for (part, &used) in self.used.iter().enumerate() {
+            if rank < before + u64::from(used) {
+                let read = scan.read(part)?;
+                let points = Points::of(&read, Stored::Double)?;
+                let mut taken = (0..points.len()).filter(|&row| rows.takes(points.at(row)));
+                let row = taken.nth((rank - before) as usize);
+                return Ok(row.map(|row| read.first() + row as u64));
+            }
+            before += u64::from(used);
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,193 @@
+//! The outputs: chosen rows, and points with all their attributes.
+
+use crate::disk::error::Error;
+use crate::disk::job::{Job, Outputs};
+use crate::disk::memory;
+use crate::disk::sort::{GoingOn, Rows};
+use crate::disk::work::Work;
+use farpoint::backend::memory as fallible;
+use farpoint_io::{Cloud, Scan, WriteOptions, write_indices_in_blocks};
+use farpoint_tiles::Key;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+/// Rows that are written together.
+const BLOCK: usize = 1 << 16;
+/// Memory that rows in another format take, as a multiple of their bytes as they are stored.
+const CONVERTED: u64 = 8;
+
+/// Calls what it is given with the keys of all chosen points, in order.
+pub(crate) type Chosen<'a> = &'a mut dyn FnMut(
+    &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>,
+) -> Result<(), farpoint_tiles::Error>;
+
+/// Bytes of memory for rows that are written in another format, as far as their number is known.
+pub(crate) fn converting(scan: &Scan, job: &Job, outputs: &Outputs<'_>) -> Result<u64, Error> {
+    let Some((path, options)) = outputs.points else { return Ok(0) };
+    let held = scan.cloud().is_some();
+    if held || scan.copies_rows(path, options)? || scan.writes_blocks(path, options)? {
+        return Ok(0);
+    }
+    // How many rows a spacing gives is not known before.
+    let count = match job.amount {
+        farpoint::Amount::Spacing(_) => 0,
+        amount => amount.limit(scan.len() as usize).unwrap_or(0) as u64,
+    };
+    Ok(CONVERTED * count * width(scan) as u64)
+}
+
+/// Bytes of a stored row, about.
+fn width(scan: &Scan) -> usize {
+    let line = || scan.bytes().div_ceil(scan.len().max(1)) as usize;
+    scan.stride().unwrap_or_else(line)
+}
+
+/// Writes what was asked for, unless `going_on` says before a part of it that it is to stop; returns warnings.
+pub(crate) fn outputs(
+    work: &Work<'_>,
+    outputs: &Outputs<'_>,
+    count: u64,
+    chosen: Chosen<'_>,
+    going_on: GoingOn<'_>,
+) -> Result<Vec<String>, Error> {
+    let path = work.folder.file("rows");
+    list(&path, chosen)?;
+    if work.job.sorted {
+        let sorted = work.folder.file("rows-sorted");
+        in_order(&path, &sorted, work.scan.len(), work.shares.sorting)?;
+        std::fs::rename(&sorted, &path).map_err(|source| Error::written(&path, source))?;
+    }
+    if let Some(indices) = outputs.indices {
+        let mut rows = List::open(&path)?;
+        write_indices_in_blocks(indices, count, || rows.next())?;
+    }
+    let Some((to, options)) = outputs.points else { return Ok(Vec::new()) };
+    if let Some(cloud) = work.scan.cloud() {
+        return whole(cloud, &path, to, options);
+    }
+    let width = width(work.scan);
+    let copies = work.scan.copies_rows(to, options)?;
+    let blocks = !copies && count > 0 && work.scan.writes_blocks(to, options)?;
+    if !copies && !blocks {
+        let needed = CONVERTED * count * width as u64;
+        if needed > work.shares.converting {
+            let total = memory::least_converting(work.scan.held(), needed);
+            return Err(Error::converting(work.scan.name(), total, work.job.memory));
+        }
+    }
+    let sorting = match blocks {
+        // A range is written at a time.
+        true => work.shares.sorting.min(2 * work.shares.converting / CONVERTED),
+        false => work.shares.sorting / 2,
+    };
+    let mut rows = Rows::new(work.scan, &work.folder.file("by-row"), count, sorting)?;
+    let mut list = List::open(&path)?;
+    while let Some(some) = list.next()? {
+        some.into_iter().try_for_each(|row| rows.push(row))?;
+    }
+    let (readers, records) = (work.shares.readers, work.folder.file("records"));
+    let records = rows.fetch(&records, width, sorting, readers, going_on)?;
+    let one = |range| going_on().and_then(|()| records.range(range));
+    if blocks {
+        let counts = (count, records.ranges(), readers);
+        return work.scan.write_blocks(to, options, counts, one);
+    }
+    let mut range = 0;
+    let mut next = || {
+        let found = (range < records.ranges()).then(|| one(range)).transpose()?;
+        range += 1;
+        Ok::<_, Error>(found)
+    };
+    if copies {
+        return work.scan.write_stored(to, options, count, next);
+    }
+    let mut all = fallible::with_capacity(count as usize * width);
+    while let Some(more) = next()? {
+        fallible::extend(&mut all, more);
+    }
+    let cloud = work.scan.some(all, work.shares.readers)?;
+    let rows: Vec<usize> = fallible::collected(0..cloud.len());
+    Ok(farpoint_io::write(to, &cloud, &rows, options)?)
+}
+
+/// Writes the rows of a cloud in memory.
+fn whole(
+    cloud: &Cloud,
+    list: &Path,
+    to: &Path,
+    options: &WriteOptions,
+) -> Result<Vec<String>, Error> {
+    let (mut rows, mut list) = (Vec::new(), List::open(list)?);
+    while let Some(more) = list.next()? {
+        fallible::extend(&mut rows, more.into_iter().map(|row| row as usize));
+    }
+    Ok(farpoint_io::write(to, cloud, &rows, options)?)
+}
+
+/// Writes the chosen rows, 8 bytes each, to a file of their own.
+fn list(path: &Path, chosen: Chosen<'_>) -> Result<(), Error> {
+    let failed = |source| Error::written(path, source);
+    let mut out = BufWriter::new(File::create(path).map_err(failed)?);
+    let mut fault = None;
+    let told = chosen(&mut |key| {
+        out.write_all(&key.index().to_le_bytes()).map_err(|source| {
+            fault = Some(failed(source));
+            farpoint_tiles::Error::Mismatch("the list of rows cannot be written".into())
+        })
+    });
+    match fault {
+        Some(error) => Err(error),
+        None => {
+            told?;
+            out.flush().map_err(failed)
+        }
+    }
+}
+
+/// Writes the rows of a list again in ascending order: a bit for each row of the input, in as many passes
+/// over the list as memory for the bits asks for.
+fn in_order(from: &Path, to: &Path, rows: u64, memory: u64) -> Result<(), Error> {
+    let failed = |source| Error::written(to, source);
+    let mut out = BufWriter::new(File::create(to).map_err(failed)?);
+    let words = (memory / 8).clamp(1, rows.div_ceil(64).max(1));
+    let mut bits: Vec<u64> = fallible::zeros(words as usize);
+    for first in (0..rows).step_by((words * 64) as usize) {
+        bits.fill(0);
+        let mut list = List::open(from)?;
+        while let Some(some) = list.next()? {
+            let own = some.into_iter().filter_map(|row| row.checked_sub(first));
+            own.filter(|row| row / 64 < words)
+                .for_each(|row| bits[(row / 64) as usize] |= 1 << (row % 64));
+        }
+        for (word, mut left) in (0..).zip(bits.iter().copied()) {
+            while left != 0 {
+                let row = first + word * 64 + u64::from(left.trailing_zeros());
+                out.write_all(&row.to_le_bytes()).map_err(failed)?;
+                left &= left - 1;
+            }
+        }
+    }
+    out.flush().map_err(failed)
+}
+
+/// The rows of a list, block by block.
+struct List<'a> {
+    file: BufReader<File>,
+    path: &'a Path,
+}
+
+impl<'a> List<'a> {
+    fn open(path: &'a Path) -> Result<List<'a>, Error> {
+        let file = File::open(path).map_err(|source| Error::read(path, source))?;
+        Ok(List { file: BufReader::new(file), path })
+    }
+
+    fn next(&mut self) -> Result<Option<Vec<u64>>, Error> {
+        let mut bytes = Vec::with_capacity(8 * BLOCK);
+        let read = self.file.by_ref().take(8 * BLOCK as u64).read_to_end(&mut bytes);
+        read.map_err(|source| Error::read(self.path, source))?;
+        let rows = bytes.as_chunks().0.iter().map(|row| u64::from_le_bytes(*row));
+        Ok((!bytes.is_empty()).then(|| rows.collect()))
+    }
+}

@@ -1,0 +1,60 @@
+//! From a request to a sample of point cloud files: one in memory, one larger than memory ([`disk`]), or many, with an
+//! output for each and a manifest (`farpoint.jsonl`) by which a run that was stopped or killed goes on where it was.
+//!
+//! The command line runs files side by side on threads ([`run()`]), the Python package in processes that may
+//! be killed, Ray on machines; all three have the inputs, the manifest and the work on a file from here.
+//! Nothing is printed.
+//!
+//! ```no_run
+//! use farpoint_pipeline::{Batch, Concurrency, Executor, File, Notes, Request, Stop, Wanted, Where, expand, plan, run};
+//! use std::path::Path;
+//! use std::sync::atomic::AtomicBool;
+//! let out = Path::new("thin");
+//! let files = plan(expand(&["scans".into()], true, Some(out))?, out, Some("laz"))?;
+//! let request = Request::new(Wanted::Ratio(0.25));
+//! let batch = Batch::open(files, out, &request.digest(), false)?;
+//! let executor = Executor::new(request, Where { threads: Some(1), ..Where::cpu() })?;
+//! // Files that may have ended a process: here, they are tried in this one.
+//! let isolated = |file: &File| {
+//!     let never = AtomicBool::new(false);
+//!     let stop = Stop::new(&never, None);
+//!     let result = executor.sample(&file.input, &file.output, &stop, &mut Notes::default());
+//!     Some((stop.seconds(), result))
+//! };
+//! let side = Concurrency { jobs: 8, threads: 1, memory: 8 << 30, fail_fast: false, limit: None };
+//! run(&batch, &executor, &side, &AtomicBool::new(false), &|row, _| println!("{}", row.to_line()), &isolated)?;
+//! batch.close();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod batch;
+mod cloud;
+mod device;
+pub mod disk;
+mod error;
+mod executor;
+mod notes;
+mod request;
+mod sampling;
+mod stop;
+pub mod text;
+
+pub use batch::Batch;
+pub use batch::inputs::{Found, expand, names_several};
+pub use batch::manifest::{MANIFEST, Manifest, TRIES_MOST};
+pub use batch::plan::{File, plan};
+pub use batch::row::{Done, Row, answer, read_answer};
+pub use batch::run::{Concurrency, Isolated, run};
+pub use cloud::length::Length;
+pub use cloud::points::{Points, Rows, narrowed, prepare, tell_narrowed, tell_rows};
+pub use cloud::selection::{Chosen, Used, choose, converted, tell_filtered};
+pub use cloud::unit::of as unit;
+pub use device::{Cards, Choice, Place, Where};
+pub use error::Error;
+pub use executor::Executor;
+pub use notes::{Kind, Notes};
+pub use request::{Method, Request, Wanted};
+pub use sampling::{Figure, Job, Observer, Outcome, RanOn, covering_radius, named};
+pub use stop::Stop;

@@ -1,0 +1,160 @@
+//! A request: what is read, which rows, how many of them, by which sampler, and how they are written.
+
+use crate::{Length, Rows};
+use farpoint::{Algorithm, Amount, Start, approximate};
+use farpoint_io::{Copc, Filter, ReadOptions, WriteOptions};
+use std::path::Path;
+
+/// How many points are chosen; lengths are in the unit of each file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wanted {
+    /// So many.
+    Count(usize),
+    /// This share of the rows that can be used.
+    Ratio(f64),
+    /// Until every point is within this distance of a chosen one.
+    Spacing(Length),
+    /// One for each occupied cell of this size (the approximate sampler `grid`).
+    Cell(Length),
+    /// All, farthest first, with the distance of each to those before it in a column `spacing`.
+    Order,
+    /// All, in their order, without sampling: files are converted. Rows with NaN stay.
+    All,
+}
+
+impl Wanted {
+    /// The length among it.
+    pub(crate) fn length(self) -> Option<Length> {
+        match self {
+            Self::Spacing(length) | Self::Cell(length) => Some(length),
+            _ => None,
+        }
+    }
+
+    /// The amount in a file whose unit is so many meters.
+    pub fn amount(self, unit: f64) -> Amount {
+        match self {
+            Self::Count(count) => Amount::Count(count),
+            Self::Ratio(ratio) => Amount::Ratio(ratio),
+            Self::Spacing(length) => Amount::Spacing(length.in_units_of(unit)),
+            Self::Cell(length) => Amount::Cell(length.in_units_of(unit)),
+            Self::Order | Self::All => Amount::All,
+        }
+    }
+}
+
+/// A sampler.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// Exact: all give the same points.
+    Exact(Algorithm),
+    /// Not exact.
+    Approximate(approximate::Method),
+    /// Positions that are not points of the file.
+    Centroids(approximate::Method),
+}
+
+/// What is done with a file. Two runs of equal requests give equal outputs.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// How files are read.
+    pub reading: ReadOptions,
+    /// Which rows are used, in which precision.
+    pub rows: Rows,
+    /// Which rows are used, by place and attributes.
+    pub filter: Filter,
+    /// How many points are chosen.
+    pub wanted: Wanted,
+    /// The sampler.
+    pub method: Method,
+    /// Where it starts; the first row that can be used unless set.
+    pub start: Option<Start>,
+    /// Whether chosen points are written in the order of the input.
+    pub sorted: bool,
+    /// How outputs are written.
+    pub writing: WriteOptions,
+    /// Step of the coordinates in LAS and LAZ.
+    pub scale: Option<Length>,
+    /// How levels of COPC are made, without distances. Outputs that are called `.copc.laz` have levels in any
+    /// case, unless their format is set; others if this is set, and their format.
+    pub copc: Option<Copc>,
+}
+
+impl Request {
+    /// A request for an amount with all defaults.
+    pub fn new(wanted: Wanted) -> Self {
+        Self {
+            reading: ReadOptions::default(),
+            rows: Rows::default(),
+            filter: Filter::default(),
+            wanted,
+            method: Method::Exact(Algorithm::Auto),
+            start: None,
+            sorted: false,
+            writing: WriteOptions::default(),
+            scale: None,
+            copc: None,
+        }
+    }
+
+    /// Whether an output becomes COPC.
+    pub fn is_copc(&self, output: &Path) -> bool {
+        match self.writing.format {
+            Some(_) => self.copc.is_some(),
+            None => Copc::is_named(output),
+        }
+    }
+
+    /// A digest of all that changes outputs, in 16 digits: which exact algorithm runs, and where, does not.
+    pub fn digest(&self) -> String {
+        let Self { reading, rows, filter, wanted, method, start, sorted, writing, scale, copc } =
+            self;
+        let method = match method {
+            Method::Exact(_) => "exact".to_owned(),
+            Method::Approximate(method) => format!("{method:?}"),
+            Method::Centroids(method) => format!("centroids {method:?}"),
+        };
+        let text =
+            format!("1 {reading:?} {rows:?} {wanted:?} {method} {start:?} {writing:?} {scale:?}");
+        let text = if filter.is_empty() { text } else { format!("{text} {filter}") };
+        let text = if *sorted { text + " sorted" } else { text };
+        let text = copc.iter().fold(text, |text, copc| format!("{text} {copc:?}"));
+        // FNV-1a: options are few, and nobody gains by making two agree.
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_tell_options_apart_but_not_exact_algorithms() {
+        let options = Request::new(Wanted::Ratio(0.25));
+        let peak = Request { method: Method::Exact(Algorithm::Naive), ..options.clone() };
+        assert_eq!(options.digest(), peak.digest());
+        let random = approximate::Method::Random { seed: 0 };
+        let others = [
+            Request::new(Wanted::Ratio(0.5)),
+            Request::new(Wanted::Count(1)),
+            Request { start: Some(Start::Index(1)), ..options.clone() },
+            Request { method: Method::Approximate(random), ..options.clone() },
+            Request { method: Method::Centroids(random), ..options.clone() },
+            Request { scale: "1mm".parse().ok(), ..options.clone() },
+            Request { sorted: true, ..options.clone() },
+            Request { copc: Some(Copc::new([])), ..options.clone() },
+            Request { copc: Some(Copc::new([]).node_points(1000)), ..options.clone() },
+            Request {
+                filter: Filter::default().keep("classification=2".parse().unwrap()),
+                ..options.clone()
+            },
+            Request { rows: Rows { drop_zeros: true, single: false }, ..options.clone() },
+        ];
+        let mut digests: Vec<_> = others.iter().map(Request::digest).collect();
+        digests.push(options.digest());
+        digests.sort();
+        digests.dedup();
+        assert_eq!(digests.len(), others.len() + 1);
+    }
+}

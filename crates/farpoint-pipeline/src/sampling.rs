@@ -1,0 +1,332 @@
+//! A sampler with all that was requested of it, exact or approximate, run on the chosen device: the one place where files
+//! are sampled in memory.
+
+use crate::cloud::points::Points;
+use crate::{Chosen, Method, Where, each_chosen};
+use farpoint::approximate::{ApproximateSampler, Details};
+use farpoint::{
+    Amount, BadRows, Cpu, Device, Level, Matcher, Measured, Progress, Sample, Sampler, Scalar,
+    Start, Statistics,
+};
+use farpoint_cuda::Gpus;
+use farpoint_io::{Cloud, Column, Coordinates};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// Progress callback; `Break` cancels.
+pub type Observer<'a> = &'a (dyn Fn(Progress) -> ControlFlow<()> + Sync);
+
+/// A sampler with everything that was requested of it.
+#[derive(Debug)]
+pub enum Job {
+    /// The farthest point sample.
+    Exact(Sampler),
+    /// Rows of the cloud by another method.
+    Approximate(ApproximateSampler),
+    /// Positions that are not points of the cloud.
+    Centroids(ApproximateSampler),
+}
+
+impl Job {
+    /// Returns the job of a method; exact ones start at the first row that is not bad unless `start` is set.
+    pub fn new(method: Method, amount: Amount, start: Option<Start>) -> Self {
+        let approximate = |method, start: Option<Start>| {
+            let job = ApproximateSampler::new(method, amount).bad_rows(BadRows::Skip);
+            start.into_iter().fold(job, ApproximateSampler::start)
+        };
+        match method {
+            Method::Exact(algorithm) => {
+                let job = Sampler::new(amount).algorithm(algorithm).bad_rows(BadRows::Skip);
+                Self::Exact(start.into_iter().fold(job, Sampler::start))
+            }
+            Method::Approximate(method) => Self::Approximate(approximate(method, start)),
+            Method::Centroids(method) => Self::Centroids(approximate(method, start)),
+        }
+    }
+
+    /// Bytes that it takes on the CPU at least, besides the cloud: a copy of the coordinates with
+    /// distances, and as much again for most algorithms, which order the copy. Measured: 37 to 53
+    /// bytes for each point in single precision, 82 for fastpoint.
+    pub fn bytes(&self, points: &Chosen<'_>) -> u64 {
+        let points = &points.points;
+        let plain = match self {
+            Self::Exact(job) => {
+                matches!(job.algorithm.name(), "auto" | "naive" | "reference" | "persistent")
+            }
+            Self::Approximate(_) | Self::Centroids(_) => true,
+        };
+        let size = if matches!(points, Points::F32(_)) { 4 } else { 8 };
+        points.len() as u64 * size * if plain { 4 } else { 8 }
+    }
+
+    /// Returns the rows that it chooses of points, on a CPU.
+    ///
+    /// # Errors
+    /// As [`Sampler::sample`].
+    pub fn rows<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        cpu: &Cpu,
+    ) -> Result<Vec<usize>, farpoint::Error> {
+        Ok(match self {
+            Self::Exact(job) => job.on(cpu).sample(points)?.indices,
+            Self::Approximate(job) | Self::Centroids(job) => job.on(cpu).sample(points)?.indices,
+        })
+    }
+
+    /// Runs it. With `statistics`, what is counted on the way is part of the outcome.
+    ///
+    /// # Errors
+    /// As [`Sampler::sample`], as text; and where a GPU was asked for and there is none.
+    pub fn run(
+        self,
+        input: &Chosen<'_>,
+        place: &Where,
+        statistics: bool,
+        observer: Observer<'_>,
+    ) -> Result<Outcome, String> {
+        let text = |error: farpoint::Error| error.to_string();
+        let outcome = match self {
+            Self::Exact(job) => run_exact(&job.statistics(statistics), input, place, observer)?,
+            Self::Approximate(job) => {
+                let run =
+                    each_chosen!(input, all, some => approximate(&job, all, some, place, observer));
+                let outcome = run.map_err(text)?;
+                let kept = outcome.statistics.filter(|_| statistics);
+                Outcome { statistics: kept, ..outcome }
+            }
+            Self::Centroids(job) => {
+                each_chosen!(input, _all, some => centroids(&job, some, place, observer))
+                    .map_err(text)?
+            }
+        };
+        Ok(Outcome { dropped: outcome.dropped + input.left_out(), ..outcome })
+    }
+}
+
+/// Runs an exact algorithm on the device that is asked for or pays.
+fn run_exact(
+    job: &Sampler,
+    input: &Chosen<'_>,
+    place: &Where,
+    observer: Observer<'_>,
+) -> Result<Outcome, String> {
+    let has = |kind| job.algorithm.check(kind);
+    let all = input.points.len() - input.left_out();
+    let most = job.amount.limit(all).unwrap_or(0);
+    let chosen = place.choose(&has, || farpoint_cuda::fps::pays(all, most));
+    let chosen = chosen.map_err(|error| error.to_string())?;
+    let placement = |gpus: &Gpus| each_chosen!(input, _all, some => gpus.placement(job, some));
+    chosen.with_room(placement).run_on_all(
+        |cpu| each_chosen!(input, _all, some => exact(job, some, cpu, None, observer)),
+        |gpus| {
+            let name = Some(gpus.as_slice()[0].properties().name.as_str());
+            each_chosen!(input, _all, some => exact(job, some, gpus, name, observer))
+        },
+    )
+}
+
+/// By an exact algorithm on any device; `gpu` is the name of one.
+fn exact<T: Scalar, P: farpoint::Points<T> + ?Sized, D: Device<T>>(
+    job: &Sampler,
+    points: &P,
+    device: &D,
+    gpu: Option<&str>,
+    observer: Observer<'_>,
+) -> Result<Outcome, D::Error> {
+    let start = Instant::now();
+    let sample = job.on(device).sample_with(points, &mut |step| observer(step))?;
+    Ok(Outcome::exact(sample, gpu, start.elapsed().as_secs_f64()))
+}
+
+fn approximate<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+    job: &ApproximateSampler,
+    all: &[[T; 3]],
+    points: &P,
+    place: &Where,
+    observer: Observer<'_>,
+) -> Result<Outcome, farpoint::Error> {
+    let start = Instant::now();
+    let sample = job.on(&place.as_cpu()).sample_with(points, &mut |step| observer(step))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let chosen: Vec<[T; 3]> = sample.indices.iter().map(|&row| all[row]).collect();
+    Ok(Outcome {
+        covering_radius: covering_radius(points, &chosen)?,
+        indices: sample.indices,
+        distances: Vec::new(),
+        algorithm: sample.method.name().to_owned(),
+        ran_on: RanOn::Cpu { threads: place.thread_count(), level: None },
+        exact: false,
+        dropped: sample.dropped,
+        made: None,
+        details: named(&sample.details),
+        statistics: Some(figures(&sample.statistics)),
+        seconds,
+    })
+}
+
+fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+    job: &ApproximateSampler,
+    points: &P,
+    place: &Where,
+    observer: Observer<'_>,
+) -> Result<Outcome, farpoint::Error> {
+    let start = Instant::now();
+    let made = job.on(&place.as_cpu()).centroids_with(points, &mut |step| observer(step))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let rows: &[[T; 3]] = made.coordinates.as_chunks().0;
+    Ok(Outcome {
+        indices: (0..rows.len()).collect(),
+        distances: Vec::new(),
+        covering_radius: covering_radius(points, rows)?,
+        algorithm: "grid, centroids".into(),
+        ran_on: RanOn::Cpu { threads: place.thread_count(), level: None },
+        exact: false,
+        dropped: made.dropped,
+        made: Some(centroid_cloud(rows, made.counts)),
+        details: vec![("cell".into(), json!(made.cell))],
+        statistics: None,
+        seconds,
+    })
+}
+
+/// Returns the largest distance of a point to the sample; bad rows don't count, and no sample covers nothing.
+///
+/// # Errors
+/// As [`Matcher::nearest`].
+pub fn covering_radius<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+    points: &P,
+    sample: &[[T; 3]],
+) -> Result<f64, farpoint::Error> {
+    if sample.is_empty() {
+        return Ok(f64::INFINITY);
+    }
+    let nearest = Matcher::new().bad_rows(BadRows::Skip).nearest(points, sample)?;
+    Ok(nearest.max_distance().to_f64())
+}
+
+/// A cloud of centroids, with a column `points`: the number of points that each stands for.
+fn centroid_cloud<T: Scalar>(rows: &[[T; 3]], counts: Vec<u32>) -> Cloud {
+    let coordinates = match size_of::<T>() {
+        4 => Coordinates::F32(rows.iter().map(|row| row.map(|x| x.to_f64() as f32)).collect()),
+        _ => Coordinates::F64(rows.iter().map(|row| row.map(T::to_f64)).collect()),
+    };
+    let mut cloud = Cloud::new(coordinates);
+    cloud.add_column("points", Column::U32(counts));
+    cloud
+}
+
+/// A sample of either precision, and how it came about.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Chosen rows, in the order of their choice.
+    pub indices: Vec<usize>,
+    /// Selection distances; none of approximate samplers.
+    pub distances: Vec<f64>,
+    /// Largest distance of a point to its nearest chosen one.
+    pub covering_radius: f64,
+    /// The algorithm that ran.
+    pub algorithm: String,
+    /// The device.
+    pub ran_on: RanOn,
+    /// Whether this is the farthest point sample.
+    pub exact: bool,
+    /// Number of rows left out.
+    pub dropped: usize,
+    /// Points that are not of the input; `indices` are its rows then.
+    pub made: Option<Cloud>,
+    /// What the sampler reports of its sample, under names that fit a table.
+    pub details: Vec<(String, Value)>,
+    /// What was counted and measured, if requested, under names that fit a table.
+    pub statistics: Option<Vec<(String, Figure)>>,
+    /// Seconds of sampling.
+    pub seconds: f64,
+}
+
+/// What did the work.
+#[derive(Debug)]
+pub enum RanOn {
+    /// The CPU.
+    Cpu {
+        /// Number of threads.
+        threads: usize,
+        /// The instruction set; `None` where no vectors are used.
+        level: Option<Level>,
+    },
+    /// A GPU.
+    Gpu {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A statistic.
+#[derive(Debug)]
+pub enum Figure {
+    /// A number of steps or bytes.
+    Count(u64),
+    /// A time.
+    Seconds(f64),
+    /// For JSON alone.
+    List(Vec<u32>),
+}
+
+impl Outcome {
+    /// Of an exact algorithm; `gpu` is the name of the GPU that did it.
+    fn exact<T: Scalar>(sample: Sample<T>, gpu: Option<&str>, seconds: f64) -> Self {
+        let ran_on = match (sample.ran_on, gpu) {
+            (farpoint::RanOn::Cpu { threads, level }, _) => {
+                RanOn::Cpu { threads, level: Some(level) }
+            }
+            (_, gpu) => RanOn::Gpu { name: gpu.unwrap_or("GPU").to_owned() },
+        };
+        Self {
+            distances: (0..sample.len()).map(|k| sample.distance(k).to_f64()).collect(),
+            covering_radius: sample.covering_radius().to_f64(),
+            indices: sample.indices,
+            algorithm: sample.algorithm.name().to_owned(),
+            ran_on,
+            exact: true,
+            dropped: sample.dropped,
+            made: None,
+            details: Vec::new(),
+            statistics: sample.statistics.as_ref().map(figures),
+            seconds,
+        }
+    }
+}
+
+/// All numbers of a run, by name.
+fn figures(statistics: &Statistics) -> Vec<(String, Figure)> {
+    let figure = |(name, measured): (&str, Measured)| {
+        let figure = match measured {
+            Measured::Seconds(seconds) => Figure::Seconds(seconds),
+            Measured::Count(count) | Measured::Bytes(count) => Figure::Count(count),
+            _ => return None,
+        };
+        Some((name.to_owned(), figure))
+    };
+    let mut all: Vec<_> = statistics.named().into_iter().filter_map(figure).collect();
+    if !statistics.effective_by_step.is_empty() {
+        let steps = statistics.effective_by_step.clone();
+        all.push(("effective by step".into(), Figure::List(steps)));
+    }
+    all
+}
+
+/// What a method reports of its sample, under names that fit a table.
+pub fn named(details: &Details) -> Vec<(String, Value)> {
+    let all = match details {
+        Details::Grid { cell, cells } => vec![("cell", json!(cell)), ("cells", json!(cells))],
+        Details::Npdu { window } => vec![("window", json!(window))],
+        Details::FastPoint(coverage) => vec![
+            ("exact first samples", json!(coverage.prefix)),
+            ("found by levels", json!(coverage.found)),
+            ("spacing of levels", json!(coverage.spacing)),
+            ("radii", json!(coverage.radii)),
+        ],
+        _ => Vec::new(),
+    };
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}

@@ -1,0 +1,5 @@
+//! Many files, and files through the disk.
+
+mod equal;
+mod faults;
+mod inputs;

@@ -1,4 +1,0 @@
-//! Sampling through the disk.
-
-mod equal;
-mod faults;
