@@ -6,7 +6,7 @@ use crate::watch::without_gil;
 use farpoint::Algorithm;
 use farpoint::backend::{granted_here, memory, spawned};
 use farpoint_io::Merged;
-use farpoint_pipeline::disk::{Error, Event, Job, Outputs, Sampled};
+use farpoint_pipeline::disk::{Error, Event, Limits, Outputs, Sampled};
 use farpoint_pipeline::{Done, Method, Notes, Request, Wanted, answer};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
@@ -109,16 +109,6 @@ fn raised(error: Error) -> PyErr {
 /// Signals are looked at this often, at most.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// What a run may take.
-pub(crate) struct Limits {
-    /// Bytes of memory.
-    pub(crate) memory: u64,
-    /// The folder of the spool; one beside the output unless set.
-    pub(crate) spool: Option<PathBuf>,
-    /// Whether a run that was interrupted in that folder goes on.
-    pub(crate) resume: bool,
-}
-
 /// Samples a file: a line that says what came of it, or what a handler of a signal raises.
 pub(crate) fn sample(
     py: Python<'_>,
@@ -172,14 +162,7 @@ fn sampled(
     };
     let lengths = [("spacing", spacing), ("scale", request.scale)];
     let unit = farpoint_pipeline::unit(scan.head(), &name, &lengths, &mut Notes::default())?;
-    let job = Job::new(request.wanted.amount(unit), limits.memory)
-        .start(request.start.clone())
-        .drop_zeros(request.rows.drop_zeros)
-        .single(request.rows.single)
-        .spool(limits.spool.clone())
-        .resume(limits.resume);
-    let writing = request.writing.clone();
-    let writing = writing.scale(request.scale.map(|scale| scale.in_units_of(unit)));
+    let (job, writing) = (request.disk_job(unit, limits), request.writing(unit));
     let outputs = Outputs { points: Some((output, &writing)), indices: None };
     farpoint_pipeline::disk::sample(&scan, &job, &outputs, go_on).map_err(text)
 }

@@ -1,9 +1,10 @@
 //! Many files: the manifest of a run over them, and the work on one, for processes that Python starts.
 
 use crate::files::{options as reading, writing};
-use crate::limited::{self, Limits};
+use crate::limited;
 use crate::watch::without_gil;
 use farpoint::{Algorithm, Start};
+use farpoint_pipeline::disk::Limits;
 use farpoint_pipeline::{
     Batch, Cards, Choice, Executor, Length, Method, Notes, Request, Rows, Stop, Wanted, Where,
     answer, expand, plan, read_answer,

@@ -2,20 +2,20 @@
 
 mod needed;
 
-use crate::args::{self, Device, Length, Method, SampleOutput};
+use crate::args::{self, Device, Method, SampleOutput};
 use crate::merged::About;
 use crate::messages::{note, warn};
-use crate::output::{count, number, print, seconds};
+use crate::output::{count, number, seconds};
 use crate::progress::Progress;
 use crate::report::Files;
 use crate::text::lines;
-use crate::{input, messages, output, units};
+use crate::{input, messages, sample, units};
 
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Algorithm;
 use farpoint::backend::granted;
 use farpoint_io::{Error, Filter, Scan, memory};
-use farpoint_pipeline::disk::{Event, Job, Outputs, Sampled};
+use farpoint_pipeline::disk::{Event, Limits, Outputs, Sampled};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -200,17 +200,10 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
     scan.warnings().iter().for_each(|warning| warn(&format!("{name}: {warning}")));
     let lengths = [("--spacing", args.wanted.spacing), ("--scale", args.output.writing.scale)];
     let unit = units::of(scan.head(), &name, &lengths)?;
-    let amount = args.wanted.amount(|length| length.in_units_of(unit));
-    let start = args.run.start.as_ref().map(|start| start.with_seed(args.run.seed.unwrap_or(0)));
-    let job = Job::new(amount, large.memory)
-        .start(start)
-        .drop_zeros(args.input.rows.drop_zeros)
-        .single(args.input.rows.f32)
-        .spool(args.spool.clone())
-        .resume(args.resume)
-        .sorted(args.output.sorted);
-    let SampleOutput { output, indices, writing, .. } = &args.output;
-    let options = writing.options(writing.scale.map(|scale: Length| scale.in_units_of(unit)));
+    let (request, spool) = (args.request()?, args.spool.clone());
+    let limits = Limits { memory: large.memory, spool, resume: args.resume };
+    let (job, options) = (request.disk_job(unit, &limits), request.writing(unit));
+    let SampleOutput { output, indices, .. } = &args.output;
     let points = output.as_deref().map(|path| (path, &options));
     let outputs = Outputs { points, indices: indices.as_deref() };
     let progress = Progress::start("sampling", &name);
@@ -273,28 +266,12 @@ fn told(scan: &Scan, args: &args::Sample, event: Event, progress: &Progress) {
 }
 
 fn report(args: &args::Sample, large: &Large, sampled: &Sampled) -> Result<()> {
-    let SampleOutput { output, indices, .. } = &args.output;
-    let files = Files { input: Path::new(large.scan.name()), output: output.as_deref() };
-    let wrote = output.is_some() || indices.is_some();
-    let stdout = Some(Path::new("-"));
-    let taken = output.as_deref() == stdout || indices.as_deref() == stdout;
+    let output = args.output.output.as_deref();
+    let files = Files { input: Path::new(large.scan.name()), output };
     let mut object = as_json(&files, large, sampled);
     let mut table = as_table(&files, large, sampled);
     large.about.iter().for_each(|about| about.report(&mut object, &mut table));
-    object["warnings"] = messages::warnings().into();
-    let text = format!("{object}\n");
-    if args.report.prints() {
-        return print(&text);
-    }
-    if let Some(path) = &args.report.json {
-        output::write_file(path, text.as_bytes())?;
-    }
-    if !wrote && args.report.json.is_none() {
-        note(
-            "nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows",
-        );
-    }
-    if taken { Ok(()) } else { print(&table) }
+    sample::print(args, object, &table)
 }
 
 fn as_json(files: &Files<'_>, large: &Large, sampled: &Sampled) -> Value {

@@ -11,6 +11,7 @@ use crate::{args, bag, check, input, job, large, many, merged, output, selection
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, Copc, memory};
 use farpoint_pipeline::Outcome;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -108,7 +109,6 @@ fn lengths(args: &args::Sample) -> [(&'static str, Option<Length>); 3] {
     [("--spacing", wanted.spacing), ("--cell", wanted.cell), ("--scale", scale)]
 }
 
-/// Reports the result where it does not mix with the data.
 fn report(
     args: &args::Sample,
     read: &Read<'_>,
@@ -116,18 +116,22 @@ fn report(
     points: usize,
     times: &Times,
 ) -> Result<()> {
-    let SampleOutput { output, indices, .. } = &args.output;
-    let files = Files { input: read.path, output: output.as_deref() };
+    let files = Files { input: read.path, output: args.output.output.as_deref() };
     let mut table = report::as_table(&files, outcome, points, times);
     let mut object = report::as_json(&files, outcome, points, times);
     read.about.iter().for_each(|about| about.report(&mut object, &mut table));
-    let stdout = Some(Path::new("-"));
-    let taken = output.as_deref() == stdout || indices.as_deref() == stdout;
+    print(args, object, &table)
+}
+
+/// Prints a report where it does not mix with the data.
+pub(crate) fn print(args: &args::Sample, object: Value, table: &str) -> Result<()> {
+    let outputs = [args.output.output.as_deref(), args.output.indices.as_deref()];
+    let taken = outputs.contains(&Some(Path::new("-")));
     if taken && args.stats {
-        output::print_error(&table);
+        output::print_error(table);
     }
-    report::print(&args.report, object, &table, taken)?;
-    if times.write.is_none() && args.report.json.is_none() {
+    report::print(&args.report, object, table, taken)?;
+    if outputs == [None; 2] && args.report.json.is_none() {
         note(
             "nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows",
         );

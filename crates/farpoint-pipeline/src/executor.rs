@@ -1,6 +1,7 @@
 //! The work on one file: read, sample, write.
 
 use crate::cloud::levels::levels;
+use crate::disk::{self, Limits};
 use crate::{
     Choice, Chosen, Done, Job, Method, Notes, Outcome, Points, Request, Stop, Wanted, Where,
     choose, converted, unit,
@@ -162,6 +163,17 @@ impl Request {
         let first = || input.first_usable().map_or(Start::First, Start::Index);
         let exact = matches!(self.method, Method::Exact(_));
         Job::new(self.method, amount, start.or_else(|| exact.then(first)))
+    }
+
+    /// Returns its job through the disk, for a file whose unit is so many meters.
+    pub fn disk_job(&self, unit: f64, limits: &Limits) -> disk::Job {
+        disk::Job::new(self.wanted.amount(unit), limits.memory)
+            .start(self.start.clone())
+            .drop_zeros(self.rows.drop_zeros)
+            .single(self.rows.single)
+            .sorted(self.sorted)
+            .spool(limits.spool.clone())
+            .resume(limits.resume)
     }
 
     /// The options of an output whose unit is so many meters.
