@@ -104,7 +104,7 @@ fn start(programs: &Path, target: &str, seconds: u32) -> Result<Running> {
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
     let report = artifacts.join("report.txt");
-    // A short run is a check, of the same inputs every time; a long one is a search.
+    // A short run is a check, of so many inputs on any machine; a long one is a search.
     let (seed, runs, most) = match seconds {
         ..=10 => (1, CHECKED.to_string(), 60),
         _ => (0, "-1".to_owned(), seconds),
