@@ -9,7 +9,7 @@ use crate::output::{count, number, seconds};
 use crate::progress::Progress;
 use crate::report::Files;
 use crate::text::lines;
-use crate::{input, messages, sample, units};
+use crate::{input, messages, report, units};
 
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Algorithm;
@@ -271,7 +271,7 @@ fn report(args: &args::Sample, large: &Large, sampled: &Sampled) -> Result<()> {
     let mut object = as_json(&files, large, sampled);
     let mut table = as_table(&files, large, sampled);
     large.about.iter().for_each(|about| about.report(&mut object, &mut table));
-    sample::print(args, object, &table)
+    report::sampled(args, object, &table)
 }
 
 fn as_json(files: &Files<'_>, large: &Large, sampled: &Sampled) -> Value {

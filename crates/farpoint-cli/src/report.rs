@@ -3,7 +3,7 @@
 use crate::args::Report;
 use crate::output::{self, count, number, seconds};
 use crate::text::lines;
-use crate::{input, messages};
+use crate::{args, input, messages};
 use anyhow::Result;
 use farpoint_pipeline::{Figure, Outcome, RanOn};
 use serde_json::{Map, Value, json};
@@ -34,6 +34,22 @@ pub(crate) fn print(asked: &Report, mut object: Value, table: &str, taken: bool)
         output::write_file(path, text.as_bytes())?;
     }
     if taken { Ok(()) } else { output::print(&output::lines_of(table)) }
+}
+
+/// Prints the report of `farpoint sample` where it does not mix with the data.
+pub(crate) fn sampled(args: &args::Sample, object: Value, table: &str) -> Result<()> {
+    let outputs = [args.output.output.as_deref(), args.output.indices.as_deref()];
+    let taken = outputs.contains(&Some(Path::new("-")));
+    if taken && args.stats {
+        output::print_error(table);
+    }
+    print(&args.report, object, table, taken)?;
+    if outputs == [None; 2] && args.report.json.is_none() {
+        messages::note(
+            "nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows",
+        );
+    }
+    Ok(())
 }
 
 /// The object that `--json` prints.

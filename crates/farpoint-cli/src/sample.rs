@@ -11,7 +11,6 @@ use crate::{args, bag, check, input, job, large, many, merged, output, selection
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, Copc, memory};
 use farpoint_pipeline::Outcome;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -120,21 +119,5 @@ fn report(
     let mut table = report::as_table(&files, outcome, points, times);
     let mut object = report::as_json(&files, outcome, points, times);
     read.about.iter().for_each(|about| about.report(&mut object, &mut table));
-    print(args, object, &table)
-}
-
-/// Prints a report where it does not mix with the data.
-pub(crate) fn print(args: &args::Sample, object: Value, table: &str) -> Result<()> {
-    let outputs = [args.output.output.as_deref(), args.output.indices.as_deref()];
-    let taken = outputs.contains(&Some(Path::new("-")));
-    if taken && args.stats {
-        output::print_error(table);
-    }
-    report::print(&args.report, object, table, taken)?;
-    if outputs == [None; 2] && args.report.json.is_none() {
-        note(
-            "nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows",
-        );
-    }
-    Ok(())
+    report::sampled(args, object, &table)
 }

@@ -5,8 +5,8 @@
 //! `classification`, `gps_time`, ...), and `nx`, `ny`, `nz` for normals.
 
 use crate::Format;
+use crate::cloud::column::{Attribute, Column, Scalar};
 use crate::cloud::{Cloud, distinct};
-use crate::column::{Attribute, Column, Scalar};
 
 /// What the attributes are going to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

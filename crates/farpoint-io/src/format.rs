@@ -1,9 +1,20 @@
 //! The formats: names, extensions, and which can be written.
 
-use crate::TextStyle;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+/// How a text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextStyle {
+    /// Values between spaces; a comment names the columns if there are more than x, y, z.
+    Spaces,
+    /// Values between commas under a header.
+    Csv,
+    /// PTS: the number of points, then `x y z intensity r g b` a line.
+    Pts,
+}
 
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,8 +4,8 @@
 //! the length of `data`. `row_step` counts only where there are several rows of points and it fits.
 
 use super::wire::{Encoding, Wire};
-use crate::column::Scalar;
-use crate::coordinates::Coordinates;
+use crate::cloud::column::Scalar;
+use crate::cloud::coordinates::Coordinates;
 use std::ops::Range;
 
 /// More fields than any sensor has.

@@ -1,8 +1,8 @@
 //! The records of a file, one after another: a byte that tells what it is, eight for its length, content.
 
 use super::{LARGEST, MAGIC, RECOVER};
+use crate::bytes::load::Readable;
 use crate::error::{Fault, Place};
-use crate::load::Readable;
 use std::io::{BufReader, Read};
 
 /// Bytes in front of each record.

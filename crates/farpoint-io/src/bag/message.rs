@@ -8,10 +8,10 @@ use super::pieces::{each_piece, each_record};
 use super::unpack::Unpacker;
 use crate::ReadOptions;
 use crate::cloud::Cloud;
+use crate::cloud::header::Header;
+use crate::cloud::table::{Slot, Store, Table};
 use crate::error::{Error, Fault};
 use crate::format::Format;
-use crate::header::Header;
-use crate::table::{Slot, Store, Table};
 use mcap::records::{Record, op};
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! Where the bytes of a recording come from, and how they are opened again.
 
+use crate::bytes::load::Readable;
 use crate::error::Error;
-use crate::load::Readable;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor};
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use super::LARGEST;
 use super::frames::{HEAD, damaged, place, too_large};
+use crate::bytes::quiet::guarded;
 use crate::error::Fault;
-use crate::quiet::guarded;
 use mcap::McapError;
 use mcap::records::op;
 use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};

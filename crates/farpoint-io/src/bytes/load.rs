@@ -1,0 +1,100 @@
+//! The bytes of a whole file, read by all threads.
+//!
+//! Files are not mapped: another process may change one at any time, which is undefined behavior for mapped
+//! memory, and one that is cut short meanwhile ends this process. Each thread copies its parts into
+//! memory that it is the first to touch, which takes as long as mapped pages do.
+
+use crate::error::Error;
+use crate::{bytes::memory, bytes::parallel};
+use std::fs::File;
+use std::io::{self, Read, Seek};
+
+/// What can be read from any place: what dependencies read from, so that their code is there for one type.
+pub(crate) trait Readable: Read + Seek + Send {}
+impl<T: Read + Seek + Send> Readable for T {}
+
+/// Bytes that a thread reads at a time.
+const PART: usize = 2 << 20;
+
+/// Bytes of a stream between two looks at the memory that is free.
+const STEP: u64 = 64 << 20;
+
+/// Everything in a file that is `length` bytes long, as far as the system knows; `name` is for messages.
+pub(crate) fn whole(file: &mut File, length: u64, name: &str) -> Result<Vec<u8>, Error> {
+    let is_file = file.metadata().is_ok_and(|about| about.is_file());
+    match usize::try_from(length) {
+        Ok(length) if length >= 2 * PART && is_file => {
+            parts(file, length).map_err(|source| Error::Read { name: name.to_owned(), source })
+        }
+        // Pipes have no length, and the system makes up some files while they are read.
+        _ => stream(file, name),
+    }
+}
+
+/// Everything that a stream gives, which may have no end.
+///
+/// # Errors
+/// If it cannot be read, or takes more memory than is free.
+pub(crate) fn stream(input: &mut dyn Read, name: &str) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    loop {
+        let before = bytes.len();
+        let read = Read::take(&mut *input, STEP).read_to_end(&mut bytes);
+        read.map_err(|source| Error::Read { name: name.to_owned(), source })?;
+        if bytes.len() == before {
+            return Ok(bytes);
+        }
+        // What grows is moved to twice its size.
+        memory::require(name, bytes.len() as u64)?;
+    }
+}
+
+#[cfg(unix)]
+fn parts(file: &File, length: usize) -> io::Result<Vec<u8>> {
+    use std::os::unix::fs::FileExt;
+    // Zeros that the system gives when they are touched, which a part's thread is first to do.
+    let mut bytes = vec![0; length];
+    let parts = bytes.chunks_mut(PART).enumerate();
+    parallel::try_map(parts, |(k, part)| file.read_exact_at(part, (k * PART) as u64))?;
+    Ok(bytes)
+}
+
+#[cfg(not(unix))]
+fn parts(mut file: &File, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn files_of_any_length() {
+        for length in [0, 1, 2 * PART - 1, 2 * PART, 5 * PART + 3] {
+            let bytes: Vec<u8> = (0..length).map(|k| ((k / 7) ^ (k >> 13)) as u8).collect();
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&bytes).unwrap();
+            file.rewind().unwrap();
+            assert!(whole(&mut file, length as u64, "a").unwrap() == bytes, "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_file_that_became_shorter_is_an_error() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.set_len(3 * PART as u64).unwrap();
+        let error = whole(&mut file, 4 * PART as u64, "a.laz").unwrap_err().to_string();
+        assert!(error.starts_with("a.laz: became shorter while it was read"), "{error}");
+    }
+
+    #[test]
+    fn a_stream_is_read_to_its_end() {
+        for length in [0, 1, 5 << 20, STEP + 1] {
+            let bytes = stream(&mut io::repeat(7).take(length), "standard input").unwrap();
+            assert!(bytes.len() as u64 == length && bytes.iter().all(|&b| b == 7), "{length}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Files that are written completely or not at all: to a temporary file next to the destination, which is on
+//! the disk before it is renamed, so that an interrupted run or a power failure leaves the old file or none.
+
+use crate::{Error, bytes::temporary};
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// What can be written at any place: what dependencies write to, so that their code is there for one type.
+pub(crate) trait Target: Write + Seek {}
+impl<T: Write + Seek> Target for T {}
+
+/// What is said of a file that its permissions protect, though its folder would let it be replaced.
+pub(crate) const READ_ONLY: &str = "the file is there and is read-only";
+
+/// Where an output goes.
+pub(crate) enum Sink<'a> {
+    /// A file, which can be written at any place.
+    File(&'a mut File),
+    /// A pipe or a device, from its start to its end.
+    Stream(&'a mut dyn Write),
+}
+
+/// Writes the bytes to `path`, completely or not at all.
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    put_by(path, |sink| match sink {
+        Sink::File(file) => file.write_all(bytes),
+        Sink::Stream(stream) => stream.write_all(bytes),
+    })
+}
+
+/// Writes what `write` gives to `path`, completely or not at all.
+pub(crate) fn put_by(
+    path: &Path,
+    write: impl FnOnce(Sink<'_>) -> io::Result<()>,
+) -> Result<(), Error> {
+    let written = if path == Path::new("-") {
+        let mut out = io::stdout().lock();
+        write(Sink::Stream(&mut out)).and_then(|()| out.flush())
+    } else {
+        put_file(path, write)
+    };
+    written.map_err(|source| Error::Write { name: path.display().to_string(), source })
+}
+
+fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::Result<()> {
+    // A link is followed, so that renaming replaces what it points to and not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let there = fs::metadata(&target).ok();
+    if there.as_ref().is_some_and(|m| !m.is_file()) {
+        // A pipe or a device cannot be renamed over.
+        return write(Sink::Stream(&mut File::options().write(true).open(&target)?));
+    }
+    if there.as_ref().is_some_and(|m| m.permissions().readonly()) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, READ_ONLY));
+    }
+    let (mut file, _own) = temporary::beside(&target)?;
+    write(Sink::File(file.as_file_mut()))?;
+    if let Some(there) = there {
+        file.as_file().set_permissions(there.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(&target).map_err(|e| e.error)?;
+    settle(&folder_of(&target));
+    Ok(())
+}
+
+/// Makes a file's new name in its folder last. The file is in its place by now, and not every file system
+/// does this for folders: that it is refused is no error.
+fn settle(folder: &Path) {
+    #[cfg(unix)]
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+}
+
+/// The folder of a file.
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}

@@ -1,0 +1,32 @@
+//! Files that are packed by gzip, as `scan.xyz.gz`.
+
+use crate::bytes::load;
+use crate::error::Error;
+use flate2::read::MultiGzDecoder;
+
+/// What a packed file starts with.
+const MAGIC: &[u8] = b"\x1f\x8b\x08";
+/// Whether bytes are packed.
+pub(crate) fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+/// Bytes that the last packed part says it holds, modulo 4 GiB.
+pub(crate) fn stated_size(end: [u8; 4]) -> u64 {
+    u32::from_le_bytes(end).into()
+}
+
+/// What is packed in the bytes of a file.
+///
+/// # Errors
+/// If it is damaged, or takes more memory than is free.
+pub(crate) fn unpacked(bytes: &[u8], name: &str) -> Result<Vec<u8>, Error> {
+    load::stream(&mut MultiGzDecoder::new(bytes), name).map_err(|error| match error {
+        Error::Read { name, source } => Error::UnknownFormat {
+            name,
+            what: format!("it cannot be unpacked: {source}"),
+            fix: "the file is damaged or cut short: fetch it again".into(),
+        },
+        error => error,
+    })
+}

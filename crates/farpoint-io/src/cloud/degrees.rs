@@ -1,0 +1,57 @@
+//! Degrees of longitude and latitude beside heights in another unit, for which a distance in space has
+//! no meaning.
+
+use crate::cloud::coordinates::Coordinates;
+
+/// What a reader says of such a cloud.
+pub(crate) const WARNING: &str = "x and y are degrees while z is a length, so distances mix units; \
+                                  project the coordinates first, for example to UTM";
+
+/// The widest extent in degrees that is looked at; larger maps are projected.
+const WIDEST: f64 = 2.0;
+
+/// Whether numbers alone show it: x and y within a degree or two, far from the origin for their extent,
+/// and z many times wider. A projected or local cloud is not of that shape.
+pub(crate) fn beside_lengths(coordinates: &Coordinates) -> bool {
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for row in 0..coordinates.len() {
+        let point = coordinates.get(row);
+        if !point.iter().all(|v| v.is_finite()) {
+            continue;
+        }
+        for axis in 0..3 {
+            low[axis] = low[axis].min(point[axis]);
+            high[axis] = high[axis].max(point[axis]);
+        }
+        // Most clouds show in their first points that these are no degrees.
+        let wide = high[0] - low[0] > WIDEST || high[1] - low[1] > WIDEST;
+        if wide || point[0].abs() > 180.0 || point[1].abs() > 90.0 {
+            return false;
+        }
+    }
+    let wide = (high[0] - low[0]).max(high[1] - low[1]);
+    let distance = |axis: usize| low[axis].abs().min(high[axis].abs());
+    wide > 0.0 && high[2] - low[2] > 50.0 * wide && distance(0).min(distance(1)) > 10.0 * wide
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beside_lengths;
+    use crate::cloud::coordinates::Coordinates;
+
+    fn cloud(origin: [f64; 3], extent: [f64; 3]) -> Coordinates {
+        let at = |t: f64| [0, 1, 2].map(|a| origin[a] + t * extent[a]);
+        Coordinates::F64(vec![at(0.0), [f64::NAN; 3], at(0.4), at(1.0)])
+    }
+
+    #[test]
+    fn degrees_are_told_from_other_clouds() {
+        assert!(beside_lengths(&cloud([-94.68, 31.03, 39.0], [0.02, 0.01, 39.0])));
+        // A mast and a borehole around the origin, a room, UTM, a flat place in degrees, nothing.
+        assert!(!beside_lengths(&cloud([-0.5, -0.5, 0.0], [1.0, 1.0, 100.0])));
+        assert!(!beside_lengths(&cloud([3.0, 2.0, 0.0], [8.0, 5.0, 3.0])));
+        assert!(!beside_lengths(&cloud([512_700.0, 5.4e6, 295.0], [100.0, 200.0, 50.0])));
+        assert!(!beside_lengths(&cloud([8.5, 47.3, 400.0], [0.01, 0.01, 0.1])));
+        assert!(!beside_lengths(&Coordinates::F64(Vec::new())));
+    }
+}

@@ -1,0 +1,213 @@
+//! Files of lines, found in one pass and read a piece of whole lines at a time.
+
+use crate::bytes::parallel;
+use crate::bytes::pieces::filled_lines;
+use crate::cloud::table::{Split, Store, Table, misfit};
+use crate::error::{Fault, Place};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Bytes of a piece, about.
+const PIECE: usize = 1 << 20;
+
+/// The longest line, and the longest header of PLY and PCD: what is made of a line's values takes many times its
+/// bytes.
+pub(crate) const LONGEST: usize = 16 << 20;
+
+/// Finds the places of rows among whole lines, without their line ends.
+pub(crate) type Spans = fn(&[u8]) -> Vec<(usize, usize)>;
+
+/// Whole lines of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Where its first row begins.
+    pub(crate) at: u64,
+    pub(crate) length: usize,
+    pub(crate) rows: usize,
+}
+
+/// Rows to be found.
+pub(crate) struct Wanted {
+    /// Where the lines begin.
+    pub(crate) from: u64,
+    pub(crate) spans: Spans,
+    /// Rows to pass over first.
+    pub(crate) skip: u64,
+    /// Rows at most.
+    pub(crate) most: u64,
+}
+
+/// Refuses a line that is too long, from a place on.
+pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), Fault> {
+    let mut at = from;
+    while bytes.len() - at > LONGEST {
+        let part = &bytes[at..at + LONGEST];
+        at += 1 + part
+            .iter()
+            .rposition(|&b| b == b'\n' || b == b'\r')
+            .ok_or_else(|| too_long(at as u64))?;
+    }
+    Ok(())
+}
+
+/// A text in which line feeds stand for carriage returns alone, as lines of old systems end. In a text that is
+/// `copied`, only if all lines end so: between others they may be a part of a line.
+///
+/// # Errors
+/// If a line is too long.
+pub(crate) fn with_feeds(bytes: Cow<'_, [u8]>, copied: bool) -> Result<Cow<'_, [u8]>, Fault> {
+    check(&bytes, 0)?;
+    let alone = |bytes: &[u8], at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    let any = || {
+        let blocks = parallel::blocks(bytes.len());
+        !parallel::all(blocks, |mut block| !block.any(|at| alone(&bytes, at)))
+    };
+    let found = if copied { ends_with_returns(&bytes) } else { bytes.contains(&b'\r') && any() };
+    if !found {
+        return Ok(bytes);
+    }
+    let mut bytes = bytes.into_owned();
+    for at in 0..bytes.len() {
+        if alone(&bytes, at) {
+            bytes[at] = b'\n';
+        }
+    }
+    Ok(Cow::Owned(bytes))
+}
+
+/// Whether all lines end with a carriage return alone.
+pub(crate) fn ends_with_returns(bytes: &[u8]) -> bool {
+    bytes.contains(&b'\r') && !bytes.contains(&b'\n')
+}
+
+/// All lines that are not blank, without what is blank at their ends.
+pub(crate) fn filled(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let mut spans = filled_lines(bytes, 0..bytes.len(), |b| b == b'\n' || b == b'\r');
+    for (start, end) in &mut spans {
+        *end = *start + bytes[*start..*end].trim_ascii_end().len();
+    }
+    spans
+}
+
+/// Rows that are lines.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    pub(crate) spans: Spans,
+    pub(crate) split: Split,
+    pub(crate) pieces: Vec<Piece>,
+    /// Whether each row must have the values that the header describes.
+    pub(crate) described: bool,
+}
+
+impl Lines {
+    /// The rows of a piece, whose bytes these are; `head` is a table without any.
+    pub(crate) fn table(&self, head: &Table, bytes: Vec<u8>) -> Result<Table, Fault> {
+        let spans = (self.spans)(&bytes);
+        for (row, &(start, end)) in spans.iter().enumerate().filter(|_| self.described) {
+            if let Some(what) = misfit(&head.slots, &bytes[start..end], self.split) {
+                return Err(Fault::new(what).at(Place::Point(row)));
+            }
+        }
+        let store = Store::Lines { bytes: bytes.into(), spans, split: self.split };
+        Ok(Table { store, ..head.clone() })
+    }
+}
+
+/// Reads a file from a place on, once; `each` is given every row that is wanted.
+pub(crate) fn pieces(
+    file: &mut File,
+    wanted: &Wanted,
+    mut each: impl FnMut(&[u8]),
+) -> Result<Vec<Piece>, Fault> {
+    let Wanted { from, spans: rows_of, mut skip, most } = *wanted;
+    file.seek(SeekFrom::Start(from)).map_err(unread)?;
+    let (mut found, mut rows, mut at) = (Vec::new(), 0, from);
+    let mut bytes = Vec::new();
+    loop {
+        let before = bytes.len();
+        let read = file.by_ref().take(PIECE as u64).read_to_end(&mut bytes).map_err(unread)?;
+        let end = match bytes[before..].iter().rposition(|&b| b == b'\n') {
+            _ if read == 0 => bytes.len(),
+            Some(last) => before + last + 1,
+            None if bytes.len() > LONGEST => return Err(too_long(at)),
+            None => continue,
+        };
+        let mut spans = rows_of(&bytes[..end]);
+        let passed = spans.len().min(usize::try_from(skip).unwrap_or(usize::MAX));
+        skip -= passed as u64;
+        spans.drain(..passed);
+        spans.truncate(usize::try_from(most - rows).unwrap_or(usize::MAX));
+        if let (Some(first), Some(last)) = (spans.first(), spans.last()) {
+            let (start, length) = (at + first.0 as u64, last.1 - first.0);
+            found.push(Piece { at: start, length, rows: spans.len() });
+            rows += spans.len() as u64;
+            spans.iter().for_each(|&(start, end)| each(&bytes[start..end]));
+        }
+        if read == 0 || rows == most {
+            return Ok(found);
+        }
+        bytes.drain(..end);
+        at += end as u64;
+    }
+}
+
+fn too_long(at: u64) -> Fault {
+    let what = format!("the line that starts here is longer than {} MiB", LONGEST >> 20);
+    let fix = "put a point a line; a file of other content is no text";
+    Fault::new(what).at(Place::Byte(at as usize)).fix(fix)
+}
+
+fn unread(error: io::Error) -> Fault {
+    Fault { io: Some(error), ..Fault::new("cannot be read") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn uncommented(bytes: &[u8]) -> Vec<(usize, usize)> {
+        let all = filled(bytes).into_iter();
+        all.filter(|&(start, _)| bytes[start] != b'#').collect()
+    }
+
+    #[test]
+    fn pieces_hold_all_rows_once() {
+        let mut text = b"head\n".to_vec();
+        for k in 0..200_000 {
+            let end = if k % 3 == 0 { "\r\n" } else { "\n" };
+            text.extend(format!("{k} 2 3{end}").bytes());
+            if k % 1000 == 0 {
+                text.extend(b"# comment\n\n");
+            }
+        }
+        text.truncate(text.trim_ascii_end().len());
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&text).unwrap();
+        let all: [(Spans, u64, u64); 5] = [
+            (uncommented, 0, u64::MAX),
+            (uncommented, 7, 150_000),
+            (filled, 150_001, u64::MAX),
+            (filled, 3, 1),
+            (uncommented, 300_000, 9),
+        ];
+        for (spans, skip, most) in all {
+            let all = spans(&text[5..]).into_iter().map(|s| &text[5..][s.0..s.1]);
+            let expected: Vec<&[u8]> =
+                all.skip(skip as usize).take(most.min(1 << 40) as usize).collect();
+            let mut seen: Vec<Vec<u8>> = Vec::new();
+            let wanted = Wanted { from: 5, spans, skip, most };
+            let found = pieces(&mut file, &wanted, |row| seen.push(row.to_vec())).unwrap();
+            assert_eq!(seen, expected);
+            let mut again: Vec<&[u8]> = Vec::new();
+            for piece in found {
+                let bytes = &text[piece.at as usize..][..piece.length];
+                let found = spans(bytes);
+                assert_eq!(found.len(), piece.rows);
+                again.extend(found.into_iter().map(|s| &bytes[s.0..s.1]));
+            }
+            assert_eq!(again, expected);
+        }
+    }
+}

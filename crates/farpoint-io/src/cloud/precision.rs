@@ -1,0 +1,163 @@
+//! Coordinates on their way into a format that may hold float32.
+//!
+//! Float32 has seven digits, too few for a place on a map to the millimeter. Where it would lose more
+//! than the step of the coordinates, the minimum corner is subtracted first.
+
+use crate::Precision;
+use crate::bytes::parallel;
+use crate::cloud::Cloud;
+use crate::cloud::column::{Column, Scalar};
+use crate::cloud::coordinates::Coordinates;
+use crate::cloud::resolution::{float_spacing, meaningful_step};
+
+impl Precision {
+    /// The type of the numbers.
+    pub(crate) fn kind(self) -> Scalar {
+        match self {
+            Precision::Single => Scalar::F32,
+            Precision::Double => Scalar::F64,
+        }
+    }
+}
+
+/// The x, y and z of the rows to be written.
+pub(crate) struct Placed {
+    pub(crate) axes: [Column; 3],
+    /// What was subtracted.
+    pub(crate) offset: Option<[f64; 3]>,
+}
+
+impl Placed {
+    /// The offset as text, such as `637000 849000 400`.
+    pub(crate) fn offset_text(&self) -> Option<String> {
+        Some(self.offset?.map(|value| value.to_string()).join(" "))
+    }
+}
+
+/// The coordinates of the rows in this precision; in that of the cloud unless set.
+pub(crate) fn placed(
+    cloud: &Cloud,
+    rows: &[usize],
+    precision: Option<Precision>,
+    warnings: &mut Vec<String>,
+) -> Placed {
+    let whole = |axis: usize| cloud.coordinates.axis(axis, rows);
+    match (&cloud.coordinates, precision) {
+        (Coordinates::F64(points), Some(Precision::Single)) => {
+            let keep = "double precision (--precision double) keeps them as they are";
+            narrowed(cloud, points, rows, keep, warnings)
+        }
+        (Coordinates::F32(_), Some(Precision::Double)) => {
+            let wide = |axis| whole(axis).cast(Scalar::F64);
+            Placed { axes: std::array::from_fn(wide), offset: None }
+        }
+        _ => Placed { axes: std::array::from_fn(whole), offset: None },
+    }
+}
+
+/// As [`placed`], in single precision; `keep` says what keeps the coordinates as they are.
+pub(crate) fn placed_single(
+    cloud: &Cloud,
+    rows: &[usize],
+    keep: &str,
+    warnings: &mut Vec<String>,
+) -> Placed {
+    match &cloud.coordinates {
+        Coordinates::F64(points) => narrowed(cloud, points, rows, keep, warnings),
+        Coordinates::F32(_) => placed(cloud, rows, None, warnings),
+    }
+}
+
+fn narrowed(
+    cloud: &Cloud,
+    points: &[[f64; 3]],
+    rows: &[usize],
+    keep: &str,
+    warnings: &mut Vec<String>,
+) -> Placed {
+    // Of the whole cloud, so that all samples of a file have the same offset.
+    let [low, high] = cloud.bounds().unwrap_or_default();
+    let step = meaningful_step(cloud, rows);
+    let spacing = |offset: [f64; 3]| -> [f64; 3] {
+        std::array::from_fn(|axis| {
+            float_spacing((low[axis] - offset[axis]).abs().max((high[axis] - offset[axis]).abs()))
+        })
+    };
+    let single = cloud.is_single();
+    let loses = |spacing: [f64; 3]| !single && (0..3).any(|axis| spacing[axis] >= step[axis]);
+    let plain = spacing([0.0; 3]);
+    let corner = low.map(f64::floor);
+    let moved = spacing(corner);
+    let shift = loses(plain) && (0..3).any(|axis| moved[axis] < plain[axis]);
+    let offset = if shift { corner } else { [0.0; 3] };
+    let left = if shift { moved } else { plain };
+    let placed = Placed {
+        axes: std::array::from_fn(|axis| {
+            let value = |i: usize| (points[rows[i]][axis] - offset[axis]) as f32;
+            Column::F32(parallel::values(rows.len(), value))
+        }),
+        offset: shift.then_some(offset),
+    };
+    if let Some(offset) = placed.offset_text() {
+        warnings.push(format!(
+            "the offset {offset} is subtracted from the coordinates, which float32 would round by \
+             up to {}; {keep}",
+            rounding(plain)
+        ));
+    }
+    if loses(left) {
+        warnings.push(format!(
+            "coordinates are rounded to float32, by up to {}; {keep}",
+            rounding(left)
+        ));
+    }
+    placed
+}
+
+/// Half the largest spacing.
+fn rounding(spacing: [f64; 3]) -> String {
+    format!("{:.1e}", spacing.into_iter().fold(0.0, f64::max) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn single(points: Vec<[f64; 3]>) -> (Placed, Vec<String>) {
+        let cloud = Cloud::new(Coordinates::F64(points));
+        let rows: Vec<usize> = (0..cloud.len()).collect();
+        let mut warnings = Vec::new();
+        (placed(&cloud, &rows, Some(Precision::Single), &mut warnings), warnings)
+    }
+
+    #[test]
+    fn places_on_a_map_are_moved() {
+        let points = vec![[637_012.34, 849_000.5, 406.26], [637_179.25, 849_497.75, 520.5]];
+        let (placed, warnings) = single(points);
+        assert_eq!(placed.offset_text().as_deref(), Some("637012 849000 406"));
+        assert_eq!(placed.axes[0], Column::F32(vec![0.34, 167.25]));
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].contains("637012 849000 406"), "{warnings:?}");
+    }
+
+    #[test]
+    fn small_clouds_stay_where_they_are() {
+        let (placed, warnings) = single(vec![[0.125, -7.5, 80.01], [1.0, 2.0, 3.0]]);
+        assert_eq!((placed.offset, warnings.len()), (None, 0));
+        assert_eq!(placed.axes[2], Column::F32(vec![80.01, 3.0]));
+        let third = 1.0 / 3.0;
+        let (placed, warnings) = single(vec![[third, -third, 0.1], [0.7, 0.9, third]]);
+        assert_eq!((placed.offset, warnings.len()), (None, 0));
+        // Float32 that were made doubles lose nothing, wherever they are.
+        let far = f64::from(637_000.06f32);
+        let (placed, warnings) = single(vec![[far, f64::from(0.1f32), 0.0]]);
+        assert_eq!((placed.offset, warnings.len()), (None, 0));
+    }
+
+    #[test]
+    fn what_cannot_be_helped_is_said() {
+        let (placed, warnings) = single(vec![[0.001, 0.0, 0.0], [2e6, 0.0, 0.0], [1e6, 0.5, 0.0]]);
+        assert_eq!(placed.offset, None);
+        assert!(warnings.len() == 1 && warnings[0].contains("rounded"), "{warnings:?}");
+    }
+}

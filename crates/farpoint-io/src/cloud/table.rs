@@ -1,0 +1,380 @@
+//! The rows of a file as they were stored, with the layout of the attributes.
+//!
+//! Keeping the stored bytes is what makes writing back exact: a kept point is a copied record (or
+//! line), never a number read and written again. Typed columns are taken out only to change format.
+
+use crate::bytes::parallel;
+use crate::bytes::part::Part;
+use crate::cloud::column::{Column, Scalar, collect_as};
+use crate::cloud::coordinates::Coordinates;
+
+/// The offset of a slot that has no fixed place.
+pub(crate) const BEHIND_LIST: usize = usize::MAX;
+
+/// In lines of more values, all are found at once: looking for one after another takes the square of their
+/// number.
+const MANY: usize = 32;
+
+/// One attribute inside a record or line.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) name: String,
+    pub(crate) kind: Scalar,
+    pub(crate) count: usize,
+    /// Bytes from the record's start, or the number of the token in a line; [`BEHIND_LIST`] where a list
+    /// comes before it in the row, so that the place is found by walking.
+    pub(crate) offset: usize,
+    /// The type of the length in front of a PLY list.
+    pub(crate) list: Option<Scalar>,
+    /// First bit and number of bits of a value packed into one byte.
+    pub(crate) bits: Option<(u8, u8)>,
+    /// Scale and offset that turn the stored integer into its value.
+    pub(crate) scale: Option<(f64, f64)>,
+}
+
+impl Slot {
+    pub(crate) fn new(name: impl Into<String>, kind: Scalar, offset: usize) -> Slot {
+        Slot { name: name.into(), kind, count: 1, offset, list: None, bits: None, scale: None }
+    }
+
+    pub(crate) fn count(mut self, count: usize) -> Slot {
+        self.count = count;
+        self
+    }
+
+    pub(crate) fn bits(mut self, first: u8, number: u8) -> Slot {
+        self.bits = Some((first, number));
+        self
+    }
+}
+
+/// How the rows are stored.
+#[derive(Clone, Debug)]
+pub(crate) enum Store {
+    /// Records of `stride` bytes each.
+    Records { bytes: Part, stride: usize },
+    /// Records of differing length (PLY with lists), row i is `bytes[spans[i]]`.
+    Spans { bytes: Part, spans: Vec<(usize, usize)> },
+    /// Lines of text, without their line ends.
+    Lines { bytes: Part, spans: Vec<(usize, usize)>, split: Split },
+}
+
+/// What stands between the values of a text row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Split {
+    Space,
+    Comma,
+    Semicolon,
+    /// Spaces, commas and semicolons alike.
+    Mixed,
+    /// Whatever the line itself shows.
+    Any,
+}
+
+impl Split {
+    /// The byte written between values.
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            Split::Comma => b',',
+            Split::Semicolon => b';',
+            _ => b' ',
+        }
+    }
+
+    /// What a line shows. `1,5 2,5 3,5` stays split by commas, which makes it no numbers: whether
+    /// its commas are decimal cannot be told, and a guess could be silently wrong.
+    pub(crate) fn of(line: &[u8]) -> Split {
+        let spaced = |byte: u8| {
+            line.split(|&b| b == byte).any(|f| f.trim_ascii().iter().any(u8::is_ascii_whitespace))
+        };
+        if line.contains(&b';') {
+            return if spaced(b';') { Split::Mixed } else { Split::Semicolon };
+        }
+        if !line.contains(&b',') {
+            return Split::Space;
+        }
+        let tight =
+            |w: &[u8]| w[1] == b',' && !w[0].is_ascii_whitespace() && !w[2].is_ascii_whitespace();
+        match spaced(b',') && !line.windows(3).any(tight) {
+            true => Split::Mixed,
+            false => Split::Comma,
+        }
+    }
+
+    fn separates(self, byte: u8) -> bool {
+        match self {
+            Split::Comma => byte == b',',
+            Split::Semicolon => byte == b';',
+            Split::Mixed => byte == b',' || byte == b';' || byte.is_ascii_whitespace(),
+            Split::Space | Split::Any => byte.is_ascii_whitespace(),
+        }
+    }
+}
+
+/// All rows of a file and their layout.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) store: Store,
+    pub(crate) big_endian: bool,
+    /// Which slots are x, y and z.
+    pub(crate) xyz: [usize; 3],
+}
+
+impl Table {
+    /// The stored bytes of a row.
+    pub(crate) fn row(&self, row: usize) -> &[u8] {
+        match &self.store {
+            Store::Records { bytes, stride } => &bytes[row * stride..(row + 1) * stride],
+            Store::Spans { bytes, spans } | Store::Lines { bytes, spans, .. } => {
+                &bytes[spans[row].0..spans[row].1]
+            }
+        }
+    }
+
+    /// The values of the given rows as text, if these are lines of many values.
+    pub(crate) fn tokens(&self, rows: &[usize]) -> Option<Vec<Vec<&[u8]>>> {
+        let Store::Lines { split, .. } = &self.store else { return None };
+        let of_row = |row: &usize| Tokens::new(self.row(*row), *split).collect();
+        (self.slots.len() > MANY).then(|| parallel::map(rows.iter(), of_row))
+    }
+
+    /// Value `k` of a slot for the given rows; `None` for lists and for text that is no number.
+    pub(crate) fn column(&self, slot: usize, k: usize, rows: &[usize]) -> Option<Column> {
+        self.column_of(slot, k, rows, None)
+    }
+
+    /// As [`Table::column`], with what [`Table::tokens`] gave of these rows.
+    pub(crate) fn column_of(
+        &self,
+        slot: usize,
+        k: usize,
+        rows: &[usize],
+        tokens: Option<&[Vec<&[u8]>]>,
+    ) -> Option<Column> {
+        let s = &self.slots[slot];
+        if s.list.is_some() {
+            return None;
+        }
+        if let Store::Lines { split, .. } = &self.store {
+            return self.text_column(slot, k, rows, (*split, tokens));
+        }
+        if let Some((first, number)) = s.bits {
+            let mask = ((1u16 << number) - 1) as u8;
+            let value = |i: usize| (self.row(rows[i])[s.offset] >> first) & mask;
+            return Some(Column::U8(parallel::values(rows.len(), value)));
+        }
+        let raw = self.binary_column(slot, k, rows)?;
+        Some(match s.scale {
+            Some((scale, offset)) => {
+                Column::F64(parallel::values(raw.len(), |i| raw.get(i) * scale + offset))
+            }
+            None => raw,
+        })
+    }
+
+    fn binary_column(&self, slot: usize, k: usize, rows: &[usize]) -> Option<Column> {
+        let kind = self.slots[slot].kind;
+        let fixed = self.slots[slot].offset != BEHIND_LIST;
+        let skip = k * kind.size();
+        if let (Store::Records { stride, .. }, true) = (&self.store, fixed) {
+            let at = self.slots[slot].offset + skip;
+            if at + kind.size() > *stride {
+                return None;
+            }
+            return Some(collect_as!(kind, T => parallel::values(rows.len(), |i| {
+                let bytes = number::<{ size_of::<T>() }>(self.row(rows[i]), at);
+                if self.big_endian { T::from_be_bytes(bytes) } else { T::from_le_bytes(bytes) }
+            })));
+        }
+        let place = |record: &[u8]| match fixed {
+            true => Some(self.slots[slot].offset),
+            false => binary_offset(&self.slots, record, slot, self.big_endian),
+        };
+        let bytes = |row: usize| {
+            let record = self.row(row);
+            let start = place(record)? + skip;
+            record.get(start..start + kind.size())
+        };
+        Some(collect_as!(kind, T => parallel::try_values(rows.len(), |i| {
+            let bytes = bytes(rows[i])?.try_into().ok()?;
+            Some(if self.big_endian { T::from_be_bytes(bytes) } else { T::from_le_bytes(bytes) })
+        })?))
+    }
+
+    fn text_column(
+        &self,
+        slot: usize,
+        k: usize,
+        rows: &[usize],
+        (split, tokens): (Split, Option<&[Vec<&[u8]>]>),
+    ) -> Option<Column> {
+        let Slot { kind, offset, .. } = self.slots[slot];
+        let at = (offset != BEHIND_LIST).then_some(offset);
+        Some(collect_as!(kind, T => parallel::try_values(rows.len(), |i| {
+            let line = self.row(rows[i]);
+            let at = at.or_else(|| text_offset(&self.slots, line, slot))? + k;
+            let token = match tokens {
+                Some(all) => std::str::from_utf8(all[i].get(at)?).ok(),
+                None => token(line, split, at),
+            };
+            token?.parse::<T>().ok()
+        })?))
+    }
+}
+
+impl Table {
+    /// The coordinates of all rows, in parallel; `None` unless they are floats at fixed places of
+    /// records. What they are otherwise, `column` finds out.
+    pub(crate) fn float_coordinates(&self) -> Option<Coordinates> {
+        let Store::Records { bytes, stride } = &self.store else { return None };
+        let slots = self.xyz.map(|slot| &self.slots[slot]);
+        let last = *self.xyz.iter().max()?;
+        let plain = |s: &&Slot| s.count == 1 && s.bits.is_none() && s.scale.is_none();
+        let lists = self.slots[..=last].iter().any(|s| s.list.is_some());
+        if lists || !slots.iter().all(plain) || *stride == 0 {
+            return None;
+        }
+        let places = slots.map(|s| s.offset);
+        let all = |kind: Scalar| slots.iter().all(|s| s.kind == kind);
+        let (count, big) = (bytes.len() / stride, self.big_endian);
+        let record = |row: usize| &bytes[row * stride..][..*stride];
+        if all(Scalar::F32) {
+            let value = |number: [u8; 4]| match big {
+                true => f32::from_be_bytes(number),
+                false => f32::from_le_bytes(number),
+            };
+            let point = |row: usize| places.map(|at| value(number(record(row), at)));
+            return Some(Coordinates::F32(parallel::values(count, point)));
+        }
+        if all(Scalar::F64) {
+            let value = |number: [u8; 8]| match big {
+                true => f64::from_be_bytes(number),
+                false => f64::from_le_bytes(number),
+            };
+            let point = |row: usize| places.map(|at| value(number(record(row), at)));
+            return Some(Coordinates::F64(parallel::values(count, point)));
+        }
+        None
+    }
+}
+
+/// The bytes of a number within a record, which has room for it.
+fn number<const N: usize>(row: &[u8], at: usize) -> [u8; N] {
+    row[at..].first_chunk().copied().unwrap_or([0; N])
+}
+
+/// Where a slot starts in a binary record that has lists before it.
+pub(crate) fn binary_offset(
+    slots: &[Slot],
+    record: &[u8],
+    slot: usize,
+    big_endian: bool,
+) -> Option<usize> {
+    let mut at = 0usize;
+    for s in &slots[..slot] {
+        let mut count = s.count;
+        if let Some(length) = s.list {
+            count = list_length(record.get(at..)?, length, big_endian)?;
+            at += length.size();
+        }
+        at = at.checked_add(count.checked_mul(s.kind.size())?)?;
+    }
+    Some(at)
+}
+
+/// The length in front of a list; `None` if cut short or negative.
+pub(crate) fn list_length(bytes: &[u8], kind: Scalar, big_endian: bool) -> Option<usize> {
+    let mut wide = [0u8; 8];
+    let bytes = bytes.get(..kind.size())?;
+    for (i, &b) in bytes.iter().enumerate() {
+        wide[if big_endian { kind.size() - 1 - i } else { i }] = b;
+    }
+    let value = u64::from_le_bytes(wide);
+    let sign = 1u64 << (8 * kind.size() - 1);
+    match kind {
+        Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 if value & sign != 0 => None,
+        Scalar::F32 | Scalar::F64 => None,
+        _ => usize::try_from(value).ok(),
+    }
+}
+
+/// Says how many values a line has in place of those that the slots ask for, lists with the lengths in front
+/// of them; `None` if it is right.
+pub(crate) fn misfit(slots: &[Slot], line: &[u8], split: Split) -> Option<String> {
+    let Some(list) = slots.iter().find(|slot| slot.list.is_some()) else {
+        let values: usize = slots.iter().map(|slot| slot.count).sum();
+        let found = Tokens::new(line, split).count();
+        return (found != values).then(|| format!("{found} values instead of {values}"));
+    };
+    let mut tokens = Tokens::new(line, split);
+    let whole = slots.iter().all(|slot| {
+        let count = match slot.list {
+            None => Some(slot.count),
+            Some(_) => {
+                tokens.next().and_then(|token| std::str::from_utf8(token).ok()?.parse().ok())
+            }
+        };
+        count.is_some_and(|count: usize| count == 0 || tokens.nth(count - 1).is_some())
+    });
+    (!whole || tokens.next().is_some()).then(|| {
+        format!("the values are not as many as the lengths of lists, such as '{}', say", list.name)
+    })
+}
+
+/// The number of the token at which a slot starts in a line that has lists before it.
+fn text_offset(slots: &[Slot], line: &[u8], slot: usize) -> Option<usize> {
+    let tokens: Vec<&[u8]> = Tokens::new(line, Split::Space).collect();
+    let mut at = 0usize;
+    for s in &slots[..slot] {
+        let mut count = s.count;
+        if s.list.is_some() {
+            count = std::str::from_utf8(tokens.get(at)?).ok()?.parse().ok()?;
+            at += 1;
+        }
+        at = at.checked_add(count)?;
+    }
+    Some(at)
+}
+
+/// The values of a text row. Between commas or semicolons an empty value counts as one.
+pub(crate) struct Tokens<'a> {
+    rest: Option<&'a [u8]>,
+    split: Split,
+}
+
+impl<'a> Tokens<'a> {
+    pub(crate) fn new(line: &'a [u8], split: Split) -> Tokens<'a> {
+        let split = if split == Split::Any { Split::of(line) } else { split };
+        Tokens { rest: Some(line), split }
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        loop {
+            let rest = self.rest?;
+            let end = rest.iter().position(|&b| self.split.separates(b));
+            let token = rest[..end.unwrap_or(rest.len())].trim_ascii();
+            self.rest = end.map(|e| &rest[e + 1..]);
+            if !token.is_empty() || matches!(self.split, Split::Comma | Split::Semicolon) {
+                return Some(unquoted(token));
+            }
+        }
+    }
+}
+
+/// Once for all types that it is read as.
+#[inline(never)]
+fn token(line: &[u8], split: Split, at: usize) -> Option<&str> {
+    std::str::from_utf8(Tokens::new(line, split).nth(at)?).ok()
+}
+
+fn unquoted(token: &[u8]) -> &[u8] {
+    match token {
+        [b'"', inner @ .., b'"'] => inner,
+        _ => token,
+    }
+}

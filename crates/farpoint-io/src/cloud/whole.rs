@@ -1,0 +1,120 @@
+//! What writers ask of all rows of a cloud, kept or found where only some of them are in memory.
+
+use crate::cloud::column::Column;
+use crate::error::Error;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// What all rows of a file tell.
+#[derive(Clone, Debug)]
+pub(crate) struct Whole {
+    /// The lowest and highest coordinates of the finite points.
+    pub(crate) bounds: Option<[[f64; 3]; 2]>,
+    /// Whether float32 holds all coordinates exactly.
+    pub(crate) single: bool,
+    /// Values of each attribute by name, among which there is one of every kind.
+    pub(crate) values: BTreeMap<String, Witnesses>,
+}
+
+/// Rows of a file that were not read because a filter uses none of them, for what a writer asks of all.
+pub(crate) struct Unread {
+    /// The rows that were read.
+    pub(crate) read: Vec<Range<usize>>,
+    /// How many such ranges the file has.
+    pub(crate) nodes: usize,
+    find: Box<Find>,
+    found: OnceLock<(Whole, Option<Error>)>,
+}
+
+type Find = dyn Fn() -> Result<Whole, Error> + Send + Sync;
+
+impl Unread {
+    pub(crate) fn new(read: Vec<Range<usize>>, nodes: usize, find: Box<Find>) -> Unread {
+        Unread { read, nodes, find, found: OnceLock::new() }
+    }
+
+    /// What all rows tell, for which they are read when it is asked for the first time; nothing where that
+    /// fails, which [`Unread::failed`] then tells.
+    pub(crate) fn whole(&self) -> &Whole {
+        let find = || match (self.find)() {
+            Ok(whole) => (whole, None),
+            Err(error) => (Whole::default(), Some(error)),
+        };
+        &self.found.get_or_init(find).0
+    }
+
+    /// Why the other rows could not be read.
+    pub(crate) fn failed(&self) -> Option<&Error> {
+        self.found.get().and_then(|(_, error)| error.as_ref())
+    }
+}
+
+impl fmt::Debug for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Unread(all but {} of {} nodes)", self.read.len(), self.nodes)
+    }
+}
+
+/// Values of a column that pass whatever test of a bound, of fractions or of NaN any of its values
+/// passes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Witnesses {
+    low: Option<f64>,
+    high: Option<f64>,
+    fraction: Option<f64>,
+    nan: bool,
+}
+
+impl Witnesses {
+    pub(crate) fn add(&mut self, column: &Column) {
+        for row in 0..column.len() {
+            let value = column.get(row);
+            if value.is_nan() {
+                self.nan = true;
+                continue;
+            }
+            self.low = Some(self.low.map_or(value, |low| low.min(value)));
+            self.high = Some(self.high.map_or(value, |high| high.max(value)));
+            if value.fract() != 0.0 {
+                self.fraction = Some(value);
+            }
+        }
+    }
+
+    pub(crate) fn join(&mut self, other: &Witnesses) {
+        self.low = self.low.into_iter().chain(other.low).reduce(f64::min);
+        self.high = self.high.into_iter().chain(other.high).reduce(f64::max);
+        self.fraction = self.fraction.or(other.fraction);
+        self.nan |= other.nan;
+    }
+
+    /// Whether one of the values passes.
+    pub(crate) fn any(&self, test: &dyn Fn(f64) -> bool) -> bool {
+        let nan = self.nan.then_some(f64::NAN);
+        [self.low, self.high, self.fraction, nan].into_iter().flatten().any(test)
+    }
+}
+
+impl Default for Whole {
+    fn default() -> Whole {
+        Whole { bounds: None, single: true, values: BTreeMap::new() }
+    }
+}
+
+impl Whole {
+    pub(crate) fn join(&mut self, other: Whole) {
+        if let Some([low, high]) = other.bounds {
+            let [a, b] = self.bounds.unwrap_or([low, high]);
+            self.bounds = Some([
+                std::array::from_fn(|axis| a[axis].min(low[axis])),
+                std::array::from_fn(|axis| b[axis].max(high[axis])),
+            ]);
+        }
+        self.single &= other.single;
+        for (name, values) in other.values {
+            self.values.entry(name).or_default().join(&values);
+        }
+    }
+}

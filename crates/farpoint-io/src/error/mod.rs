@@ -1,0 +1,295 @@
+//! Errors about files, with messages that say what is wrong, where, and what to do.
+//!
+//! Readers return a [`Fault`] with the place inside the file; the crate's entry points add the file's
+//! name and format.
+
+pub(crate) mod foreign;
+
+use crate::Format;
+use crate::error::foreign::printable;
+use std::{fmt, io};
+
+/// A place inside a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// A line of text, the first is 1.
+    Line(usize),
+    /// A byte, the first is 0.
+    Byte(usize),
+    /// A point, the first is 0.
+    Point(usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(n) => write!(f, "line {n}"),
+            Place::Byte(n) => write!(f, "byte {n}"),
+            Place::Point(n) => write!(f, "point {n}"),
+        }
+    }
+}
+
+/// Why a cloud could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused to read.
+    #[error("{}: {}", printable(.name), unread(.source))]
+    Read {
+        /// The file, as the user named it.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The operating system refused to write.
+    #[error(
+        "{}: cannot be written: {source}; check the folder, its permissions and free space",
+        printable(.name)
+    )]
+    Write {
+        /// The file, as the user named it.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The content breaks the rules of its format.
+    #[error("{}: {}{}", printable(.name), at_place(.format, .at), advised(.what, .fix))]
+    Malformed {
+        /// The file, as the user named it.
+        name: String,
+        /// The format it was read as.
+        format: Format,
+        /// Where in the file.
+        at: Option<Place>,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
+    /// Neither the name nor the content belongs to a format that can be read.
+    #[error("{}: {}", printable(.name), advised(.what, .fix))]
+    UnknownFormat {
+        /// The file, as the user named it.
+        name: String,
+        /// What was seen.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
+    /// The output cannot be written to that place, or not in that format.
+    #[error("{}: {}", printable(.name), advised(.what, .fix))]
+    Output {
+        /// The file, as the user named it.
+        name: String,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
+    /// There is less memory free than the work needs.
+    #[error(
+        "{}: needs about {} of memory, {} are free; split the file, or use a machine with more",
+        printable(.name), size(*needed), size(*free)
+    )]
+    TooLarge {
+        /// The file, as the user named it.
+        name: String,
+        /// Bytes that are needed at least.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// The file would have to be read whole, and is too large for the memory that was allowed.
+    #[error(
+        "{}: {format} of this kind is read whole, which takes about {}, and {} are allowed; \
+         convert it to binary PLY, LAS or LAZ, or allow more",
+        printable(.name), size(*needed), size(*limit)
+    )]
+    NotInParts {
+        /// The file, as the user named it.
+        name: String,
+        /// The format it was read as.
+        format: Format,
+        /// Bytes that are needed at least.
+        needed: u64,
+        /// Bytes that are allowed.
+        limit: u64,
+    },
+    /// Files that can't be one cloud.
+    #[error("{}: {}", printable(.name), advised(.what, .fix))]
+    Merge {
+        /// One of the files, as the user named it.
+        name: String,
+        /// What is wrong, and with which other file.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
+    /// A field that is asked for is not in the file.
+    #[error("{}: {}", printable(.name), no_field(.field, .fields))]
+    Field {
+        /// The file, as the user named it.
+        name: String,
+        /// What was asked for.
+        field: String,
+        /// What there is.
+        fields: Vec<String>,
+    },
+    /// A row to be written is not in the cloud.
+    #[error("row {row} is not in the cloud of {len} points; give rows below {len}")]
+    RowOutOfRange {
+        /// The row asked for.
+        row: usize,
+        /// How many rows there are.
+        len: usize,
+    },
+}
+
+impl Error {
+    /// The same of a file that the user knows by this name.
+    pub(crate) fn renamed(mut self, as_given: &str) -> Error {
+        if let Error::Malformed { name, .. }
+        | Error::UnknownFormat { name, .. }
+        | Error::TooLarge { name, .. } = &mut self
+        {
+            *name = as_given.to_owned();
+        }
+        self
+    }
+
+    pub(crate) fn merge(name: &str, what: &str, fix: &str) -> Error {
+        Error::Merge { name: name.to_owned(), what: what.to_owned(), fix: fix.to_owned() }
+    }
+}
+
+/// Text of the fault and its remedy, on one line.
+fn advised(what: &str, fix: &str) -> String {
+    format!("{}; {}", printable(what), printable(fix))
+}
+
+fn no_field(field: &str, fields: &[String]) -> String {
+    printable(&format!("there is no field '{field}'; it has {}", fields.join(", "))).into_owned()
+}
+
+/// Why a file was not read, and what to do about it.
+fn unread(source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            "became shorter while it was read; read it again when nothing writes to it".into()
+        }
+        _ => format!("cannot be read: {source}; check the path and its permissions"),
+    }
+}
+
+fn at_place(format: &Format, at: &Option<Place>) -> String {
+    match at {
+        Some(place) => format!("{format}, {place}: "),
+        None => format!("{format}: "),
+    }
+}
+
+/// Less memory than is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shortage {
+    pub(crate) needed: u64,
+    pub(crate) free: u64,
+}
+
+impl Shortage {
+    pub(crate) fn named(self, name: &str) -> Error {
+        Error::TooLarge { name: name.to_owned(), needed: self.needed, free: self.free }
+    }
+}
+
+/// `12.3 GiB`.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = if value < 10.0 { 1 } else { 0 };
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+/// A problem inside one file, before the file's name is known.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) at: Option<Place>,
+    pub(crate) what: String,
+    pub(crate) fix: String,
+    /// Memory that is missing; all else says nothing then.
+    pub(crate) shortage: Option<Shortage>,
+    /// What the system said while an output was written.
+    pub(crate) io: Option<io::Error>,
+}
+
+impl From<Shortage> for Fault {
+    fn from(shortage: Shortage) -> Fault {
+        Fault { shortage: Some(shortage), ..Fault::new("too large") }
+    }
+}
+
+impl Fault {
+    pub(crate) fn new(what: impl Into<String>) -> Fault {
+        Fault {
+            at: None,
+            what: what.into(),
+            fix: "the file is damaged or not of this format".into(),
+            shortage: None,
+            io: None,
+        }
+    }
+
+    pub(crate) fn truncated(what: impl Into<String>) -> Fault {
+        Fault::new(what).fix("the file is cut short: fetch or export it again")
+    }
+
+    pub(crate) fn at(mut self, place: Place) -> Fault {
+        self.at = Some(place);
+        self
+    }
+
+    /// The place of a point, counted in the whole file.
+    pub(crate) fn after(mut self, rows: u64) -> Fault {
+        if let Some(Place::Point(point)) = &mut self.at {
+            *point += rows as usize;
+        }
+        self
+    }
+
+    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Fault {
+        self.fix = fix.into();
+        self
+    }
+
+    pub(crate) fn named(self, name: &str, format: Format) -> Error {
+        if let Some(shortage) = self.shortage {
+            return shortage.named(name);
+        }
+        Error::Malformed {
+            name: name.to_owned(),
+            format,
+            at: self.at,
+            what: self.what,
+            fix: self.fix,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_read_well() {
+        assert_eq!(size(0), "0.0 KiB");
+        assert_eq!(size(12 << 30), "12 GiB");
+        assert_eq!(size((3 << 30) / 2), "1.5 GiB");
+        assert_eq!(size(u64::MAX), "16384 PiB");
+    }
+}

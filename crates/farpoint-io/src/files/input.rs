@@ -1,0 +1,161 @@
+//! Reading a file: finding out what it is, then the reader of its format.
+
+#[cfg(feature = "mcap")]
+use crate::bag;
+use crate::bytes::load;
+use crate::bytes::{memory, unpack};
+use crate::cloud::lines;
+use crate::cloud::summary::Summary;
+use crate::cloud::{Cloud, degrees};
+use crate::error::{Error, Fault};
+use crate::files::detect;
+use crate::files::filter::Filter;
+use crate::files::scan::Scan;
+use crate::format::{self, Format};
+use crate::formats::{e57, las, mesh, npy, pcd, ply, ptx, raw, text};
+use crate::options::ReadOptions;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+/// Reads a cloud from a file; the path `-` is standard input.
+///
+/// # Errors
+/// [`Error::Read`] if the file cannot be read, [`Error::UnknownFormat`] if its format is unknown, and
+/// [`Error::Malformed`] if its content is damaged.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
+    let name = path.display().to_string();
+    let fail = |source| Error::Read { name: name.clone(), source };
+    if path == Path::new("-") {
+        let name = "standard input";
+        let bytes = load::stream(&mut std::io::stdin().lock(), name)?;
+        return decode(Cow::Owned(bytes), name, options);
+    }
+    #[cfg(feature = "mcap")]
+    if let Some(files) = bag::recordings(path)? {
+        return bag::read_of(&name, &files, options);
+    }
+    let mut file = File::open(path).map_err(fail)?;
+    let length = file.metadata().map_err(fail)?.len();
+    #[cfg(feature = "mcap")]
+    if detect::is_recording(&mut file, options).map_err(fail)? {
+        return bag::read(&bag::Bag::open(path)?, options);
+    }
+    memory::require(&name, length)?;
+    let bytes = load::whole(&mut file, length, &name)?;
+    decode(Cow::Owned(bytes), &name, options)
+}
+
+/// As [`read`], for a filter: of a COPC file only those nodes are read that its boxes, and what it asks of x,
+/// y and z, can use rows of. Rows keep their numbers; those of other nodes have NaN for coordinates and
+/// 0 for all else. What a writer has to know of all rows (the corner of coordinates that become float32, the
+/// range of colors) it still finds, for which it reads the rest if it must.
+///
+/// # Errors
+/// As [`read`]; [`Error::Field`] if there is no field that the filter asks for.
+pub fn read_for(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<Cloud, Error> {
+    if !filter.is_of_places() || !detect::is_copc(path, options) {
+        return read(path, options);
+    }
+    match Scan::open(path, options, None)?.within(filter)? {
+        Ok(Some(cloud)) => Ok(cloud),
+        Ok(None) => read(path, options),
+        Err(Fault { what, .. }) => {
+            let mut cloud = read(path, options)?;
+            cloud.warnings.push(format!("{what}, so all nodes were read"));
+            Ok(cloud)
+        }
+    }
+}
+
+/// What the header of a file tells without its points being read, however many there are; `None` for
+/// formats other than LAS, LAZ and E57, whose headers tell little, and for standard input.
+///
+/// # Errors
+/// As [`read`]. Damage behind the header is not found.
+pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Error> {
+    if path == Path::new("-") {
+        return Ok(None);
+    }
+    let name = path.display().to_string();
+    let fail = |source| Error::Read { name: name.clone(), source };
+    let mut file = File::open(path).map_err(fail)?;
+    let length = file.metadata().map_err(fail)?;
+    if !length.is_file() {
+        // A pipe can be read once only.
+        return Ok(None);
+    }
+    let mut start = Vec::new();
+    file.by_ref().take(detect::SIGNATURE).read_to_end(&mut start).map_err(fail)?;
+    let Some(format) = detect::with_header(&start, options) else { return Ok(None) };
+    file.rewind().map_err(fail)?;
+    let summary = match format {
+        Format::E57 => e57::summary(&mut file),
+        _ => las::summary(&mut file, length.len()),
+    };
+    summary.map(Some).map_err(|fault| fault.named(&name, format))
+}
+
+/// Reads a cloud from bytes in memory; `name` helps to detect the format and appears in messages.
+///
+/// # Errors
+/// [`Error::UnknownFormat`] if the format is unknown, [`Error::Malformed`] if the content is damaged.
+pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
+    decode(Cow::Borrowed(bytes), name, options)
+}
+
+/// Readers that keep most of a file as it is take its memory.
+pub(crate) fn decode(
+    bytes: Cow<'_, [u8]>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Cloud, Error> {
+    let named = format::plain_name(Path::new(name)) != Path::new(name);
+    if unpack::is_packed(&bytes) && (named || !detect::is_raw(options)) {
+        let plain = unpack::unpacked(&bytes, name)?;
+        drop(bytes);
+        let inner = format::plain_name(Path::new(name)).display().to_string();
+        let mut cloud = decode_plain(Cow::Owned(plain), &inner, options)
+            .map_err(|error| error.renamed(name))?;
+        cloud.description.push_str(", packed by gzip");
+        return Ok(cloud);
+    }
+    decode_plain(bytes, name, options)
+}
+
+fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
+    let format = detect::detect(&bytes, name, options)?;
+    #[cfg(feature = "mcap")]
+    if format == Format::Mcap {
+        return bag::read(&bag::Bag::from_bytes(bytes.into_owned(), name)?, options);
+    }
+    let bytes = match format {
+        Format::Text => lines::with_feeds(bytes, true),
+        Format::Ptx | Format::Obj | Format::Off => lines::with_feeds(bytes, false),
+        _ => Ok(bytes),
+    };
+    let bytes = bytes.map_err(|fault| fault.named(name, format))?;
+    let cloud = match format {
+        Format::Ply => ply::read(bytes),
+        Format::Pcd => pcd::read(bytes),
+        Format::Las | Format::Laz => las::read(bytes),
+        Format::E57 => e57::read(&bytes),
+        Format::Npy => npy::read(bytes),
+        Format::Npz => npy::read_archive(&bytes),
+        Format::Raw => raw::read(bytes, name, options),
+        Format::Text => text::read(bytes, name, options),
+        Format::Ptx => ptx::read(&bytes),
+        Format::Obj => mesh::read_obj(&bytes),
+        Format::Off => mesh::read_off(&bytes),
+        Format::Mcap => Err(Fault::new("this build does not read recordings")
+            .fix("build farpoint-io with its feature mcap, or use the command farpoint")),
+    };
+    let mut cloud = cloud.map_err(|fault| fault.named(name, format))?;
+    let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
+    let geographic = || cloud.crs().is_some_and(|crs| crs.geographic);
+    if !warned && (geographic() || degrees::beside_lengths(&cloud.coordinates)) {
+        cloud.warnings.push(degrees::WARNING.into());
+    }
+    Ok(cloud)
+}

@@ -1,0 +1,214 @@
+//! Files of any formats and fields as one: columns of the types that hold the values of every file.
+
+use super::Plan;
+use super::sources::Recipe;
+use crate::cloud::column::{Attribute, Column, Scalar};
+use crate::cloud::coordinates::Coordinates;
+use crate::cloud::crs::Crs;
+use crate::cloud::header::Header;
+use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::table::{Slot, Store, Table};
+use crate::cloud::{Cloud, distinct};
+use crate::conversion;
+use crate::error::Error;
+use crate::files::scan::{self, Scan};
+use crate::format::Format;
+use std::collections::{HashMap, HashSet};
+
+/// Types by size, the smallest that holds two others' values comes first.
+const KINDS: [Scalar; 10] = [
+    Scalar::U8,
+    Scalar::I8,
+    Scalar::U16,
+    Scalar::I16,
+    Scalar::F32,
+    Scalar::U32,
+    Scalar::I32,
+    Scalar::F64,
+    Scalar::U64,
+    Scalar::I64,
+];
+const COLORS: [&str; 4] = ["red", "green", "blue", "alpha"];
+
+/// Where the values of each attribute of a file go, by their order there, in records that start with x, y
+/// and z; and what stands where the file has none.
+#[derive(Debug)]
+pub(super) struct Places {
+    slots: Vec<Slot>,
+    /// The attributes of this file, by name.
+    names: HashSet<String>,
+}
+
+/// An attribute of the merged cloud.
+struct Field<'a> {
+    name: String,
+    kind: Scalar,
+    /// The first file that has it.
+    of: &'a str,
+    files: usize,
+    /// Number of files before the first one without it.
+    first_files: usize,
+}
+
+pub(super) fn plan(
+    scans: &[Scan],
+    crs: Option<Crs>,
+    mut warnings: Vec<String>,
+) -> Result<Plan, Error> {
+    let mut fields: Vec<Field<'_>> = Vec::new();
+    let mut places = HashMap::new();
+    let mut own = Vec::with_capacity(scans.len());
+    for (file, scan) in scans.iter().enumerate() {
+        let attributes = named(scan, &mut warnings);
+        for (name, kind) in &attributes {
+            let place = *places.entry(name.clone()).or_insert(fields.len());
+            if place == fields.len() {
+                let (name, of) = (name.clone(), scan.name());
+                fields.push(Field { name, kind: *kind, of, files: 0, first_files: 0 });
+            }
+            fields[place].join(file, scan.name(), *kind, &mut warnings)?;
+        }
+        own.push(attributes.into_iter().map(|(name, _)| name).collect());
+    }
+    tell_missing(scans, &fields, &mut warnings);
+    let single = scans.iter().all(Scan::is_single);
+    let axis = if single { Scalar::F32 } else { Scalar::F64 };
+    let axes = ["x", "y", "z"].map(|name| (name.to_owned(), axis));
+    let mut at = 0;
+    let slot = |(name, kind): (String, Scalar)| {
+        let slot = Slot::new(name, kind, at);
+        at += kind.size();
+        slot
+    };
+    let fields = fields.into_iter().map(|field| (field.name, field.kind));
+    let slots: Vec<Slot> = axes.into_iter().chain(fields).map(slot).collect();
+    let recipe = |names| Box::new(Places { slots: slots.clone(), names }) as Box<dyn Recipe>;
+    let recipes = own.into_iter().map(recipe).collect();
+    let head = Cloud { crs, warnings, scale: scale(scans), ..head(scans, slots, at, single) };
+    let layout = Layout { head, rows: Rows::Stride(0), count: 0, stride: at, bounds: None };
+    Ok(Plan { layout, recipes })
+}
+
+fn head(scans: &[Scan], slots: Vec<Slot>, stride: usize, single: bool) -> Cloud {
+    let store = Store::Records { bytes: Vec::new().into(), stride };
+    let table = Table { slots, store, big_endian: false, xyz: [0, 1, 2] };
+    let none = match single {
+        true => Coordinates::F32(Vec::new()),
+        false => Coordinates::F64(Vec::new()),
+    };
+    let formats = super::formats(scans);
+    // Colors are unpacked and names are common, as in no format that keeps rows as they are.
+    let format = if formats.len() == 1 { formats[0] } else { Format::Ply };
+    let names: Vec<String> = formats.iter().map(ToString::to_string).collect();
+    let description = format!("merged from {}", names.join(", "));
+    Cloud::from_table(format, description, none, table, Header::None)
+}
+
+/// The finest step, if all files state one.
+fn scale(scans: &[Scan]) -> Option<[f64; 3]> {
+    let steps = scans.iter().map(|scan| scan.head().scale());
+    let finest = |a: [f64; 3], b: [f64; 3]| std::array::from_fn(|axis| a[axis].min(b[axis]));
+    steps.collect::<Option<Vec<_>>>()?.into_iter().reduce(finest)
+}
+
+impl Field<'_> {
+    /// Adds the file of this number, which has it in this type.
+    fn join(
+        &mut self,
+        file: usize,
+        name: &str,
+        kind: Scalar,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        self.first_files += usize::from(self.first_files == file);
+        self.files += 1;
+        if kind == self.kind {
+            return Ok(());
+        }
+        let what = format!("'{}' is {kind}, and {} in {}", self.name, self.kind, self.of);
+        if COLORS.contains(&self.name.as_str()) {
+            let what = format!("{what}: colors of other depths");
+            return Err(Error::merge(name, &what, "convert one of the files first"));
+        }
+        let holds = |wide: &Scalar| kind.fits_in(*wide) && self.kind.fits_in(*wide);
+        let Some(wide) = KINDS.into_iter().find(holds) else {
+            let what = format!("{what}; no type holds the values of both");
+            return Err(Error::merge(name, &what, "convert one of the files first"));
+        };
+        if !kind.fits_in(self.kind) || !self.kind.fits_in(wide) || wide != self.kind {
+            warnings.push(format!("{name}: {what}; it becomes {wide}"));
+        }
+        self.kind = wide;
+        Ok(())
+    }
+}
+
+fn tell_missing(scans: &[Scan], fields: &[Field<'_>], warnings: &mut Vec<String>) {
+    for field in fields.iter().filter(|field| field.files < scans.len()) {
+        let others = match scans.len() - field.files - 1 {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let (name, value) = (&field.name, if is_float(field.kind) { "NaN" } else { "0" });
+        let first = scans[field.first_files].name();
+        warnings.push(format!("'{name}' is missing in {first}{others} and {value} there"));
+    }
+}
+
+fn is_float(kind: Scalar) -> bool {
+    matches!(kind, Scalar::F32 | Scalar::F64)
+}
+
+/// The names and types of a file's attributes.
+fn named(scan: &Scan, warnings: &mut Vec<String>) -> Vec<(String, Scalar)> {
+    let head = scan.head();
+    // What a text holds is known by its values alone.
+    let all: Vec<usize> = if head.has_lines() { (0..head.len()).collect() } else { Vec::new() };
+    let found = attributes(head, &all, &mut |warning| {
+        warnings.push(format!("{}: {warning}", scan.name()));
+    });
+    found.into_iter().map(|a| (a.name, a.column.kind())).collect()
+}
+
+/// The attributes of these rows under their common names.
+fn attributes(cloud: &Cloud, rows: &[usize], warn: &mut dyn FnMut(String)) -> Vec<Attribute> {
+    let mut warnings = Vec::new();
+    let mut all = cloud.attributes(rows, &mut warnings);
+    warnings.into_iter().for_each(warn);
+    if cloud.format == Some(Format::Pcd) {
+        all = conversion::unpacked(all);
+    }
+    conversion::rename(&mut all);
+    distinct(&mut all, ["x", "y", "z"].map(String::from).into());
+    all
+}
+
+impl Recipe for Places {
+    fn records(&self, _: &Scan, rows: &scan::Rows<'_>, stride: usize) -> Result<Vec<u8>, Error> {
+        let points = rows.coordinates()?;
+        let (cloud, range) = rows.cloud();
+        let chosen: Vec<usize> = range.collect();
+        let found = attributes(&cloud, &chosen, &mut |_| {}).into_iter();
+        let mut found: HashMap<_, _> =
+            found.filter(|a| self.names.contains(&a.name)).map(|a| (a.name, a.column)).collect();
+        let mut out = vec![0; rows.len() * stride];
+        let all: Vec<usize> = (0..rows.len()).collect();
+        for (place, slot) in self.slots.iter().enumerate() {
+            let column = match place {
+                0..3 => Some(points.axis(place, &all)),
+                _ => found.remove(&slot.name),
+            };
+            let column = column.unwrap_or_else(|| missing(slot.kind, rows.len()));
+            column.cast(slot.kind).write_into(0, &mut out, stride, slot.offset, false);
+        }
+        Ok(out)
+    }
+}
+
+/// What stands where a file has no such attribute.
+fn missing(kind: Scalar, rows: usize) -> Column {
+    match is_float(kind) {
+        true => Column::F64(vec![f64::NAN; rows]),
+        false => Column::U8(vec![0; rows]),
+    }
+}

@@ -1,0 +1,55 @@
+//! One coordinate system for all files.
+
+use crate::cloud::crs::Crs;
+use crate::error::Error;
+use crate::files::scan::Scan;
+
+/// The coordinate system of all files that state one.
+///
+/// # Errors
+/// If two state different ones.
+pub(super) fn agreed(scans: &[Scan], warnings: &mut Vec<String>) -> Result<Option<Crs>, Error> {
+    let Some(first) = scans.iter().find(|scan| scan.crs().is_some()) else { return Ok(None) };
+    let Some(crs) = first.crs() else { return Ok(None) };
+    let mut silent = Vec::new();
+    for scan in scans {
+        match scan.crs() {
+            None => silent.push(scan.name()),
+            Some(other) if same(crs, other) => {}
+            Some(other) => {
+                let what = format!(
+                    "is in the coordinate system {}, and {} in {}",
+                    other.name,
+                    first.name(),
+                    crs.name
+                );
+                let fix = "bring both into one, or leave one out";
+                return Err(Error::merge(scan.name(), &what, fix));
+            }
+        }
+    }
+    if let Some(name) = silent.first() {
+        let others = match silent.len() {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        warnings.push(format!(
+            "{name}{others}: no coordinate system is stated; taken to be that of {} ({})",
+            first.name(),
+            crs.name
+        ));
+    }
+    Ok(Some(crs.clone()))
+}
+
+/// Whether two systems are one, by their codes, or else by all that is stated.
+fn same(a: &Crs, b: &Crs) -> bool {
+    let text = |crs: &Crs| {
+        let wkt = crs.wkt.as_deref().unwrap_or_default();
+        wkt.chars().filter(|c| !c.is_whitespace()).collect::<String>()
+    };
+    match (a.epsg, b.epsg) {
+        (Some(a), Some(b)) => a == b,
+        _ => a.name == b.name && text(a) == text(b),
+    }
+}

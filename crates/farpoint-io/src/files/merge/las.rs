@@ -1,0 +1,399 @@
+//! LAS and LAZ files as one: a point format that has the fields of all, the finest step, one offset.
+
+use super::decimal::{Axis, Misfit, Shift, axis};
+use super::sources::{Recipe, Same};
+use super::{Plan, same_slots};
+use crate::cloud::coordinates::Coordinates;
+use crate::cloud::crs::Crs;
+use crate::cloud::header::{Header, LasHeader};
+use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::resolution::step_text;
+use crate::cloud::table::{Slot, Store};
+use crate::error::{Error, Fault};
+use crate::files::scan::{self, Scan};
+use crate::format::Format;
+use crate::formats::las::{self, Extra};
+use std::cmp::Reverse;
+
+/// What the LAS standard has files say of themselves that were merged.
+const SYSTEM: &[u8] = b"MERGE";
+const PROJECTION: &[u8] = b"LASF_Projection";
+/// The bit of the global encoding that tells how GPS times count.
+const STANDARD_TIME: u16 = 1;
+
+/// A file with its header.
+struct File<'a> {
+    scan: &'a Scan,
+    header: &'a LasHeader,
+}
+
+/// The layout of all rows, and how each file's rows come into it.
+pub(super) fn plan(
+    scans: &[Scan],
+    crs: Option<Crs>,
+    name: &str,
+    mut warnings: Vec<String>,
+) -> Result<Plan, Error> {
+    let file = |scan| match &Scan::head(scan).header {
+        Header::Las(header) => Some(File { scan, header }),
+        _ => None,
+    };
+    let files: Vec<File<'_>> = scans.iter().filter_map(file).collect();
+    let format = format(&files, &mut warnings);
+    let mut header = base(&files, format);
+    tell_times(&files, &mut warnings);
+    let (slots, stride) = fields(&files, format, &mut header, &mut warnings)?;
+    let axes = grid(scans, &files, name, &mut warnings)?;
+    [header.raw.x_scale_factor, header.raw.y_scale_factor, header.raw.z_scale_factor] =
+        axes.each_ref().map(|axis| axis.transform.0);
+    [header.raw.x_offset, header.raw.y_offset, header.raw.z_offset] =
+        axes.each_ref().map(|axis| axis.transform.1);
+    let recipe = |(number, file): (usize, &File<'_>)| -> Box<dyn Recipe> {
+        let shifts = axes.each_ref().map(|axis| axis.shifts[number]);
+        let (own, length) = (slots_of(file), file.stride());
+        let same = length == stride && same_slots(own, &slots);
+        match same && shifts == [(1, 0); 3] {
+            true => Box::new(Same),
+            false => Box::new(Records::new(own, length, &slots, same, shifts)),
+        }
+    };
+    let recipes = files.iter().enumerate().map(recipe).collect();
+    let compressed = scans.iter().any(|scan| scan.format() == Format::Laz);
+    let store = Store::Records { bytes: Vec::new().into(), stride };
+    let mut head = las::cloud(header, compressed, Coordinates::F64(Vec::new()), store, Vec::new());
+    (head.crs, head.warnings) = (crs, warnings);
+    let layout = Layout { head, rows: Rows::Stride(0), count: 0, stride, bounds: None };
+    Ok(Plan { layout, recipes })
+}
+
+impl File<'_> {
+    fn stride(&self) -> usize {
+        usize::from(self.header.raw.point_data_record_length)
+    }
+
+    fn extra(&self) -> &[u8] {
+        las::extra_bytes(self.header).unwrap_or_default()
+    }
+}
+
+fn slots_of<'a>(file: &File<'a>) -> &'a [Slot] {
+    file.scan.head().table.as_ref().map_or(&[], |table| &table.slots)
+}
+
+/// The point format that has the fields of all, but for waveforms: these are found by their place in a
+/// file.
+fn format(files: &[File<'_>], warnings: &mut Vec<String>) -> u8 {
+    let any = |formats: &[u8]| files.iter().any(|file| formats.contains(&file.header.format));
+    if let (true, Some(first)) =
+        (files.len() > 1, files.iter().find(|file| [4, 5, 9, 10].contains(&file.header.format)))
+    {
+        warnings.push(format!("{}: waveforms are left out", first.scan.name()));
+    } else if files.len() == 1 {
+        return files[0].header.format;
+    }
+    let color = any(&[2, 3, 5, 7, 8, 10]);
+    match (any(&[6, 7, 8, 9, 10]), any(&[8, 10]), color, any(&[1, 3, 4, 5])) {
+        (true, true, ..) => 8,
+        (true, _, true, _) => 7,
+        (true, ..) => 6,
+        (_, _, true, true) => 3,
+        (_, _, true, false) => 2,
+        (.., true) => 1,
+        _ => 0,
+    }
+}
+
+/// The header that the merged cloud's is made from: of a file whose version has the point format, and that
+/// states the coordinate system if one does.
+fn base(files: &[File<'_>], format: u8) -> LasHeader {
+    let fits = |file: &&File<'_>| (file.header.format >= 6) == (format >= 6);
+    let rank = |file: &&File<'_>| {
+        let version = file.header.raw.version;
+        (file.scan.crs().is_none(), Reverse((version.major, version.minor)))
+    };
+    let Some(file) = files.iter().filter(fits).min_by_key(rank) else {
+        unreachable!("the format is one of those that files have")
+    };
+    let mut header = file.header.clone();
+    header.format = format;
+    if files.len() > 1 {
+        header.raw.file_source_id = 0;
+        header.raw.system_identifier = [0; 32];
+        header.raw.system_identifier[..SYSTEM.len()].copy_from_slice(SYSTEM);
+    }
+    if file.scan.crs().is_none()
+        && let Some(other) = files.iter().find(|file| file.scan.crs().is_some())
+    {
+        let records = other.header.records.iter().filter(|record| record.user == PROJECTION);
+        header.records.extend(records.cloned());
+        let later = other.header.extended.iter().filter(|record| record.user == PROJECTION);
+        header.extended.extend(later.cloned());
+    }
+    header
+}
+
+/// GPS times that count differently can't be told from each other any more.
+fn tell_times(files: &[File<'_>], warnings: &mut Vec<String>) {
+    let timed = |file: &&File<'_>| ![0, 2].contains(&file.header.format);
+    let standard = |file: &File<'_>| file.header.raw.global_encoding & STANDARD_TIME != 0;
+    let mut all = files.iter().filter(timed);
+    let Some(first) = all.next() else { return };
+    if let Some(other) = all.find(|file| standard(file) != standard(first)) {
+        let (week, counted) = match standard(first) {
+            true => (other, first),
+            false => (first, other),
+        };
+        warnings.push(format!(
+            "GPS times count seconds of the week in {} and from 1980 in {}; they stay as they are",
+            week.scan.name(),
+            counted.scan.name()
+        ));
+    }
+}
+
+/// The slots of the merged records and their length; says what is missing where.
+fn fields(
+    files: &[File<'_>],
+    format: u8,
+    header: &mut LasHeader,
+    warnings: &mut Vec<String>,
+) -> Result<(Vec<Slot>, usize), Error> {
+    let first = &files[0];
+    let alike = |file: &File<'_>| {
+        file.header.format == first.header.format
+            && file.stride() == first.stride()
+            && same_slots(slots_of(file), slots_of(first))
+    };
+    if format == first.header.format && files.iter().all(alike) {
+        return Ok((slots_of(first).to_vec(), first.stride()));
+    }
+    let mut extras: Vec<(Extra<'_>, &str)> = Vec::new();
+    for file in files {
+        for extra in las::extras(file.header.format, file.stride(), file.extra()) {
+            let name = file.scan.name();
+            match extras.iter().find(|(known, _)| known.slots[0].name == extra.slots[0].name) {
+                None => extras.push((extra, name)),
+                Some((known, of)) => agree(known, &extra, of, name)?,
+            }
+        }
+    }
+    let data: Vec<u8> = extras.iter().flat_map(|(extra, _)| extra.without_limits()).collect();
+    let length: usize = extras.iter().map(|(extra, _)| extra.size()).sum();
+    let stride = las::base_length(format) + length;
+    las::describe_extras(header, &data)
+        .map_err(|Fault { what, fix, .. }| Error::merge(first.scan.name(), &what, &fix))?;
+    let short = u16::try_from(stride).map_err(|_| {
+        let what = format!("all fields together take {stride} bytes a point, too many for LAS");
+        Error::merge(first.scan.name(), &what, "leave out files, or write PLY first")
+    })?;
+    header.raw.point_data_record_length = short;
+    let slots = las::slots(format, stride, Some(&data));
+    tell_missing(files, &slots, warnings);
+    Ok((slots, stride))
+}
+
+/// Two descriptions of one name must be of one field.
+fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(), Error> {
+    let (a, b) = (&known.slots[0], &other.slots[0]);
+    if (a.kind, a.count, a.scale) == (b.kind, b.count, b.scale) {
+        return Ok(());
+    }
+    let what = format!(
+        "the field '{}' is {} x {}, and in {of} {} x {}",
+        a.name, b.kind, b.count, a.kind, a.count
+    );
+    Err(Error::merge(name, &what, "rename it in one of the files, or bring both into one type"))
+}
+
+/// Says which fields some files don't have, and what stands there.
+fn tell_missing(files: &[File<'_>], slots: &[Slot], warnings: &mut Vec<String>) {
+    for slot in slots {
+        let lacks = |file: &&File<'_>| source(slots_of(file), slot).is_none();
+        let without: Vec<&str> = files.iter().filter(lacks).map(|file| file.scan.name()).collect();
+        // Flags that older formats do not know are not worth a word.
+        let new = ["overlap", "scanner_channel"].contains(&slot.name.as_str());
+        if let (Some(first), false) = (without.first(), new) {
+            let others = match without.len() {
+                1 => String::new(),
+                n => format!(" and {} more", n - 1),
+            };
+            warnings.push(format!("'{}' is missing in {first}{others} and 0 there", slot.name));
+        }
+    }
+    for file in files {
+        let nothing = slots_of(file).iter().find(|slot| slot.name == "extra_bytes");
+        if let Some(slot) = nothing.filter(|_| !slots.iter().any(|s| s.name == "extra_bytes")) {
+            warnings.push(format!(
+                "{}: {} bytes a point that nothing describes are left out",
+                file.scan.name(),
+                slot.count
+            ));
+        }
+    }
+}
+
+/// Step and offset of each axis, and how each file's integers become multiples of it.
+fn grid(
+    scans: &[Scan],
+    files: &[File<'_>],
+    name: &str,
+    warnings: &mut Vec<String>,
+) -> Result<[Axis; 3], Error> {
+    let bounds = scans.iter().map(Scan::bounds).reduce(super::joined).flatten();
+    let mut axes = Vec::with_capacity(3);
+    for place in 0..3 {
+        let own: Vec<_> =
+            files.iter().map(|file| las::transforms(&file.header.raw)[place]).collect();
+        let bounds = bounds.map(|[low, high]| [low[place], high[place]]);
+        let found = axis(&own, bounds).map_err(|misfit| refused(misfit, files, &own, name))?;
+        let finest = own.iter().map(|(scale, _)| scale.abs()).fold(f64::INFINITY, f64::min);
+        if found.transform.0 < finest {
+            warnings.push(format!(
+                "{} is stored in steps of {}, finer than in any file, as their offsets ask for",
+                ["x", "y", "z"][place],
+                step_text(found.transform.0)
+            ));
+        }
+        axes.push(found);
+    }
+    let [x, y, z] = <[Axis; 3]>::try_from(axes).unwrap_or_else(|_| unreachable!("three axes"));
+    Ok([x, y, z])
+}
+
+fn refused(misfit: Misfit, files: &[File<'_>], own: &[(f64, f64)], name: &str) -> Error {
+    match misfit {
+        Misfit::NoDecimal(file) => {
+            let (scale, offset) = own[file];
+            let what = format!(
+                "its scale {scale} and offset {offset} are not decimal numbers that can be counted beside those \
+                 of {}",
+                files[usize::from(file == 0).min(files.len() - 1)].scan.name()
+            );
+            Error::merge(files[file].scan.name(), &what, "write it with --scale 0.001 first")
+        }
+        Misfit::TooFar(step) => {
+            let what = format!(
+                "the files reach too far for coordinates in steps of {} in 32 bits, which would keep all of them as \
+                 they are",
+                step_text(step)
+            );
+            Error::merge(
+                name,
+                &what,
+                "write the finest with a larger --scale first, or merge fewer",
+            )
+        }
+    }
+}
+
+/// The slot of a file's records that a slot of the merged ones comes from.
+fn source<'a>(own: &'a [Slot], wanted: &Slot) -> Option<&'a Slot> {
+    let named = |name: &str| own.iter().find(|slot| slot.name == name);
+    named(&wanted.name).or_else(|| match wanted.name.as_str() {
+        "scan_angle" => named("scan_angle_rank"),
+        _ => None,
+    })
+}
+
+/// How a value gets to its place.
+#[derive(Clone, Copy, Debug)]
+enum Move {
+    Bytes {
+        from: usize,
+        to: usize,
+        size: usize,
+    },
+    /// A value of some bits: first bit and mask on each side.
+    Bits {
+        from: usize,
+        first: u8,
+        mask: u8,
+        to: usize,
+        start: u8,
+    },
+    /// Whole degrees become steps of 0.006.
+    Angle {
+        from: usize,
+        to: usize,
+    },
+}
+
+/// How records of a file become those of the cloud.
+#[derive(Debug)]
+pub(super) struct Records {
+    /// Bytes of the file's own.
+    length: usize,
+    moves: Vec<Move>,
+    shifts: [Shift; 3],
+}
+
+impl Records {
+    fn new(own: &[Slot], length: usize, slots: &[Slot], same: bool, shifts: [Shift; 3]) -> Records {
+        let moves = match same {
+            true => vec![Move::Bytes { from: 0, to: 0, size: length }],
+            false => slots.iter().filter_map(|to| moved(source(own, to)?, to)).collect(),
+        };
+        Records { length, moves, shifts }
+    }
+
+    /// The records in the layout of all, `stride` bytes each. An error is the row of a coordinate that 32
+    /// bits don't hold.
+    fn converted(&self, records: &[u8], stride: usize) -> Result<Vec<u8>, u64> {
+        let mut out = vec![0; records.len() / self.length * stride];
+        let pairs = records.chunks_exact(self.length).zip(out.chunks_exact_mut(stride));
+        for (row, (from, to)) in pairs.enumerate() {
+            self.moves.iter().for_each(|one| one.apply(from, to));
+            for (axis, &(factor, plus)) in self.shifts.iter().enumerate() {
+                let at = 4 * axis;
+                let own = from[at..].first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes));
+                let new = i128::from(own) * i128::from(factor) + i128::from(plus);
+                let new = i32::try_from(new).map_err(|_| row as u64)?;
+                to[at..at + 4].copy_from_slice(&new.to_le_bytes());
+            }
+        }
+        Ok(out)
+    }
+}
+
+impl Recipe for Records {
+    fn records(&self, file: &Scan, rows: &scan::Rows<'_>, stride: usize) -> Result<Vec<u8>, Error> {
+        self.converted(rows.records().unwrap_or_default(), stride).map_err(|row| {
+            let what = format!("row {} lies beyond what its header states", rows.first() + row);
+            let fix = "the tiles need a larger step: write them with --scale first";
+            Error::merge(file.name(), &what, fix)
+        })
+    }
+}
+
+fn moved(own: &Slot, to: &Slot) -> Option<Move> {
+    let bits = |slot: &Slot| slot.bits.unwrap_or((0, 8));
+    match (own.name == to.name, own.bits.or(to.bits)) {
+        (false, _) => Some(Move::Angle { from: own.offset, to: to.offset }),
+        (true, None) => {
+            let size = own.kind.size() * own.count;
+            Some(Move::Bytes { from: own.offset, to: to.offset, size })
+        }
+        (true, Some(_)) => {
+            let (first, number) = bits(own);
+            let mask = ((1u16 << number) - 1) as u8;
+            Some(Move::Bits { from: own.offset, first, mask, to: to.offset, start: bits(to).0 })
+        }
+    }
+}
+
+impl Move {
+    fn apply(self, own: &[u8], out: &mut [u8]) {
+        match self {
+            Move::Bytes { from, to, size } => {
+                out[to..to + size].copy_from_slice(&own[from..from + size]);
+            }
+            Move::Bits { from, first, mask, to, start } => {
+                out[to] |= ((own[from] >> first) & mask) << start;
+            }
+            Move::Angle { from, to } => {
+                let steps = (f64::from(own[from] as i8) / 0.006).round() as i16;
+                out[to..to + 2].copy_from_slice(&steps.to_le_bytes());
+            }
+        }
+    }
+}

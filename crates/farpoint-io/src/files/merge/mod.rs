@@ -1,0 +1,221 @@
+//! Several files as one cloud: their rows one after another, in one layout.
+//!
+//! Tiles of a survey become one cloud in LAS: the finest step and one offset, the union of the fields.
+//! Files of one other format and layout are put together as they are stored. All else becomes columns of
+//! the types that hold the values of every file.
+
+mod columns;
+mod crs;
+mod decimal;
+mod equal;
+mod las;
+mod sources;
+
+pub use equal::EqualRows;
+
+use crate::ReadOptions;
+use crate::cloud::header::Header;
+use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::table::Slot;
+use crate::error::Error;
+use crate::files::filter::Filter;
+use crate::files::scan::Scan;
+use crate::format::Format;
+use sources::{Recipe, Same, Sources};
+use std::path::PathBuf;
+
+/// Files that are kept open, at most: a process may have about a thousand.
+const OPEN: usize = 256;
+
+/// A file of a [`Merged`] cloud.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MergedFile {
+    /// The file as the user named it.
+    pub name: String,
+    /// The number of its first row in the merged cloud.
+    pub first: u64,
+    /// How many rows it has.
+    pub rows: u64,
+    /// The minimum and maximum corner that its header states.
+    pub bounds: Option<[[f64; 3]; 2]>,
+}
+
+/// Several files as one cloud.
+///
+/// ```no_run
+/// use farpoint_io::{Merged, ReadOptions};
+/// let tiles = ["a.laz".into(), "b.laz".into()];
+/// let merged = Merged::open(&tiles, &ReadOptions::default(), None)?;
+/// merged.warnings().iter().for_each(|warning| eprintln!("{warning}"));
+/// let cloud = merged.scan().load()?;
+/// assert_eq!(merged.files()[1].first, merged.files()[0].rows);
+/// # Ok::<(), farpoint_io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Merged {
+    scan: Scan,
+    files: Vec<MergedFile>,
+}
+
+impl Merged {
+    /// Opens all files: reads their headers, and finds the layout that holds the rows of each. A file that
+    /// can't be read in parts is read whole if all such files take no more than `memory` bytes.
+    ///
+    /// # Errors
+    /// As [`Scan::open`]; [`Error::Merge`] if two files can't be in one cloud: coordinate systems that
+    /// differ, coordinates that would not stay as they are, fields of types that no type holds.
+    pub fn open(
+        paths: &[PathBuf],
+        options: &ReadOptions,
+        memory: Option<u64>,
+    ) -> Result<Merged, Error> {
+        let mut scans = Vec::with_capacity(paths.len());
+        let mut held = 0;
+        for path in paths {
+            let left = memory.map(|memory| memory.saturating_sub(held));
+            let scan = Scan::open(path, options, left)?;
+            held += scan.held();
+            scans.push(if scans.len() < OPEN { scan } else { scan.closed() });
+        }
+        let Some(first) = scans.first() else {
+            let fix = "give at least one";
+            return Err(Error::merge("no file", "there is nothing to merge", fix));
+        };
+        let name = match scans.len() {
+            1 => first.name().to_owned(),
+            n => format!("{} and {} more", first.name(), n - 1),
+        };
+        let format = first.format();
+        let files = files(&scans);
+        let Plan { mut layout, recipes } = plan(&scans, &name)?;
+        let bytes = scans.iter().map(Scan::bytes).sum();
+        layout.count = scans.iter().map(Scan::len).sum();
+        layout.bounds = files.iter().map(|file| file.bounds).reduce(joined).flatten();
+        layout.rows = Rows::Parts(Box::new(Sources::new(scans, recipes, &layout)));
+        let inputs = files.iter().map(|file| file.name.clone()).collect();
+        Ok(Merged { scan: Scan::of_parts(name, format, bytes, layout, inputs), files })
+    }
+
+    /// The same with rows left out, as [`Scan::filtered`].
+    ///
+    /// # Errors
+    /// [`Error::Field`] if there is no field that the filter asks for.
+    pub fn filtered(self, filter: Filter) -> Result<Merged, Error> {
+        Ok(Merged { scan: self.scan.filtered(filter)?, ..self })
+    }
+
+    /// All rows, as those of one file.
+    pub fn scan(&self) -> &Scan {
+        &self.scan
+    }
+
+    /// All rows, as those of one file, alone.
+    pub fn into_scan(self) -> Scan {
+        self.scan
+    }
+
+    /// The files, in their order.
+    pub fn files(&self) -> &[MergedFile] {
+        &self.files
+    }
+
+    /// What a user should know: warnings of the readers, and what became of fields that not all files have.
+    pub fn warnings(&self) -> &[String] {
+        self.scan.warnings()
+    }
+}
+
+/// How rows become those of one cloud. Rows, count and bounds of the layout are put in later.
+struct Plan {
+    layout: Layout,
+    recipes: Vec<Box<dyn Recipe>>,
+}
+
+fn plan(scans: &[Scan], name: &str) -> Result<Plan, Error> {
+    let mut warnings = Vec::new();
+    let crs = crs::agreed(scans, &mut warnings)?;
+    for scan in scans {
+        let more = scan.warnings().iter().map(|warning| format!("{}: {warning}", scan.name()));
+        // Warnings name their file; the name of all stands in front of them.
+        warnings.extend(more);
+    }
+    let las = |scan: &Scan| matches!(scan.head().header, Header::Las(_));
+    if scans.iter().all(las) {
+        return las::plan(scans, crs, name, warnings);
+    }
+    if scans.iter().all(|scan| same_layout(&scans[0], scan)) {
+        let head = scans[0].head().clone();
+        let head = crate::Cloud { crs, warnings, ..head };
+        let stride = scans[0].stride().unwrap_or(0);
+        let layout = Layout { head, rows: Rows::Stride(0), count: 0, stride, bounds: None };
+        return Ok(Plan {
+            layout,
+            recipes: scans.iter().map(|_| Box::new(Same) as Box<dyn Recipe>).collect(),
+        });
+    }
+    columns::plan(scans, crs, warnings)
+}
+
+/// Whether rows of both are the same bytes.
+fn same_layout(a: &Scan, b: &Scan) -> bool {
+    let (Some(x), Some(y)) = (&a.head().table, &b.head().table) else { return false };
+    let kinds = |scan: &Scan| std::mem::discriminant(&scan.head().header);
+    a.stride().is_some()
+        && a.stride() == b.stride()
+        && a.format() == b.format()
+        && kinds(a) == kinds(b)
+        && (x.big_endian, x.xyz) == (y.big_endian, y.xyz)
+        && same_slots(&x.slots, &y.slots)
+        && a.is_single() == b.is_single()
+        && written_alike(a, b)
+}
+
+/// Whether both would be written with the same header: arrays of one type and records differ.
+fn written_alike(a: &Scan, b: &Scan) -> bool {
+    match (&a.head().header, &b.head().header) {
+        (Header::Npy(a), Header::Npy(b)) => a.dtype == b.dtype,
+        (Header::Ply(a), Header::Ply(b)) => a.encoding == b.encoding,
+        (Header::Pcd(a), Header::Pcd(b)) => a.data == b.data,
+        _ => true,
+    }
+}
+
+fn same_slots(a: &[Slot], b: &[Slot]) -> bool {
+    let same = |(a, b): (&Slot, &Slot)| {
+        (&a.name, a.kind, a.count, a.offset) == (&b.name, b.kind, b.count, b.offset)
+            && (a.list, a.bits, a.scale) == (b.list, b.bits, b.scale)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same)
+}
+
+/// The files with the numbers of their rows.
+fn files(scans: &[Scan]) -> Vec<MergedFile> {
+    let mut first = 0;
+    let file = |scan: &Scan| {
+        let (name, rows) = (scan.name().to_owned(), scan.len());
+        first += rows;
+        MergedFile { name, first: first - rows, rows, bounds: scan.bounds() }
+    };
+    scans.iter().map(file).collect()
+}
+
+/// Around both; unknown if one is.
+fn joined(a: Option<[[f64; 3]; 2]>, b: Option<[[f64; 3]; 2]>) -> Option<[[f64; 3]; 2]> {
+    let ([a, b], [c, d]) = (a?, b?);
+    Some([
+        std::array::from_fn(|axis| a[axis].min(c[axis])),
+        std::array::from_fn(|axis| b[axis].max(d[axis])),
+    ])
+}
+
+/// A list of formats, each once.
+fn formats(scans: &[Scan]) -> Vec<Format> {
+    let mut all: Vec<Format> = Vec::new();
+    for scan in scans {
+        if !all.contains(&scan.format()) {
+            all.push(scan.format());
+        }
+    }
+    all
+}

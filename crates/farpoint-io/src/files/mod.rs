@@ -1,0 +1,9 @@
+//! Files: what a file is, reading and writing it whole or in parts, several as one cloud.
+
+pub(crate) mod detect;
+pub(crate) mod filter;
+pub(crate) mod input;
+pub(crate) mod merge;
+pub(crate) mod numbers;
+pub(crate) mod output;
+pub(crate) mod scan;

@@ -1,0 +1,254 @@
+//! Writing: the choice of the format, what it can't keep, and outputs that are refused.
+
+use crate::bytes::sink::{READ_ONLY, Sink, folder_of, put, put_by};
+use crate::cloud::column::Column;
+use crate::cloud::resolution::step_text;
+use crate::error::Error;
+use crate::format::{Format, writable};
+use crate::{
+    Cloud, Copc, TextStyle, WriteOptions, formats::copc, formats::e57, formats::las, formats::npy,
+    formats::pcd, formats::ply, formats::raw, formats::text,
+};
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes the given rows in their order; the path `-` is standard output. Returns warnings, which
+/// name each attribute that the format could not keep.
+///
+/// # Errors
+/// [`Error::Output`] if the format cannot be written, [`Error::RowOutOfRange`] if a row is not in the
+/// cloud, [`Error::Write`] if the system refuses.
+pub fn write(
+    path: &Path,
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+) -> Result<Vec<String>, Error> {
+    let format = match options.format {
+        None if path == Path::new("-") => {
+            cloud.format().filter(|f| f.can_write()).unwrap_or(Format::Ply)
+        }
+        _ => output_format(path, options)?,
+    };
+    let options = WriteOptions { format: Some(format), ..options.clone() };
+    let name = path.display().to_string();
+    // Standard output has no name: a text keeps its own layout there.
+    let style = options.style.or_else(|| (path != Path::new("-")).then(|| TextStyle::of(path)));
+    let (bytes, warnings) = encode(&name, cloud, rows, &options.style(style))?;
+    put(path, &bytes)?;
+    Ok(warnings)
+}
+
+/// Like [`write()`], into memory. The format is that of the cloud unless set in the options.
+///
+/// # Errors
+/// As [`write()`], without [`Error::Write`].
+pub fn write_bytes(
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+) -> Result<(Vec<u8>, Vec<String>), Error> {
+    encode("output", cloud, rows, options)
+}
+
+/// Writes bytes to a file as the other outputs are written: completely or not at all. The path `-` is standard
+/// output.
+///
+/// # Errors
+/// [`Error::Write`] if the system refuses, or if the file is there and is read-only.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    put(path, bytes)
+}
+
+/// Writes indices as a NumPy array of int64.
+///
+/// # Errors
+/// [`Error::Write`] if the system refuses.
+pub fn write_indices(path: &Path, indices: &[usize]) -> Result<(), Error> {
+    let values = Column::I64(indices.iter().map(|&i| i as i64).collect());
+    put(path, &npy::one_column(&values))
+}
+
+/// As [`write_indices`], of so many rows that `next` gives in blocks of any size.
+///
+/// # Errors
+/// [`Error::Write`] if the system refuses, or what `next` gives. The output is complete or not there.
+pub fn write_indices_in_blocks<E: From<Error>>(
+    path: &Path,
+    count: u64,
+    mut next: impl FnMut() -> Result<Option<Vec<u64>>, E>,
+) -> Result<(), E> {
+    let mut failed = None;
+    let written = put_by(path, |sink| {
+        let out: &mut dyn Write = match sink {
+            Sink::File(file) => file,
+            Sink::Stream(stream) => stream,
+        };
+        out.write_all(&npy::header_of_indices(count as usize))?;
+        loop {
+            match next() {
+                Ok(None) => return Ok(()),
+                Ok(Some(rows)) => {
+                    let bytes: Vec<u8> = rows.iter().flat_map(|row| row.to_le_bytes()).collect();
+                    out.write_all(&bytes)?;
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    return Err(io::Error::other("no more rows"));
+                }
+            }
+        }
+    });
+    failed.map_or(written.map_err(E::from), Err)
+}
+
+/// Writes arrays as an NPZ archive, from where they are: memory for a piece of one is all that it takes.
+///
+/// # Errors
+/// [`Error::Output`] if an array has not as many values as its shape, [`Error::Write`] if the system
+/// refuses.
+pub fn write_arrays(path: &Path, arrays: &[npy::Array<'_>]) -> Result<(), Error> {
+    if let Some(what) = arrays.iter().find_map(npy::Array::wrong) {
+        let fix = "give as many values as the shape has places".to_owned();
+        return Err(Error::Output { name: path.display().to_string(), what, fix });
+    }
+    put_by(path, |sink| npy::write_archive(sink, arrays))
+}
+
+/// Checks an output before heavy work: its format can be written, its folder exists, and it is not
+/// one of the inputs. Returns the format.
+///
+/// # Errors
+/// [`Error::Output`] if one of these does not hold.
+pub fn check_output(
+    path: &Path,
+    inputs: &[&Path],
+    options: &WriteOptions,
+) -> Result<Format, Error> {
+    if path == Path::new("-") && options.format.is_none() {
+        let same = inputs.first().and_then(|p| Format::from_path(p)).filter(|f| f.can_write());
+        return Ok(same.unwrap_or(Format::Ply));
+    }
+    let format = output_format(path, options)?;
+    if path == Path::new("-") {
+        return Ok(format);
+    }
+    let refuse = |what: String, fix: &str| Error::Output {
+        name: path.display().to_string(),
+        what,
+        fix: fix.into(),
+    };
+    if path.is_dir() {
+        return Err(refuse("is a folder".into(), "give the name of a file"));
+    }
+    if fs::metadata(path).is_ok_and(|there| there.is_file() && there.permissions().readonly()) {
+        return Err(refuse(READ_ONLY.into(), "make it writable, or write to another name"));
+    }
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        return Err(refuse(
+            format!("the folder {} is not there", folder.display()),
+            "create it first, or write elsewhere",
+        ));
+    }
+    if inputs.iter().any(|input| same_file(path, input)) {
+        return Err(refuse("is the input".into(), "write to another name; the input is kept"));
+    }
+    Ok(format)
+}
+
+pub(crate) fn output_format(path: &Path, options: &WriteOptions) -> Result<Format, Error> {
+    let format = options.format.or_else(|| Format::from_path(path));
+    let refuse = |what: String, fix: &str| {
+        Err(Error::Output { name: path.display().to_string(), what, fix: fix.to_owned() })
+    };
+    if options.copc.is_none() && options.format.is_none() && Copc::is_named(path) {
+        return refuse(
+            "COPC has levels, which come from a farthest-first order".into(),
+            "use 'farpoint order', or 'sample' with an exact algorithm; or leave out '.copc'",
+        );
+    }
+    if let Some(format) = format.filter(|format| options.copc.is_some() && *format != Format::Laz) {
+        return refuse(format!("COPC is LAZ, not {format}"), "give a name that ends in .copc.laz");
+    }
+    let what = match format {
+        Some(format) if format.can_write() => return Ok(format),
+        Some(format) => format!("{format} is read, not written"),
+        None => "the name does not tell a format".into(),
+    };
+    refuse(what, &format!("use one of {}", writable()))
+}
+
+pub(crate) fn encode(
+    name: &str,
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+) -> Result<(Vec<u8>, Vec<String>), Error> {
+    if let Some(&row) = rows.iter().find(|&&r| r >= cloud.len()) {
+        return Err(Error::RowOutOfRange { row, len: cloud.len() });
+    }
+    let format = options.format.or(cloud.format());
+    let format = output_format(Path::new(name), &WriteOptions { format, ..options.clone() })?;
+    let mut warnings: Vec<String> = left_out(cloud, format).into_iter().collect();
+    let bytes = match format {
+        Format::Ply => ply::write(cloud, rows, options, &mut warnings),
+        Format::Pcd => pcd::write(cloud, rows, options, &mut warnings),
+        Format::Las => las::write(cloud, rows, false, options, &mut warnings),
+        Format::Laz => match &options.copc {
+            Some(levels) => copc::write(cloud, rows, levels, options, &mut warnings),
+            None => las::write(cloud, rows, true, options, &mut warnings),
+        },
+        Format::Npy => npy::write(cloud, rows, options, &mut warnings),
+        Format::Npz => npy::write_packed(cloud, rows, options, &mut warnings),
+        Format::E57 => e57::write(cloud, rows, options, &mut warnings),
+        Format::Raw => raw::write(name, cloud, rows, &mut warnings),
+        _ => text::write(cloud, rows, options.style, &mut warnings),
+    };
+    if let Some(error) = cloud.unread.as_ref().and_then(|unread| unread.failed()) {
+        let fix = "read the whole file without a filter to see what is wrong with it".into();
+        return Err(Error::Output { name: name.to_owned(), what: error.to_string(), fix });
+    }
+    let bytes = bytes.map_err(|fault| Error::Output {
+        name: name.to_owned(),
+        what: match fault.at {
+            Some(place) => format!("{place}: {}", fault.what),
+            None => fault.what,
+        },
+        fix: fault.fix,
+    })?;
+    Ok((bytes, warnings))
+}
+
+/// Warns of what a file states of all its points and the format has no place for.
+pub(crate) fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
+    let las = |format| matches!(format, Format::Las | Format::Laz);
+    let from_las = cloud.format().is_some_and(las);
+    if from_las && las(format) {
+        return None;
+    }
+    let holds = |format| las(format) || format == Format::E57;
+    let crs = cloud.crs().filter(|crs| !holds(format) || crs.wkt.is_none());
+    let crs = crs.map(|crs| format!("the coordinate system ({})", crs.name));
+    let scale = cloud.scale().filter(|_| from_las && format != Format::E57);
+    let scale = scale.map(|scale| scale.map(step_text)).map(|[x, y, z]| match x == y && y == z {
+        true => format!("the scale ({x}) of LAS"),
+        false => format!("the scale ({x} {y} {z}) of LAS"),
+    });
+    let lost: Vec<String> = crs.into_iter().chain(scale).collect();
+    (!lost.is_empty()).then(|| format!("{} cannot be kept in {format}", lost.join(" and ")))
+}
+
+/// Whether two paths lead to one file, through links too.
+fn same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(a), Ok(b)) = (fs::metadata(a), fs::metadata(b)) {
+        use std::os::unix::fs::MetadataExt;
+        return a.dev() == b.dev() && a.ino() == b.ino();
+    }
+    match (fs::canonicalize(a), fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    }
+}

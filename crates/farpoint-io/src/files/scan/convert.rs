@@ -1,0 +1,224 @@
+//! Writing rows in any format a block at a time: the bytes of all rows at once.
+//!
+//! What a writer decides for all rows (names, types, the step of coordinates) depends on their extreme
+//! values. So every block is written together with the few chosen rows that have those, whose
+//! records are then cut off again; blocks that are not written alike are an error.
+
+mod extremes;
+mod shape;
+
+use super::{Scan, Source};
+use crate::bytes::sink::{Sink, put_by};
+use crate::cloud::Cloud;
+use crate::cloud::header::DataKind;
+use crate::cloud::header::{Header, LasHeader};
+use crate::cloud::whole::Whole;
+use crate::error::{Error, Fault};
+use crate::files::output::{encode, output_format};
+use crate::format::Format;
+use crate::{Encoding, TextStyle, WriteOptions, formats::las};
+use extremes::Extremes;
+use shape::{Head, Shape};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Gives the rows of a block as they are stored.
+type Block<'a> = &'a mut dyn FnMut(usize) -> io::Result<Vec<u8>>;
+
+/// What blocks are written with.
+struct Writing<'a> {
+    scan: &'a Scan,
+    name: String,
+    format: Format,
+    options: WriteOptions,
+    /// What all rows of the file tell.
+    whole: Arc<Whole>,
+    /// The chosen rows that have extreme values.
+    extremes: Vec<u8>,
+    /// Rows in all.
+    count: u64,
+    /// The first block's header.
+    head: Option<Head>,
+    /// The same, where it is one of LAS.
+    las: Option<Box<LasHeader>>,
+    warnings: Vec<String>,
+    fault: Option<Error>,
+}
+
+impl Scan {
+    /// Whether [`Scan::write_blocks`] can write to `path` with these options.
+    ///
+    /// # Errors
+    /// [`Error::Output`] if the format cannot be written.
+    pub fn writes_blocks(&self, path: &Path, options: &WriteOptions) -> Result<bool, Error> {
+        if !matches!(self.source, Source::Parts { .. }) || path == Path::new("-") {
+            return Ok(false);
+        }
+        let own = match &self.head().header {
+            Header::Pcd(header) => header.data == DataKind::BinaryCompressed,
+            _ => false,
+        };
+        let packed = options.encoding.map_or(own, |given| given == Encoding::BinaryCompressed);
+        Ok(match output_format(path, options)? {
+            Format::Ply | Format::Las | Format::Laz | Format::Npy | Format::Text => true,
+            Format::Pcd => !packed,
+            _ => false,
+        })
+    }
+
+    /// Writes `count` rows, which `block` gives as they are stored, by numbers below `blocks`, each twice: one
+    /// after another, or each with a line feed where rows are lines ([`Scan::stride`] is `None`). Reads
+    /// the file once, on so many threads, for what a writer must know of all rows. The bytes are those that
+    /// [`crate::write()`] writes of these rows of the whole cloud. Returns warnings.
+    ///
+    /// # Errors
+    /// As [`crate::write()`] and [`Scan::read`], what `block` gives, and [`Error::Output`] if blocks come out
+    /// differently, as lines can that differ among themselves. The output is complete or not there.
+    ///
+    /// # Panics
+    /// Unless [`Scan::writes_blocks`], and if there is no block.
+    pub fn write_blocks<E: From<Error>>(
+        &self,
+        path: &Path,
+        options: &WriteOptions,
+        (count, blocks, threads): (u64, usize, usize),
+        mut block: impl FnMut(usize) -> Result<Vec<u8>, E>,
+    ) -> Result<Vec<String>, E> {
+        assert!(self.writes_blocks(path, options)? && blocks > 0, "blocks that can be written");
+        let mut writing = self.writing(path, options, count, threads)?;
+        let mut found = Extremes::default();
+        for k in 0..blocks {
+            found.look(&writing.cloud(block(k)?)?);
+        }
+        writing.extremes = found.stored(self.stride().is_none());
+        let mut failed: Option<E> = None;
+        let written = put_by(path, |sink| {
+            let Sink::File(file) = sink else { return Err(io::Error::other("is no file")) };
+            writing.run(file, blocks, &mut |k| {
+                block(k).map_err(|error| {
+                    failed = Some(error);
+                    io::Error::other("no more rows")
+                })
+            })
+        });
+        match (failed, writing.fault) {
+            (Some(error), _) => Err(error),
+            (None, Some(fault)) => Err(fault.into()),
+            (None, None) => written.map(|()| writing.warnings).map_err(E::from),
+        }
+    }
+
+    fn writing(
+        &self,
+        path: &Path,
+        options: &WriteOptions,
+        count: u64,
+        threads: usize,
+    ) -> Result<Writing<'_>, Error> {
+        let format = output_format(path, options)?;
+        let style = options.style.or_else(|| Some(TextStyle::of(path)));
+        // Compressed once all is put together.
+        let each = if format == Format::Laz { Format::Las } else { format };
+        let (extremes, head, las, warnings, fault) = Default::default();
+        Ok(Writing {
+            scan: self,
+            name: path.display().to_string(),
+            format,
+            options: options.clone().format(each).style(style),
+            whole: Arc::new(self.whole(threads)?),
+            extremes,
+            count,
+            head,
+            las,
+            warnings,
+            fault,
+        })
+    }
+}
+
+impl Writing<'_> {
+    /// The cloud of rows as they are stored.
+    fn cloud(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
+        Ok(Cloud { whole: Some(Arc::clone(&self.whole)), ..self.scan.of_stored(stored)? })
+    }
+
+    /// Writes all blocks.
+    fn run(&mut self, file: &mut File, blocks: usize, block: Block<'_>) -> io::Result<()> {
+        let mut first = Some(self.body(block(0)?)?);
+        if let Some(header) = self.las.take() {
+            let (compress, mut number, mut told) = (self.format == Format::Laz, 0, Vec::new());
+            let mut next = || {
+                number += 1;
+                match first.take() {
+                    Some(body) => Ok(Some(body)),
+                    None if number > blocks => Ok(None),
+                    None => self.body(block(number - 1)?).map(Some),
+                }
+            };
+            let done = las::stream(&header, compress, file, &mut next, &mut told);
+            return done.map_err(|mut found| match found.io.take() {
+                Some(error) => error,
+                None => self.refuse(cannot(&self.name, found)),
+            });
+        }
+        let head = self.head.as_ref().map(|head| head.of(self.count));
+        file.write_all(&head.unwrap_or_default())?;
+        file.write_all(&first.take().unwrap_or_default())?;
+        for k in 1..blocks {
+            let body = self.body(block(k)?)?;
+            file.write_all(&body)?;
+        }
+        Ok(())
+    }
+
+    /// What is written of a block, without a header.
+    fn body(&mut self, stored: Vec<u8>) -> io::Result<Vec<u8>> {
+        self.converted(stored).map_err(|error| self.refuse(error))
+    }
+
+    fn refuse(&mut self, error: Error) -> io::Error {
+        self.fault = Some(error);
+        io::Error::other("the output cannot be made")
+    }
+
+    fn converted(&mut self, mut stored: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let rows = self.scan.of_stored(stored.clone())?.len();
+        stored.extend_from_slice(&self.extremes);
+        let cloud = self.cloud(stored)?;
+        let all: Vec<usize> = (0..cloud.len()).collect();
+        let (bytes, warnings) = encode(&self.name, &cloud, &all, &self.options)?;
+        for warning in warnings {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+        let differs = || Error::Output {
+            name: self.name.clone(),
+            what: "the rows differ so that they cannot be written in blocks".into(),
+            fix: "write the input's format, or allow more memory".into(),
+        };
+        let each = self.options.format.unwrap_or(self.format);
+        let shape = Shape::of(each, &bytes, all.len(), &cloud.header).ok_or_else(differs)?;
+        if self.head.is_none() && each == Format::Las {
+            let read =
+                las::read(Cow::Borrowed(&bytes)).map_err(|fault| cannot(&self.name, fault))?;
+            if let Header::Las(header) = read.header {
+                self.las = Some(header);
+            }
+        }
+        match &self.head {
+            None => self.head = Some(shape.head),
+            Some(head) if *head == shape.head => {}
+            Some(_) => return Err(differs()),
+        }
+        Ok(shape.body.first(&bytes, rows))
+    }
+}
+
+/// An output that cannot be made.
+fn cannot(name: &str, Fault { what, fix, .. }: Fault) -> Error {
+    Error::Output { name: name.to_owned(), what, fix }
+}

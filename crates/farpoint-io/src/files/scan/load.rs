@@ -1,0 +1,45 @@
+//! A cloud in memory of all rows of a file as they are stored.
+
+use super::{Scan, Source};
+use crate::bytes::memory;
+use crate::bytes::parallel;
+use crate::cloud::Cloud;
+use crate::error::Error;
+
+impl Scan {
+    /// Reads all rows into memory.
+    ///
+    /// # Errors
+    /// As [`Scan::read`]; [`Error::TooLarge`] if less memory is free than that takes.
+    pub fn load(&self) -> Result<Cloud, Error> {
+        let (layout, starts) = match &self.source {
+            Source::Whole(cloud) => return Ok(cloud.clone()),
+            Source::Parts { layout, starts, .. } => (layout, starts),
+        };
+        if self.stride().is_none() {
+            let mut stored = Vec::new();
+            for part in 0..self.parts() {
+                let rows = self.read(part)?;
+                for row in 0..rows.len() {
+                    stored.extend_from_slice(rows.stored(row));
+                    stored.push(b'\n');
+                }
+            }
+            return self.of_stored(stored);
+        }
+        let stride = layout.stride;
+        let place = if self.is_single() { size_of::<[f32; 3]>() } else { size_of::<[f64; 3]>() };
+        memory::require(&self.name, self.len().saturating_mul((stride + place) as u64))?;
+        let mut stored = vec![0; self.len() as usize * stride];
+        let mut rest = stored.as_mut_slice();
+        let parts = starts.windows(2).enumerate().map(|(part, rows)| {
+            (part, rest.split_off_mut(..(rows[1] - rows[0]) as usize * stride))
+        });
+        parallel::try_map(parts, |(part, own)| {
+            let rows = self.read(part)?;
+            own.unwrap_or_default().copy_from_slice(rows.records().unwrap_or_default());
+            Ok::<(), Error>(())
+        })?;
+        self.of_stored(stored)
+    }
+}

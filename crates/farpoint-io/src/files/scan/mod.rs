@@ -1,0 +1,330 @@
+//! A file whose rows are read in parts, with memory for a part alone.
+
+mod convert;
+mod load;
+mod open;
+mod part;
+mod place;
+mod some;
+mod within;
+mod write;
+
+pub use part::Rows;
+
+use crate::cloud::Cloud;
+use crate::cloud::column::Scalar;
+use crate::cloud::coordinates::Coordinates;
+use crate::cloud::crs::Crs;
+use crate::cloud::header::Header;
+use crate::cloud::layout::{self, Layout};
+use crate::cloud::lines::Piece;
+use crate::error::{Error, Fault};
+use crate::files::filter::Filter;
+use crate::format::Format;
+use crate::{formats::las, formats::npy, formats::pcd, formats::ply, formats::text};
+use place::Handle;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Bytes of the rows of a part, where that can be chosen.
+const PART: usize = 1 << 20;
+
+/// Bytes of memory of a line's place and coordinates.
+const LINE: u64 = 40;
+
+/// A file that can be read in parts: how many rows it has, and where they are. LAS, LAZ (and so COPC),
+/// binary PLY and PCD, NPY and raw files are read a part at a time; text, ascii PLY and PCD only if they are
+/// large, for that takes a pass over the file first; files of other formats are held in memory.
+///
+/// ```no_run
+/// use farpoint_io::{ReadOptions, Scan};
+/// let scan = Scan::open("scan.laz".as_ref(), &ReadOptions::default(), None)?;
+/// for part in 0..scan.parts() {
+///     let rows = scan.read(part)?;
+///     println!("rows from {}: {:?}", rows.first(), rows.coordinates()?.get(0));
+/// }
+/// # Ok::<(), farpoint_io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Scan {
+    name: String,
+    format: Format,
+    /// Bytes of the file.
+    length: u64,
+    source: Source,
+    /// The files that the rows come from.
+    inputs: Vec<String>,
+    /// Which rows are used.
+    filter: Filter,
+}
+
+#[derive(Debug)]
+enum Source {
+    Parts {
+        file: Handle,
+        layout: Layout,
+        /// Where each part starts, and the number of rows.
+        starts: Vec<u64>,
+    },
+    Whole(Cloud),
+}
+
+impl Scan {
+    /// How many rows there are.
+    pub fn len(&self) -> u64 {
+        match &self.source {
+            Source::Parts { layout, .. } => layout.count,
+            Source::Whole(cloud) => cloud.len() as u64,
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The file as the user named it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The files that the rows come from, as the user named them; none for standard input.
+    pub fn inputs(&self) -> &[String] {
+        &self.inputs
+    }
+
+    /// The same with rows left out: those that a filter does not use have NaN for coordinates.
+    ///
+    /// # Errors
+    /// [`Error::Field`] if there is no field that the filter asks for.
+    pub fn filtered(self, filter: Filter) -> Result<Scan, Error> {
+        filter.check(self.head(), &self.name)?;
+        Ok(Scan { filter, ..self })
+    }
+
+    /// Which rows are used.
+    pub fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    /// The format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The format as text, such as `LAZ 1.2, point format 3`.
+    pub fn description(&self) -> String {
+        self.head().description()
+    }
+
+    /// The coordinate reference system, if the file states one.
+    pub fn crs(&self) -> Option<&Crs> {
+        self.head().crs()
+    }
+
+    /// Warnings of the reader, as far as they are known before the rows are read.
+    pub fn warnings(&self) -> &[String] {
+        self.head().warnings()
+    }
+
+    /// A cloud without rows, with all else that the file says; with its rows if they are in memory.
+    pub fn head(&self) -> &Cloud {
+        match &self.source {
+            Source::Parts { layout, .. } => &layout.head,
+            Source::Whole(cloud) => cloud,
+        }
+    }
+
+    /// The whole cloud, where the file can't be read in parts.
+    pub fn cloud(&self) -> Option<&Cloud> {
+        match &self.source {
+            Source::Parts { .. } => None,
+            Source::Whole(cloud) => Some(cloud),
+        }
+    }
+
+    /// The minimum and maximum corner that the header states. Points may lie outside.
+    pub fn bounds(&self) -> Option<[[f64; 3]; 2]> {
+        match &self.source {
+            Source::Parts { layout, .. } => layout.bounds,
+            Source::Whole(_) => None,
+        }
+    }
+
+    /// Whether coordinates are float32; otherwise float64.
+    pub fn is_single(&self) -> bool {
+        self.head().coordinates().kind() == Scalar::F32
+    }
+
+    /// Scale and offset of each axis, where coordinates are stored as integers (LAS and LAZ): a
+    /// coordinate is `f64::from(integer) * scale + offset`.
+    pub fn transforms(&self) -> Option<[(f64, f64); 3]> {
+        match (&self.source, &self.head().header) {
+            (Source::Parts { .. }, Header::Las(header)) => Some(las::transforms(&header.raw)),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a stored row; `None` where rows differ, or are in memory.
+    pub fn stride(&self) -> Option<usize> {
+        match &self.source {
+            Source::Parts { layout: Layout { rows: layout::Rows::Lines(_), .. }, .. } => None,
+            Source::Parts { layout, .. } => Some(layout.stride),
+            Source::Whole(_) => None,
+        }
+    }
+
+    /// How many parts there are.
+    pub fn parts(&self) -> usize {
+        match &self.source {
+            Source::Parts { starts, .. } => starts.len() - 1,
+            Source::Whole(cloud) => cloud.len().div_ceil(part::ROWS),
+        }
+    }
+
+    /// The rows of a part.
+    ///
+    /// # Panics
+    /// If there is no such part.
+    pub fn rows(&self, part: usize) -> Range<u64> {
+        match &self.source {
+            Source::Parts { starts, .. } => starts[part]..starts[part + 1],
+            Source::Whole(cloud) => {
+                let first = part * part::ROWS;
+                first as u64..cloud.len().min(first + part::ROWS) as u64
+            }
+        }
+    }
+
+    /// The part that holds a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn part_of(&self, row: u64) -> usize {
+        assert!(row < self.len(), "row {row} of {}", self.len());
+        match &self.source {
+            Source::Parts { starts, .. } => starts.partition_point(|&start| start <= row) - 1,
+            Source::Whole(_) => row as usize / part::ROWS,
+        }
+    }
+
+    /// Bytes of memory that reading takes on each thread, at most.
+    pub fn memory_a_part(&self) -> u64 {
+        if let Source::Parts { layout: Layout { rows: layout::Rows::Lines(lines), .. }, .. } =
+            &self.source
+        {
+            let size = |piece: &Piece| 2 * piece.length as u64 + LINE * piece.rows as u64;
+            return lines.pieces.iter().map(size).max().unwrap_or(0);
+        }
+        if let Source::Parts { layout: Layout { rows: layout::Rows::Parts(parts), .. }, .. } =
+            &self.source
+        {
+            return parts.memory();
+        }
+        let rows = (0..self.parts()).map(|part| self.rows(part)).map(|rows| rows.end - rows.start);
+        let stride = self.stride().unwrap_or(0) + size_of::<[f64; 3]>();
+        // Twice, for what is compressed is read first.
+        2 * rows.max().unwrap_or(0) * stride as u64
+    }
+
+    /// Calls `each` with every part, on so many threads, in any order. After the first error no more
+    /// parts are begun.
+    ///
+    /// # Errors
+    /// As [`Scan::read`], or what `each` gives.
+    pub fn for_each<E: From<Error> + Send>(
+        &self,
+        threads: usize,
+        each: impl Fn(usize, Rows<'_>) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        self.for_each_of(0..self.parts(), threads, each)
+    }
+
+    /// As [`Scan::for_each`], of some parts.
+    ///
+    /// # Errors
+    /// As [`Scan::read`], or what `each` gives.
+    ///
+    /// # Panics
+    /// If there are no such parts.
+    pub fn for_each_of<E: From<Error> + Send>(
+        &self,
+        parts: Range<usize>,
+        threads: usize,
+        each: impl Fn(usize, Rows<'_>) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let (next, stop) = (AtomicUsize::new(parts.start), AtomicBool::new(false));
+        let first: Mutex<Option<E>> = Mutex::new(None);
+        let work = || {
+            while !stop.load(Ordering::Relaxed) {
+                let part = next.fetch_add(1, Ordering::Relaxed);
+                if part >= parts.end {
+                    return;
+                }
+                let done = self.read(part).map_err(E::from).and_then(|rows| each(part, rows));
+                if let Err(error) = done {
+                    stop.store(true, Ordering::Relaxed);
+                    first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            // Where the system refuses a thread, the others do its share.
+            (1..threads.min(parts.len()))
+                .for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
+            work();
+        });
+        first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    fn fault(&self, fault: Fault) -> Error {
+        fault.named(&self.name, self.format)
+    }
+}
+
+/// The coordinates of a table of this format.
+fn coordinates(
+    head: &Cloud,
+    table: &crate::cloud::table::Table,
+    count: usize,
+) -> Result<Coordinates, Fault> {
+    match &head.header {
+        Header::Las(header) => match &table.store {
+            crate::cloud::table::Store::Records { bytes, stride } => {
+                Ok(las::coordinates(&header.raw, bytes, *stride))
+            }
+            _ => Err(Fault::new("points are no records")),
+        },
+        Header::Npy(header) => npy::coordinates(table, count, header.plain).map(|found| found.0),
+        Header::Pcd(_) => pcd::coordinates(table, count),
+        Header::Text(_) => text::coordinates(table, count),
+        _ => ply::coordinates(table, count),
+    }
+}
+
+/// The places where parts of `count` rows start.
+fn starts(layout: &Layout) -> Vec<u64> {
+    let mut starts = vec![0];
+    match &layout.rows {
+        layout::Rows::Stride(_) => {
+            let rows = (PART / layout.stride.max(1)).clamp(1, part::ROWS) as u64;
+            starts.extend((1..=layout.count.div_ceil(rows)).map(|k| layout.count.min(k * rows)));
+        }
+        layout::Rows::Chunks(chunks) => starts.extend(ends(chunks.points())),
+        layout::Rows::Parts(parts) => starts.extend(ends(parts.points())),
+        layout::Rows::Lines(lines) => {
+            starts.extend(ends(lines.pieces.iter().map(|piece| piece.rows).collect()));
+        }
+    }
+    starts
+}
+
+/// Where parts of so many rows end.
+fn ends(points: Vec<usize>) -> impl Iterator<Item = u64> {
+    points.into_iter().scan(0, |at, points| {
+        *at += points as u64;
+        Some(*at)
+    })
+}

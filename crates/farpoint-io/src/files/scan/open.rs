@@ -1,0 +1,248 @@
+//! Opening a file for reading in parts.
+
+use super::place::{Handle, read_at};
+use super::{Scan, Source, starts};
+use crate::cloud::layout::{Layout, Rows};
+use crate::error::{Error, Fault};
+use crate::files::filter::Filter;
+use crate::format::Format;
+use crate::{
+    ReadOptions, bytes::load, bytes::memory, bytes::unpack, cloud::degrees, files::detect,
+    files::input::decode, formats::las, formats::npy, formats::pcd, formats::ply, formats::raw,
+    formats::text,
+};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Bytes in which a header is looked for first, and at most.
+const HEAD: u64 = 1 << 16;
+const LONGEST: u64 = 64 << 20;
+/// Memory that reading a whole file takes, as a multiple of its bytes, at least.
+const WHOLE: u64 = 3;
+
+impl Scan {
+    /// Opens a file: reads its header, and how many rows it has. A file that can't be read in parts is
+    /// read whole if that takes no more than `memory` bytes, as far as its length tells. Text that would take more
+    /// is read once to see where its lines are (unless `memory` is 0).
+    ///
+    /// # Errors
+    /// As [`crate::read`]; [`Error::NotInParts`] if the file would have to be read whole and is too
+    /// large for that.
+    pub fn open(path: &Path, options: &ReadOptions, memory: Option<u64>) -> Result<Scan, Error> {
+        let name = path.display().to_string();
+        let fail = |source| Error::Read { name: name.clone(), source };
+        if path == Path::new("-") {
+            let cloud = crate::read(path, options)?;
+            let format = cloud.format().unwrap_or(Format::Text);
+            let name = "standard input".into();
+            let source = Source::Whole(cloud);
+            return Ok(Scan {
+                name,
+                format,
+                length: 0,
+                source,
+                inputs: Vec::new(),
+                filter: Filter::default(),
+            });
+        }
+        let mut file = File::open(path).map_err(fail)?;
+        let about = file.metadata().map_err(fail)?;
+        let length = about.len();
+        if about.is_file() {
+            let packed = packed(&mut file, length).map_err(fail)?;
+            let (format, layout) = match packed {
+                Some(_) => (Format::of_input(path).unwrap_or(Format::Text), None),
+                None => in_parts(&mut file, length, &name, options)?,
+            };
+            if let Some(layout) = layout {
+                let starts = starts(&layout);
+                let source = Source::Parts { file: Handle::Open(file), layout, starts };
+                let inputs = vec![name.clone()];
+                return Ok(Scan {
+                    name,
+                    format,
+                    length,
+                    source,
+                    inputs,
+                    filter: Filter::default(),
+                });
+            }
+            let needed = packed.unwrap_or(0).max(length).saturating_mul(WHOLE);
+            if let Some(limit) = memory.filter(|&limit| needed > limit) {
+                if limit > 0
+                    && packed.is_none()
+                    && let Some(layout) = in_lines(&mut file, length, format, &name, options)?
+                {
+                    let starts = starts(&layout);
+                    let source = Source::Parts { file: Handle::Open(file), layout, starts };
+                    let inputs = vec![name.clone()];
+                    let filter = Filter::default();
+                    return Ok(Scan { name, format, length, source, inputs, filter });
+                }
+                return Err(Error::NotInParts { name, format, needed, limit });
+            }
+        }
+        memory::require(&name, length)?;
+        let bytes = load::whole(&mut File::open(path).map_err(fail)?, length, &name)?;
+        let cloud = decode(Cow::Owned(bytes), &name, options)?;
+        let format = cloud.format().unwrap_or(Format::Text);
+        let inputs = vec![name.clone()];
+        Ok(Scan {
+            name,
+            format,
+            length,
+            source: Source::Whole(cloud),
+            inputs,
+            filter: Filter::default(),
+        })
+    }
+
+    /// Rows that are put together from elsewhere.
+    pub(crate) fn of_parts(
+        name: String,
+        format: Format,
+        length: u64,
+        layout: Layout,
+        inputs: Vec<String>,
+    ) -> Scan {
+        let starts = starts(&layout);
+        let source = Source::Parts { file: Handle::Elsewhere, layout, starts };
+        Scan { name, format, length, source, inputs, filter: Filter::default() }
+    }
+
+    /// The same, with the file closed but while a part is read.
+    pub(crate) fn closed(mut self) -> Scan {
+        if let Source::Parts { file, .. } = &mut self.source
+            && let Handle::Open(_) = file
+        {
+            *file = Handle::Closed(self.name.clone().into(), self.length);
+        }
+        self
+    }
+
+    /// Bytes of memory that are taken all the time: by a file that can't be read in parts.
+    pub fn held(&self) -> u64 {
+        match &self.source {
+            Source::Whole(_) => WHOLE * self.length,
+            Source::Parts { layout, .. } => match &layout.rows {
+                Rows::Parts(parts) => parts.held(),
+                _ => 0,
+            },
+        }
+    }
+
+    /// Bytes of the file.
+    pub fn bytes(&self) -> u64 {
+        self.length
+    }
+}
+
+/// Bytes of what is packed in a file, at least; `None` if it is not packed.
+fn packed(file: &mut File, length: u64) -> io::Result<Option<u64>> {
+    let mut start = [0; 3];
+    if length < 18 {
+        return Ok(None);
+    }
+    read_at(file, &mut start, 0)?;
+    if !unpack::is_packed(&start) {
+        return Ok(None);
+    }
+    let mut end = [0; 4];
+    read_at(file, &mut end, length - 4)?;
+    Ok(Some(unpack::stated_size(end)))
+}
+
+/// The format of a file, and where its rows are if that can be told.
+fn in_parts(
+    file: &mut File,
+    length: u64,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<(Format, Option<Layout>), Error> {
+    let fail = |source| Error::Read { name: name.to_owned(), source };
+    let mut size = HEAD.min(length);
+    loop {
+        let mut start = vec![0; size as usize];
+        read_at(file, &mut start, 0).map_err(fail)?;
+        let format = detect::detect(&start, name, options)?;
+        match layout(file, length, &start, format, name, options) {
+            // The header may go on.
+            Err(_) if size < length.min(LONGEST) => size = length.min(4 * size),
+            found => {
+                let mut found = found.map_err(|fault| fault.named(name, format))?;
+                if let Some(layout) = &mut found {
+                    warn_of_degrees(layout);
+                }
+                return Ok((format, found));
+            }
+        }
+    }
+}
+
+fn layout(
+    file: &mut File,
+    length: u64,
+    start: &[u8],
+    format: Format,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Option<Layout>, Fault> {
+    match format {
+        Format::Las | Format::Laz => las::layout(file, length),
+        Format::Ply => ply::layout(start, length),
+        Format::Pcd => pcd::layout(start, length),
+        Format::Npy => npy::layout(start, length),
+        Format::Raw => {
+            let read = |at: u64, length: usize| {
+                let mut bytes = vec![0; length];
+                read_at(file, &mut bytes, at).map(|()| bytes)
+            };
+            raw::layout(length, read, name, options)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Where the rows of a text are, found in a pass over the file.
+fn in_lines(
+    file: &mut File,
+    length: u64,
+    format: Format,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Option<Layout>, Error> {
+    let fail = |source| Error::Read { name: name.to_owned(), source };
+    let mut size = HEAD.min(length);
+    loop {
+        let mut start = vec![0; size as usize];
+        read_at(file, &mut start, 0).map_err(fail)?;
+        let found = match format {
+            Format::Text => text::layout(file, &start, size == length, name, options),
+            Format::Ply => ply::lines(file, &start),
+            Format::Pcd => pcd::lines(file, &start),
+            _ => Ok(None),
+        };
+        match found {
+            // The header may go on.
+            Err(_) if size < length.min(LONGEST) => size = length.min(16 * size),
+            Err(Fault { io: Some(source), .. }) => return Err(fail(source)),
+            found => {
+                let mut found = found.map_err(|fault| fault.named(name, format))?;
+                if let Some(layout) = &mut found {
+                    warn_of_degrees(layout);
+                }
+                return Ok(found);
+            }
+        }
+    }
+}
+
+/// As [`crate::read`] does.
+fn warn_of_degrees(layout: &mut Layout) {
+    let geographic = layout.head.crs().is_some_and(|crs| crs.geographic);
+    if geographic && !layout.head.warnings.iter().any(|warning| warning == degrees::WARNING) {
+        layout.head.warnings.push(degrees::WARNING.into());
+    }
+}

@@ -1,0 +1,196 @@
+//! Some rows of a file.
+
+use super::{Scan, Source, coordinates};
+use crate::cloud::Cloud;
+use crate::cloud::coordinates::Coordinates;
+use crate::cloud::layout;
+use crate::cloud::table::{Store, Table};
+use crate::error::{Error, Fault};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The most rows of a part, where that can be chosen.
+pub(super) const ROWS: usize = 1 << 16;
+
+/// The rows of a part of a [`Scan`].
+pub struct Rows<'a> {
+    scan: &'a Scan,
+    rows: Range<u64>,
+    pub(super) table: Option<Cow<'a, Table>>,
+    /// Rows of the table before the first of these.
+    skip: usize,
+}
+
+impl std::fmt::Debug for Rows<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rows({:?} of {})", self.rows, self.scan.name)
+    }
+}
+
+impl Scan {
+    /// Reads a part. Several threads may read at once.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if the file cannot be read, [`Error::Malformed`] if its content is damaged.
+    ///
+    /// # Panics
+    /// If there is no such part.
+    pub fn read(&self, part: usize) -> Result<Rows<'_>, Error> {
+        let rows = self.rows(part);
+        let (table, skip) = match &self.source {
+            Source::Parts { .. } => (self.table(part)?.map(Cow::Owned), 0),
+            Source::Whole(cloud) => (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize),
+        };
+        Ok(Rows { scan: self, rows, table, skip })
+    }
+
+    /// The rows of a part as they are stored.
+    fn table(&self, part: usize) -> Result<Option<Table>, Error> {
+        let Source::Parts { file, layout, starts } = &self.source else { return Ok(None) };
+        let read = |at: u64, length: usize| {
+            let mut bytes = vec![0; length];
+            file.read_at(&mut bytes, at)
+                .map_err(|source| Error::Read { name: self.name.clone(), source })?;
+            Ok(bytes)
+        };
+        if let layout::Rows::Lines(lines) = &layout.rows {
+            let piece = lines.pieces[part];
+            let table = layout.head.table.as_ref();
+            let Some(head) = table else { return Ok(None) };
+            let rows = lines.table(head, read(piece.at, piece.length)?);
+            let rows = rows.map_err(|fault| self.fault(fault.after(starts[part])))?;
+            let found = match &rows.store {
+                Store::Lines { spans, .. } => spans.len(),
+                _ => piece.rows,
+            };
+            if found != piece.rows {
+                let what = "the file was changed while it was read";
+                return Err(self.fault(Fault::new(what).fix("begin anew")));
+            }
+            return Ok(Some(rows));
+        }
+        let bytes = match &layout.rows {
+            layout::Rows::Stride(start) => {
+                let rows = (starts[part + 1] - starts[part]) as usize;
+                read(start + starts[part] * layout.stride as u64, rows * layout.stride)?
+            }
+            layout::Rows::Chunks(chunks) => {
+                let (at, length) = chunks.place(part);
+                chunks.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
+            }
+            layout::Rows::Lines(_) => Vec::new(),
+            layout::Rows::Parts(parts) => parts.read(part)?,
+        };
+        Ok(layout.head.table.as_ref().map(|head| Table {
+            slots: head.slots.clone(),
+            store: Store::Records { bytes: bytes.into(), stride: layout.stride },
+            big_endian: head.big_endian,
+            xyz: head.xyz,
+        }))
+    }
+}
+
+impl Rows<'_> {
+    /// The number of the first row in the file.
+    pub fn first(&self) -> u64 {
+        self.rows.start
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        (self.rows.end - self.rows.start) as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The stored bytes of row `row` of these: a record, or a line without its end. Empty where the
+    /// format keeps no rows.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn stored(&self, row: usize) -> &[u8] {
+        self.table.as_ref().map_or(&[], |table| table.row(self.skip + row))
+    }
+
+    /// All rows as they are stored, one after another; `None` where they differ in length.
+    pub(crate) fn records(&self) -> Option<&[u8]> {
+        match &self.table.as_ref()?.store {
+            Store::Records { bytes, stride } => {
+                Some(&bytes[self.skip * stride..(self.skip + self.len()) * stride])
+            }
+            _ => None,
+        }
+    }
+
+    /// The rows with their attributes, without coordinates; of a file that is held whole, all of its rows
+    /// with these at the range that comes with it.
+    pub(crate) fn cloud(&self) -> (Cow<'_, Cloud>, Range<usize>) {
+        match self.scan.cloud() {
+            Some(cloud) => (Cow::Borrowed(cloud), self.skip..self.skip + self.len()),
+            None => {
+                let table = self.table.as_deref().cloned();
+                let cloud = Cloud { table, ..self.scan.head().clone() };
+                (Cow::Owned(cloud), 0..self.len())
+            }
+        }
+    }
+
+    /// The coordinates, in the precision of the file; NaN in rows that the filter does not use.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if one is no number.
+    pub fn coordinates(&self) -> Result<Coordinates, Error> {
+        let mut points = self.places()?;
+        let filter = &self.scan.filter;
+        if filter.is_empty() {
+            return Ok(points);
+        }
+        let (cloud, range) = self.cloud();
+        let used = filter.of_rows(&cloud, &range.collect::<Vec<_>>(), &points);
+        for (row, _) in used.into_iter().enumerate().filter(|(_, used)| !used) {
+            match &mut points {
+                Coordinates::F32(points) => points[row] = [f32::NAN; 3],
+                Coordinates::F64(points) => points[row] = [f64::NAN; 3],
+            }
+        }
+        Ok(points)
+    }
+
+    /// The coordinates of all rows.
+    pub(super) fn places(&self) -> Result<Coordinates, Error> {
+        if let Some(cloud) = self.scan.cloud() {
+            return Ok(self.within(cloud));
+        }
+        let Some(table) = &self.table else {
+            return Ok(Coordinates::F64(Vec::new()));
+        };
+        let found = coordinates(self.scan.head(), table, self.len());
+        let fault = |fault: Fault| self.scan.fault(fault.after(self.first()));
+        found.map_err(fault)
+    }
+
+    /// The integers that LAS stores, from which [`Scan::transforms`] makes coordinates; `None` for other
+    /// formats.
+    pub fn integers(&self) -> Option<Vec<[i32; 3]>> {
+        self.scan.transforms()?;
+        let axis = |record: &[u8], at: usize| {
+            record[at..].first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes))
+        };
+        let point = |row: usize| {
+            let record = self.stored(row);
+            [axis(record, 0), axis(record, 4), axis(record, 8)]
+        };
+        Some((0..self.len()).map(point).collect())
+    }
+
+    fn within(&self, cloud: &Cloud) -> Coordinates {
+        let rows = self.rows.start as usize..self.rows.end as usize;
+        match cloud.coordinates() {
+            Coordinates::F32(points) => Coordinates::F32(points[rows].to_vec()),
+            Coordinates::F64(points) => Coordinates::F64(points[rows].to_vec()),
+        }
+    }
+}

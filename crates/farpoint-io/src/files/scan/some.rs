@@ -1,0 +1,89 @@
+//! A cloud of some rows of a file, which is written as the same rows of the whole cloud are.
+
+use super::{Rows, Scan, coordinates};
+use crate::cloud::Cloud;
+use crate::cloud::coordinates::{bounds, is_single};
+use crate::cloud::table::{Store, Table};
+use crate::cloud::whole::{Whole, Witnesses};
+use crate::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+
+impl Scan {
+    /// The cloud of these rows, given as they are stored, one after another (each with a line feed where rows
+    /// are lines). Reads the file once, on so many threads, for what a writer must know of all rows:
+    /// [`crate::write()`] then writes what it would write of the same rows of the whole cloud.
+    ///
+    /// # Errors
+    /// As [`Scan::read`].
+    pub fn some(&self, stored: Vec<u8>, threads: usize) -> Result<Cloud, Error> {
+        let whole = Arc::new(self.whole(threads)?);
+        Ok(Cloud { whole: Some(whole), ..self.of_stored(stored)? })
+    }
+
+    /// What all rows tell.
+    pub(super) fn whole(&self, threads: usize) -> Result<Whole, Error> {
+        let whole = Mutex::new(Whole::default());
+        self.for_each(threads, |_, rows| {
+            let found = rows.whole()?;
+            whole.lock().unwrap_or_else(PoisonError::into_inner).join(found);
+            Ok::<(), Error>(())
+        })?;
+        Ok(whole.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The cloud of rows as they are stored, which knows nothing of others.
+    pub(super) fn of_stored(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
+        let head = self.head();
+        let (store, count) = match (self.stride(), &head.table) {
+            (Some(stride), _) => {
+                let count = stored.len() / stride.max(1);
+                (Store::Records { bytes: stored.into(), stride }, count)
+            }
+            (None, Some(Table { store: Store::Lines { split, .. }, .. })) => {
+                let mut at = 0;
+                let spans = stored.split_inclusive(|&b| b == b'\n').map(|line| {
+                    at += line.len();
+                    (at - line.len(), at - usize::from(line.ends_with(b"\n")))
+                });
+                let spans: Vec<_> = spans.collect();
+                let count = spans.len();
+                (Store::Lines { bytes: stored.into(), spans, split: *split }, count)
+            }
+            (None, _) => return Ok(head.clone()),
+        };
+        let table = head.table.as_ref().map(|table| Table {
+            slots: table.slots.clone(),
+            store,
+            big_endian: table.big_endian,
+            xyz: table.xyz,
+        });
+        let points = table.as_ref().map(|table| coordinates(head, table, count)).transpose();
+        let points = points.map_err(|fault| self.fault(fault))?;
+        let points = points.unwrap_or_else(|| head.coordinates.clone());
+        Ok(Cloud { table, coordinates: points, ..head.clone() })
+    }
+}
+
+impl Rows<'_> {
+    /// What these rows tell.
+    fn whole(&self) -> Result<Whole, Error> {
+        let points = self.places()?;
+        let mut whole =
+            Whole { bounds: bounds(&points), single: is_single(&points), ..Whole::default() };
+        let Some(table) = &self.table else { return Ok(whole) };
+        let rows: Vec<usize> = (0..self.len()).collect();
+        let tokens = table.tokens(&rows);
+        for (slot, about) in table.slots.iter().enumerate().filter(|(_, slot)| slot.count == 1) {
+            // Of equal names a writer asks for the first.
+            if table.xyz.contains(&slot) || whole.values.contains_key(&about.name) {
+                continue;
+            }
+            let mut values = Witnesses::default();
+            if let Some(column) = table.column_of(slot, 0, &rows, tokens.as_deref()) {
+                values.add(&column);
+            }
+            whole.values.insert(about.name.clone(), values);
+        }
+        Ok(whole)
+    }
+}

@@ -1,0 +1,56 @@
+//! The coordinate system of COPC, which is always well-known text.
+
+use super::Copc;
+use crate::cloud::Cloud;
+use crate::cloud::crs::Crs;
+use crate::cloud::header::LasHeader;
+use crate::formats::las::new_record;
+
+/// Bytes that a record of LAS holds, with the zero at the end.
+const LONGEST: usize = u16::MAX as usize - 1;
+
+/// Whether this can be written as the well-known text of a file.
+pub(super) fn is_sound(text: &str) -> bool {
+    let plain = |c: char| !c.is_control() || c.is_whitespace();
+    let text = text.trim_end_matches('\0');
+    let ends = text.trim_end().ends_with([']', ')']);
+    text.len() <= LONGEST && text.chars().all(plain) && Crs::of_wkt(text).is_some() && ends
+}
+
+/// Puts the coordinate system into the header: what the options give, or what the file has, or what is
+/// known of its EPSG code.
+pub(super) fn state(
+    header: &mut LasHeader,
+    cloud: &Cloud,
+    options: &Copc,
+    warnings: &mut Vec<String>,
+) {
+    // Point formats from 6 on state it as text or not at all.
+    header.raw.global_encoding |= 16;
+    if let Some(text) = &options.wkt {
+        let is_text = |r: &crate::cloud::header::Record| r.is("LASF_Projection", 2112);
+        header.records.retain(|r| !is_text(r));
+        header.extended.retain(|r| !is_text(r));
+        return push(header, text);
+    }
+    if Crs::of_las(header).is_some_and(|crs| crs.wkt.is_some()) {
+        return;
+    }
+    let Some(crs) = cloud.crs() else {
+        let missing = "no coordinate system is stated; --crs-wkt FILE gives one";
+        return warnings.push(missing.into());
+    };
+    match crs.known_wkt().filter(|text| text.len() <= LONGEST) {
+        Some(text) => push(header, &text),
+        None => warnings.push(format!(
+            "the coordinate system ({}) is not known as well-known text and is left out; \
+             --crs-wkt FILE gives it",
+            crs.name
+        )),
+    }
+}
+
+fn push(header: &mut LasHeader, text: &str) {
+    let data = [text.trim_end_matches('\0').as_bytes(), b"\0"].concat();
+    header.records.push(new_record("LASF_Projection", 2112, "OGC WKT", &data));
+}

@@ -1,0 +1,69 @@
+//! What the header of an E57 file says of its scans.
+
+use super::{Kind, Reader, SCAN, attribute_name, described, fault, scale};
+use crate::bytes::quiet::guarded;
+use crate::cloud::Field;
+use crate::cloud::column::Scalar;
+use crate::cloud::crs::Crs;
+use crate::cloud::summary::Summary;
+use crate::error::Fault;
+use crate::format::Format;
+use ::e57::PointCloud;
+use std::fs::File;
+
+/// Reads the description of the scans, not their points.
+pub(crate) fn summary(file: &mut File) -> Result<Summary, Fault> {
+    guarded("the file cannot be decoded", || {
+        let reader = Reader::new(file).map_err(fault)?;
+        let scans = reader.pointclouds();
+        let points = scans.iter().map(|scan| scan.records).fold(0, u64::saturating_add);
+        let mut summary = Summary::new(Format::E57, described(&scans), points);
+        summary.fields = fields(&scans);
+        summary.bounds = bounds(&scans);
+        summary.crs = reader.coordinate_metadata().and_then(Crs::of_wkt);
+        summary.scale = scale(&scans);
+        summary.software = reader.library_version().map(str::to_owned);
+        let sensors = scans.iter().filter_map(|scan| scan.sensor_model.clone());
+        summary.system =
+            sensors.reduce(|all, one| if all == one { all } else { all + ", " + &one });
+        Ok(summary)
+    })
+}
+
+/// The attributes of all scans, with the types they have where no value is missing.
+fn fields(scans: &[PointCloud]) -> Vec<Field> {
+    let field = |name: &str, kind| Field { name: name.to_owned(), kind, count: 1 };
+    let mut kinds: Vec<(String, Kind)> = Vec::new();
+    for record in scans.iter().flat_map(|scan| &scan.prototype) {
+        let Some(name) = attribute_name(&record.name) else { continue };
+        let kind = Kind::of(&record.data_type);
+        match kinds.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = known.joined(kind),
+            None => kinds.push((name, kind)),
+        }
+    }
+    let coordinates = ["x", "y", "z"].map(|name| field(name, Scalar::F64));
+    let mut fields = Vec::from(coordinates);
+    fields.extend(kinds.iter().map(|(name, kind)| field(name, kind.scalar())));
+    if scans.len() > 1 {
+        fields.push(field(SCAN, if scans.len() <= 65535 { Scalar::U16 } else { Scalar::U32 }));
+    }
+    fields
+}
+
+/// The box around all scans; none if one of them states none, or is moved by a pose.
+fn bounds(scans: &[PointCloud]) -> Option<[[f64; 3]; 2]> {
+    let of_scan = |scan: &PointCloud| -> Option<[[f64; 3]; 2]> {
+        let bounds = scan.cartesian_bounds.as_ref().filter(|_| scan.transform.is_none())?;
+        let low = [bounds.x_min?, bounds.y_min?, bounds.z_min?];
+        let high = [bounds.x_max?, bounds.y_max?, bounds.z_max?];
+        (0..3).all(|axis| low[axis] <= high[axis]).then_some([low, high])
+    };
+    let boxes: Option<Vec<_>> = scans.iter().map(of_scan).collect();
+    boxes?.into_iter().reduce(|[low, high], [other_low, other_high]| {
+        [
+            std::array::from_fn(|axis| low[axis].min(other_low[axis])),
+            std::array::from_fn(|axis| high[axis].max(other_high[axis])),
+        ]
+    })
+}

@@ -1,0 +1,63 @@
+//! What the header states of the points: their number, returns and bounds.
+
+use super::{integers, transforms};
+use crate::cloud::header::LasHeader;
+
+/// The numbers in the header that depend on which points are kept.
+pub(crate) struct Counts {
+    stride: usize,
+    /// The bits of a record that count its return.
+    mask: u8,
+    count: u64,
+    returns: [u64; 16],
+    low: [i32; 3],
+    high: [i32; 3],
+}
+
+impl Counts {
+    pub(crate) fn new(header: &LasHeader) -> Counts {
+        Counts {
+            stride: usize::from(header.raw.point_data_record_length),
+            mask: if header.format < 6 { 7 } else { 15 },
+            count: 0,
+            returns: [0; 16],
+            low: [i32::MAX; 3],
+            high: [i32::MIN; 3],
+        }
+    }
+
+    pub(crate) fn add(&mut self, points: &[u8]) {
+        self.count += (points.len() / self.stride) as u64;
+        for record in points.chunks_exact(self.stride) {
+            self.returns[usize::from(record[14] & self.mask)] += 1;
+            for (axis, n) in integers(record).into_iter().enumerate() {
+                self.low[axis] = self.low[axis].min(n);
+                self.high[axis] = self.high[axis].max(n);
+            }
+        }
+    }
+
+    pub(crate) fn state(&self, header: &mut LasHeader) {
+        let (raw, count) = (&mut header.raw, self.count);
+        let value = |n: i32, axis: usize| {
+            let (scale, offset) = transforms(raw)[axis];
+            if count == 0 { 0.0 } else { f64::from(n) * scale + offset }
+        };
+        let low: [f64; 3] = std::array::from_fn(|a| value(self.low[a], a));
+        let high: [f64; 3] = std::array::from_fn(|a| value(self.high[a], a));
+        // A negative scale turns the two around.
+        [raw.min_x, raw.min_y, raw.min_z] = std::array::from_fn(|a| low[a].min(high[a]));
+        [raw.max_x, raw.max_y, raw.max_z] = std::array::from_fn(|a| low[a].max(high[a]));
+        let by_return = |i: usize| self.returns.get(i + 1).copied().unwrap_or(0);
+        // The old 32-bit counts stay 0 where LAS 1.4 says so.
+        let small = header.format < 6 && u32::try_from(count).is_ok();
+        let old = raw.large_file.is_none() || small;
+        raw.number_of_point_records = if old { count as u32 } else { 0 };
+        raw.number_of_points_by_return =
+            std::array::from_fn(|i| if old { by_return(i) as u32 } else { 0 });
+        if let Some(large) = &mut raw.large_file {
+            large.number_of_point_records = count;
+            large.number_of_points_by_return = std::array::from_fn(by_return);
+        }
+    }
+}

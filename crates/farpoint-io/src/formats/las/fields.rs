@@ -1,0 +1,194 @@
+//! Where the attributes are in a LAS point record.
+
+use crate::cloud::column::Scalar;
+use crate::cloud::table::Slot;
+
+use Scalar::{F32, F64, I8, I16, I32, U8, U16, U64};
+
+/// Bytes of one description in the extra bytes record.
+pub(super) const DESCRIPTION: usize = 192;
+
+/// A description of extra bytes, with the attribute or attributes that it stands for.
+pub(crate) struct Extra<'a> {
+    description: &'a [u8],
+    pub(crate) slots: Vec<Slot>,
+}
+
+impl Extra<'_> {
+    /// Bytes in a record.
+    pub(crate) fn size(&self) -> usize {
+        self.slots.iter().map(|s| s.kind.size() * s.count).sum()
+    }
+
+    /// The description without the lowest and highest value of one file.
+    pub(crate) fn without_limits(&self) -> Vec<u8> {
+        let mut bytes = self.description.to_vec();
+        if bytes[2] != 0 {
+            bytes[3] &= !6;
+            bytes[64..112].fill(0);
+        }
+        bytes
+    }
+}
+
+/// The extra bytes that are described, as far as the records have them.
+pub(crate) fn extras(format: u8, stride: usize, data: &[u8]) -> Vec<Extra<'_>> {
+    let mut at = base_length(format);
+    let mut extras = Vec::new();
+    for description in data.chunks_exact(DESCRIPTION) {
+        let extra = Extra { description, slots: described(description, at) };
+        let size = extra.size();
+        if size == 0 || at + size > stride {
+            break;
+        }
+        extras.push(extra);
+        at += size;
+    }
+    extras
+}
+
+/// The attributes of a point format, then the described extra bytes, then the others.
+pub(crate) fn slots(format: u8, stride: usize, extra: Option<&[u8]>) -> Vec<Slot> {
+    let mut slots = base(format);
+    let mut at = base_length(format);
+    for extra in extras(format, stride, extra.unwrap_or_default()) {
+        at += extra.size();
+        slots.extend(extra.slots);
+    }
+    if at < stride {
+        slots.push(Slot::new("extra_bytes", U8, at).count(stride - at));
+    }
+    slots
+}
+
+/// Bytes of a record without extra bytes.
+pub(crate) fn base_length(format: u8) -> usize {
+    [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67][usize::from(format.min(10))]
+}
+
+/// The attributes every record of a point format has.
+pub(super) fn base(format: u8) -> Vec<Slot> {
+    let mut slots = vec![
+        Slot::new("x", I32, 0),
+        Slot::new("y", I32, 4),
+        Slot::new("z", I32, 8),
+        Slot::new("intensity", U16, 12),
+    ];
+    let bits =
+        |name: &str, at: usize, first: u8, number: u8| Slot::new(name, U8, at).bits(first, number);
+    if format < 6 {
+        slots.extend([
+            bits("return_number", 14, 0, 3),
+            bits("number_of_returns", 14, 3, 3),
+            bits("scan_direction_flag", 14, 6, 1),
+            bits("edge_of_flight_line", 14, 7, 1),
+            bits("classification", 15, 0, 5),
+            bits("synthetic", 15, 5, 1),
+            bits("key_point", 15, 6, 1),
+            bits("withheld", 15, 7, 1),
+            Slot::new("scan_angle_rank", I8, 16),
+            Slot::new("user_data", U8, 17),
+            Slot::new("point_source_id", U16, 18),
+        ]);
+    } else {
+        slots.extend([
+            bits("return_number", 14, 0, 4),
+            bits("number_of_returns", 14, 4, 4),
+            bits("synthetic", 15, 0, 1),
+            bits("key_point", 15, 1, 1),
+            bits("withheld", 15, 2, 1),
+            bits("overlap", 15, 3, 1),
+            bits("scanner_channel", 15, 4, 2),
+            bits("scan_direction_flag", 15, 6, 1),
+            bits("edge_of_flight_line", 15, 7, 1),
+            Slot::new("classification", U8, 16),
+            Slot::new("user_data", U8, 17),
+            Slot::new("scan_angle", I16, 18),
+            Slot::new("point_source_id", U16, 20),
+        ]);
+    }
+    let (time, color, near, wave) = match format {
+        0 => (None, None, None, None),
+        1 => (Some(20), None, None, None),
+        2 => (None, Some(20), None, None),
+        3 => (Some(20), Some(28), None, None),
+        4 => (Some(20), None, None, Some(28)),
+        5 => (Some(20), Some(28), None, Some(34)),
+        6 => (Some(22), None, None, None),
+        7 => (Some(22), Some(30), None, None),
+        8 => (Some(22), Some(30), Some(36), None),
+        9 => (Some(22), None, None, Some(30)),
+        _ => (Some(22), Some(30), Some(36), Some(38)),
+    };
+    slots.extend(time.map(|at| Slot::new("gps_time", F64, at)));
+    for (i, name) in ["red", "green", "blue"].into_iter().enumerate() {
+        slots.extend(color.map(|at| Slot::new(name, U16, at + 2 * i)));
+    }
+    slots.extend(near.map(|at| Slot::new("nir", U16, at)));
+    if let Some(at) = wave {
+        slots.extend([
+            Slot::new("wave_packet_descriptor_index", U8, at),
+            Slot::new("wave_packet_offset", U64, at + 1),
+            Slot::new("wave_packet_size", Scalar::U32, at + 9),
+            Slot::new("wave_return_location", F32, at + 13),
+            Slot::new("wave_x_t", F32, at + 17),
+            Slot::new("wave_y_t", F32, at + 21),
+            Slot::new("wave_z_t", F32, at + 25),
+        ]);
+    }
+    slots
+}
+
+/// The attribute or attributes (of the withdrawn array types) that a description stands for.
+fn described(description: &[u8], at: usize) -> Vec<Slot> {
+    let (code, options) = (description[2], description[3]);
+    let name = &description[4..36];
+    let name = &name[..name.iter().position(|&b| b == 0).unwrap_or(32)];
+    let name = String::from_utf8_lossy(name).into_owned();
+    if code == 0 {
+        return vec![Slot::new(name, U8, at).count(usize::from(options))];
+    }
+    let kinds = [U8, I8, U16, I16, Scalar::U32, I32, U64, Scalar::I64, F32, F64];
+    let index = usize::from(code - 1);
+    let Some(&kind) = kinds.get(index % 10).filter(|_| index < 30) else {
+        return Vec::new();
+    };
+    let mut slot = Slot::new(name, kind, at).count(index / 10 + 1);
+    let number = |at: usize| -> f64 {
+        f64::from_le_bytes(description[at..at + 8].try_into().unwrap_or_default())
+    };
+    let scale = if options & 8 != 0 { number(112) } else { 1.0 };
+    let offset = if options & 16 != 0 { number(136) } else { 0.0 };
+    if options & 24 != 0 {
+        slot.scale = Some((scale, offset));
+    }
+    vec![slot]
+}
+
+/// The description of an added attribute, or of `count` undescribed bytes if there is no type.
+pub(super) fn description(name: &str, kind: Option<Scalar>, count: u8) -> Vec<u8> {
+    let mut bytes = vec![0u8; DESCRIPTION];
+    bytes[2] = match kind {
+        None => 0,
+        Some(U8) => 1,
+        Some(I8) => 2,
+        Some(U16) => 3,
+        Some(I16) => 4,
+        Some(Scalar::U32) => 5,
+        Some(I32) => 6,
+        Some(U64) => 7,
+        Some(Scalar::I64) => 8,
+        Some(F32) => 9,
+        Some(F64) => 10,
+    };
+    if kind.is_none() {
+        bytes[3] = count;
+    }
+    // Names are at most 32 bytes; a letter is not cut in two.
+    let mut end = name.len().min(32);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    bytes[4..4 + end].copy_from_slice(&name.as_bytes()[..end]);
+    bytes
+}

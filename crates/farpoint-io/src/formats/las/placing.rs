@@ -1,0 +1,122 @@
+//! Which attributes of another format go into the standard fields of a LAS record, and which become
+//! extra dimensions.
+//!
+//! An extra dimension must not have the name of a standard field: readers then refuse the file.
+
+use super::fields::base;
+use crate::cloud::column::{Attribute, Column, Scalar};
+use crate::cloud::table::Slot;
+use crate::cloud::unused;
+use crate::conversion::key;
+use std::collections::HashSet;
+
+/// Whole numbers up to this are doubles.
+const EXACT: f64 = (1u64 << 53) as f64;
+/// Longest name of an extra dimension in bytes.
+const LONGEST: usize = 32;
+
+/// Names of standard fields in the point formats that are not written, and other names that readers
+/// use for them.
+const OTHER_FIELDS: [&str; 12] = [
+    "x",
+    "y",
+    "z",
+    "scan_angle_rank",
+    "bit_fields",
+    "raw_classification",
+    "wavepacket_index",
+    "wavepacket_offset",
+    "wavepacket_size",
+    "x_t",
+    "y_t",
+    "z_t",
+];
+
+/// The attributes of a record.
+pub(super) struct Fields {
+    /// In standard fields.
+    pub(super) known: Vec<(Slot, Column)>,
+    /// As extra dimensions, under names that are free.
+    pub(super) added: Vec<Attribute>,
+}
+
+impl Fields {
+    /// Of a point format.
+    pub(super) fn of(attributes: Vec<Attribute>, format: u8, warnings: &mut Vec<String>) -> Fields {
+        let base = base(format);
+        let taken: HashSet<String> = attributes.iter().map(|a| a.name.clone()).collect();
+        let mut fields = Fields { known: Vec::new(), added: Vec::new() };
+        for attribute in attributes {
+            let attribute = standard(attribute, &taken);
+            let slot = base.iter().skip(3).find(|slot| slot.name == attribute.name);
+            match slot.filter(|slot| holds(slot, &attribute.column)) {
+                Some(slot) => fields.known.push((slot.clone(), attribute.column)),
+                None => fields.added.push(attribute),
+            }
+        }
+        name_dimensions(&mut fields.added, &base, warnings);
+        fields
+    }
+}
+
+/// Attributes that LAS has in another form.
+fn standard(attribute: Attribute, taken: &HashSet<String>) -> Attribute {
+    let Attribute { name, column } = &attribute;
+    let values = || (0..column.len()).map(|i| column.get(i));
+    let free = |field: &str| !taken.contains(field);
+    let made = |name: &str, column: Column| Attribute { name: name.into(), column };
+    match name.as_str() {
+        // The scan of an E57 file is what LAS calls the source of a point.
+        "scan" if free("point_source_id") && column.whole_within(0.0, 65535.0) => {
+            made("point_source_id", column.cast(Scalar::U16))
+        }
+        // E57 counts returns from 0.
+        "return_index" if free("return_number") && column.whole_within(0.0, 14.0) => {
+            made("return_number", Column::U8(values().map(|v| v as u8 + 1).collect()))
+        }
+        // Older point formats store whole degrees, those from 6 on steps of 0.006.
+        "scan_angle_rank" if free("scan_angle") && column.whole_within(-180.0, 180.0) => {
+            made("scan_angle", Column::I16(values().map(|v| (v / 0.006).round() as i16).collect()))
+        }
+        _ => attribute,
+    }
+}
+
+/// Whether the record's own place for an attribute holds all its values.
+fn holds(slot: &Slot, column: &Column) -> bool {
+    match (slot.bits, slot.kind) {
+        (Some((_, number)), _) => column.whole_within(0.0, f64::from((1u16 << number) - 1)),
+        (None, Scalar::U8) => column.whole_within(0.0, 255.0),
+        (None, Scalar::U16) => column.whole_within(0.0, 65535.0),
+        (None, Scalar::I8) => column.whole_within(-128.0, 127.0),
+        (None, Scalar::I16) => column.whole_within(-32768.0, 32767.0),
+        (None, Scalar::F64) => {
+            column.kind().fits_in(Scalar::F64) || column.whole_within(-EXACT, EXACT)
+        }
+        _ => false,
+    }
+}
+
+/// Gives extra dimensions names that no standard field and no other dimension has.
+fn name_dimensions(added: &mut [Attribute], base: &[Slot], warnings: &mut Vec<String>) {
+    let standard: HashSet<String> =
+        base.iter().map(|slot| slot.name.as_str()).chain(OTHER_FIELDS).map(key).collect();
+    let mut taken = HashSet::new();
+    for attribute in added {
+        let mut name = attribute.name.clone();
+        if standard.contains(&key(&name)) {
+            name = format!("original_{name}");
+            warnings.push(format!(
+                "'{}' does not fit into the field of LAS and becomes the extra dimension '{name}'",
+                attribute.name
+            ));
+        }
+        // Room for a number where a cut name is taken.
+        let mut end = name.len().min(if name.len() > LONGEST { LONGEST - 4 } else { LONGEST });
+        while !name.is_char_boundary(end) {
+            end -= 1;
+        }
+        attribute.name = unused(&name[..end], &taken);
+        taken.insert(attribute.name.clone());
+    }
+}

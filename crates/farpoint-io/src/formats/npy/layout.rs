@@ -1,0 +1,30 @@
+//! Where the rows of an NPY file are, without reading them.
+
+use super::{cloud, is_half, parse, rows};
+use crate::cloud::dtype::DType;
+use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::table::Store;
+use crate::error::Fault;
+use std::borrow::Cow;
+
+/// Of a file of `length` bytes that starts so; `None` for columns one after another and for float16,
+/// which are not stored as they are worked with.
+pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
+    let parsed = parse(start)?;
+    if parsed.fortran_order || matches!(&parsed.dtype, DType::Plain(kind) if is_half(kind)) {
+        return Ok(None);
+    }
+    let (table, header) = rows(&parsed, Cow::Borrowed(&start[..parsed.start]), 0)?;
+    let Store::Records { stride, .. } = table.store else { return Ok(None) };
+    let count = parsed.shape[0] as u64;
+    let there = length.saturating_sub(parsed.start as u64) / (stride as u64).max(1);
+    if there < count {
+        let what = format!("the shape promises {count} rows, the file has {there}");
+        return Err(Fault::truncated(what));
+    }
+    // Which of the two only the kinds of the columns decide.
+    let (coordinates, _) = super::coordinates(&table, 0, header.plain)?;
+    let rows = Rows::Stride(parsed.start as u64);
+    let head = cloud(&parsed, coordinates, table, header);
+    Ok(Some(Layout { head, rows, count, stride, bounds: None }))
+}

@@ -1,0 +1,193 @@
+//! The header of PCD, versions 0.5 to 0.7. (The crate that reads PCD parses it by regular expressions, whose
+//! engine took a twentieth of the build.)
+
+use crate::cloud::column::Scalar;
+use crate::cloud::header::DataKind;
+use crate::error::Fault;
+use std::collections::{HashMap, HashSet};
+use std::str::FromStr;
+
+/// A field of the points.
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) kind: Scalar,
+    pub(super) count: u64,
+}
+
+/// The entries of a header.
+pub(super) struct Meta {
+    pub(super) width: u64,
+    pub(super) height: u64,
+    pub(super) points: u64,
+    pub(super) data: DataKind,
+    pub(super) fields: Vec<Field>,
+}
+
+impl Meta {
+    /// Parses the lines of a header. Entries may come in any order; of a repeated one the last counts, and
+    /// unknown ones are skipped.
+    pub(super) fn parse(lines: &[Vec<u8>]) -> Result<Self, Fault> {
+        let text: Vec<_> = lines.iter().map(|line| String::from_utf8_lossy(line)).collect();
+        let mut entries = Entries(HashMap::new());
+        for line in &text {
+            let mut words = line.split('#').next().unwrap_or_default().split_ascii_whitespace();
+            if let Some(key) = words.next() {
+                entries.0.insert(key.to_ascii_uppercase(), words.collect());
+            }
+        }
+        let version = match entries.one("VERSION")? {
+            "0.7" | ".7" => 7,
+            "0.6" | ".6" => 6,
+            "0.5" | ".5" => 5,
+            other => return Err(fault(format!("version {other:?} is not 0.5, 0.6 or 0.7"))),
+        };
+        let data = match entries.one("DATA")? {
+            "ascii" => DataKind::Ascii,
+            "binary" => DataKind::Binary,
+            "binary_compressed" if version == 7 => DataKind::BinaryCompressed,
+            other => {
+                return Err(fault(format!("DATA {other:?} of version 0.{version} is unknown")));
+            }
+        };
+        if let Some(pose) = entries.0.get("VIEWPOINT")
+            && (pose.len() != 7 || pose.iter().any(|word| word.parse::<f64>().is_err()))
+        {
+            return Err(fault("VIEWPOINT is not seven numbers".into()));
+        }
+        Ok(Self {
+            width: entries.number("WIDTH")?,
+            height: entries.number("HEIGHT")?,
+            points: entries.number("POINTS")?,
+            data,
+            fields: entries.fields()?,
+        })
+    }
+}
+
+/// The words of each entry, by its name in capitals.
+struct Entries<'a>(HashMap<String, Vec<&'a str>>);
+
+impl<'a> Entries<'a> {
+    fn words(&self, key: &str) -> Result<&[&'a str], Fault> {
+        let words = self.0.get(key).ok_or_else(|| fault(format!("there is no {key}")))?;
+        if words.is_empty() { Err(fault(format!("{key} is empty"))) } else { Ok(words) }
+    }
+
+    fn one(&self, key: &str) -> Result<&'a str, Fault> {
+        match self.words(key)? {
+            [word] => Ok(word),
+            words => Err(fault(format!("{key} has {} values instead of one", words.len()))),
+        }
+    }
+
+    fn number(&self, key: &str) -> Result<u64, Fault> {
+        number(key, self.one(key)?)
+    }
+
+    fn fields(&self) -> Result<Vec<Field>, Fault> {
+        // COLUMNS is what versions before 0.7 call it.
+        let key = if self.0.contains_key("FIELDS") { "FIELDS" } else { "COLUMNS" };
+        let names = self.words(key)?;
+        let mut taken = HashSet::new();
+        // Padding may repeat.
+        if let Some(again) = names.iter().find(|name| **name != "_" && !taken.insert(**name)) {
+            return Err(fault(format!("there are two fields {again:?}")));
+        }
+        let (sizes, types) = (self.words("SIZE")?, self.words("TYPE")?);
+        let ones = vec!["1"; names.len()];
+        let counts = if self.0.contains_key("COUNT") { self.words("COUNT")? } else { &ones };
+        for (key, words) in [("SIZE", sizes), ("TYPE", types), ("COUNT", counts)] {
+            if words.len() != names.len() {
+                let (words, names) = (words.len(), names.len());
+                return Err(fault(format!("{key} has {words} values for {names} fields")));
+            }
+        }
+        let field = |at: usize| {
+            // PCL takes a count of 0 for 1.
+            let count = number::<u64>("COUNT", counts[at])?.max(1);
+            Ok(Field { name: names[at].into(), kind: kind(types[at], sizes[at])?, count })
+        };
+        (0..names.len()).map(field).collect()
+    }
+}
+
+fn number<N: FromStr>(key: &str, word: &str) -> Result<N, Fault> {
+    word.parse().map_err(|_| fault(format!("{key} {word:?} is not a whole number")))
+}
+
+fn kind(letter: &str, size: &str) -> Result<Scalar, Fault> {
+    Ok(match (letter, number::<u64>("SIZE", size)?) {
+        ("U", 1) => Scalar::U8,
+        ("U", 2) => Scalar::U16,
+        ("U", 4) => Scalar::U32,
+        ("U", 8) => Scalar::U64,
+        ("I", 1) => Scalar::I8,
+        ("I", 2) => Scalar::I16,
+        ("I", 4) => Scalar::I32,
+        ("I", 8) => Scalar::I64,
+        ("F", 4) => Scalar::F32,
+        ("F", 8) => Scalar::F64,
+        (letter, size) => {
+            return Err(fault(format!("fields of TYPE {letter:?} and SIZE {size} are unknown")));
+        }
+    })
+}
+
+fn fault(what: String) -> Fault {
+    Fault::new(format!("header: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Meta, Fault> {
+        Meta::parse(&text.lines().map(|line| line.as_bytes().to_vec()).collect::<Vec<_>>())
+    }
+
+    const GOOD: &str = "# .PCD\nVERSION .7\nfields x y _ _\nSIZE 4 8 1 2\nTYPE F F U I\nCOUNT 1 0 3 1\n\
+                        WIDTH 2 # two\nHEIGHT 3\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 6\nCOLOR red\nDATA binary";
+
+    #[test]
+    fn headers_are_read() {
+        let meta = parse(GOOD).unwrap();
+        assert_eq!((meta.width, meta.height, meta.points), (2, 3, 6));
+        assert_eq!(meta.data, DataKind::Binary);
+        let fields: Vec<_> = meta.fields.iter().map(|f| (&*f.name, f.kind, f.count)).collect();
+        let expected = [
+            ("x", Scalar::F32, 1),
+            ("y", Scalar::F64, 1),
+            ("_", Scalar::U8, 3),
+            ("_", Scalar::I16, 1),
+        ];
+        assert_eq!(fields, expected);
+        assert!(parse(&GOOD.replace("COUNT 1 0 3 1\n", "")).is_ok_and(|m| m.fields[2].count == 1));
+        assert!(parse(&GOOD.replace("fields", "COLUMNS")).is_ok());
+    }
+
+    #[test]
+    fn damaged_headers_are_refused() {
+        for (good, bad) in [
+            ("VERSION .7\n", ""),
+            ("VERSION .7", "VERSION 0.8"),
+            ("VERSION .7", "VERSION"),
+            ("x y", "x x"),
+            ("x y", "x"),
+            ("SIZE 4", "SIZE 3"),
+            ("SIZE 4", "SIZE four"),
+            ("TYPE F", "TYPE f"),
+            ("COUNT 1", "COUNT -1"),
+            ("WIDTH 2", "WIDTH 2 3"),
+            ("WIDTH 2", "WIDTH"),
+            ("POINTS 6", "POINTS 99999999999999999999"),
+            ("0 0 0 1", "0 0 0"),
+            ("0 0 0 1", "0 0 0 q"),
+            ("binary", "text"),
+        ] {
+            assert!(parse(&GOOD.replacen(good, bad, 1)).is_err(), "{bad}");
+        }
+        let old = GOOD.replace(".7", "0.6");
+        assert!(parse(&old).is_ok());
+        assert!(parse(&old.replace("binary", "binary_compressed")).is_err());
+    }
+}

@@ -1,0 +1,52 @@
+//! Where the rows of a PCD file are, without reading them.
+
+use super::{axes, cloud, coordinates, parsed, slots, too_many};
+use crate::cloud::header::DataKind;
+use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::lines::{Lines, Wanted, filled, pieces};
+use crate::cloud::table::{Split, Store, Table};
+use crate::error::Fault;
+use std::fs::File;
+
+/// Of a file of `length` bytes that starts so; `None` for text and for data compressed as a whole.
+pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
+    let (lines, meta, at) = parsed(start)?;
+    if meta.data != DataKind::Binary {
+        return Ok(None);
+    }
+    let (slots, stride) = slots(&meta, false)?;
+    let xyz = axes(&slots)?;
+    let (count, at) = (meta.points, at as u64);
+    let there = length.saturating_sub(at) / stride.max(1) as u64;
+    if there < count {
+        return Err(too_many(&meta, there as usize));
+    }
+    let store = Store::Records { bytes: Vec::new().into(), stride };
+    let table = Table { slots, store, big_endian: false, xyz };
+    let none = coordinates(&table, 0)?;
+    let head = cloud(lines, &meta, none, table);
+    Ok(Some(Layout { head, rows: Rows::Stride(at), count, stride, bounds: None }))
+}
+
+/// Of a file of text, found in a pass over it; `None` for others.
+pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fault> {
+    let (lines, meta, at) = parsed(start)?;
+    if meta.data != DataKind::Ascii {
+        return Ok(None);
+    }
+    let (slots, _) = slots(&meta, true)?;
+    let xyz = axes(&slots)?;
+    let wanted = Wanted { from: at as u64, spans: filled, skip: 0, most: meta.points };
+    let found = pieces(file, &wanted, |_| {})?;
+    let count: u64 = found.iter().map(|piece| piece.rows as u64).sum();
+    if count < meta.points {
+        return Err(too_many(&meta, count as usize));
+    }
+    let split = Split::Space;
+    let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split };
+    let table = Table { slots, store, big_endian: false, xyz };
+    let none = coordinates(&table, 0)?;
+    let head = cloud(lines, &meta, none, table);
+    let lines = Lines { spans: filled, split, pieces: found, described: true };
+    Ok(Some(Layout { head, rows: Rows::Lines(lines), count, stride: 0, bounds: None }))
+}

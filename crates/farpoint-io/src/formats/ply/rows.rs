@@ -1,0 +1,127 @@
+//! Cutting the vertices out of a PLY payload, without changing a byte of them.
+
+use super::Element;
+use crate::bytes::part::Part;
+use crate::bytes::pieces::{change_lines, filled_lines, find_line, line_number};
+use crate::cloud::column::Column;
+use crate::cloud::coordinates::Coordinates;
+use crate::cloud::table::{Slot, Split, Store, Table, list_length, misfit};
+use crate::error::{Fault, Place};
+use crate::{bytes::memory, cloud::lines};
+use std::borrow::Cow;
+
+/// One line a row.
+pub(super) fn ascii(
+    bytes: Cow<'_, [u8]>,
+    start: usize,
+    before: &[Element],
+    element: &Element,
+) -> Result<Store, Fault> {
+    lines::check(&bytes, start)?;
+    let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n' || b == b'\r');
+    let skip = before.iter().fold(0usize, |n, e| n.saturating_add(e.count));
+    spans.drain(..skip.min(spans.len()));
+    spans.truncate(element.count);
+    let wrong =
+        |span: &(usize, usize)| misfit(&element.slots, &bytes[span.0..span.1], Split::Space);
+    if let Some(span) = find_line(&spans, |span| wrong(span).is_some()) {
+        let what = wrong(&span).unwrap_or_default();
+        return Err(Fault::new(what).at(Place::Line(line_number(&bytes, span.0))));
+    }
+    if spans.len() < element.count {
+        return Err(short(element, spans.len()));
+    }
+    let start = spans.first().map_or(0, |s| s.0);
+    let end = spans.last().map_or(start, |s| s.1);
+    change_lines(&mut spans, |span| *span = (span.0 - start, span.1 - start));
+    Ok(Store::Lines { bytes: Part::of(bytes, start..end), spans, split: Split::Space })
+}
+
+pub(super) fn short(element: &Element, found: usize) -> Fault {
+    let what = format!("the header promises {} vertices, the file has {found}", element.count);
+    Fault::truncated(what)
+}
+
+/// Records of one length, or spans where the vertices hold lists.
+pub(super) fn binary(
+    bytes: Cow<'_, [u8]>,
+    start: usize,
+    before: &[Element],
+    element: &Element,
+    big_endian: bool,
+) -> Result<Store, Fault> {
+    let mut at = start;
+    for e in before {
+        at = match row_size(&e.slots) {
+            Some(size) => e.count.checked_mul(size).and_then(|n| n.checked_add(at)),
+            None => walk(&bytes, at, e, big_endian, |_| {}).ok(),
+        }
+        .filter(|&at| at <= bytes.len())
+        .ok_or_else(|| Fault::truncated(format!("the file ends inside element '{}'", e.name)))?;
+    }
+    if let Some(stride) = row_size(&element.slots) {
+        let there = (bytes.len() - at) / stride.max(1);
+        if there < element.count {
+            return Err(short(element, there));
+        }
+        memory::fits(element.count as u64, size_of::<[f32; 3]>())?;
+        let bytes = Part::of(bytes, at..at + element.count * stride);
+        return Ok(Store::Records { bytes, stride });
+    }
+    let mut spans = Vec::new();
+    let end = walk(&bytes, at, element, big_endian, |span| spans.push(span))
+        .map_err(|found| short(element, found))?;
+    let spans = spans.into_iter().map(|(a, b)| (a - at, b - at)).collect();
+    Ok(Store::Spans { bytes: Part::of(bytes, at..end), spans })
+}
+
+/// Bytes of a row without lists.
+pub(super) fn row_size(slots: &[Slot]) -> Option<usize> {
+    let fixed = slots.iter().all(|s| s.list.is_none());
+    fixed.then(|| slots.iter().map(|s| s.kind.size()).sum())
+}
+
+/// Goes over rows that hold lists; gives the place after them, or how many there were.
+fn walk(
+    bytes: &[u8],
+    start: usize,
+    element: &Element,
+    big_endian: bool,
+    mut each: impl FnMut((usize, usize)),
+) -> Result<usize, usize> {
+    let mut at = start;
+    for row in 0..element.count {
+        let first = at;
+        for slot in &element.slots {
+            let mut count = 1;
+            if let Some(length) = slot.list {
+                count =
+                    bytes.get(at..).and_then(|b| list_length(b, length, big_endian)).ok_or(row)?;
+                at += length.size();
+            }
+            let size = count.checked_mul(slot.kind.size()).ok_or(row)?;
+            at = at.checked_add(size).filter(|&at| at <= bytes.len()).ok_or(row)?;
+        }
+        each((first, at));
+    }
+    Ok(at)
+}
+
+/// Takes x, y and z out of the rows.
+pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+    if let Some(coordinates) = table.float_coordinates() {
+        return Ok(coordinates);
+    }
+    let rows: Vec<usize> = (0..count).collect();
+    let axis = |axis: usize| -> Result<Column, Fault> {
+        let slot = table.xyz[axis];
+        table.column(slot, 0, &rows).ok_or_else(|| {
+            // Rare, so the row at fault is looked for only now.
+            let bad = (0..count).find(|&r| table.column(slot, 0, &[r]).is_none()).unwrap_or(0);
+            let shown: String = String::from_utf8_lossy(table.row(bad)).chars().take(60).collect();
+            let what = format!("'{shown}' holds no number for {}", table.slots[slot].name);
+            Fault::new(what).at(Place::Point(bad))
+        })
+    };
+    Ok(Coordinates::from_columns(&axis(0)?, &axis(1)?, &axis(2)?))
+}

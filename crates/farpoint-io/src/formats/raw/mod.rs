@@ -1,0 +1,137 @@
+//! Raw rows of little-endian float32 without a header, as in KITTI (4 per row) and nuScenes (5).
+
+mod layout;
+mod place;
+mod write;
+
+use crate::ReadOptions;
+use crate::bytes::part::Part;
+use crate::cloud::Cloud;
+use crate::cloud::column::Scalar;
+use crate::cloud::coordinates::Coordinates;
+use crate::cloud::header::Header;
+use crate::cloud::table::{Slot, Store, Table};
+use crate::error::Fault;
+use crate::format::Format;
+use layout::Values;
+use std::borrow::Cow;
+
+pub(crate) use place::layout;
+pub(crate) use write::write;
+
+/// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5, and the
+/// values are asked whether that can be.
+pub(crate) fn read(
+    bytes: Cow<'_, [u8]>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Cloud, Fault> {
+    let length = bytes.len() as u64;
+    let found = described(&Values::of(&bytes), length, name, options)?;
+    let rows = bytes.len() / found.stride;
+    let bytes = Part::of(bytes, 0..rows * found.stride);
+    let (table, description, doubt) = found.table(bytes);
+    let coordinates = table.float_coordinates().unwrap_or(Coordinates::F32(Vec::new()));
+    let mut cloud = Cloud::from_table(Format::Raw, description, coordinates, table, Header::None);
+    cloud.warnings.extend(doubt);
+    Ok(cloud)
+}
+
+/// What is in a row.
+struct Described {
+    columns: usize,
+    stride: usize,
+    xyz: [usize; 3],
+    doubt: Option<String>,
+}
+
+fn described(
+    values: &Values,
+    length: u64,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Described, Fault> {
+    let columns = options.columns.unwrap_or_else(|| columns_by_name(name));
+    if columns < 3 {
+        return Err(Fault::new(format!("{columns} columns a row hold no x, y, z"))
+            .fix("give --columns 3 or more"));
+    }
+    let stride = columns.checked_mul(4).ok_or_else(|| {
+        Fault::new(format!("{columns} columns a row are too many")).fix("give --columns 3 or more")
+    })?;
+    if !length.is_multiple_of(stride as u64) {
+        return Err(misfit(values, length, columns));
+    }
+    let xyz = match &options.xyz {
+        Some(xyz) => axes(xyz, columns)?,
+        None => [0, 1, 2],
+    };
+    let doubt = match options.columns {
+        Some(_) => None,
+        None => layout::check(values, columns, xyz)?,
+    };
+    Ok(Described { columns, stride, xyz, doubt })
+}
+
+/// Values per row as the name of a file tells: nuScenes has 5, KITTI 4.
+fn columns_by_name(name: &str) -> usize {
+    if name.to_ascii_lowercase().ends_with(".pcd.bin") { 5 } else { 4 }
+}
+
+impl Described {
+    /// The table of these rows, the format as text, and a warning.
+    fn table(self, bytes: Part) -> (Table, String, Option<String>) {
+        let Described { columns, stride, xyz, doubt } = self;
+        let slots = (0..columns).map(|i| slot(i, columns, xyz)).collect();
+        let store = Store::Records { bytes, stride };
+        let table = Table { slots, store, big_endian: false, xyz };
+        (table, format!("raw float32 x {columns}"), doubt)
+    }
+}
+
+const NAMES: [&str; 5] = ["x", "y", "z", "intensity", "ring"];
+
+/// The names of KITTI and nuScenes where the rows can be theirs; elsewhere numbers.
+fn slot(i: usize, columns: usize, xyz: [usize; 3]) -> Slot {
+    let known = xyz == [0, 1, 2] && (columns == 4 || columns == 5);
+    let name = match xyz.iter().position(|&column| column == i) {
+        Some(axis) => NAMES[axis].to_owned(),
+        None if known => NAMES[i].to_owned(),
+        None => format!("column_{}", i + 1),
+    };
+    Slot::new(name, Scalar::F32, 4 * i)
+}
+
+/// The columns that the caller gave, which have no names but those that this reader gives them.
+fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], Fault> {
+    let fix = format!("give three numbers of columns from 1 to {columns}, or more --columns");
+    let mut out = [0; 3];
+    for (place, wanted) in out.iter_mut().zip(xyz) {
+        let named = NAMES[..3].iter().position(|n| n.eq_ignore_ascii_case(wanted.trim()));
+        let number = wanted.trim().parse::<usize>().ok().filter(|n| (1..=columns).contains(n));
+        *place = named.or(number.map(|n| n - 1)).ok_or_else(|| {
+            Fault::new(format!("there is no column '{wanted}' of {columns}")).fix(&fix)
+        })?;
+    }
+    let [x, y, z] = out;
+    if x == y || y == z || x == z {
+        return Err(Fault::new(format!("'{}' names a column twice", xyz.join(","))).fix(fix));
+    }
+    Ok(out)
+}
+
+fn misfit(values: &Values, size: u64, columns: usize) -> Fault {
+    let fits: Vec<String> =
+        (3..=16u64).filter(|c| size.is_multiple_of(4 * c)).map(|c| c.to_string()).collect();
+    let fix = match (fits.is_empty(), layout::likely(values)) {
+        (true, _) => {
+            "no number of columns from 3 to 16 fits: the file is cut short or not raw float32"
+                .into()
+        }
+        (false, Some(likely)) => {
+            format!("give --columns {likely}, as its values look ({} would fit)", fits.join(", "))
+        }
+        (false, None) => format!("give --columns: {} would fit", fits.join(", ")),
+    };
+    Fault::new(format!("{size} bytes are not whole rows of {columns} float32 values")).fix(fix)
+}

@@ -1,0 +1,31 @@
+//! Where the rows of a raw file are, without reading them.
+
+use super::described;
+use super::layout::Values;
+use crate::ReadOptions;
+use crate::cloud::Cloud;
+use crate::cloud::coordinates::Coordinates;
+use crate::cloud::header::Header;
+use crate::cloud::layout::{Layout, Rows};
+use crate::error::Fault;
+use crate::format::Format;
+use std::io;
+
+/// Of a file of `length` bytes; `read` gives so many from a place on.
+pub(crate) fn layout(
+    length: u64,
+    read: impl FnMut(u64, usize) -> io::Result<Vec<u8>>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Option<Layout>, Fault> {
+    let values = Values::read(length, read)
+        .map_err(|error| Fault::new(format!("cannot be read: {error}")).fix("check the disk"))?;
+    let found = described(&values, length, name, options)?;
+    let stride = found.stride;
+    let (table, description, doubt) = found.table(Vec::new().into());
+    let none = Coordinates::F32(Vec::new());
+    let mut head = Cloud::from_table(Format::Raw, description, none, table, Header::None);
+    head.warnings.extend(doubt);
+    let count = length / stride as u64;
+    Ok(Some(Layout { head, rows: Rows::Stride(0), count, stride, bounds: None }))
+}

@@ -1,0 +1,56 @@
+//! Writing raw float32: the input's rows as they are, or x, y, z, intensity, and for nuScenes the ring.
+
+use crate::cloud::Cloud;
+use crate::cloud::column::{Attribute, Column, Scalar, named_axes};
+use crate::cloud::precision::placed_single;
+use crate::cloud::records;
+use crate::conversion::{self, Target};
+use crate::error::Fault;
+use crate::format::Format;
+
+/// Writes the rows; the name says which of the two layouts it is.
+pub(crate) fn write(
+    name: &str,
+    cloud: &Cloud,
+    rows: &[usize],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
+    let mut out = Vec::new();
+    if let (Some(Format::Raw), Some(table)) = (cloud.format, &cloud.table)
+        && matches!(table.store, crate::cloud::table::Store::Records { .. })
+        && table.slots.iter().all(|slot| slot.kind == Scalar::F32 && slot.count == 1)
+    {
+        let added = cloud
+            .added(rows)
+            .into_iter()
+            .map(|a| Attribute { column: a.column.cast(Scalar::F32), ..a });
+        records::append(
+            &mut out,
+            Some((table, rows)),
+            rows.len(),
+            &added.collect::<Vec<_>>(),
+            false,
+        );
+        return Ok(out);
+    }
+    let mut attributes = conversion::attributes(cloud, rows, Target::Npy, warnings);
+    let keep = "PLY, NPY or LAS keeps them as they are";
+    let mut all = named_axes(placed_single(cloud, rows, keep, warnings).axes);
+    for wanted in &super::NAMES[3..super::columns_by_name(name)] {
+        let own = attributes.iter().position(|a| a.name.eq_ignore_ascii_case(wanted));
+        let column = match own {
+            Some(own) => attributes.remove(own).column.cast(Scalar::F32),
+            None => {
+                warnings.push(format!("there is no '{wanted}'; its column holds 0"));
+                Column::F32(vec![0.0; rows.len()])
+            }
+        };
+        all.push(Attribute { name: (*wanted).into(), column });
+    }
+    if !attributes.is_empty() {
+        let names: Vec<&str> = attributes.iter().map(|a| a.name.as_str()).collect();
+        warnings.push(format!("raw float32 has no place for {}", names.join(", ")));
+    }
+    records::append(&mut out, None, rows.len(), &all, false);
+    Ok(out)
+}

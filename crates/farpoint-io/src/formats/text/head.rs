@@ -1,0 +1,246 @@
+//! What stands before the first point of a text: comments, a count, a header.
+
+use super::label;
+use super::lines::{
+    DECIMAL_COMMAS, bad_line, has_decimal_commas, is_comment, is_labeled, numbers, parse, spans,
+    whole_number, words,
+};
+use super::names::{self, Axes};
+use crate::TextStyle;
+use crate::cloud::header::TextHeader;
+use crate::cloud::table::{Split, Tokens};
+use crate::cloud::unused;
+use crate::error::Fault;
+use std::collections::HashSet;
+
+/// What is known of a text from its first lines.
+pub(super) struct Head {
+    /// Lines before the first point.
+    pub(super) lines: usize,
+    pub(super) columns: usize,
+    pub(super) names: Option<Vec<String>>,
+    pub(super) axes: Axes,
+    /// Whether neither a header nor the caller says which columns are x, y and z.
+    pub(super) is_guess: bool,
+    pub(super) promised: Option<usize>,
+    pub(super) header: TextHeader,
+}
+
+/// A last comment or a header, with the place where it ends.
+type Line<'a> = Option<(&'a [u8], usize)>;
+
+/// The names of a point's columns and what they say.
+struct Found {
+    names: Option<Vec<String>>,
+    /// Where the header that names them ends.
+    names_end: Option<usize>,
+    axes: Axes,
+}
+
+/// Finds the first point and reads what stands before it. `xyz` is what the caller gave.
+pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Fault> {
+    let mut header = empty_header(bytes, xyz);
+    let (mut named, mut comment, mut promised): (Line, Line, _) = (None, None, None);
+    for (number, (start, end)) in spans(bytes).enumerate() {
+        let line = &bytes[start..end];
+        if is_comment(line) {
+            comment = Some((line, end)).filter(|(l, _)| !l.trim_ascii().is_empty()).or(comment);
+        } else if let Some(found) = first_point(line, named, comment, xyz)? {
+            let split = Split::of(line);
+            header.preamble = bytes[..start].to_vec();
+            header.split = split.byte();
+            header.names_end = found.names_end;
+            return Ok(Head {
+                lines: number,
+                columns: Tokens::new(line, split).count(),
+                is_guess: xyz.is_none() && found.names.is_none(),
+                names: found.names,
+                axes: found.axes,
+                promised,
+                header,
+            });
+        } else if named.is_none() && promised.is_none() && whole_number(line).is_some() {
+            promised = whole_number(line);
+            header.count = Some((start, end));
+        } else if named.is_none() {
+            named = Some((line, end));
+            header.names_end = Some(end);
+        } else {
+            return Err(bad_line(number + 1, line, [0, 1, 2]));
+        }
+    }
+    // A file of nothing but a header is an empty cloud if the header names x, y and z.
+    let header_alone = |(line, _)| {
+        let names = words(line, Split::Any);
+        axes_of(&names, names.len(), xyz).is_ok()
+    };
+    if promised.is_some_and(|n| n > 0) || !named.is_none_or(header_alone) {
+        let commas = named.is_some_and(|(line, _)| has_decimal_commas(line));
+        let fix = if commas { DECIMAL_COMMAS } else { "put a point a line: x y z" };
+        return Err(Fault::new("there is no point in the file").fix(fix));
+    }
+    header.preamble = bytes.to_vec();
+    let axes = Axes::of([0, 1, 2]);
+    Ok(Head { lines: usize::MAX, columns: 3, names: None, axes, is_guess: false, promised, header })
+}
+
+fn empty_header(bytes: &[u8], xyz: Option<&[String; 3]>) -> TextHeader {
+    let line_end: &[u8] = match bytes.iter().position(|&b| b == b'\n') {
+        Some(at) if at > 0 && bytes[at - 1] == b'\r' => b"\r\n",
+        _ => b"\n",
+    };
+    TextHeader {
+        preamble: Vec::new(),
+        count: None,
+        names_end: None,
+        line_end,
+        split: b' ',
+        style: TextStyle::Spaces,
+        xyz: xyz.cloned(),
+    }
+}
+
+/// The columns that the caller gave, or else those that the names tell.
+fn axes_of(names: &[String], columns: usize, xyz: Option<&[String; 3]>) -> Result<Axes, Fault> {
+    match xyz {
+        Some(xyz) => names::given(xyz, Some(names), columns),
+        None => names::named(names),
+    }
+}
+
+/// The names in a header. Where the values stand between spaces, names may stand between tabs or commas;
+/// the number of columns decides.
+fn header_names(header: &[u8], split: Split, columns: usize) -> Vec<String> {
+    let own = with_units(words(header, split));
+    if split != Split::Space || own.len() == columns {
+        return own;
+    }
+    let tabbed = header.split(|&b| b == b'\t').map(|name| words(name, Split::Space).join(" "));
+    let others = [tabbed.collect(), with_units(words(header, Split::Any))];
+    others.into_iter().find(|names: &Vec<String>| names.len() == columns).unwrap_or(own)
+}
+
+/// A unit in brackets belongs to the name before it: `X [m]` is one name.
+fn with_units(words: Vec<String>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for word in words {
+        match names.last_mut().filter(|_| word.starts_with(['[', '('])) {
+            Some(name) => *name = format!("{name} {word}"),
+            None => names.push(word),
+        }
+    }
+    names
+}
+
+/// Refuses axes by name where names and values may be shifted: between spaces, `Point ID East North Up`
+/// are five words for four values.
+fn aligned(
+    names: &[String],
+    axes: Axes,
+    values: &[&[u8]],
+    split: Split,
+    xyz: Option<&[String; 3]>,
+) -> Result<Axes, Fault> {
+    let numbered = xyz.is_some_and(|xyz| xyz.iter().all(|c| c.trim().parse::<usize>().is_ok()));
+    let first = axes.columns.iter().all(|&column| column < 3);
+    let separated = matches!(split, Split::Comma | Split::Semicolon);
+    if numbered || first || separated || names.len() == values.len() {
+        return Ok(axes);
+    }
+    let what = format!(
+        "the header has {} names for {} values, so which is which cannot be told",
+        names.len(),
+        values.len()
+    );
+    Err(Fault::new(what).fix(names::ADVICE_NUMBERS))
+}
+
+/// Whether a line is a point, after the header and comment that stand before it.
+fn first_point(
+    line: &[u8],
+    named: Line,
+    comment: Line,
+    xyz: Option<&[String; 3]>,
+) -> Result<Option<Found>, Fault> {
+    let split = Split::of(line);
+    let tokens: Vec<_> = Tokens::new(line, split).collect();
+    let has_numbers = numbers(line) >= 3;
+    if let Some((header, end)) = named {
+        let names = header_names(header, split, tokens.len());
+        return match axes_of(&names, tokens.len(), xyz)
+            .and_then(|axes| aligned(&names, axes, &tokens, split, xyz))
+        {
+            Ok(axes) => Ok(Some(Found { names: Some(names), names_end: Some(end), axes })),
+            Err(fault) if has_numbers || is_labeled(line) => Err(fault),
+            Err(_) => Ok(None),
+        };
+    }
+    let holds = |axes: &Axes| {
+        axes.columns.iter().all(|&c| tokens.get(c).is_some_and(|token| parse(token).is_some()))
+    };
+    if let Some((names, end)) = commented_names(comment, tokens.len(), split, xyz) {
+        match axes_of(&names, tokens.len(), xyz) {
+            Ok(axes) if holds(&axes) || xyz.is_none() && has_numbers => {
+                return Ok(Some(Found { names: Some(names), names_end: Some(end), axes }));
+            }
+            Err(fault) if has_numbers => return Err(fault),
+            _ => {}
+        }
+    }
+    let plain = |axes| Ok(Some(Found { names: None, names_end: None, axes }));
+    match xyz {
+        Some(xyz) => match names::given(xyz, None, tokens.len()) {
+            Ok(axes) if holds(&axes) => plain(axes),
+            Err(fault) if has_numbers => Err(fault),
+            // The header, perhaps.
+            _ => Ok(None),
+        },
+        None if has_numbers => plain(Axes::of([0, 1, 2])),
+        None if is_labeled(line) => Err(label::named(line)),
+        None => Ok(None),
+    }
+}
+
+/// A last comment with as many words as there are columns names them (`# x y z`, `//X Y Z`).
+fn commented_names(
+    comment: Line,
+    columns: usize,
+    split: Split,
+    xyz: Option<&[String; 3]>,
+) -> Option<(Vec<String>, usize)> {
+    let (line, end) = comment?;
+    let line = line.trim_ascii();
+    let text = &line[line.iter().position(|&b| b != b'#' && b != b'/').unwrap_or(line.len())..];
+    let text = text.trim_ascii();
+    let all = [words(text, split), header_names(text, Split::Space, columns)];
+    let says = |names: &Vec<String>| {
+        names.len() == columns
+            && (names::recognized(names).is_some()
+                || xyz.is_some() && axes_of(names, columns, xyz).is_ok())
+    };
+    Some((all.into_iter().find(says)?, end))
+}
+
+impl Head {
+    /// Whether the file is a PTS file by its name, or by the count in its first line.
+    pub(super) fn is_pts(&self) -> bool {
+        self.header.style == TextStyle::Pts || self.header.count.is_some()
+    }
+
+    /// A name for every column: that of the header, or x, y and z and numbers.
+    pub(super) fn slot_names(&self) -> Vec<String> {
+        let mut taken = HashSet::new();
+        let mut names = Vec::new();
+        for i in 0..self.columns {
+            let named = self.names.as_ref().and_then(|n| n.get(i)).filter(|n| !n.is_empty());
+            let axis = self.axes.columns.iter().position(|&c| c == i);
+            let plain = axis.filter(|_| self.names.is_none()).map(|axis| ["x", "y", "z"][axis]);
+            let name = named.map(String::as_str).or(plain);
+            let name = name.map_or_else(|| format!("column_{}", i + 1), str::to_owned);
+            let name = unused(&name, &taken);
+            taken.insert(name.clone());
+            names.push(name);
+        }
+        names
+    }
+}

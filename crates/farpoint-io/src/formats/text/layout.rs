@@ -1,0 +1,87 @@
+//! Where the points of a text are, found in one pass.
+
+use super::label::Labels;
+use super::{Head, check_count, cloud_of, head, pts, slots};
+use crate::ReadOptions;
+use crate::TextStyle;
+use crate::cloud::coordinates::Coordinates;
+use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::lines::{Lines, Wanted, ends_with_returns, pieces};
+use crate::cloud::table::{Split, Store, Table, Tokens};
+use crate::error::{Fault, Place};
+use std::fs::File;
+use std::path::Path;
+
+/// Lines from which the names of a PTS file's columns are told.
+const LOOKED_AT: usize = 1000;
+
+/// Of a file that starts so; `None` if it has no points, or no line feeds.
+pub(crate) fn layout(
+    file: &mut File,
+    start: &[u8],
+    whole: bool,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Option<Layout>, Fault> {
+    if ends_with_returns(start) {
+        return Ok(None);
+    }
+    // The last line may be cut.
+    let end = start.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+    let start = if whole { start } else { &start[..end] };
+    let mut head: Head = head::find(start, options.xyz.as_ref())?;
+    if head.lines == usize::MAX {
+        return Ok(None);
+    }
+    head.header.style = TextStyle::of(Path::new(name));
+    let from = head.header.preamble.len() as u64;
+    let wanted = Wanted { from, spans: super::points_among, skip: 0, most: u64::MAX };
+    let (mut first, mut labels) = (Vec::new(), Labels::new(head.columns));
+    let looks = head.is_guess && !head.is_pts();
+    let found = pieces(file, &wanted, |line| {
+        if first.len() < LOOKED_AT {
+            first.push(line.to_vec());
+        }
+        if looks {
+            labels.add(line);
+        }
+    })?;
+    let count: u64 = found.iter().map(|piece| piece.rows as u64).sum();
+    check_count(&head, count as usize)?;
+    if head.is_guess && head.is_pts() {
+        head.names = pts::names(first.iter().map(Vec::as_slice), head.columns);
+    } else if looks {
+        labels.refuse()?;
+    }
+    let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split: Split::Any };
+    let xyz = head.axes.columns;
+    let table = Table { slots: slots(&head), store, big_endian: false, xyz };
+    let head = cloud_of(head, Coordinates::F64(Vec::new()), table);
+    let lines =
+        Lines { spans: super::points_among, split: Split::Any, pieces: found, described: false };
+    Ok(Some(Layout { head, rows: Rows::Lines(lines), count, stride: 0, bounds: None }))
+}
+
+/// The coordinates of lines.
+pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+    let axes = table.xyz;
+    let last = axes.iter().max().map_or(0, |last| last + 1);
+    let point = |row: usize| {
+        let mut point = [None; 3];
+        for (i, token) in Tokens::new(table.row(row), Split::Any).take(last).enumerate() {
+            if let Some(axis) = axes.iter().position(|&a| a == i) {
+                point[axis] = super::parse(token);
+            }
+        }
+        match point {
+            [Some(x), Some(y), Some(z)] => {
+                super::check_returns(table.row(row), || Place::Point(row)).map(|()| [x, y, z])
+            }
+            _ => {
+                let fault = super::bad_line(0, table.row(row), axes);
+                Err(Fault { at: Some(Place::Point(row)), ..fault })
+            }
+        }
+    };
+    Ok(Coordinates::F64((0..count).map(point).collect::<Result<_, _>>()?))
+}

@@ -1,0 +1,127 @@
+//! Text: one point per line, its numbers separated by spaces, commas or semicolons, with or without a
+//! header. Kept rows are written back as the very bytes of their lines, where those would be read
+//! as the same points again.
+
+mod head;
+mod label;
+mod layout;
+mod lines;
+mod names;
+mod pts;
+mod write;
+
+pub(crate) use layout::{coordinates, layout};
+pub(crate) use lines::looks_like_points;
+pub(crate) use write::write;
+
+use crate::bytes::parallel;
+use crate::bytes::part::Part;
+use crate::bytes::pieces::{joined, line_number, pieces};
+use crate::cloud::Cloud;
+use crate::cloud::column::Scalar;
+use crate::cloud::coordinates::Coordinates;
+use crate::cloud::degrees;
+use crate::cloud::header::Header;
+use crate::cloud::table::{Slot, Split, Store, Table, Tokens};
+use crate::error::{Fault, Place};
+use crate::format::Format;
+use crate::{ReadOptions, TextStyle};
+use head::Head;
+use lines::{bad_line, check_returns, is_comment, parse, spans, spans_within};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+
+/// Reads every line as a point.
+pub(crate) fn read(
+    bytes: Cow<'_, [u8]>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Cloud, Fault> {
+    let mut head = head::find(&bytes, options.xyz.as_ref())?;
+    head.header.style = TextStyle::of(Path::new(name));
+    let (points, rows) = points(&bytes, &head)?;
+    check_count(&head, points.len())?;
+    let lines = rows.iter().map(|&(start, end)| &bytes[start..end]);
+    if head.is_guess && head.is_pts() {
+        head.names = pts::names(lines, head.columns);
+    } else if head.is_guess {
+        label::refuse(lines, head.columns)?;
+    }
+    let whole = 0..bytes.len();
+    let store = Store::Lines { bytes: Part::of(bytes, whole), spans: rows, split: Split::Any };
+    let xyz = head.axes.columns;
+    let table = Table { slots: slots(&head), store, big_endian: false, xyz };
+    Ok(cloud_of(head, Coordinates::F64(points), table))
+}
+
+/// An error if the first line promises another number of points.
+fn check_count(head: &Head, count: usize) -> Result<(), Fault> {
+    match head.promised.filter(|&promised| promised != count) {
+        None => Ok(()),
+        Some(promised) => {
+            let what = format!("the first line promises {promised} points, the file has {count}");
+            Err(Fault::truncated(what).at(Place::Line(1)))
+        }
+    }
+}
+
+fn slots(head: &Head) -> Vec<Slot> {
+    let slots = head.slot_names().into_iter().enumerate();
+    slots.map(|(i, name)| Slot::new(name, Scalar::F64, i)).collect()
+}
+
+fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
+    let description = match head.header.style {
+        TextStyle::Pts => "text (PTS)".into(),
+        _ => format!("text, {} columns", head.columns),
+    };
+    let header = Header::Text(head.header);
+    let mut cloud = Cloud::from_table(Format::Text, description, coordinates, table, header);
+    if head.axes.degrees {
+        cloud.warnings.push(degrees::WARNING.into());
+    }
+    cloud
+}
+
+/// The places of lines that are points, without their line ends.
+fn points_among(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let lines = spans_within(bytes, 0..bytes.len());
+    lines.filter(|&(start, end)| !is_comment(&bytes[start..end])).collect()
+}
+
+/// The points of all lines, with the places of those.
+type Points = (Vec<[f64; 3]>, Vec<(usize, usize)>);
+
+fn points(bytes: &[u8], head: &Head) -> Result<Points, Fault> {
+    let Some((start, _)) = spans(bytes).nth(head.lines) else { return Ok(Points::default()) };
+    let pieces = pieces(bytes, start..bytes.len()).into_iter();
+    let found = parallel::try_map(pieces, |piece| points_of(bytes, piece, head))?;
+    let places: Vec<&[[f64; 3]]> = found.iter().map(|(points, _)| &points[..]).collect();
+    let rows: Vec<&[(usize, usize)]> = found.iter().map(|(_, rows)| &rows[..]).collect();
+    Ok((joined(&places), joined(&rows)))
+}
+
+/// The points of a piece of whole lines.
+fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<Points, Fault> {
+    let (mut points, mut rows) = Points::default();
+    for (start, end) in spans_within(bytes, piece) {
+        let line = &bytes[start..end];
+        if is_comment(line) {
+            continue;
+        }
+        let mut point = [None; 3];
+        for (i, token) in Tokens::new(line, Split::Any).take(head.columns).enumerate() {
+            if let Some(axis) = head.axes.columns.iter().position(|&a| a == i) {
+                point[axis] = parse(token);
+            }
+        }
+        let [Some(x), Some(y), Some(z)] = point else {
+            return Err(bad_line(line_number(bytes, start), line, head.axes.columns));
+        };
+        check_returns(line, || Place::Line(line_number(bytes, start)))?;
+        points.push([x, y, z]);
+        rows.push((start, end));
+    }
+    Ok((points, rows))
+}
