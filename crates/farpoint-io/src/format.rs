@@ -48,76 +48,78 @@ pub enum Format {
     Mcap,
 }
 
+/// What is known of a format beside its code in [`crate::formats`].
+struct Row {
+    format: Format,
+    name: &'static str,
+    extensions: &'static [&'static str],
+    written: bool,
+}
+
+const fn row(
+    format: Format,
+    name: &'static str,
+    extensions: &'static [&'static str],
+    written: bool,
+) -> Row {
+    Row { format, name, extensions, written }
+}
+
+/// The formats, in the order of the enum.
+const ROWS: [Row; 13] = [
+    row(Format::Ply, "PLY", &["ply"], true),
+    row(Format::Pcd, "PCD", &["pcd"], true),
+    row(Format::Las, "LAS", &["las"], true),
+    row(Format::Laz, "LAZ", &["laz"], true),
+    row(Format::E57, "E57", &["e57"], true),
+    row(Format::Npy, "NPY", &["npy"], true),
+    row(Format::Npz, "NPZ", &["npz"], true),
+    row(Format::Raw, "raw float32", &["bin"], true),
+    row(Format::Text, "text", &["txt", "xyz", "csv", "pts", "asc"], true),
+    row(Format::Ptx, "PTX", &["ptx"], false),
+    row(Format::Obj, "OBJ", &["obj"], false),
+    row(Format::Off, "OFF", &["off"], false),
+    row(Format::Mcap, "MCAP", &["mcap"], false),
+];
+
+// A format finds its row by its number.
+const _: () = {
+    let mut k = 0;
+    while k < ROWS.len() {
+        assert!(ROWS[k].format as usize == k);
+        k += 1;
+    }
+};
+
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 13] = [
-        Format::Ply,
-        Format::Pcd,
-        Format::Las,
-        Format::Laz,
-        Format::E57,
-        Format::Npy,
-        Format::Npz,
-        Format::Raw,
-        Format::Text,
-        Format::Ptx,
-        Format::Obj,
-        Format::Off,
-        Format::Mcap,
-    ];
+    pub const ALL: [Format; ROWS.len()] = {
+        let mut all = [Format::Ply; ROWS.len()];
+        let mut k = 0;
+        while k < ROWS.len() {
+            all[k] = ROWS[k].format;
+            k += 1;
+        }
+        all
+    };
 
     /// The usual name.
     pub fn name(self) -> &'static str {
-        match self {
-            Format::Ply => "PLY",
-            Format::Pcd => "PCD",
-            Format::Las => "LAS",
-            Format::Laz => "LAZ",
-            Format::E57 => "E57",
-            Format::Npy => "NPY",
-            Format::Npz => "NPZ",
-            Format::Raw => "raw float32",
-            Format::Text => "text",
-            Format::Ptx => "PTX",
-            Format::Obj => "OBJ",
-            Format::Off => "OFF",
-            Format::Mcap => "MCAP",
-        }
+        self.row().name
     }
 
     /// The file name extensions, without the dot; the first is the usual one.
     pub fn extensions(self) -> &'static [&'static str] {
-        match self {
-            Format::Ply => &["ply"],
-            Format::Pcd => &["pcd"],
-            Format::Las => &["las"],
-            Format::Laz => &["laz"],
-            Format::E57 => &["e57"],
-            Format::Npy => &["npy"],
-            Format::Npz => &["npz"],
-            Format::Raw => &["bin"],
-            Format::Text => &["txt", "xyz", "csv", "pts", "asc"],
-            Format::Ptx => &["ptx"],
-            Format::Obj => &["obj"],
-            Format::Off => &["off"],
-            Format::Mcap => &["mcap"],
-        }
+        self.row().extensions
     }
 
     /// Whether this crate writes clouds in the format.
     pub fn can_write(self) -> bool {
-        matches!(
-            self,
-            Format::Ply
-                | Format::Pcd
-                | Format::Las
-                | Format::Laz
-                | Format::E57
-                | Format::Npy
-                | Format::Npz
-                | Format::Raw
-                | Format::Text
-        )
+        self.row().written
+    }
+
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
     }
 
     /// The format of an input by its name, where `.gz` says that the file is packed.
