@@ -1,46 +1,17 @@
 //! Memory that is refused on the way through the disk is an error, and nothing is left. A process of its own, whose
 //! allocator refuses.
 
+#[path = "../../farpoint/tests/refusing/mod.rs"]
+mod refusing;
+
 use farpoint::Amount;
 use farpoint_io::{Cloud, Coordinates, ReadOptions, WriteOptions, write};
 use farpoint_pipeline::disk::{Error, Job, Outputs, open, sample, write_rows};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
+use refusing::refused;
 
 /// Bytes of an allocation that is refused when its turn has come: those that grow with a tile or the sample. What
 /// is read and written at a time takes less.
 const LARGE: usize = 4 << 20;
-
-/// Large allocations that are granted before all are refused.
-static GRANTED: AtomicIsize = AtomicIsize::new(isize::MAX);
-
-struct Refusing;
-
-#[global_allocator]
-static ALLOCATOR: Refusing = Refusing;
-
-// SAFETY: every call that is not refused goes to `System` unchanged.
-unsafe impl GlobalAlloc for Refusing {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if layout.size() >= LARGE && GRANTED.fetch_sub(1, Relaxed) <= 0 {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`, and `alloc` gave out what `System` did.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-/// Runs `work` and refuses its large allocations from this number on. Returns its result and how many it made.
-fn refused(number: isize, work: &dyn Fn() -> Result<(), Error>) -> (Result<(), Error>, isize) {
-    GRANTED.store(number, Relaxed);
-    let result = work();
-    (result, number - GRANTED.swap(isize::MAX, Relaxed))
-}
 
 #[test]
 fn memory_that_is_refused_is_an_error() {

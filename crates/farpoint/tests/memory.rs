@@ -1,52 +1,22 @@
 //! What a search takes of memory beside its result, and what happens where there is none. A process of its own,
 //! whose allocator counts and refuses.
 
+mod refusing;
+
 use farpoint::approximate::ApproximateSampler;
 use farpoint::values::{self, InverseDistance, ValueShape};
 use farpoint::{
     Cpu, Error, Index, Matcher, Method, Order, Sampler, Searcher, Selected, Start, measure,
 };
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
+use refusing::{MOST, USED};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
-
-/// Bytes in use, and the most of them at a time.
-static USED: AtomicIsize = AtomicIsize::new(0);
-static MOST: AtomicIsize = AtomicIsize::new(0);
 
 /// Bytes of an allocation that is refused when its turn has come.
 const LARGE: usize = 128 << 10;
 
-/// Large allocations that are granted before all are refused.
-static GRANTED: AtomicIsize = AtomicIsize::new(isize::MAX);
-
 /// One test at a time: all have the same allocator.
 static TURN: Mutex<()> = Mutex::new(());
-
-/// [`System`], counted.
-struct Counted;
-
-#[global_allocator]
-static ALLOCATOR: Counted = Counted;
-
-// SAFETY: every call that is not refused goes to `System` unchanged; counting touches no memory of it.
-unsafe impl GlobalAlloc for Counted {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if layout.size() >= LARGE && GRANTED.fetch_sub(1, Relaxed) <= 0 {
-            return std::ptr::null_mut();
-        }
-        let before = USED.fetch_add(layout.size() as isize, Relaxed);
-        MOST.fetch_max(before + layout.size() as isize, Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size() as isize, Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`, and `alloc` gave out what `System` did.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
 
 /// 64 queries search together; each has all points in its ball.
 #[test]
@@ -165,11 +135,7 @@ fn refused(
     cloud: &[[f32; 3]],
 ) -> (Result<(), Error>, isize) {
     std::thread::scope(|scope| {
-        let run = || {
-            GRANTED.store(number, Relaxed);
-            let result = call(cpu, cloud);
-            (result, number - GRANTED.swap(isize::MAX, Relaxed))
-        };
+        let run = || refusing::refused(number, || call(cpu, cloud));
         scope.spawn(run).join().expect("no panic")
     })
 }
