@@ -41,7 +41,7 @@ pub struct farpoint_quality {
     pub covering_radius: f64,
     /// Distances among the samples; NaN for a single one.
     pub spacing: farpoint_spacing,
-    /// The Chamfer distance of sample and cloud, of distances that are not squared.
+    /// Chamfer distance of cloud and sample, of squared distances.
     pub chamfer: f64,
 }
 

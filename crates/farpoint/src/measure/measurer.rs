@@ -138,15 +138,15 @@ impl Measure {
         let samples = sample.len();
         self.run(points.len(), watch, |taking| {
             let rows = rows(&points, sample)?;
-            let coverage = covered(&taking.nearest(&points, &rows)?, taking.threads);
+            let nearest = taking.nearest(&points, &rows)?;
             let several = samples > 1;
             Ok(Quality {
                 points: points.len(),
                 samples,
                 unique: different_rows(sample) as f64 / samples as f64,
-                coverage,
+                coverage: covered(&nearest, taking.threads),
                 spacing: several.then(|| taking.spacing(&points, sample)).transpose()?,
-                chamfer: coverage.mean,
+                chamfer: nearest.mean(),
             })
         })
     }
@@ -163,15 +163,14 @@ impl Measure {
         let samples = sample.len();
         self.run(points.len().max(samples), Watch::off(), |taking| {
             let chamfer = chamfer(&taking.cpu, &Matcher::new(), &points, &sample, None)?;
-            let coverage = covered(&chamfer.a_to_b, taking.threads);
             let several = samples > 1;
             Ok(Quality {
                 points: points.len(),
                 samples,
                 unique: different_places(&sample) as f64 / samples as f64,
-                coverage,
+                coverage: covered(&chamfer.a_to_b, taking.threads),
                 spacing: several.then(|| taking.spacing_of(&sample)).transpose()?,
-                chamfer: coverage.mean + chamfer.b_to_a.mean_distance(),
+                chamfer: chamfer.sum(),
             })
         })
     }
