@@ -16,6 +16,7 @@
 
 #include <farpoint/approximate.hpp>
 #include <farpoint/error.hpp>
+#include <farpoint/index.hpp>
 #include <farpoint/measure.hpp>
 #include <farpoint/nearest.hpp>
 #include <farpoint/options.hpp>

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
+#include <type_traits>
 #include <utility>
 
 using farpoint::Options;
@@ -17,7 +19,7 @@ TEST(exact_samples) {
     for (const std::size_t points : {1U, 2U, 9U, 500U, 3000U}) {
         for (const bool tied : {false, true}) {
             const auto cloud = tied ? clouds::lattice<float>(points, 1) : clouds::random<float>(points, 2);
-            for (const std::size_t count : {points / 4, points}) {
+            for (const std::size_t count : {(points + 3) / 4, points}) {
                 const auto expected = clouds::reference(cloud, count);
                 for (const std::size_t threads : {0U, 1U, 5U}) {
                     Options options;
@@ -45,7 +47,7 @@ TEST(algorithms_and_instruction_sets) {
 
 TEST(amounts) {
     const auto cloud = clouds::random<float>(1001, 4);
-    CHECK(sample(cloud, 0).size() == 0);
+    CHECK_THROWS(invalid_argument, "count is 0", sample(cloud, 0));
     CHECK(sample(cloud, farpoint::ratio(0.25)).size() == 251);
     const auto even = sample(cloud, farpoint::spacing(0.2));
     CHECK(even.covering_radius() <= 0.2 && even.distance(even.size() - 1) > 0.2);
@@ -279,6 +281,51 @@ TEST(several_neighbors) {
     const std::vector<float> ones(2000, 1.0F);
     const auto near = farpoint::knn(cloud, cloud, 4);
     CHECK(near.backward<float>(cloud, cloud, ones).first<float>().size() == 1500);
+}
+
+TEST(an_index) {
+    const auto cloud = clouds::lattice<double>(900, 19);
+    const auto asking = clouds::lattice<double>(70, 20);
+    farpoint::Index first(cloud);
+    const farpoint::Index index = std::move(first);
+    const auto same = [](const auto& a, const auto& b) { return clouds::equal(a.indices(), b.indices().to_vector()); };
+    CHECK(same(farpoint::knn(asking, index, 6), farpoint::knn(asking, cloud, 6)));
+    CHECK(same(farpoint::ball_query(asking, index, {1.5}, 6), farpoint::ball_query(asking, cloud, {1.5}, 6)));
+    CHECK(same(farpoint::within(asking, index, {1.5}), farpoint::within(asking, cloud, {1.5})));
+    CHECK(same(farpoint::nearest(asking, index), farpoint::nearest(asking, cloud)));
+    CHECK(same(farpoint::nearest(index, index), farpoint::nearest(cloud, cloud)));
+    CHECK(same(sample(index, 50), sample(cloud, 50)));
+    CHECK(farpoint::chamfer(asking, index).sum() == farpoint::chamfer(asking, cloud).sum());
+    CHECK(farpoint::Points(index).size() == 900 && farpoint::Points(index).is_double() && index.dropped() == 0);
+
+    const auto expected = farpoint::knn(asking, cloud, 6).indices().to_vector();
+    std::atomic<int> right{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 5; ++i) {
+        threads.emplace_back([&] {
+            for (int turn = 0; turn < 10; ++turn) {
+                right += clouds::equal(farpoint::knn(asking, index, 6).indices(), expected);
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    CHECK(right == 50);
+
+    const auto floats = clouds::random<float>(20, 21);
+    CHECK_THROWS(invalid_argument, "type double where float", farpoint::knn(floats, index, 2));
+    CHECK_THROWS(invalid_argument, "an index that is NULL", farpoint::knn(asking, first, 2));
+    const std::vector<std::array<float, 3>> nothing;
+    CHECK_THROWS(invalid_argument, "", (void)farpoint::Index(nothing));
+    auto holed = cloud;
+    holed[7][0] = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS(bad_rows, "7", (void)farpoint::Index(holed));
+    Options options;
+    options.bad_rows = farpoint::BadRows::skip;
+    CHECK(farpoint::Index(holed, options).dropped() == 1);
+    static_assert(!std::is_convertible_v<farpoint::Index, farpoint::Points>, "temporaries are refused");
+    static_assert(std::is_convertible_v<const farpoint::Index&, farpoint::Points>);
 }
 
 TEST(measures) {

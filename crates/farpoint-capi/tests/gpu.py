@@ -22,7 +22,7 @@ OK, INVALID = 0, 1
 class Points(c.Structure):
     _fields_ = [("data", address), ("count", size_t), ("dimensions", size_t), ("point_stride", c.c_ssize_t),
                 ("axis_stride", c.c_ssize_t), ("axis_offsets", address), ("buffer", address), ("buffer_size", size_t),
-                ("scalar", i32), ("flags", u32)]
+                ("scalar", i32), ("flags", u32), ("index", address)]
 
 
 RUN = [("size", size_t), ("threads", size_t), ("device", i32), ("device_number", i32), ("instruction_set", i32),

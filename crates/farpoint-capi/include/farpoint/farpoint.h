@@ -161,12 +161,12 @@
 #define FARPOINT_BAD_ROWS_SKIP 1
 
 /**
- * Amount: `count` samples.
+ * Amount: `count` samples, at least 1.
  */
 #define FARPOINT_COUNT 0
 
 /**
- * Amount: `ceil(ratio * points)` samples, for a `ratio` of 0 to 1.
+ * Amount: `ceil(ratio * points)` samples, for a `ratio` above 0 and up to 1.
  */
 #define FARPOINT_RATIO 1
 
@@ -337,6 +337,14 @@ typedef struct farpoint_chamfer_result farpoint_chamfer_result;
 typedef struct farpoint_gradients_result farpoint_gradients_result;
 
 /**
+ * A cloud with the tree by which the CPU searches it, for one that is searched more than once.
+ *
+ * Made by farpoint_index_build(), freed by farpoint_index_free(). It has a copy of the points. It
+ * never changes, so any number of threads may search it at a time.
+ */
+typedef struct farpoint_index farpoint_index;
+
+/**
  * For each point of a cloud its nearest of another.
  *
  * Made by farpoint_nearest() and farpoint_nearest_batch() and freed by
@@ -430,6 +438,12 @@ typedef struct farpoint_points {
      * 0 or FARPOINT_BYTE_SWAPPED.
      */
     uint32_t flags;
+    /**
+     * The index that the points are those of, if farpoint_index_points() made this description: of
+     * the other members only `count`, `dimensions` and `scalar` are then looked at, and must be the
+     * index's. NULL for coordinates in memory.
+     */
+    const struct farpoint_index *index;
 } farpoint_points;
 
 /**
@@ -469,7 +483,8 @@ typedef struct farpoint_progress {
 typedef int32_t (*farpoint_progress_callback)(void *user, const struct farpoint_progress *progress);
 
 /**
- * What is asked of exact sampling. All zero but `size`: 0 samples.
+ * What is asked of exact sampling. How many samples must be set: a `count` or `ratio` of 0 is
+ * FARPOINT_INVALID_ARGUMENT, as nobody asks for none on purpose.
  *
  * @code
  * farpoint_sample_options options = {0};
@@ -519,11 +534,11 @@ typedef struct farpoint_sample_options {
      */
     int32_t random_start;
     /**
-     * Samples, with FARPOINT_COUNT.
+     * Samples, at least 1, with FARPOINT_COUNT.
      */
     size_t count;
     /**
-     * Share of the points, with FARPOINT_RATIO.
+     * Share of the points, above 0 and up to 1, with FARPOINT_RATIO.
      */
     double ratio;
     /**
@@ -565,7 +580,8 @@ typedef struct farpoint_sample_options {
 } farpoint_sample_options;
 
 /**
- * What is asked of an approximate sampler. All zero but `size`: 0 points, drawn at random.
+ * What is asked of an approximate sampler. How many points must be set: a `count` or `ratio` of 0 is
+ * FARPOINT_INVALID_ARGUMENT.
  */
 typedef struct farpoint_approximate_options {
     /**
@@ -609,11 +625,11 @@ typedef struct farpoint_approximate_options {
      */
     int32_t amount;
     /**
-     * Points, with FARPOINT_COUNT.
+     * Points, at least 1, with FARPOINT_COUNT.
      */
     size_t count;
     /**
-     * Share of the points, with FARPOINT_RATIO.
+     * Share of the points, above 0 and up to 1, with FARPOINT_RATIO.
      */
     double ratio;
     /**
@@ -678,6 +694,53 @@ typedef struct farpoint_approximate_options {
      */
     const uint8_t *mask;
 } farpoint_approximate_options;
+
+/**
+ * How a call is run. Every options structure begins with these members.
+ *
+ * Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
+ *
+ * @code
+ * farpoint_run_options options = {0};
+ * options.size = sizeof options;
+ * options.threads = 1;
+ * @endcode
+ */
+typedef struct farpoint_run_options {
+    /**
+     * `sizeof(farpoint_run_options)`: tells the library which members there are.
+     */
+    size_t size;
+    /**
+     * Threads to work on. 0: those of one pool for the whole process, one per core, which starts
+     * when it is first needed. 1: the calling thread alone; no thread is ever started.
+     */
+    size_t threads;
+    /**
+     * FARPOINT_CPU or FARPOINT_CUDA.
+     */
+    int32_t device;
+    /**
+     * Which GPU, from 0; 0 for the CPU.
+     */
+    int32_t device_number;
+    /**
+     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+     */
+    int32_t instruction_set;
+    /**
+     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+     */
+    int32_t bad_rows;
+    /**
+     * Called now and then; may cancel. NULL if nobody listens.
+     */
+    farpoint_progress_callback progress;
+    /**
+     * Passed to `progress`.
+     */
+    void *user;
+} farpoint_run_options;
 
 /**
  * What is asked of a search for nearest points. All zero but `size`: Euclidean distances.
@@ -823,53 +886,6 @@ typedef struct farpoint_search_options {
      */
     double near_radius;
 } farpoint_search_options;
-
-/**
- * How a call is run. Every options structure begins with these members.
- *
- * Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
- *
- * @code
- * farpoint_run_options options = {0};
- * options.size = sizeof options;
- * options.threads = 1;
- * @endcode
- */
-typedef struct farpoint_run_options {
-    /**
-     * `sizeof(farpoint_run_options)`: tells the library which members there are.
-     */
-    size_t size;
-    /**
-     * Threads to work on. 0: those of one pool for the whole process, one per core, which starts
-     * when it is first needed. 1: the calling thread alone; no thread is ever started.
-     */
-    size_t threads;
-    /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
-     */
-    int32_t device;
-    /**
-     * Which GPU, from 0; 0 for the CPU.
-     */
-    int32_t device_number;
-    /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-     */
-    int32_t instruction_set;
-    /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-     */
-    int32_t bad_rows;
-    /**
-     * Called now and then; may cancel. NULL if nobody listens.
-     */
-    farpoint_progress_callback progress;
-    /**
-     * Passed to `progress`.
-     */
-    void *user;
-} farpoint_run_options;
 
 /**
  * Distances from each sample to its nearest other sample, in the unit of the coordinates.
@@ -1408,6 +1424,41 @@ double farpoint_centroids_result_cell(const struct farpoint_centroids_result *re
  * Rows that were left out because they hold NaN or infinity.
  */
 size_t farpoint_centroids_result_dropped(const struct farpoint_centroids_result *result);
+
+/**
+ * Builds an index.
+ *
+ * farpoint_index_points() then stands for the cloud in every call: as the cloud that is searched,
+ * the one that asks, or both, alone or in a batch. The CPU takes the tree as it is. Results are the
+ * same as without an index.
+ *
+ * @param points   the cloud, which is not needed any more after the call
+ * @param options  how the call is run; may be NULL. CPU only, without progress. Rows that `bad_rows`
+ *                 leaves out remain so in every search; indices still count all rows
+ * @param index    is set to the index, to be freed by farpoint_index_free(); to NULL on an error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_index_build(struct farpoint_points points,
+                             const struct farpoint_run_options *options,
+                             struct farpoint_index **index);
+
+/**
+ * The points of an index, for any call that takes points. Valid until the index is freed.
+ *
+ * @param index  the index; NULL gives a description without coordinates, which calls refuse
+ * @return the description; to be left as it is
+ */
+struct farpoint_points farpoint_index_points(const struct farpoint_index *index);
+
+/**
+ * Rows that were left out because they hold NaN or infinity; 0 for NULL.
+ */
+size_t farpoint_index_dropped(const struct farpoint_index *index);
+
+/**
+ * Frees an index, of which no call may be at work. NULL is fine.
+ */
+void farpoint_index_free(struct farpoint_index *index);
 
 /**
  * For each point of `a` its nearest of `b`.

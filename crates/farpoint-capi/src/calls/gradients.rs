@@ -6,11 +6,11 @@ use crate::calls::within::farpoint_within_result;
 use crate::given::{list, optional};
 use crate::handle::{free, give, read};
 use crate::options::farpoint_run_options;
-use crate::points::farpoint_points;
+use crate::points::{Given, farpoint_points};
 use crate::run::{Either, Number, Precision, Run, in_its_precision, of_either, on_place};
 use crate::status::{Failure, invalid};
 use farpoint::backend::memory;
-use farpoint::{Chamfer, Device, Gradients, Neighbors, RawPoints, Searcher, WithinBall};
+use farpoint::{Chamfer, Device, Gradients, Neighbors, Searcher, WithinBall};
 use std::borrow::Cow;
 use std::ffi::c_void;
 use std::ptr;
@@ -174,7 +174,7 @@ impl<'a> Clouds<'a> {
     ///
     /// # Safety
     /// As `farpoint_points::read`.
-    unsafe fn read<T: Number>(&self) -> Result<[RawPoints<'a, T>; 2], Failure> {
+    unsafe fn read<T: Number>(&self) -> Result<[Given<'a, T>; 2], Failure> {
         let [a, b] = self.clouds;
         let of_found = Precision::of_type::<T>();
         of_found.expect(a.precision()?, "the first cloud")?;

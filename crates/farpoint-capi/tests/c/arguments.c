@@ -40,8 +40,15 @@ static unsigned char mask[BUFFER];
 static ptrdiff_t offsets[8];
 static size_t rows[64];
 
+static farpoint_index *an_index;
+
 static farpoint_points some_points(void) {
     farpoint_points points;
+    if (draw(8) == 0) {
+        points = farpoint_index_points(draw(8) == 0 ? NULL : an_index);
+        points.dimensions = draw(8) == 0 ? some_size() : points.dimensions;
+        return points;
+    }
     memset(&points, 0, sizeof points);
     points.data = draw(30) == 0 ? NULL : buffer + 800 + draw(BUFFER / 3);
     points.count = draw(9) == 0 ? some_size() : 1 + (size_t)draw(30);
@@ -231,12 +238,15 @@ int main(int count, char **arguments) {
     for (size_t i = 0; i < 8; i++) {
         offsets[i] = (ptrdiff_t)draw(30) - 10;
     }
+    const float indexed[] = {0.0f, 1.0f, 1.0f, 0.5f, 0.25f, 1.0f, 2.0f, 1.0f, 0.0f, 0.5f};
+    CHECK(farpoint_index_build(farpoint_dense(indexed, 5, 2, FARPOINT_FLOAT32), NULL, &an_index) == FARPOINT_OK);
     for (int round = 0; round < rounds && failures < 5; round++) {
         sampling();
         approximating();
         searching();
         measuring();
     }
+    farpoint_index_free(an_index);
     /* Not all of it was refused. */
     CHECK(right > (size_t)rounds);
     printf("%zu calls with a result\n", right);
