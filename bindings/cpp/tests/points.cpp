@@ -113,7 +113,7 @@ TEST(structs) {
     CHECK(Points(odd, &Odd::x, 2).dimensions() == 2);
     CHECK(Points(std::as_const(odd), &Odd::x, 2).size() == 500);
     odd.clear();
-    CHECK(sample(Points(odd, &Odd::x, 2), 0).size() == 0);
+    CHECK(sample(Points(odd, &Odd::x, 2), farpoint::ratio(1.0)).size() == 0);
 }
 
 TEST(records_without_alignment) {

@@ -54,9 +54,9 @@ pub const FARPOINT_BAD_ROWS_ERROR: i32 = 0;
 /// Bad rows: rows with NaN or infinity are left out and counted; indices still count all rows.
 pub const FARPOINT_BAD_ROWS_SKIP: i32 = 1;
 
-/// Amount: `count` samples.
+/// Amount: `count` samples, at least 1.
 pub const FARPOINT_COUNT: i32 = 0;
-/// Amount: `ceil(ratio * points)` samples, for a `ratio` of 0 to 1.
+/// Amount: `ceil(ratio * points)` samples, for a `ratio` above 0 and up to 1.
 pub const FARPOINT_RATIO: i32 = 1;
 /// Amount: as many samples as it takes until every point is within `spacing` of one. Exact sampling
 /// only.

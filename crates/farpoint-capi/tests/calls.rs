@@ -48,7 +48,7 @@ fn samples_are_those_of_reference() {
         for n in [1, 2, 9, 700] {
             let cloud = farpoint_generate::generate(kind, n, 1);
             let wide: Vec<_> = cloud.iter().map(|point| point.map(f64::from)).collect();
-            for count in [0, 1, n / 3, n] {
+            for count in [1, (n / 3).max(1), n] {
                 let reference = farpoint::reference(&cloud, count, 0).unwrap().indices;
                 for threads in [0, 1, 2, 7] {
                     let options = farpoint_sample_options { threads, ..options(count) };
@@ -61,6 +61,17 @@ fn samples_are_those_of_reference() {
             }
         }
     }
+}
+
+#[test]
+fn samples_of_nothing_are_refused() {
+    let cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 20, 1);
+    let points = farpoint_dense(cloud.as_ptr().cast(), 20, 3, FARPOINT_FLOAT32);
+    assert_eq!(called(points, &options(0)), Err(FARPOINT_INVALID_ARGUMENT));
+    assert!(text().contains("count is 0"), "{}", text());
+    let share = farpoint_sample_options { amount: FARPOINT_RATIO, ..options(5) };
+    assert_eq!(called(points, &share), Err(FARPOINT_INVALID_ARGUMENT));
+    assert!(text().contains("ratio is 0"), "{}", text());
 }
 
 #[test]

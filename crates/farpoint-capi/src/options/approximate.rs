@@ -9,7 +9,8 @@ use farpoint::approximate::{Estimator, Keep, Method, Order};
 use farpoint::{Amount, ApproximateSampler, BadRows};
 use std::ffi::{c_char, c_void};
 
-/// What is asked of an approximate sampler. All zero but `size`: 0 points, drawn at random.
+/// What is asked of an approximate sampler. How many points must be set: a `count` or `ratio` of 0 is
+/// FARPOINT_INVALID_ARGUMENT.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_approximate_options {
@@ -33,9 +34,9 @@ pub struct farpoint_approximate_options {
     pub method: i32,
     /// How many points: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
     pub amount: i32,
-    /// Points, with FARPOINT_COUNT.
+    /// Points, at least 1, with FARPOINT_COUNT.
     pub count: usize,
-    /// Share of the points, with FARPOINT_RATIO.
+    /// Share of the points, above 0 and up to 1, with FARPOINT_RATIO.
     pub ratio: f64,
     /// Size of a cell in the unit of the coordinates, with FARPOINT_CELL.
     pub cell: f64,
@@ -114,7 +115,7 @@ impl farpoint_approximate_options {
             (FARPOINT_ALL, "FARPOINT_ALL", Amount::All),
             (FARPOINT_CELL, "FARPOINT_CELL", Amount::Cell(self.cell)),
         ];
-        named(self.amount, "amount", &amounts)
+        super::some(named(self.amount, "amount", &amounts)?)
     }
 
     /// # Safety

@@ -20,7 +20,7 @@ use crate::constants::*;
 use crate::given::{list, named, text};
 use crate::status::{Failure, invalid};
 use farpoint::backend::memory;
-use farpoint::{Algorithm, Method, Norm, Start};
+use farpoint::{Algorithm, Amount, Method, Norm, Start};
 use std::ffi::c_char;
 
 /// What every options structure has: its version, and how the call is run. `$last` is the last member
@@ -97,6 +97,21 @@ unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
             text.parse().map_err(|error: farpoint::ParseError| invalid(error.to_string()))
         }
     }
+}
+
+/// Refuses an amount of nothing: a structure in which it was forgotten.
+///
+/// # Errors
+/// If that is what is asked for.
+fn some(amount: Amount) -> Result<Amount, Failure> {
+    let member = match amount {
+        Amount::Count(0) => "count",
+        Amount::Ratio(0.0) => "ratio",
+        _ => return Ok(amount),
+    };
+    Err(invalid(format!(
+        "{member} is 0, which would be a sample of no points; set {member}, or another amount"
+    )))
 }
 
 fn norm(number: i32) -> Result<Norm, Failure> {

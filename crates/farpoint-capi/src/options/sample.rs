@@ -8,7 +8,8 @@ use crate::status::Failure;
 use farpoint::{Amount, BadRows, Sampler};
 use std::ffi::{c_char, c_void};
 
-/// What is asked of exact sampling. All zero but `size`: 0 samples.
+/// What is asked of exact sampling. How many samples must be set: a `count` or `ratio` of 0 is
+/// FARPOINT_INVALID_ARGUMENT, as nobody asks for none on purpose.
 ///
 /// @code
 /// farpoint_sample_options options = {0};
@@ -38,9 +39,9 @@ pub struct farpoint_sample_options {
     pub amount: i32,
     /// Not 0 to start at a point drawn by `seed`, the same on every machine.
     pub random_start: i32,
-    /// Samples, with FARPOINT_COUNT.
+    /// Samples, at least 1, with FARPOINT_COUNT.
     pub count: usize,
-    /// Share of the points, with FARPOINT_RATIO.
+    /// Share of the points, above 0 and up to 1, with FARPOINT_RATIO.
     pub ratio: f64,
     /// Largest distance to the nearest sample, in the unit of the coordinates, with FARPOINT_SPACING.
     pub spacing: f64,
@@ -73,7 +74,7 @@ impl farpoint_sample_options {
     /// Starts and algorithm are as the header says.
     ///
     /// # Errors
-    /// If a number or a text stands for nothing.
+    /// If a number or a text stands for nothing, or nothing is asked for.
     pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<Sampler, Failure> {
         let amounts = [
             (FARPOINT_COUNT, "FARPOINT_COUNT", Amount::Count(self.count)),
@@ -81,7 +82,7 @@ impl farpoint_sample_options {
             (FARPOINT_SPACING, "FARPOINT_SPACING", Amount::Spacing(self.spacing)),
             (FARPOINT_ALL, "FARPOINT_ALL", Amount::All),
         ];
-        let amount = named(self.amount, "amount", &amounts)?;
+        let amount = super::some(named(self.amount, "amount", &amounts)?)?;
         // SAFETY: by this function's contract.
         let (start, algorithm) = unsafe {
             let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;

@@ -47,11 +47,10 @@ static void pointers_and_strides(void) {
     bad = farpoint_dense(xyz, SIZE_MAX, SIZE_MAX, FARPOINT_FLOAT64);
     INVALID(sample(bad, &options), "");
     /* No points need no memory. */
-    options.count = 0;
     bad = farpoint_dense(NULL, 0, 3, FARPOINT_FLOAT32);
-    CHECK(sample(bad, &options) == FARPOINT_OK);
-    options.count = 1;
     INVALID(sample(bad, &options), "no usable point");
+    memset(&bad, 0, sizeof bad);
+    INVALID(sample(bad, &options), "not filled in");
 }
 
 /* With a buffer, coordinates outside of it are found. */
@@ -204,7 +203,11 @@ static void numbers(void) {
     farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
     farpoint_sample_options options = sample_options(COUNT + 1);
     INVALID(sample(cloud, &options), "101 samples");
-    options = sample_options(0), options.amount = FARPOINT_RATIO, options.ratio = NAN;
+    options.count = 0;
+    INVALID(sample(cloud, &options), "count is 0");
+    options.amount = FARPOINT_RATIO;
+    INVALID(sample(cloud, &options), "ratio is 0");
+    options.ratio = NAN;
     INVALID(sample(cloud, &options), "ratio");
     options.amount = FARPOINT_SPACING, options.spacing = -1.0;
     INVALID(sample(cloud, &options), "spacing -1");
