@@ -52,12 +52,6 @@ impl Run {
         }
     }
 
-    /// Whether there is a listener.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn is_heard(&self) -> bool {
-        self.listener.is_some()
-    }
-
     /// Does the work, which tells the listener how far it has come, if there is one.
     pub(crate) fn observed<R>(self, work: impl FnOnce(&Place, Option<Observer<'_>>) -> R) -> R {
         match self.listener {

@@ -4,7 +4,7 @@ use farpoint::{BadRows, Points, RawLayout, RawPoints, Sampler, Selected, Start};
 use farpoint_capi::calls::library::farpoint_last_error;
 use farpoint_capi::calls::sample::*;
 use farpoint_capi::constants::*;
-use farpoint_capi::options::farpoint_sample_options;
+use farpoint_capi::options::{farpoint_run_options, farpoint_sample_options};
 use farpoint_capi::points::{farpoint_dense, farpoint_points};
 use std::ffi::CStr;
 use std::mem::zeroed;
@@ -14,6 +14,12 @@ fn options(count: usize) -> farpoint_sample_options {
     // SAFETY: numbers, addresses that may be NULL, and a function that may be none.
     let options: farpoint_sample_options = unsafe { zeroed() };
     farpoint_sample_options { size: size_of::<farpoint_sample_options>(), count, ..options }
+}
+
+fn run_options() -> farpoint_run_options {
+    // SAFETY: as above.
+    let options: farpoint_run_options = unsafe { zeroed() };
+    farpoint_run_options { size: size_of::<farpoint_run_options>(), ..options }
 }
 
 fn text() -> String {
@@ -51,7 +57,8 @@ fn samples_are_those_of_reference() {
             for count in [1, (n / 3).max(1), n] {
                 let reference = farpoint::reference(&cloud, count, 0).unwrap().indices;
                 for threads in [0, 1, 2, 7] {
-                    let options = farpoint_sample_options { threads, ..options(count) };
+                    let run = farpoint_run_options { threads, ..run_options() };
+                    let options = farpoint_sample_options { run: &raw const run, ..options(count) };
                     let points = farpoint_dense(cloud.as_ptr().cast(), n, 3, FARPOINT_FLOAT32);
                     assert_eq!(called(points, &options).as_ref(), Ok(&reference), "{kind} {n}");
                     let points = farpoint_dense(wide.as_ptr().cast(), n, 3, FARPOINT_FLOAT64);
@@ -103,7 +110,8 @@ fn bad_rows_are_refused_or_left_out() {
     let points = farpoint_dense(cloud.as_ptr().cast(), 200, 3, FARPOINT_FLOAT32);
     assert_eq!(called(points, &options(50)), Err(FARPOINT_BAD_ROWS));
     assert!(text().contains("2 of 200 rows hold NaN"), "{}", text());
-    let skip = farpoint_sample_options { bad_rows: FARPOINT_BAD_ROWS_SKIP, ..options(50) };
+    let run = farpoint_run_options { bad_rows: FARPOINT_BAD_ROWS_SKIP, ..run_options() };
+    let skip = farpoint_sample_options { run: &raw const run, ..options(50) };
     let job = Sampler::count(50).bad_rows(BadRows::Skip);
     assert_eq!(called(points, &skip), Ok(job.sample(&cloud).unwrap().indices));
 }

@@ -141,9 +141,8 @@ inline void set_method(farpoint_approximate_options& c, const FastPoint& method)
 }
 
 inline farpoint_approximate_options approximate_options(const Amount& amount, const Options& options,
-                                                        Observer& observer, std::size_t points) {
-    auto c = run_options<farpoint_approximate_options>(options, observer);
-    set_sampling(c, options, points);
+                                                        const Run& run, std::size_t points) {
+    auto c = sampling_options<farpoint_approximate_options>(options, run, points);
     c.amount = amount.kind();
     c.count = amount.count();
     c.ratio = amount.kind() == FARPOINT_RATIO ? amount.value() : 0.0;
@@ -161,11 +160,11 @@ inline farpoint_approximate_options approximate_options(const Amount& amount, co
 /// @throws error
 inline ApproximateSample sample_approximate(const Points& cloud, const ApproximateMethod& method, const Amount& amount,
                                             const Options& options = {}) {
-    detail::Observer observer(options);
-    auto c = detail::approximate_options(amount, options, observer, cloud.size());
+    detail::Run run(options);
+    auto c = detail::approximate_options(amount, options, run, cloud.size());
     std::visit([&c](const auto& which) { detail::set_method(c, which); }, method);
     farpoint_approximate_result* result = nullptr;
-    observer.finish(farpoint_approximate(cloud.c(), &c, &result));
+    run.finish(farpoint_approximate(cloud.c(), &c, &result));
     return ApproximateSample(result);
 }
 
@@ -174,10 +173,10 @@ inline ApproximateSample sample_approximate(const Points& cloud, const Approxima
 ///
 /// @throws error
 inline Centroids centroids(const Points& cloud, const Amount& amount, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::approximate_options(amount, options, observer, cloud.size());
+    detail::Run run(options);
+    const auto c = detail::approximate_options(amount, options, run, cloud.size());
     farpoint_centroids_result* result = nullptr;
-    observer.finish(farpoint_centroids(cloud.c(), &c, &result));
+    run.finish(farpoint_centroids(cloud.c(), &c, &result));
     return {result, cloud.dimensions()};
 }
 

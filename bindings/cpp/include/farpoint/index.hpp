@@ -28,10 +28,9 @@ public:
     ///                 search; indices still count all rows
     /// @throws error   bad rows, a cloud without points, ...
     explicit Index(const Points& cloud, const Options& options = {}) {
-        detail::Observer observer(options);
-        const auto c = detail::run_options<farpoint_run_options>(options, observer);
+        detail::Run run(options);
         farpoint_index* index = nullptr;
-        observer.finish(farpoint_index_build(cloud.c(), &c, &index));
+        run.finish(farpoint_index_build(cloud.c(), run.c(), &index));
         index_.reset(index);
     }
 

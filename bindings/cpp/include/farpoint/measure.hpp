@@ -23,10 +23,9 @@ using Quality = farpoint_quality;
 /// @param rows    the sample: rows of the cloud, at least 1
 /// @throws error  NaN or infinity in a row, rows outside the cloud, ...
 inline double covering_radius(const Points& cloud, Span<std::size_t> rows, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::run_options<farpoint_run_options>(options, observer);
+    detail::Run run(options);
     double radius = 0.0;
-    observer.finish(farpoint_covering_radius(cloud.c(), rows.data(), rows.size(), &c, &radius));
+    run.finish(farpoint_covering_radius(cloud.c(), rows.data(), rows.size(), run.c(), &radius));
     return radius;
 }
 
@@ -35,10 +34,9 @@ inline double covering_radius(const Points& cloud, Span<std::size_t> rows, const
 /// @param rows    the sample: rows of the cloud, at least 2
 /// @throws error
 inline Spacing spacing_of(const Points& cloud, Span<std::size_t> rows, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::run_options<farpoint_run_options>(options, observer);
+    detail::Run run(options);
     Spacing found{};
-    observer.finish(farpoint_spacing_of(cloud.c(), rows.data(), rows.size(), &c, &found));
+    run.finish(farpoint_spacing_of(cloud.c(), rows.data(), rows.size(), run.c(), &found));
     return found;
 }
 
@@ -47,11 +45,10 @@ inline Spacing spacing_of(const Points& cloud, Span<std::size_t> rows, const Opt
 /// @param rows    the sample: rows of the cloud, at least 1
 /// @throws error
 inline Quality quality(const Points& cloud, Span<std::size_t> rows, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::run_options<farpoint_run_options>(options, observer);
+    detail::Run run(options);
     Quality found{};
     found.size = sizeof found;
-    observer.finish(farpoint_quality_of(cloud.c(), rows.data(), rows.size(), &c, &found));
+    run.finish(farpoint_quality_of(cloud.c(), rows.data(), rows.size(), run.c(), &found));
     return found;
 }
 
@@ -59,11 +56,10 @@ inline Quality quality(const Points& cloud, Span<std::size_t> rows, const Option
 ///
 /// @throws error
 inline Quality quality(const Points& cloud, const Points& samples, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::run_options<farpoint_run_options>(options, observer);
+    detail::Run run(options);
     Quality found{};
     found.size = sizeof found;
-    observer.finish(farpoint_quality_of_points(cloud.c(), samples.c(), &c, &found));
+    run.finish(farpoint_quality_of_points(cloud.c(), samples.c(), run.c(), &found));
     return found;
 }
 

@@ -157,12 +157,11 @@ public:
     template <typename T>
     [[nodiscard]] Gradients backward(const Points& a, const Points& b, Span<T> grad_a, Span<T> grad_b,
                                      const Options& options = {}) const {
-        detail::Observer observer(options);
-        const auto c = detail::run_options<farpoint_run_options>(options, observer);
+        detail::Run run(options);
         const void* from_a = detail::gradients_of(grad_a, a.size(), a);
         const void* from_b = detail::gradients_of(grad_b, b.size(), b);
         farpoint_gradients_result* result = nullptr;
-        observer.finish(farpoint_chamfer_backward(result_.get(), a.c(), b.c(), from_a, from_b, &c, &result));
+        run.finish(farpoint_chamfer_backward(result_.get(), a.c(), b.c(), from_a, from_b, run.c(), &result));
         return Gradients(result);
     }
 
@@ -175,8 +174,9 @@ private:
 
 namespace detail {
 
-inline farpoint_match_options match_options(const Options& options, Observer& observer) noexcept {
-    auto c = run_options<farpoint_match_options>(options, observer);
+inline farpoint_match_options match_options(const Options& options, const Run& run) noexcept {
+    auto c = sized<farpoint_match_options>();
+    c.run = run.c();
     c.norm = static_cast<std::int32_t>(options.norm);
     c.method = static_cast<std::int32_t>(options.search);
     return c;
@@ -188,10 +188,10 @@ inline farpoint_match_options match_options(const Options& options, Observer& ob
 ///
 /// @throws error
 inline Nearest nearest(const Points& a, const Points& b, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::match_options(options, observer);
+    detail::Run run(options);
+    const auto c = detail::match_options(options, run);
     farpoint_nearest_result* result = nullptr;
-    observer.finish(farpoint_nearest(a.c(), b.c(), &c, &result));
+    run.finish(farpoint_nearest(a.c(), b.c(), &c, &result));
     return Nearest(result);
 }
 
@@ -199,10 +199,10 @@ inline Nearest nearest(const Points& a, const Points& b, const Options& options 
 ///
 /// @throws error
 inline Chamfer chamfer(const Points& a, const Points& b, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::match_options(options, observer);
+    detail::Run run(options);
+    const auto c = detail::match_options(options, run);
     farpoint_chamfer_result* result = nullptr;
-    observer.finish(farpoint_chamfer(a.c(), b.c(), &c, &result));
+    run.finish(farpoint_chamfer(a.c(), b.c(), &c, &result));
     return Chamfer(result);
 }
 

@@ -105,17 +105,28 @@ struct Options {
 
 namespace detail {
 
-/// Hands a callback to C: keeps what it throws, cancels the call, and throws that again after it.
-class Observer {
+/// How a call is run, as C takes it. Keeps what the callback throws, cancels the call, and throws that again
+/// after it.
+class Run {
 public:
-    explicit Observer(const Options& options) noexcept : call_(options.progress ? &options.progress : nullptr) {}
-    Observer(const Observer&) = delete;
-    Observer& operator=(const Observer&) = delete;
+    explicit Run(const Options& options) noexcept : call_(&options.progress) {
+        c_.size = sizeof c_;
+        c_.threads = options.threads;
+        c_.device = static_cast<std::int32_t>(options.device);
+        c_.device_number = options.device_number;
+        c_.instruction_set = static_cast<std::int32_t>(options.instruction_set);
+        c_.bad_rows = static_cast<std::int32_t>(options.bad_rows);
+        c_.progress = options.progress ? &Run::report : nullptr;
+        c_.user = this;
+    }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
 
-    [[nodiscard]] farpoint_progress_callback function() const noexcept { return call_ ? &Observer::report : nullptr; }
+    /// What the C interface takes; valid while this object is.
+    [[nodiscard]] const farpoint_run_options* c() const noexcept { return &c_; }
 
     /// Throws what the callback threw, or the error of the call that returned `status`.
-    void finish(std::int32_t status) {
+    void finish(std::int32_t status) const {
         if (thrown_) {
             std::rethrow_exception(thrown_);
         }
@@ -124,7 +135,7 @@ public:
 
 private:
     static std::int32_t report(void* user, const farpoint_progress* progress) noexcept {
-        auto& self = *static_cast<Observer*>(user);
+        auto& self = *static_cast<Run*>(user);
         try {
             return (*self.call_)({progress->done, progress->wanted, progress->covering_radius}) ? 0 : 1;
         } catch (...) {
@@ -133,28 +144,24 @@ private:
         }
     }
 
+    farpoint_run_options c_{};
     const std::function<bool(const Progress&)>* call_;
     std::exception_ptr thrown_;
 };
 
-/// Fills the members that every options structure of the C interface begins with.
+/// An options structure of the C interface, of which all is zero but its size.
 template <typename COptions>
-COptions run_options(const Options& options, Observer& observer) noexcept {
+COptions sized() noexcept {
     COptions c{};
     c.size = sizeof c;
-    c.threads = options.threads;
-    c.device = static_cast<std::int32_t>(options.device);
-    c.device_number = options.device_number;
-    c.instruction_set = static_cast<std::int32_t>(options.instruction_set);
-    c.bad_rows = static_cast<std::int32_t>(options.bad_rows);
-    c.progress = observer.function();
-    c.user = &observer;
     return c;
 }
 
-/// The members of exact and approximate samplers: starts, the algorithm, and which rows are sampled.
+/// What exact and approximate samplers are told alike: starts, the algorithm, and which rows are sampled.
 template <typename COptions>
-void set_sampling(COptions& c, const Options& options, std::size_t points) {
+COptions sampling_options(const Options& options, const Run& run, std::size_t points) {
+    auto c = sized<COptions>();
+    c.run = run.c();
     c.starts = options.starts.empty() ? nullptr : options.starts.data();
     c.start_count = options.starts.size();
     c.random_start = options.random_start.has_value();
@@ -174,6 +181,7 @@ void set_sampling(COptions& c, const Options& options, std::size_t points) {
         static const std::uint8_t none = 0;
         c.mask = options.mask->empty() ? &none : options.mask->data();
     }
+    return c;
 }
 
 }  // namespace detail

@@ -101,10 +101,9 @@ private:
 
 namespace detail {
 
-inline farpoint_sample_options sample_options(const Amount& amount, const Options& options, Observer& observer,
+inline farpoint_sample_options sample_options(const Amount& amount, const Options& options, const Run& run,
                                               std::size_t points) {
-    auto c = run_options<farpoint_sample_options>(options, observer);
-    set_sampling(c, options, points);
+    auto c = sampling_options<farpoint_sample_options>(options, run, points);
     c.amount = amount.kind();
     c.count = amount.count();
     c.ratio = amount.kind() == FARPOINT_RATIO ? amount.value() : 0.0;
@@ -122,10 +121,10 @@ inline farpoint_sample_options sample_options(const Amount& amount, const Option
 /// @param amount  a number, `ratio(0.25)`, `spacing(0.05)` or `all()`
 /// @throws error  more samples than points, bad rows, wrong options, canceled, ...
 inline Sample sample(const Points& cloud, const Amount& amount, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::sample_options(amount, options, observer, cloud.size());
+    detail::Run run(options);
+    const auto c = detail::sample_options(amount, options, run, cloud.size());
     farpoint_sample_result* result = nullptr;
-    observer.finish(farpoint_sample(cloud.c(), &c, &result));
+    run.finish(farpoint_sample(cloud.c(), &c, &result));
     return Sample(result);
 }
 
@@ -138,17 +137,17 @@ inline Sample order(const Points& cloud, const Options& options = {}) { return s
 /// @throws error  of the first cloud at fault, which the text names
 inline std::vector<Sample> sample_batch(const std::vector<Points>& clouds, const Amount& amount,
                                         const Options& options = {}) {
-    detail::Observer observer(options);
+    detail::Run run(options);
     std::vector<farpoint_points> points;
     std::vector<farpoint_sample_options> wanted;
     for (const Points& cloud : clouds) {
         points.push_back(cloud.c());
-        wanted.push_back(detail::sample_options(amount, options, observer, cloud.size()));
+        wanted.push_back(detail::sample_options(amount, options, run, cloud.size()));
     }
     std::vector<farpoint_sample_result*> results(clouds.size(), nullptr);
     std::vector<Sample> samples;
     samples.reserve(clouds.size());
-    observer.finish(farpoint_sample_batch(points.data(), points.size(), wanted.data(), wanted.size(), results.data()));
+    run.finish(farpoint_sample_batch(points.data(), points.size(), wanted.data(), wanted.size(), results.data()));
     for (farpoint_sample_result* result : results) {
         samples.emplace_back(result);
     }

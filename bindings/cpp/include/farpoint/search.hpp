@@ -69,11 +69,10 @@ public:
     template <typename T>
     [[nodiscard]] Gradients backward(const Points& x, const Points& y, Span<T> grad,
                                      const Options& options = {}) const {
-        detail::Observer observer(options);
-        const auto c = detail::run_options<farpoint_run_options>(options, observer);
+        detail::Run run(options);
         const void* numbers = detail::gradients_of(grad, size() * k(), x);
         farpoint_gradients_result* result = nullptr;
-        observer.finish(farpoint_search_backward(result_.get(), x.c(), y.c(), numbers, &c, &result));
+        run.finish(farpoint_search_backward(result_.get(), x.c(), y.c(), numbers, run.c(), &result));
         return Gradients(result);
     }
 
@@ -119,8 +118,9 @@ private:
 
 namespace detail {
 
-inline farpoint_search_options search_options(std::size_t k, const Options& options, Observer& observer) noexcept {
-    auto c = run_options<farpoint_search_options>(options, observer);
+inline farpoint_search_options search_options(std::size_t k, const Options& options, const Run& run) noexcept {
+    auto c = sized<farpoint_search_options>();
+    c.run = run.c();
     c.k = k;
     c.norm = static_cast<std::int32_t>(options.norm);
     c.method = static_cast<std::int32_t>(options.search);
@@ -137,9 +137,9 @@ inline void set_ball(farpoint_search_options& c, const Ball& ball) noexcept {
     c.near_radius = ball.near_radius;
 }
 
-inline Neighbors search(const Points& x, const Points& y, const farpoint_search_options& c, Observer& observer) {
+inline Neighbors search(const Points& x, const Points& y, const farpoint_search_options& c, const Run& run) {
     farpoint_neighbors_result* result = nullptr;
-    observer.finish(farpoint_search(x.c(), y.c(), &c, &result));
+    run.finish(farpoint_search(x.c(), y.c(), &c, &result));
     return Neighbors(result);
 }
 
@@ -149,8 +149,8 @@ inline Neighbors search(const Points& x, const Points& y, const farpoint_search_
 ///
 /// @throws error
 inline Neighbors knn(const Points& x, const Points& y, std::size_t k, const Options& options = {}) {
-    detail::Observer observer(options);
-    return detail::search(x, y, detail::search_options(k, options, observer), observer);
+    detail::Run run(options);
+    return detail::search(x, y, detail::search_options(k, options, run), run);
 }
 
 /// For each point of `x` the points of `y` in a ball, at most `k`.
@@ -158,21 +158,21 @@ inline Neighbors knn(const Points& x, const Points& y, std::size_t k, const Opti
 /// @throws error
 inline Neighbors ball_query(const Points& x, const Points& y, const Ball& ball, std::size_t k,
                             const Options& options = {}) {
-    detail::Observer observer(options);
-    auto c = detail::search_options(k, options, observer);
+    detail::Run run(options);
+    auto c = detail::search_options(k, options, run);
     detail::set_ball(c, ball);
-    return detail::search(x, y, c, observer);
+    return detail::search(x, y, c, run);
 }
 
 /// For each point of `x` all points of `y` in a ball, however many there are.
 ///
 /// @throws error
 inline Within within(const Points& x, const Points& y, const Ball& ball, const Options& options = {}) {
-    detail::Observer observer(options);
-    auto c = detail::search_options(0, options, observer);
+    detail::Run run(options);
+    auto c = detail::search_options(0, options, run);
     detail::set_ball(c, ball);
     farpoint_within_result* result = nullptr;
-    observer.finish(farpoint_within(x.c(), y.c(), &c, &result));
+    run.finish(farpoint_within(x.c(), y.c(), &c, &result));
     return Within(result);
 }
 

@@ -483,22 +483,26 @@ typedef struct farpoint_progress {
 typedef int32_t (*farpoint_progress_callback)(void *user, const struct farpoint_progress *progress);
 
 /**
- * What is asked of exact sampling. How many samples must be set: a `count` or `ratio` of 0 is
- * FARPOINT_INVALID_ARGUMENT, as nobody asks for none on purpose.
+ * How a call is run: what `run` of the other options structures points to, where NULL means the
+ * defaults.
+ *
+ * Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
  *
  * @code
- * farpoint_sample_options options = {0};
- * options.size = sizeof options;
- * options.count = 512;
+ * farpoint_run_options run = {0};
+ * run.size = sizeof run;
+ * run.threads = 1;
+ * options.run = &run;
  * @endcode
  */
-typedef struct farpoint_sample_options {
+typedef struct farpoint_run_options {
     /**
-     * `sizeof(farpoint_sample_options)`: tells the library which members there are.
+     * `sizeof(farpoint_run_options)`: tells the library which members there are.
      */
     size_t size;
     /**
-     * Threads to work on: see farpoint_run_options.
+     * Threads to work on. 0: those of one pool for the whole process, one per core, which starts
+     * when it is first needed. 1: the calling thread alone; no thread is ever started.
      */
     size_t threads;
     /**
@@ -525,6 +529,27 @@ typedef struct farpoint_sample_options {
      * Passed to `progress`.
      */
     void *user;
+} farpoint_run_options;
+
+/**
+ * What is asked of exact sampling. How many samples must be set: a `count` or `ratio` of 0 is
+ * FARPOINT_INVALID_ARGUMENT, as nobody asks for none on purpose.
+ *
+ * @code
+ * farpoint_sample_options options = {0};
+ * options.size = sizeof options;
+ * options.count = 512;
+ * @endcode
+ */
+typedef struct farpoint_sample_options {
+    /**
+     * `sizeof(farpoint_sample_options)`: tells the library which members there are.
+     */
+    size_t size;
+    /**
+     * How the call is run. NULL: on all threads of the CPU, with the defaults.
+     */
+    const struct farpoint_run_options *run;
     /**
      * How many samples: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
      */
@@ -589,33 +614,9 @@ typedef struct farpoint_approximate_options {
      */
     size_t size;
     /**
-     * Threads to work on: see farpoint_run_options.
+     * How the call is run. NULL: on all threads of the CPU, with the defaults.
      */
-    size_t threads;
-    /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
-     */
-    int32_t device;
-    /**
-     * Which GPU, from 0; 0 for the CPU.
-     */
-    int32_t device_number;
-    /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-     */
-    int32_t instruction_set;
-    /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-     */
-    int32_t bad_rows;
-    /**
-     * Called now and then; may cancel. NULL if nobody listens.
-     */
-    farpoint_progress_callback progress;
-    /**
-     * Passed to `progress`.
-     */
-    void *user;
+    const struct farpoint_run_options *run;
     /**
      * FARPOINT_METHOD_RANDOM or another.
      */
@@ -696,53 +697,6 @@ typedef struct farpoint_approximate_options {
 } farpoint_approximate_options;
 
 /**
- * How a call is run. Every options structure begins with these members.
- *
- * Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
- *
- * @code
- * farpoint_run_options options = {0};
- * options.size = sizeof options;
- * options.threads = 1;
- * @endcode
- */
-typedef struct farpoint_run_options {
-    /**
-     * `sizeof(farpoint_run_options)`: tells the library which members there are.
-     */
-    size_t size;
-    /**
-     * Threads to work on. 0: those of one pool for the whole process, one per core, which starts
-     * when it is first needed. 1: the calling thread alone; no thread is ever started.
-     */
-    size_t threads;
-    /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
-     */
-    int32_t device;
-    /**
-     * Which GPU, from 0; 0 for the CPU.
-     */
-    int32_t device_number;
-    /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-     */
-    int32_t instruction_set;
-    /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-     */
-    int32_t bad_rows;
-    /**
-     * Called now and then; may cancel. NULL if nobody listens.
-     */
-    farpoint_progress_callback progress;
-    /**
-     * Passed to `progress`.
-     */
-    void *user;
-} farpoint_run_options;
-
-/**
  * What is asked of a search for nearest points. All zero but `size`: Euclidean distances.
  */
 typedef struct farpoint_match_options {
@@ -751,33 +705,9 @@ typedef struct farpoint_match_options {
      */
     size_t size;
     /**
-     * Threads to work on: see farpoint_run_options.
+     * How the call is run. NULL: on all threads of the CPU, with the defaults.
      */
-    size_t threads;
-    /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
-     */
-    int32_t device;
-    /**
-     * Which GPU, from 0; 0 for the CPU.
-     */
-    int32_t device_number;
-    /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-     */
-    int32_t instruction_set;
-    /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-     */
-    int32_t bad_rows;
-    /**
-     * Called now and then; may cancel. NULL if nobody listens.
-     */
-    farpoint_progress_callback progress;
-    /**
-     * Passed to `progress`.
-     */
-    void *user;
+    const struct farpoint_run_options *run;
     /**
      * 2: Euclidean distances; 1: sums of absolute differences; 0: the default, 2.
      */
@@ -816,33 +746,9 @@ typedef struct farpoint_search_options {
      */
     size_t size;
     /**
-     * Threads to work on: see farpoint_run_options.
+     * How the call is run. NULL: on all threads of the CPU, with the defaults.
      */
-    size_t threads;
-    /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
-     */
-    int32_t device;
-    /**
-     * Which GPU, from 0; 0 for the CPU.
-     */
-    int32_t device_number;
-    /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-     */
-    int32_t instruction_set;
-    /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-     */
-    int32_t bad_rows;
-    /**
-     * Called now and then; may cancel. NULL if nobody listens.
-     */
-    farpoint_progress_callback progress;
-    /**
-     * Passed to `progress`.
-     */
-    void *user;
+    const struct farpoint_run_options *run;
     /**
      * Most neighbors of a point. farpoint_within() does not look at it.
      */
@@ -1274,7 +1180,7 @@ int32_t farpoint_sample(struct farpoint_points points,
  * @param cloud_count   number of clouds; 0 is fine
  * @param options       what is asked: one structure for all clouds, or an array of one per cloud,
  *                      all of one `size`. How the call is run (threads, device, progress, ...) is
- *                      taken from the first
+ *                      taken from the first; `bad_rows` from each
  * @param option_count  1 or `cloud_count`
  * @param results       `cloud_count` places, which are set to the samples, each to be freed by
  *                      farpoint_sample_result_free(); all to NULL on an error
@@ -1906,11 +1812,11 @@ int32_t farpoint_cuda_warm_up(int32_t device_number);
  * from the host and nothing waits, so that CUDA graphs can capture it.
  *
  * Everything in `batch` must stay valid, and be written by nobody else, until the stream has
- * finished. Of the options, `threads`, `instruction_set`, `progress`, `starts`, `random_start`, `rows`
- * and `mask` must not be set, and `bad_rows` be FARPOINT_BAD_ROWS_ERROR.
+ * finished. Of the options, `starts`, `random_start`, `rows` and `mask` must not be set, nor of their
+ * `run` anything but `device` and `device_number`.
  *
  * @param batch    the clouds, and where the answers go
- * @param options  what is asked; its `device` is FARPOINT_CUDA
+ * @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
  * @param stream   a `cudaStream_t`, which is a `CUstream`, of that GPU's primary context. NULL and
  *                 cudaStreamLegacy are the legacy default stream, cudaStreamPerThread the thread's
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1954,7 +1860,7 @@ int32_t farpoint_cuda_check_rows(const struct farpoint_cuda_batch *batch,
  * farpoint_cuda_sample().
  *
  * @param pairs    the clouds, and where the answers go
- * @param options  what is asked; its `device` is FARPOINT_CUDA
+ * @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
  * @param stream   as in farpoint_cuda_sample()
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -1979,7 +1885,7 @@ int32_t farpoint_cuda_nearest_scratch(const struct farpoint_cuda_pairs *pairs,
  * and returns: as farpoint_cuda_sample().
  *
  * @param neighbors  the clouds, and where the answers go
- * @param options    what is asked; its `device` is FARPOINT_CUDA
+ * @param options    what is asked; the `device` of its `run` is FARPOINT_CUDA
  * @param stream     as in farpoint_cuda_sample()
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */

@@ -3,7 +3,7 @@
 use crate::calls::nearest::sizes;
 use crate::given::structure;
 use crate::handle::{free, give, read};
-use crate::options::farpoint_approximate_options;
+use crate::options::{farpoint_approximate_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, in_precision, of_either, on_place};
 use crate::status::Failure;
@@ -203,10 +203,12 @@ unsafe fn approximate(
     options: *const farpoint_approximate_options,
 ) -> Result<farpoint_approximate_result, Failure> {
     // SAFETY: by this function's contract.
-    let options = unsafe { structure(options) }?;
-    let run = options.run()?;
-    // SAFETY: by this function's contract.
-    let job = unsafe { options.job(run.bad_rows) }?;
+    let (options, run, job) = unsafe {
+        let options = structure(options)?;
+        let run = run(options.run)?;
+        let job = options.job(run.bad_rows)?;
+        (options, run, job)
+    };
     run.observed(|place, observer| {
         let sample = in_precision!(points.precision()?, T => {
             // SAFETY: by this function's contract.
@@ -228,8 +230,10 @@ unsafe fn centroids(
     options: *const farpoint_approximate_options,
 ) -> Result<farpoint_centroids_result, Failure> {
     // SAFETY: by this function's contract.
-    let options = unsafe { structure(options) }?;
-    let run = options.run()?;
+    let (options, run) = unsafe {
+        let options = structure(options)?;
+        (options, run(options.run)?)
+    };
     let job = options.centroids(run.bad_rows)?;
     let cpu = run.cpu("centroids are computed")?;
     run.observed(|_, observer| {

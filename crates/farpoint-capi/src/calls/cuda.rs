@@ -51,11 +51,11 @@ pub unsafe extern "C" fn farpoint_cuda_warm_up(device_number: i32) -> i32 {
 /// from the host and nothing waits, so that CUDA graphs can capture it.
 ///
 /// Everything in `batch` must stay valid, and be written by nobody else, until the stream has
-/// finished. Of the options, `threads`, `instruction_set`, `progress`, `starts`, `random_start`, `rows`
-/// and `mask` must not be set, and `bad_rows` be FARPOINT_BAD_ROWS_ERROR.
+/// finished. Of the options, `starts`, `random_start`, `rows` and `mask` must not be set, nor of their
+/// `run` anything but `device` and `device_number`.
 ///
 /// @param batch    the clouds, and where the answers go
-/// @param options  what is asked; its `device` is FARPOINT_CUDA
+/// @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream   a `cudaStream_t`, which is a `CUstream`, of that GPU's primary context. NULL and
 ///                 cudaStreamLegacy are the legacy default stream, cudaStreamPerThread the thread's
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn farpoint_cuda_check_rows(
 /// farpoint_cuda_sample().
 ///
 /// @param pairs    the clouds, and where the answers go
-/// @param options  what is asked; its `device` is FARPOINT_CUDA
+/// @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream   as in farpoint_cuda_sample()
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn farpoint_cuda_nearest_scratch(
 /// and returns: as farpoint_cuda_sample().
 ///
 /// @param neighbors  the clouds, and where the answers go
-/// @param options    what is asked; its `device` is FARPOINT_CUDA
+/// @param options    what is asked; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream     as in farpoint_cuda_sample()
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]

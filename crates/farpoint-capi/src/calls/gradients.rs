@@ -3,9 +3,9 @@
 use crate::calls::chamfer::farpoint_chamfer_result;
 use crate::calls::search::farpoint_neighbors_result;
 use crate::calls::within::farpoint_within_result;
-use crate::given::{list, optional};
+use crate::given::list;
 use crate::handle::{free, give, read};
-use crate::options::farpoint_run_options;
+use crate::options::{farpoint_run_options, run};
 use crate::points::{Given, farpoint_points};
 use crate::run::{Either, Number, Precision, Run, in_its_precision, of_either, on_place};
 use crate::status::{Failure, invalid};
@@ -163,11 +163,7 @@ impl<'a> Clouds<'a> {
         options: *const farpoint_run_options,
     ) -> Result<Self, Failure> {
         // SAFETY: by this function's contract.
-        let options = unsafe { optional(options) }?;
-        Ok(Self {
-            run: options.map_or_else(|| Ok(Run::default()), |options| options.run())?,
-            clouds,
-        })
+        Ok(Self { run: unsafe { run(options) }?, clouds })
     }
 
     /// The clouds, which must be of the precision of what was found for them.

@@ -1,11 +1,10 @@
 //! A cloud that is searched several times.
 
 use crate::constants::{FARPOINT_FLOAT32, FARPOINT_FLOAT64};
-use crate::given::optional;
 use crate::handle::{free, give, read};
-use crate::options::farpoint_run_options;
+use crate::options::{farpoint_run_options, run};
 use crate::points::{farpoint_dense, farpoint_points};
-use crate::run::{Either, Number, Run, in_precision, of_either};
+use crate::run::{Either, Number, in_precision, of_either};
 use crate::status::{Failure, invalid};
 use farpoint::{Index, Points};
 use std::ptr;
@@ -98,7 +97,7 @@ unsafe fn build(
     options: *const farpoint_run_options,
 ) -> Result<farpoint_index, Failure> {
     // SAFETY: by this function's contract.
-    let run = unsafe { optional(options) }?.map_or_else(|| Ok(Run::default()), |run| run.run())?;
+    let run = unsafe { run(options) }?;
     let cpu = run.cpu("an index is built")?;
     let index = in_precision!(points.precision()?, T => {
         // SAFETY: by this function's contract.

@@ -1,7 +1,7 @@
 //! What samples are judged by.
 
-use crate::given::{Versioned, list, optional, places, structure};
-use crate::options::farpoint_run_options;
+use crate::given::{Versioned, list, places, structure};
+use crate::options::{farpoint_run_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_precision};
 use crate::status::{Failure, entry, invalid};
@@ -186,8 +186,7 @@ impl From<Spacing> for farpoint_spacing {
 /// NULL, or as large as its first member says.
 unsafe fn run_of(options: *const farpoint_run_options) -> Result<Run, Failure> {
     // SAFETY: by this function's contract.
-    let Some(options) = unsafe { optional(options) }? else { return Ok(Run::default()) };
-    let run = options.run()?;
+    let run = unsafe { run(options) }?;
     match run.bad_rows {
         BadRows::Error => Ok(run),
         _ => {

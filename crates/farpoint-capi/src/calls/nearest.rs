@@ -3,7 +3,7 @@
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::given::optional;
 use crate::handle::{free, give, give_all, read};
-use crate::options::farpoint_match_options;
+use crate::options::{farpoint_match_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_precision, of_either, on_place};
 use crate::status::Failure;
@@ -224,7 +224,7 @@ pub(super) fn sizes(numbers: &[u32]) -> Vec<usize> {
 /// How a search for nearest points is run, and what is asked.
 ///
 /// # Safety
-/// NULL, or as large as its first member says.
+/// NULL, or options as the header describes them.
 pub(super) unsafe fn asked(
     options: *const farpoint_match_options,
 ) -> Result<(Run, Matcher), Failure> {
@@ -232,7 +232,8 @@ pub(super) unsafe fn asked(
     match unsafe { optional(options) }? {
         None => Ok((Run::default(), Matcher::new())),
         Some(options) => {
-            let run = options.run()?;
+            // SAFETY: by this function's contract.
+            let run = unsafe { run(options.run) }?;
             let job = options.job(run.bad_rows)?;
             Ok((run, job))
         }

@@ -2,7 +2,7 @@
 
 use crate::given::{Versioned, check_list, list, structure};
 use crate::handle::{free, give, give_all, read};
-use crate::options::farpoint_sample_options;
+use crate::options::{farpoint_sample_options, run};
 use crate::points::{Cloud, farpoint_points, precision_of, read_all};
 use crate::run::{Either, Number, Place, in_precision, of_either, on_place};
 use crate::status::{Failure, invalid};
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn farpoint_sample(
 /// @param cloud_count   number of clouds; 0 is fine
 /// @param options       what is asked: one structure for all clouds, or an array of one per cloud,
 ///                      all of one `size`. How the call is run (threads, device, progress, ...) is
-///                      taken from the first
+///                      taken from the first; `bad_rows` from each
 /// @param option_count  1 or `cloud_count`
 /// @param results       `cloud_count` places, which are set to the samples, each to be freed by
 ///                      farpoint_sample_result_free(); all to NULL on an error
@@ -175,10 +175,12 @@ unsafe fn sample(
     options: *const farpoint_sample_options,
 ) -> Result<farpoint_sample_result, Failure> {
     // SAFETY: by this function's contract.
-    let options = unsafe { structure(options) }?;
-    let run = options.run()?;
-    // SAFETY: by this function's contract.
-    let job = unsafe { options.job(run.bad_rows) }?;
+    let (options, run, job) = unsafe {
+        let options = structure(options)?;
+        let run = run(options.run)?;
+        let job = options.job(run.bad_rows)?;
+        (options, run, job)
+    };
     let sample = run.observed(|place, observer| {
         let sample = in_precision!(points.precision()?, T => {
             // SAFETY: by this function's contract.
@@ -245,12 +247,13 @@ unsafe fn batch(
     options: &[farpoint_sample_options],
 ) -> Result<Vec<farpoint_sample_result>, Failure> {
     let Some(first) = options.first() else { return Ok(Vec::new()) };
-    let run = first.run()?;
     let job = |(cloud, options): (usize, &farpoint_sample_options)| {
-        let bad_rows = options.run()?.bad_rows;
         // SAFETY: by this function's contract.
-        unsafe { options.job(bad_rows) }.map_err(|failure| failure.of_cloud(cloud))
+        let job = unsafe { run(options.run).and_then(|run| options.job(run.bad_rows)) };
+        job.map_err(|failure| failure.of_cloud(cloud))
     };
+    // SAFETY: by this function's contract.
+    let run = unsafe { run(first.run) }?;
     let jobs = options.iter().enumerate().map(job).collect::<Result<Vec<_>, _>>()?;
     run.observed(|place, observer| {
         let samples = in_precision!(precision_of(clouds)?, T => {

@@ -4,7 +4,7 @@ use crate::calls::nearest::sizes;
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::given::structure;
 use crate::handle::{free, give, give_all, read};
-use crate::options::farpoint_search_options;
+use crate::options::{farpoint_search_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_precision, of_either, on_place};
 use crate::status::Failure;
@@ -154,13 +154,15 @@ pub unsafe extern "C" fn farpoint_neighbors_result_dropped(
 /// How a search is run, and what is asked.
 ///
 /// # Safety
-/// NULL, or as large as its first member says.
+/// NULL, or options as the header describes them.
 pub(super) unsafe fn asked(
     options: *const farpoint_search_options,
 ) -> Result<(Run, Searcher), Failure> {
     // SAFETY: by this function's contract.
-    let options = unsafe { structure(options) }?;
-    let run = options.run()?;
+    let (options, run) = unsafe {
+        let options = structure(options)?;
+        (options, run(options.run)?)
+    };
     let job = options.job(run.bad_rows)?;
     Ok((run, job))
 }

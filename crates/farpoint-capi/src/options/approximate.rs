@@ -2,12 +2,12 @@
 
 use crate::constants::*;
 use crate::given::named;
+use crate::options::farpoint_run_options;
 use crate::points::Wanted;
-use crate::progress::farpoint_progress_callback;
 use crate::status::{Failure, invalid};
 use farpoint::approximate::{Estimator, Keep, Method, Order};
 use farpoint::{Amount, ApproximateSampler, BadRows};
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 
 /// What is asked of an approximate sampler. How many points must be set: a `count` or `ratio` of 0 is
 /// FARPOINT_INVALID_ARGUMENT.
@@ -16,20 +16,8 @@ use std::ffi::{c_char, c_void};
 pub struct farpoint_approximate_options {
     /// `sizeof(farpoint_approximate_options)`: tells the library which members there are.
     pub size: usize,
-    /// Threads to work on: see farpoint_run_options.
-    pub threads: usize,
-    /// FARPOINT_CPU or FARPOINT_CUDA.
-    pub device: i32,
-    /// Which GPU, from 0; 0 for the CPU.
-    pub device_number: i32,
-    /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-    pub instruction_set: i32,
-    /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-    pub bad_rows: i32,
-    /// Called now and then; may cancel. NULL if nobody listens.
-    pub progress: farpoint_progress_callback,
-    /// Passed to `progress`.
-    pub user: *mut c_void,
+    /// How the call is run. NULL: on all threads of the CPU, with the defaults.
+    pub run: *const farpoint_run_options,
     /// FARPOINT_METHOD_RANDOM or another.
     pub method: i32,
     /// How many points: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.

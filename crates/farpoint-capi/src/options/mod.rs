@@ -13,6 +13,7 @@ mod search;
 pub use approximate::farpoint_approximate_options;
 pub use matching::farpoint_match_options;
 pub use run::farpoint_run_options;
+pub(crate) use run::run;
 pub use sample::farpoint_sample_options;
 pub use search::farpoint_search_options;
 
@@ -23,8 +24,8 @@ use farpoint::backend::memory;
 use farpoint::{Algorithm, Amount, Method, Norm, Start};
 use std::ffi::c_char;
 
-/// What every options structure has: its version, and how the call is run. `$last` is the last member
-/// that version 0.1 knew; members that are added later come behind it.
+/// An options structure and its version: `$last` is the last member that version 0.1 knew; members that
+/// are added later come behind it.
 macro_rules! options {
     ($name:ident, last: $last:ident) => {
         // SAFETY: C's layout, the size first; numbers, and addresses and functions that may be NULL.
@@ -36,22 +37,6 @@ macro_rules! options {
                 }
                 std::mem::offset_of!($name, $last) + size(|options: &$name| options.$last)
             };
-        }
-
-        impl $name {
-            /// How the call is run.
-            pub(crate) fn run(&self) -> Result<$crate::run::Run, $crate::status::Failure> {
-                $crate::options::run::read(&$crate::options::farpoint_run_options {
-                    size: size_of::<$crate::options::farpoint_run_options>(),
-                    threads: self.threads,
-                    device: self.device,
-                    device_number: self.device_number,
-                    instruction_set: self.instruction_set,
-                    bad_rows: self.bad_rows,
-                    progress: self.progress,
-                    user: self.user,
-                })
-            }
         }
     };
 }

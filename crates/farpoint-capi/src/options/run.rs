@@ -1,21 +1,23 @@
 //! How a call is run.
 
 use crate::constants::*;
-use crate::given::named;
+use crate::given::{named, optional};
 use crate::progress::{Listener, farpoint_progress_callback};
 use crate::run::{Place, Run};
 use crate::status::{Failure, invalid};
 use farpoint::{BadRows, Cpu, Level};
 use std::ffi::c_void;
 
-/// How a call is run. Every options structure begins with these members.
+/// How a call is run: what `run` of the other options structures points to, where NULL means the
+/// defaults.
 ///
 /// Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
 ///
 /// @code
-/// farpoint_run_options options = {0};
-/// options.size = sizeof options;
-/// options.threads = 1;
+/// farpoint_run_options run = {0};
+/// run.size = sizeof run;
+/// run.threads = 1;
+/// options.run = &run;
 /// @endcode
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -44,15 +46,23 @@ super::options!(farpoint_run_options, last: user);
 /// More threads than any machine has; each would be started.
 const MOST_THREADS: usize = 4096;
 
-/// How a call is run.
-pub(super) fn read(options: &farpoint_run_options) -> Result<Run, Failure> {
+/// How a call is run; with the defaults for NULL.
+///
+/// # Safety
+/// NULL, or as large as its first member says.
+///
+/// # Errors
+/// If a number stands for nothing, or for what is not there.
+pub(crate) unsafe fn run(options: *const farpoint_run_options) -> Result<Run, Failure> {
+    // SAFETY: by this function's contract.
+    let Some(options) = unsafe { optional(options) }? else { return Ok(Run::default()) };
     let bad_rows = [
         (FARPOINT_BAD_ROWS_ERROR, "FARPOINT_BAD_ROWS_ERROR", BadRows::Error),
         (FARPOINT_BAD_ROWS_SKIP, "FARPOINT_BAD_ROWS_SKIP", BadRows::Skip),
     ];
     let bad_rows = named(options.bad_rows, "bad_rows", &bad_rows)?;
     let listener = Listener::new(options.progress, options.user);
-    Ok(Run::new(place(options)?, bad_rows, listener))
+    Ok(Run::new(place(&options)?, bad_rows, listener))
 }
 
 fn place(options: &farpoint_run_options) -> Result<Place, Failure> {

@@ -2,11 +2,11 @@
 
 use crate::constants::*;
 use crate::given::named;
+use crate::options::farpoint_run_options;
 use crate::points::Wanted;
-use crate::progress::farpoint_progress_callback;
 use crate::status::Failure;
 use farpoint::{Amount, BadRows, Sampler};
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 
 /// What is asked of exact sampling. How many samples must be set: a `count` or `ratio` of 0 is
 /// FARPOINT_INVALID_ARGUMENT, as nobody asks for none on purpose.
@@ -21,20 +21,8 @@ use std::ffi::{c_char, c_void};
 pub struct farpoint_sample_options {
     /// `sizeof(farpoint_sample_options)`: tells the library which members there are.
     pub size: usize,
-    /// Threads to work on: see farpoint_run_options.
-    pub threads: usize,
-    /// FARPOINT_CPU or FARPOINT_CUDA.
-    pub device: i32,
-    /// Which GPU, from 0; 0 for the CPU.
-    pub device_number: i32,
-    /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-    pub instruction_set: i32,
-    /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-    pub bad_rows: i32,
-    /// Called now and then; may cancel. NULL if nobody listens.
-    pub progress: farpoint_progress_callback,
-    /// Passed to `progress`.
-    pub user: *mut c_void,
+    /// How the call is run. NULL: on all threads of the CPU, with the defaults.
+    pub run: *const farpoint_run_options,
     /// How many samples: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
     pub amount: i32,
     /// Not 0 to start at a point drawn by `seed`, the same on every machine.

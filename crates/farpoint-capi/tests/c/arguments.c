@@ -65,11 +65,10 @@ static farpoint_points some_points(void) {
     return points;
 }
 
-/* The members that all options begin with. */
-static farpoint_run_options some_run(size_t size) {
+static farpoint_run_options some_run(void) {
     farpoint_run_options run;
     memset(&run, 0, sizeof run);
-    run.size = draw(30) == 0 ? some_size() % size : size;
+    run.size = draw(30) == 0 ? some_size() % sizeof run : sizeof run;
     run.threads = draw(30) == 0 ? SIZE_MAX : (size_t)draw(3);
     run.device = draw(30) == 0 ? some_int() : 0;
     run.device_number = draw(30) == 0 ? some_int() : 0;
@@ -114,8 +113,8 @@ static void ends_well(int32_t status, const void *result) {
 
 static void sampling(void) {
     farpoint_sample_options options = sample_options(draw(3) == 0 ? some_size() : (size_t)draw(10));
-    farpoint_run_options run = some_run(sizeof options);
-    memcpy(&options, &run, sizeof run);
+    farpoint_run_options run = some_run();
+    options.run = draw(4) == 0 ? NULL : &run;
     options.amount = draw(2) == 0 ? some_int() : 0;
     options.random_start = draw(5) == 0;
     options.ratio = some_double();
@@ -146,8 +145,8 @@ static void sampling(void) {
 
 static void approximating(void) {
     farpoint_approximate_options options = approximate_options(some_int(), (size_t)draw(10));
-    farpoint_run_options run = some_run(sizeof options);
-    memcpy(&options, &run, sizeof run);
+    farpoint_run_options run = some_run();
+    options.run = draw(4) == 0 ? NULL : &run;
     options.amount = some_int();
     options.ratio = some_double();
     options.cell = some_double();
@@ -171,12 +170,8 @@ static void approximating(void) {
 static void searching(void) {
     farpoint_search_options options = search_options(draw(3) == 0 ? some_size() : (size_t)draw(10));
     farpoint_match_options matching = match_options();
-    farpoint_run_options run = some_run(sizeof matching);
-    if (run.size == sizeof matching) {
-        memcpy(&matching, &run, sizeof run);
-        run.size = sizeof options;
-        memcpy(&options, &run, sizeof run);
-    }
+    farpoint_run_options run = some_run();
+    options.run = matching.run = draw(4) == 0 ? NULL : &run;
     options.norm = matching.norm = draw(3) == 0 ? some_int() : 0;
     options.method = matching.method = draw(3) == 0 ? some_int() : 0;
     options.kind = some_int();
@@ -209,7 +204,7 @@ static void searching(void) {
 }
 
 static void measuring(void) {
-    farpoint_run_options run = some_run(sizeof run);
+    farpoint_run_options run = some_run();
     const size_t *list = NULL;
     size_t count = some_rows(&list);
     farpoint_points points = some_points();

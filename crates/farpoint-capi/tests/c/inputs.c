@@ -92,13 +92,15 @@ static void enums_and_flags(void) {
         INVALID(sample(bad, &options), "flags");
         options.amount = wrong[i];
         INVALID(sample(cloud, &options), "FARPOINT_RATIO (1)");
-        options = sample_options(3), options.device = wrong[i];
+        farpoint_run_options run;
+        options = sample_options(3), options.run = &run;
+        run = run_options(0), run.device = wrong[i];
         INVALID(sample(cloud, &options), "FARPOINT_CUDA (1)");
-        options = sample_options(3), options.device_number = wrong[i];
+        run = run_options(0), run.device_number = wrong[i];
         INVALID(sample(cloud, &options), "device_number");
-        options = sample_options(3), options.bad_rows = wrong[i];
+        run = run_options(0), run.bad_rows = wrong[i];
         INVALID(sample(cloud, &options), "FARPOINT_BAD_ROWS_SKIP (1)");
-        options = sample_options(3), options.instruction_set = wrong[i];
+        run = run_options(0), run.instruction_set = wrong[i];
         INVALID(sample(cloud, &options), "FARPOINT_INSTRUCTIONS_AVX2 (2)");
         farpoint_match_options matching = match_options();
         farpoint_nearest_result *nearest = NULL;
@@ -145,9 +147,11 @@ static void sizes(void) {
         INVALID(sample(cloud, &options), "sizeof(farpoint_sample_options)");
         farpoint_run_options run = run_options(1);
         run.size = wrong[i];
+        options = sample_options(3), options.run = &run;
         double radius = 0.0;
         size_t row = 0;
         if (wrong[i] != sizeof larger.known - 1) {
+            INVALID(sample(cloud, &options), "sizeof(farpoint_run_options)");
             INVALID(farpoint_covering_radius(cloud, &row, 1, &run, &radius),
                     "sizeof(farpoint_run_options)");
         }
@@ -195,7 +199,8 @@ static void lists_and_texts(void) {
     INVALID(sample(cloud, &options), "CPU");
     options.algorithm = "\xff\xfe";
     INVALID(sample(cloud, &options), "UTF-8");
-    options = sample_options(3), options.threads = SIZE_MAX;
+    farpoint_run_options run = run_options(SIZE_MAX);
+    options = sample_options(3), options.run = &run;
     INVALID(sample(cloud, &options), "threads is 18446744073709551615");
 }
 
@@ -271,8 +276,10 @@ static void devices(void) {
     farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
     farpoint_sample_options options = sample_options(3);
     size_t count = 0;
-    options.device = FARPOINT_CUDA;
-    options.device_number = 1000;
+    farpoint_run_options run = run_options(0);
+    run.device = FARPOINT_CUDA;
+    run.device_number = 1000;
+    options.run = &run;
     REFUSED(sample(cloud, &options), FARPOINT_UNAVAILABLE, farpoint_has_cuda() ? "" : "without CUDA");
     int32_t status = farpoint_cuda_device_count(&count);
     CHECK(status == FARPOINT_UNAVAILABLE || (status == FARPOINT_OK && count > 0));

@@ -22,9 +22,10 @@ static void same_in_every_way(const float *xyz, const size_t *wanted) {
         for (size_t threads = 0; threads < 4; threads += i == 0 ? 1 : 3) {
             farpoint_sample_options options = sample_options(SAMPLES);
             options.algorithm = algorithms[i];
-            options.threads = threads;
+            farpoint_run_options run = run_options(threads);
+            options.run = &run;
             expect(cloud, &options, wanted, SAMPLES);
-            options.instruction_set = FARPOINT_INSTRUCTIONS_PORTABLE;
+            run.instruction_set = FARPOINT_INSTRUCTIONS_PORTABLE;
             expect(cloud, &options, wanted, SAMPLES);
         }
     }
@@ -182,7 +183,9 @@ static void doubles_and_bad_rows(const float *xyz) {
     farpoint_sample_result *result = NULL;
     REFUSED(farpoint_sample(cloud, &options, &result), FARPOINT_BAD_ROWS, "the first is row 5");
     CHECK(result == NULL);
-    options.bad_rows = FARPOINT_BAD_ROWS_SKIP;
+    farpoint_run_options run = run_options(0);
+    run.bad_rows = FARPOINT_BAD_ROWS_SKIP;
+    options.run = &run;
     CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
     CHECK(farpoint_sample_result_count(result) == COUNT - 2);
     CHECK(farpoint_sample_result_dropped(result) == 2);
