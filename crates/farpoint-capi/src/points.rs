@@ -1,13 +1,14 @@
 //! How C hands over coordinates.
 
 use crate::calls::index::farpoint_index;
-use crate::constants::{FARPOINT_BYTE_SWAPPED, FARPOINT_FLOAT64};
-use crate::given::list;
+use crate::constants::{FARPOINT_BYTE_SWAPPED, FARPOINT_FLOAT64, farpoint_scalar};
+use crate::given::{list, number};
 use crate::run::{Number, Precision};
 use crate::status::{Failure, invalid};
 use farpoint::{Index, Points, RawLayout, RawPoints, Selected, Subset};
 use std::any::Any;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 
 /// A cloud: where its coordinates are. Nothing is copied, and nothing is kept after the call.
 ///
@@ -46,7 +47,7 @@ pub struct farpoint_points {
     /// Bytes of `buffer`.
     pub buffer_size: usize,
     /// FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
-    pub scalar: i32,
+    pub scalar: MaybeUninit<farpoint_scalar>,
     /// 0 or FARPOINT_BYTE_SWAPPED.
     pub flags: u32,
     /// The index that the points are those of, if farpoint_index_points() made this description: of
@@ -67,9 +68,9 @@ pub extern "C" fn farpoint_dense(
     data: *const c_void,
     count: usize,
     dimensions: usize,
-    scalar: i32,
+    scalar: MaybeUninit<farpoint_scalar>,
 ) -> farpoint_points {
-    let size: isize = if scalar == FARPOINT_FLOAT64 { 8 } else { 4 };
+    let size: isize = if number(scalar) == FARPOINT_FLOAT64 as i32 { 8 } else { 4 };
     farpoint_points {
         data,
         count,

@@ -8,6 +8,7 @@ use crate::progress::Listener;
 use crate::status::unavailable;
 use crate::status::{Failure, invalid};
 use farpoint::{BadRows, Cpu, Observer};
+use std::mem::MaybeUninit;
 
 #[cfg(not(feature = "cuda"))]
 pub(crate) use farpoint::Scalar as Number;
@@ -99,11 +100,8 @@ pub(crate) enum Precision {
 }
 
 impl Precision {
-    pub(crate) fn of(scalar: i32) -> Result<Self, Failure> {
-        let scalars = [
-            (FARPOINT_FLOAT32, "FARPOINT_FLOAT32", Self::Single),
-            (FARPOINT_FLOAT64, "FARPOINT_FLOAT64", Self::Double),
-        ];
+    pub(crate) fn of(scalar: MaybeUninit<farpoint_scalar>) -> Result<Self, Failure> {
+        let scalars = [(FARPOINT_FLOAT32, Self::Single), (FARPOINT_FLOAT64, Self::Double)];
         named(scalar, "scalar", &scalars)
     }
 

@@ -9,8 +9,8 @@ use farpoint_capi::constants::*;
 use farpoint_capi::options::{farpoint_run_options, farpoint_search_options};
 use farpoint_capi::points::{farpoint_dense, farpoint_points};
 use farpoint_generate::{Kind, generate};
-use std::ffi::CStr;
-use std::mem::zeroed;
+use std::ffi::{CStr, c_void};
+use std::mem::{MaybeUninit, zeroed};
 use std::ptr;
 use std::slice::from_raw_parts;
 
@@ -34,18 +34,31 @@ impl Built {
     }
 }
 
+fn dense(
+    data: *const c_void,
+    count: usize,
+    dimensions: usize,
+    scalar: farpoint_scalar,
+) -> farpoint_points {
+    farpoint_dense(data, count, dimensions, MaybeUninit::new(scalar))
+}
+
 fn text() -> String {
     // SAFETY: this thread's text, until its next call.
     unsafe { CStr::from_ptr(farpoint_last_error()) }.to_str().unwrap().to_owned()
 }
 
-fn run_options(bad_rows: i32) -> farpoint_run_options {
+fn run_options(bad_rows: farpoint_bad_rows) -> farpoint_run_options {
     // SAFETY: numbers, addresses that may be NULL, and a function that may be none.
     let options: farpoint_run_options = unsafe { zeroed() };
-    farpoint_run_options { size: size_of::<farpoint_run_options>(), bad_rows, ..options }
+    farpoint_run_options {
+        size: size_of::<farpoint_run_options>(),
+        bad_rows: MaybeUninit::new(bad_rows),
+        ..options
+    }
 }
 
-fn build(points: farpoint_points, bad_rows: i32) -> Result<Built, i32> {
+fn build(points: farpoint_points, bad_rows: farpoint_bad_rows) -> Result<Built, farpoint_status> {
     let mut index = ptr::null_mut();
     // SAFETY: the tests describe memory that is there.
     match unsafe { farpoint_index_build(points, &run_options(bad_rows), &raw mut index) } {
@@ -82,7 +95,7 @@ unsafe fn distances(single: *const f32, double: *const f64, count: usize) -> Vec
     }
 }
 
-fn nearest(x: farpoint_points, y: farpoint_points) -> Result<Found, i32> {
+fn nearest(x: farpoint_points, y: farpoint_points) -> Result<Found, farpoint_status> {
     let mut result = ptr::null_mut();
     // SAFETY: the tests describe what is there; the result is freed once.
     unsafe {
@@ -108,7 +121,7 @@ fn search(
     x: farpoint_points,
     y: farpoint_points,
     options: &farpoint_search_options,
-) -> Result<Found, i32> {
+) -> Result<Found, farpoint_status> {
     let mut result = ptr::null_mut();
     // SAFETY: as above.
     unsafe {
@@ -136,7 +149,7 @@ fn within(
     x: farpoint_points,
     y: farpoint_points,
     options: &farpoint_search_options,
-) -> Result<Found, i32> {
+) -> Result<Found, farpoint_status> {
     let mut result = ptr::null_mut();
     // SAFETY: as above.
     unsafe {
@@ -161,13 +174,21 @@ fn within(
 }
 
 /// Every search there is, of a radius that finds some.
-fn every_search(x: farpoint_points, y: farpoint_points, radius: f64) -> Vec<Result<Found, i32>> {
+fn every_search(
+    x: farpoint_points,
+    y: farpoint_points,
+    radius: f64,
+) -> Vec<Result<Found, farpoint_status>> {
     // SAFETY: as above.
     let zero: farpoint_search_options = unsafe { zeroed() };
     let size = size_of::<farpoint_search_options>();
     let knn = farpoint_search_options { size, k: 7, ..zero };
-    let ball = farpoint_search_options { kind: FARPOINT_BALL, radius, ..knn };
-    let sorted = farpoint_search_options { order: FARPOINT_BY_DISTANCE, inclusive: 1, ..ball };
+    let ball = farpoint_search_options { kind: MaybeUninit::new(FARPOINT_BALL), radius, ..knn };
+    let sorted = farpoint_search_options {
+        order: MaybeUninit::new(FARPOINT_BY_DISTANCE),
+        inclusive: 1,
+        ..ball
+    };
     let mut found = vec![nearest(x, y), within(x, y, &ball), within(x, y, &sorted)];
     found.extend([knn, ball, sorted].map(|options| search(x, y, &options)));
     found
@@ -196,7 +217,7 @@ fn searches_are_those_without_an_index() {
                 (wide_asking.as_ptr().cast(), wide_cloud.as_ptr().cast(), FARPOINT_FLOAT64),
             ];
             for (x, y, scalar) in pairs {
-                let (x, y) = (farpoint_dense(x, 300, 3, scalar), farpoint_dense(y, n, 3, scalar));
+                let (x, y) = (dense(x, 300, 3, scalar), dense(y, n, 3, scalar));
                 let index = build(y, FARPOINT_BAD_ROWS_ERROR).unwrap();
                 let plain = every_search(x, y, radius_of(&cloud));
                 assert!(plain.iter().all(Result::is_ok), "{}", text());
@@ -213,14 +234,14 @@ fn rows_that_were_left_out_stay_so() {
     let mut cloud = generate(Kind::ALL[0], 400, 3);
     cloud[3][1] = f32::NAN;
     cloud[200][0] = f32::INFINITY;
-    let points = farpoint_dense(cloud.as_ptr().cast(), 400, 3, FARPOINT_FLOAT32);
+    let points = dense(cloud.as_ptr().cast(), 400, 3, FARPOINT_FLOAT32);
     assert_eq!(build(points, FARPOINT_BAD_ROWS_ERROR).err(), Some(FARPOINT_BAD_ROWS));
     let index = build(points, FARPOINT_BAD_ROWS_SKIP).unwrap();
     // SAFETY: it is not freed yet.
     assert_eq!(unsafe { farpoint_index_dropped(index.0) }, 2);
     assert_eq!(index.points().count, 400);
     let asking = generate(Kind::ALL[0], 50, 4);
-    let x = farpoint_dense(asking.as_ptr().cast(), 50, 3, FARPOINT_FLOAT32);
+    let x = dense(asking.as_ptr().cast(), 50, 3, FARPOINT_FLOAT32);
     let found = nearest(x, index.points()).unwrap();
     assert!(!found[0].contains(&3) && !found[0].contains(&200));
 }
@@ -228,16 +249,16 @@ fn rows_that_were_left_out_stay_so() {
 #[test]
 fn many_threads_search_one_index() {
     let cloud = generate(Kind::ALL[0], 5000, 5);
-    let y = farpoint_dense(cloud.as_ptr().cast(), 5000, 3, FARPOINT_FLOAT32);
+    let y = dense(cloud.as_ptr().cast(), 5000, 3, FARPOINT_FLOAT32);
     let index = build(y, FARPOINT_BAD_ROWS_ERROR).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..6 {
             let index = &index;
             scope.spawn(move || {
                 let asking = generate(Kind::ALL[0], 300, thread);
-                let x = farpoint_dense(asking.as_ptr().cast(), 300, 3, FARPOINT_FLOAT32);
+                let x = dense(asking.as_ptr().cast(), 300, 3, FARPOINT_FLOAT32);
                 let y = generate(Kind::ALL[0], 5000, 5);
-                let y = farpoint_dense(y.as_ptr().cast(), 5000, 3, FARPOINT_FLOAT32);
+                let y = dense(y.as_ptr().cast(), 5000, 3, FARPOINT_FLOAT32);
                 let plain = every_search(x, y, 0.5);
                 for _ in 0..4 {
                     assert_eq!(every_search(x, index.points(), 0.5), plain);
@@ -251,23 +272,23 @@ fn many_threads_search_one_index() {
 fn what_is_wrong_is_said() {
     let cloud = generate(Kind::ALL[0], 60, 6);
     let wide: Vec<_> = cloud.iter().map(|point| point.map(f64::from)).collect();
-    let points = farpoint_dense(cloud.as_ptr().cast(), 60, 3, FARPOINT_FLOAT32);
+    let points = dense(cloud.as_ptr().cast(), 60, 3, FARPOINT_FLOAT32);
     let index = build(points, FARPOINT_BAD_ROWS_ERROR).unwrap();
     let refused = |x, y, words: &str| {
         assert_eq!(nearest(x, y), Err(FARPOINT_INVALID_ARGUMENT));
         assert!(text().contains(words), "{}", text());
     };
-    let double = farpoint_dense(wide.as_ptr().cast(), 60, 3, FARPOINT_FLOAT64);
+    let double = dense(wide.as_ptr().cast(), 60, 3, FARPOINT_FLOAT64);
     refused(double, index.points(), "the second cloud: coordinates of type float where double");
-    let flat = farpoint_dense(cloud.as_ptr().cast(), 60, 2, FARPOINT_FLOAT32);
+    let flat = dense(cloud.as_ptr().cast(), 60, 2, FARPOINT_FLOAT32);
     refused(flat, index.points(), "coordinates");
     // SAFETY: NULL is allowed.
     let none = unsafe { farpoint_index_points(ptr::null()) };
     refused(points, none, "of an index that is NULL");
     refused(points, farpoint_points { count: 59, ..index.points() }, "has 60 points of 3");
-    let other = farpoint_points { scalar: FARPOINT_FLOAT64, ..index.points() };
+    let other = farpoint_points { scalar: MaybeUninit::new(FARPOINT_FLOAT64), ..index.points() };
     refused(double, other, "leave what farpoint_index_points() returns as it is");
-    let empty = farpoint_dense(ptr::null(), 0, 3, FARPOINT_FLOAT32);
+    let empty = dense(ptr::null(), 0, 3, FARPOINT_FLOAT32);
     assert_eq!(build(empty, FARPOINT_BAD_ROWS_ERROR).err(), Some(FARPOINT_INVALID_ARGUMENT));
     // SAFETY: a place that is NULL is refused; NULL is freed and asked without effect.
     unsafe {

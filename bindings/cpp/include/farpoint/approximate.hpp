@@ -123,7 +123,7 @@ inline void set_method(farpoint_approximate_options& c, const Random& method) no
 }
 inline void set_method(farpoint_approximate_options& c, const Grid& method) noexcept {
     c.method = FARPOINT_METHOD_GRID;
-    c.keep = static_cast<std::int32_t>(method.keep);
+    c.keep = static_cast<farpoint_keep>(method.keep);
     c.method_seed = method.seed;
 }
 inline void set_method(farpoint_approximate_options& c, const Morton& method) noexcept {
@@ -132,12 +132,12 @@ inline void set_method(farpoint_approximate_options& c, const Morton& method) no
 }
 inline void set_method(farpoint_approximate_options& c, const Npdu& method) noexcept {
     c.method = FARPOINT_METHOD_NPDU;
-    c.window_order = static_cast<std::int32_t>(method.order);
+    c.window_order = static_cast<farpoint_window_order>(method.order);
     c.window = method.window;
 }
 inline void set_method(farpoint_approximate_options& c, const FastPoint& method) noexcept {
     c.method = FARPOINT_METHOD_FASTPOINT;
-    c.estimator = static_cast<std::int32_t>(method.estimator);
+    c.estimator = static_cast<farpoint_estimator>(method.estimator);
 }
 
 inline farpoint_approximate_options approximate_options(const Amount& amount, const Options& options,

@@ -47,7 +47,7 @@ private:
 namespace detail {
 
 /// Throws the error of the call on this thread that returned `status`.
-inline void check(std::int32_t status) {
+inline void check(farpoint_status status) {
     if (status != FARPOINT_OK) {
         throw error(static_cast<farpoint::status>(status), farpoint_last_error());
     }

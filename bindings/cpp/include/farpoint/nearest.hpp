@@ -178,7 +178,7 @@ inline farpoint_match_options match_options(const Options& options, const Run& r
     auto c = sized<farpoint_match_options>();
     c.run = run.c();
     c.norm = static_cast<std::int32_t>(options.norm);
-    c.method = static_cast<std::int32_t>(options.search);
+    c.method = static_cast<farpoint_search_method>(options.search);
     return c;
 }
 

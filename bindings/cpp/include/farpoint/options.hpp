@@ -112,10 +112,10 @@ public:
     explicit Run(const Options& options) noexcept : call_(&options.progress) {
         c_.size = sizeof c_;
         c_.threads = options.threads;
-        c_.device = static_cast<std::int32_t>(options.device);
+        c_.device = static_cast<farpoint_device>(options.device);
         c_.device_number = options.device_number;
-        c_.instruction_set = static_cast<std::int32_t>(options.instruction_set);
-        c_.bad_rows = static_cast<std::int32_t>(options.bad_rows);
+        c_.instruction_set = static_cast<farpoint_instruction_set>(options.instruction_set);
+        c_.bad_rows = static_cast<farpoint_bad_rows>(options.bad_rows);
         c_.progress = options.progress ? &Run::report : nullptr;
         c_.user = this;
     }
@@ -126,7 +126,7 @@ public:
     [[nodiscard]] const farpoint_run_options* c() const noexcept { return &c_; }
 
     /// Throws what the callback threw, or the error of the call that returned `status`.
-    void finish(std::int32_t status) const {
+    void finish(farpoint_status status) const {
         if (thrown_) {
             std::rethrow_exception(thrown_);
         }

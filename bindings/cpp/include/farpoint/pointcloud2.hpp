@@ -106,7 +106,7 @@ public:
     /// The cloud that the library reads. If rows are padded, only its rows `row_of(index)` are points.
     [[nodiscard]] Points points() const noexcept {
         const std::size_t rows = count() == 0 ? 0 : row_of(count() - 1) + 1;
-        const std::int32_t scalar = is_double_ ? FARPOINT_FLOAT64 : FARPOINT_FLOAT32;
+        const farpoint_scalar scalar = is_double_ ? FARPOINT_FLOAT64 : FARPOINT_FLOAT32;
         std::array<std::ptrdiff_t, 3> offsets{};
         for (std::size_t axis = 0; axis < 3; ++axis) {
             offsets[axis] = static_cast<std::ptrdiff_t>(axes_[axis]);

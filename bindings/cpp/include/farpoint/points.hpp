@@ -40,7 +40,7 @@ template <typename T>
 constexpr bool is_scalar = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 template <typename T>
-constexpr std::int32_t scalar_of() {
+constexpr farpoint_scalar scalar_of() {
     static_assert(is_scalar<T>, "coordinates are float or double");
     return std::is_same_v<T, double> ? FARPOINT_FLOAT64 : FARPOINT_FLOAT32;
 }
@@ -86,7 +86,7 @@ public:
     }
 
     /// The same from raw bytes; `scalar` is FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
-    static Points strided(const void* data, std::int32_t scalar, std::size_t count, std::size_t dimensions,
+    static Points strided(const void* data, farpoint_scalar scalar, std::size_t count, std::size_t dimensions,
                           std::ptrdiff_t point_stride, std::ptrdiff_t axis_stride) {
         farpoint_points points = farpoint_dense(data, count, dimensions, scalar);
         points.point_stride = point_stride;
@@ -104,7 +104,7 @@ public:
     }
 
     /// The same from raw bytes: where x, y and z are, in bytes from the point.
-    static Points axes(const void* data, std::int32_t scalar, std::size_t count, std::ptrdiff_t point_stride,
+    static Points axes(const void* data, farpoint_scalar scalar, std::size_t count, std::ptrdiff_t point_stride,
                        std::array<std::ptrdiff_t, 3> offsets) {
         farpoint_points points = farpoint_dense(data, count, 3, scalar);
         points.point_stride = point_stride;

@@ -33,7 +33,7 @@ public:
     template <typename Fraction, typename = std::enable_if_t<std::is_floating_point_v<Fraction>>, typename = void>
     Amount(Fraction) = delete;
 
-    [[nodiscard]] std::int32_t kind() const noexcept { return kind_; }
+    [[nodiscard]] farpoint_amount kind() const noexcept { return kind_; }
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
     [[nodiscard]] double value() const noexcept { return value_; }
 
@@ -42,9 +42,9 @@ private:
     friend Amount spacing(double distance);
     friend Amount cell(double size);
     friend Amount all();
-    Amount(std::int32_t kind, std::size_t count, double value) noexcept : kind_(kind), count_(count), value_(value) {}
+    Amount(farpoint_amount kind, std::size_t count, double value) noexcept : kind_(kind), count_(count), value_(value) {}
 
-    std::int32_t kind_;
+    farpoint_amount kind_;
     std::size_t count_;
     double value_;
 };

@@ -123,14 +123,14 @@ inline farpoint_search_options search_options(std::size_t k, const Options& opti
     c.run = run.c();
     c.k = k;
     c.norm = static_cast<std::int32_t>(options.norm);
-    c.method = static_cast<std::int32_t>(options.search);
+    c.method = static_cast<farpoint_search_method>(options.search);
     c.exclude_self = options.exclude_self;
     return c;
 }
 
 inline void set_ball(farpoint_search_options& c, const Ball& ball) noexcept {
     c.kind = ball.raw ? FARPOINT_RAW_BALL : FARPOINT_BALL;
-    c.order = static_cast<std::int32_t>(ball.order);
+    c.order = static_cast<farpoint_order>(ball.order);
     c.inclusive = ball.inclusive;
     c.radius = ball.radius;
     c.min_radius = ball.min_radius;

@@ -63,246 +63,421 @@
 #define FARPOINT_VERSION_PATCH 0
 
 /**
- * Status: the call did what it was asked for.
- */
-#define FARPOINT_OK 0
-
-/**
- * Status: an argument, an option, or the size of a cloud is wrong; nothing was done.
- */
-#define FARPOINT_INVALID_ARGUMENT 1
-
-/**
- * Status: rows hold NaN or infinity. Remove them, or set `bad_rows` to FARPOINT_BAD_ROWS_SKIP.
- */
-#define FARPOINT_BAD_ROWS 2
-
-/**
- * Status: the progress callback canceled the call; there is no result.
- */
-#define FARPOINT_CANCELED 3
-
-/**
- * Status: not enough memory. Where the host has too little, the process ends instead, as it does
- * wherever Rust allocates; what is refused here is what is known beforehand, and memory of a GPU.
- */
-#define FARPOINT_OUT_OF_MEMORY 4
-
-/**
- * Status: what was asked for is not there: no such GPU, no driver, an instruction set that this
- * processor does not have, a library that was built without CUDA.
- */
-#define FARPOINT_UNAVAILABLE 5
-
-/**
- * Status: a GPU failed while it worked; the text says whether to call again.
- */
-#define FARPOINT_DEVICE_FAILED 6
-
-/**
- * Status: an error in farpoint itself; please report the text. The library can still be used.
- */
-#define FARPOINT_INTERNAL 7
-
-/**
- * Scalar type: `float`, 32 bits.
- */
-#define FARPOINT_FLOAT32 0
-
-/**
- * Scalar type: `double`, 64 bits.
- */
-#define FARPOINT_FLOAT64 1
-
-/**
  * Flag of farpoint_points: the bytes of each coordinate are in the order that is not this
  * machine's.
  */
 #define FARPOINT_BYTE_SWAPPED 1
 
 /**
- * Device: the processor.
+ * The type of coordinates.
  */
-#define FARPOINT_CPU 0
+enum farpoint_scalar
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * `float`, 32 bits.
+     */
+    FARPOINT_FLOAT32 = 0,
+    /**
+     * `double`, 64 bits.
+     */
+    FARPOINT_FLOAT64 = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_scalar farpoint_scalar;
+#else
+typedef int32_t farpoint_scalar;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Device: the GPU of NVIDIA with the number `device_number`.
+ * How a call ended.
  */
-#define FARPOINT_CUDA 1
+enum farpoint_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The call did what it was asked for.
+     */
+    FARPOINT_OK = 0,
+    /**
+     * An argument, an option, or the size of a cloud is wrong; nothing was done.
+     */
+    FARPOINT_INVALID_ARGUMENT = 1,
+    /**
+     * Rows hold NaN or infinity. Remove them, or set `bad_rows` to FARPOINT_BAD_ROWS_SKIP.
+     */
+    FARPOINT_BAD_ROWS = 2,
+    /**
+     * The progress callback canceled the call; there is no result.
+     */
+    FARPOINT_CANCELED = 3,
+    /**
+     * Not enough memory. Where the host has too little, the process ends instead, as it does
+     * wherever Rust allocates; what is refused here is what is known beforehand, and memory of a
+     * GPU.
+     */
+    FARPOINT_OUT_OF_MEMORY = 4,
+    /**
+     * What was asked for is not there: no such GPU, no driver, an instruction set that this
+     * processor does not have, a library that was built without CUDA.
+     */
+    FARPOINT_UNAVAILABLE = 5,
+    /**
+     * A GPU failed while it worked; the text says whether to call again.
+     */
+    FARPOINT_DEVICE_FAILED = 6,
+    /**
+     * An error in farpoint itself; please report the text. The library can still be used.
+     */
+    FARPOINT_INTERNAL = 7,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_status farpoint_status;
+#else
+typedef int32_t farpoint_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Instruction set: the best of this processor.
+ * Where the work is done.
  */
-#define FARPOINT_INSTRUCTIONS_BEST 0
+enum farpoint_device
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The processor.
+     */
+    FARPOINT_CPU = 0,
+    /**
+     * The GPU of NVIDIA with the number `device_number`.
+     */
+    FARPOINT_CUDA = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_device farpoint_device;
+#else
+typedef int32_t farpoint_device;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Instruction set: what every processor of this kind has.
+ * The vector instructions that are used. They never change a result.
  */
-#define FARPOINT_INSTRUCTIONS_PORTABLE 1
+enum farpoint_instruction_set
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The best of this processor.
+     */
+    FARPOINT_INSTRUCTIONS_BEST = 0,
+    /**
+     * What every processor of this kind has.
+     */
+    FARPOINT_INSTRUCTIONS_PORTABLE = 1,
+    /**
+     * AVX2.
+     */
+    FARPOINT_INSTRUCTIONS_AVX2 = 2,
+    /**
+     * AVX-512 (F, BW, DQ, VL).
+     */
+    FARPOINT_INSTRUCTIONS_AVX512 = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_instruction_set farpoint_instruction_set;
+#else
+typedef int32_t farpoint_instruction_set;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Instruction set: AVX2.
+ * What becomes of rows with NaN or infinity.
  */
-#define FARPOINT_INSTRUCTIONS_AVX2 2
+enum farpoint_bad_rows
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Rows with NaN or infinity are an error, FARPOINT_BAD_ROWS.
+     */
+    FARPOINT_BAD_ROWS_ERROR = 0,
+    /**
+     * Rows with NaN or infinity are left out and counted; indices still count all rows.
+     */
+    FARPOINT_BAD_ROWS_SKIP = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_bad_rows farpoint_bad_rows;
+#else
+typedef int32_t farpoint_bad_rows;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Instruction set: AVX-512 (F, BW, DQ, VL).
+ * How many samples are wanted.
  */
-#define FARPOINT_INSTRUCTIONS_AVX512 3
+enum farpoint_amount
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * `count` samples, at least 1.
+     */
+    FARPOINT_COUNT = 0,
+    /**
+     * `ceil(ratio * points)` samples, for a `ratio` above 0 and up to 1.
+     */
+    FARPOINT_RATIO = 1,
+    /**
+     * As many samples as it takes until every point is within `spacing` of one. Exact sampling
+     * only.
+     */
+    FARPOINT_SPACING = 2,
+    /**
+     * All points; by exact sampling in farthest-first order, of which every prefix is a sample.
+     */
+    FARPOINT_ALL = 3,
+    /**
+     * One point per occupied cell of a grid of cells of the size `cell`. FARPOINT_METHOD_GRID and
+     * farpoint_centroids() only.
+     */
+    FARPOINT_CELL = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_amount farpoint_amount;
+#else
+typedef int32_t farpoint_amount;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Bad rows: rows with NaN or infinity are an error, FARPOINT_BAD_ROWS.
+ * How points are chosen that are not the farthest point sample.
  */
-#define FARPOINT_BAD_ROWS_ERROR 0
+enum farpoint_approximate_method
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Points drawn without replacement, all equally likely.
+     */
+    FARPOINT_METHOD_RANDOM = 0,
+    /**
+     * One point of each occupied cell of a cubic grid.
+     */
+    FARPOINT_METHOD_GRID = 1,
+    /**
+     * Points at even steps along a Morton curve.
+     */
+    FARPOINT_METHOD_MORTON = 2,
+    /**
+     * Farthest point sampling that updates a window around each sample only.
+     */
+    FARPOINT_METHOD_NPDU = 3,
+    /**
+     * FastPoint, which predicts the distances of later samples from the first.
+     */
+    FARPOINT_METHOD_FASTPOINT = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_approximate_method farpoint_approximate_method;
+#else
+typedef int32_t farpoint_approximate_method;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Bad rows: rows with NaN or infinity are left out and counted; indices still count all rows.
+ * Which point of a cell is kept.
  */
-#define FARPOINT_BAD_ROWS_SKIP 1
+enum farpoint_keep
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The nearest to its center.
+     */
+    FARPOINT_KEEP_CENTER = 0,
+    /**
+     * The one of lowest index.
+     */
+    FARPOINT_KEEP_FIRST = 1,
+    /**
+     * A random one, drawn by `method_seed`.
+     */
+    FARPOINT_KEEP_RANDOM = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_keep farpoint_keep;
+#else
+typedef int32_t farpoint_keep;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Amount: `count` samples, at least 1.
+ * In which order windows lie.
  */
-#define FARPOINT_COUNT 0
+enum farpoint_window_order
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * That of the input, good for scans as they are recorded.
+     */
+    FARPOINT_WINDOW_INPUT = 0,
+    /**
+     * Along a Morton curve.
+     */
+    FARPOINT_WINDOW_MORTON = 1,
+    /**
+     * None; a window is the nearest neighbors in space.
+     */
+    FARPOINT_WINDOW_NEIGHBORS = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_window_order farpoint_window_order;
+#else
+typedef int32_t farpoint_window_order;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Amount: `ceil(ratio * points)` samples, for a `ratio` above 0 and up to 1.
+ * How FastPoint predicts.
  */
-#define FARPOINT_RATIO 1
+enum farpoint_estimator
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * A small network.
+     */
+    FARPOINT_ESTIMATOR_NETWORK = 0,
+    /**
+     * A fitted curve.
+     */
+    FARPOINT_ESTIMATOR_FIT = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_estimator farpoint_estimator;
+#else
+typedef int32_t farpoint_estimator;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Amount: as many samples as it takes until every point is within `spacing` of one. Exact sampling
- * only.
+ * How neighbors are found. It never changes a result.
  */
-#define FARPOINT_SPACING 2
+enum farpoint_search_method
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The fastest for the input at hand.
+     */
+    FARPOINT_SEARCH_AUTO = 0,
+    /**
+     * The obvious loop that everything is compared with. CPU only.
+     */
+    FARPOINT_SEARCH_REFERENCE = 1,
+    /**
+     * All pairs, each measured by the rule alone. CUDA only.
+     */
+    FARPOINT_SEARCH_PLAIN = 2,
+    /**
+     * All pairs, by vectors.
+     */
+    FARPOINT_SEARCH_BRUTE = 3,
+    /**
+     * Through trees.
+     */
+    FARPOINT_SEARCH_TREE = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_search_method farpoint_search_method;
+#else
+typedef int32_t farpoint_search_method;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Amount: all points; by exact sampling in farthest-first order, of which every prefix is a sample.
+ * Which points are neighbors of a point.
  */
-#define FARPOINT_ALL 3
+enum farpoint_neighbors
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The `k` nearest, wherever they are.
+     */
+    FARPOINT_NEAREST = 0,
+    /**
+     * Those within `radius`.
+     */
+    FARPOINT_BALL = 1,
+    /**
+     * Those within `radius`, which (as the other radii) is compared with distances as they are
+     * computed: squared with norm 2.
+     */
+    FARPOINT_RAW_BALL = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_neighbors farpoint_neighbors;
+#else
+typedef int32_t farpoint_neighbors;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Amount: one point per occupied cell of a grid of cells of the size `cell`. FARPOINT_METHOD_GRID
- * and farpoint_centroids() only.
+ * Which neighbors in a ball are kept if there are more than `k`, and in which order.
  */
-#define FARPOINT_CELL 4
-
-/**
- * Approximate method: points drawn without replacement, all equally likely.
- */
-#define FARPOINT_METHOD_RANDOM 0
-
-/**
- * Approximate method: one point of each occupied cell of a cubic grid.
- */
-#define FARPOINT_METHOD_GRID 1
-
-/**
- * Approximate method: points at even steps along a Morton curve.
- */
-#define FARPOINT_METHOD_MORTON 2
-
-/**
- * Approximate method: farthest point sampling that updates a window around each sample only.
- */
-#define FARPOINT_METHOD_NPDU 3
-
-/**
- * Approximate method: FastPoint, which predicts the distances of later samples from the first.
- */
-#define FARPOINT_METHOD_FASTPOINT 4
-
-/**
- * Which point of a cell is kept: the nearest to its center.
- */
-#define FARPOINT_KEEP_CENTER 0
-
-/**
- * Which point of a cell is kept: the one of lowest index.
- */
-#define FARPOINT_KEEP_FIRST 1
-
-/**
- * Which point of a cell is kept: a random one, drawn by `method_seed`.
- */
-#define FARPOINT_KEEP_RANDOM 2
-
-/**
- * Order of windows: that of the input, good for scans as they are recorded.
- */
-#define FARPOINT_WINDOW_INPUT 0
-
-/**
- * Order of windows: along a Morton curve.
- */
-#define FARPOINT_WINDOW_MORTON 1
-
-/**
- * Order of windows: none; a window is the nearest neighbors in space.
- */
-#define FARPOINT_WINDOW_NEIGHBORS 2
-
-/**
- * Estimator of FastPoint: a small network.
- */
-#define FARPOINT_ESTIMATOR_NETWORK 0
-
-/**
- * Estimator of FastPoint: a fitted curve.
- */
-#define FARPOINT_ESTIMATOR_FIT 1
-
-/**
- * Search method: the fastest for the input at hand.
- */
-#define FARPOINT_SEARCH_AUTO 0
-
-/**
- * Search method: the obvious loop that everything is compared with. CPU only.
- */
-#define FARPOINT_SEARCH_REFERENCE 1
-
-/**
- * Search method: all pairs, each measured by the rule alone. CUDA only.
- */
-#define FARPOINT_SEARCH_PLAIN 2
-
-/**
- * Search method: all pairs, by vectors.
- */
-#define FARPOINT_SEARCH_BRUTE 3
-
-/**
- * Search method: through trees.
- */
-#define FARPOINT_SEARCH_TREE 4
-
-/**
- * Which neighbors: the `k` nearest, wherever they are.
- */
-#define FARPOINT_NEAREST 0
-
-/**
- * Which neighbors: those within `radius`.
- */
-#define FARPOINT_BALL 1
-
-/**
- * Which neighbors: those within `radius`, which (as the other radii) is compared with distances as
- * they are computed: squared with norm 2.
- */
-#define FARPOINT_RAW_BALL 2
-
-/**
- * Which neighbors in a ball are kept if there are more than `k`, and in which order: those of
- * lowest index.
- */
-#define FARPOINT_BY_INDEX 0
-
-/**
- * Which neighbors in a ball are kept if there are more than `k`, and in which order: the nearest.
- */
-#define FARPOINT_BY_DISTANCE 1
+enum farpoint_order
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Those of lowest index.
+     */
+    FARPOINT_BY_INDEX = 0,
+    /**
+     * The nearest.
+     */
+    FARPOINT_BY_DISTANCE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_order farpoint_order;
+#else
+typedef int32_t farpoint_order;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
  * An approximate sample, which is not the farthest point sample.
@@ -433,7 +608,7 @@ typedef struct farpoint_points {
     /**
      * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
      */
-    int32_t scalar;
+    farpoint_scalar scalar;
     /**
      * 0 or FARPOINT_BYTE_SWAPPED.
      */
@@ -508,7 +683,7 @@ typedef struct farpoint_run_options {
     /**
      * FARPOINT_CPU or FARPOINT_CUDA.
      */
-    int32_t device;
+    farpoint_device device;
     /**
      * Which GPU, from 0; 0 for the CPU.
      */
@@ -516,11 +691,11 @@ typedef struct farpoint_run_options {
     /**
      * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
      */
-    int32_t instruction_set;
+    farpoint_instruction_set instruction_set;
     /**
      * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
      */
-    int32_t bad_rows;
+    farpoint_bad_rows bad_rows;
     /**
      * Called now and then; may cancel. NULL if nobody listens.
      */
@@ -553,7 +728,7 @@ typedef struct farpoint_sample_options {
     /**
      * How many samples: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
      */
-    int32_t amount;
+    farpoint_amount amount;
     /**
      * Not 0 to start at a point drawn by `seed`, the same on every machine.
      */
@@ -620,11 +795,11 @@ typedef struct farpoint_approximate_options {
     /**
      * FARPOINT_METHOD_RANDOM or another.
      */
-    int32_t method;
+    farpoint_approximate_method method;
     /**
      * How many points: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
      */
-    int32_t amount;
+    farpoint_amount amount;
     /**
      * Points, at least 1, with FARPOINT_COUNT.
      */
@@ -661,15 +836,15 @@ typedef struct farpoint_approximate_options {
     /**
      * Which point of a cell FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
      */
-    int32_t keep;
+    farpoint_keep keep;
     /**
      * In which order the windows of FARPOINT_METHOD_NPDU lie: FARPOINT_WINDOW_INPUT or another.
      */
-    int32_t window_order;
+    farpoint_window_order window_order;
     /**
      * How FARPOINT_METHOD_FASTPOINT predicts: FARPOINT_ESTIMATOR_NETWORK or another.
      */
-    int32_t estimator;
+    farpoint_estimator estimator;
     /**
      * Points of a window of FARPOINT_METHOD_NPDU; 0: 16 times the points per sample.
      */
@@ -715,7 +890,7 @@ typedef struct farpoint_match_options {
     /**
      * FARPOINT_SEARCH_AUTO or another. Never changes a result.
      */
-    int32_t method;
+    farpoint_search_method method;
 } farpoint_match_options;
 
 /**
@@ -760,16 +935,16 @@ typedef struct farpoint_search_options {
     /**
      * FARPOINT_SEARCH_AUTO or another. Never changes a result.
      */
-    int32_t method;
+    farpoint_search_method method;
     /**
      * Which neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
      */
-    int32_t kind;
+    farpoint_neighbors kind;
     /**
      * Which of a ball's neighbors are kept, in which order: FARPOINT_BY_INDEX or
      * FARPOINT_BY_DISTANCE.
      */
-    int32_t order;
+    farpoint_order order;
     /**
      * Not 0: points at the very radius are neighbors, too.
      */
@@ -902,7 +1077,7 @@ typedef struct farpoint_cuda_batch {
     /**
      * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
      */
-    int32_t scalar;
+    farpoint_scalar scalar;
     /**
      * 0.
      */
@@ -1019,7 +1194,7 @@ typedef struct farpoint_cuda_pairs {
     /**
      * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
      */
-    int32_t scalar;
+    farpoint_scalar scalar;
     /**
      * 0.
      */
@@ -1082,7 +1257,7 @@ typedef struct farpoint_cuda_neighbors {
     /**
      * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
      */
-    int32_t scalar;
+    farpoint_scalar scalar;
     /**
      * 0.
      */
@@ -1125,7 +1300,7 @@ extern "C" {
 struct farpoint_points farpoint_dense(const void *data,
                                       size_t count,
                                       size_t dimensions,
-                                      int32_t scalar);
+                                      farpoint_scalar scalar);
 
 /**
  * The version of the library as text: "0.1.0".
@@ -1154,7 +1329,7 @@ const char *farpoint_last_error(void);
  * The name of a status, such as "FARPOINT_INVALID_ARGUMENT"; "unknown status" for numbers that are
  * none.
  */
-const char *farpoint_status_name(int32_t status);
+const char *farpoint_status_name(farpoint_status status);
 
 /**
  * Samples a cloud by exact farthest point sampling.
@@ -1169,9 +1344,9 @@ const char *farpoint_status_name(int32_t status);
  *                 error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_sample(struct farpoint_points points,
-                        const struct farpoint_sample_options *options,
-                        struct farpoint_sample_result **result);
+farpoint_status farpoint_sample(struct farpoint_points points,
+                                const struct farpoint_sample_options *options,
+                                struct farpoint_sample_result **result);
 
 /**
  * Samples many clouds, spread over all threads. A sample does not depend on its batch.
@@ -1186,11 +1361,11 @@ int32_t farpoint_sample(struct farpoint_points points,
  *                      farpoint_sample_result_free(); all to NULL on an error
  * @return FARPOINT_OK or another status; the text names the first cloud at fault
  */
-int32_t farpoint_sample_batch(const struct farpoint_points *clouds,
-                              size_t cloud_count,
-                              const struct farpoint_sample_options *options,
-                              size_t option_count,
-                              struct farpoint_sample_result **results);
+farpoint_status farpoint_sample_batch(const struct farpoint_points *clouds,
+                                      size_t cloud_count,
+                                      const struct farpoint_sample_options *options,
+                                      size_t option_count,
+                                      struct farpoint_sample_result **results);
 
 /**
  * Frees a sample. NULL is fine.
@@ -1244,9 +1419,9 @@ const char *farpoint_sample_result_algorithm(const struct farpoint_sample_result
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_approximate(struct farpoint_points points,
-                             const struct farpoint_approximate_options *options,
-                             struct farpoint_approximate_result **result);
+farpoint_status farpoint_approximate(struct farpoint_points points,
+                                     const struct farpoint_approximate_options *options,
+                                     struct farpoint_approximate_result **result);
 
 /**
  * The mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
@@ -1259,9 +1434,9 @@ int32_t farpoint_approximate(struct farpoint_points points,
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_centroids(struct farpoint_points points,
-                           const struct farpoint_approximate_options *options,
-                           struct farpoint_centroids_result **result);
+farpoint_status farpoint_centroids(struct farpoint_points points,
+                                   const struct farpoint_approximate_options *options,
+                                   struct farpoint_centroids_result **result);
 
 /**
  * Frees an approximate sample. NULL is fine.
@@ -1344,9 +1519,9 @@ size_t farpoint_centroids_result_dropped(const struct farpoint_centroids_result 
  * @param index    is set to the index, to be freed by farpoint_index_free(); to NULL on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_index_build(struct farpoint_points points,
-                             const struct farpoint_run_options *options,
-                             struct farpoint_index **index);
+farpoint_status farpoint_index_build(struct farpoint_points points,
+                                     const struct farpoint_run_options *options,
+                                     struct farpoint_index **index);
 
 /**
  * The points of an index, for any call that takes points. Valid until the index is freed.
@@ -1376,10 +1551,10 @@ void farpoint_index_free(struct farpoint_index *index);
  *                 error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_nearest(struct farpoint_points a,
-                         struct farpoint_points b,
-                         const struct farpoint_match_options *options,
-                         struct farpoint_nearest_result **result);
+farpoint_status farpoint_nearest(struct farpoint_points a,
+                                 struct farpoint_points b,
+                                 const struct farpoint_match_options *options,
+                                 struct farpoint_nearest_result **result);
 
 /**
  * farpoint_nearest() for many pairs of clouds, spread over all threads.
@@ -1391,11 +1566,11 @@ int32_t farpoint_nearest(struct farpoint_points a,
  * @param results     `pair_count` places, which are set to the results; all to NULL on an error
  * @return FARPOINT_OK or another status; the text names the first pair at fault
  */
-int32_t farpoint_nearest_batch(const struct farpoint_points *a,
-                               const struct farpoint_points *b,
-                               size_t pair_count,
-                               const struct farpoint_match_options *options,
-                               struct farpoint_nearest_result **results);
+farpoint_status farpoint_nearest_batch(const struct farpoint_points *a,
+                                       const struct farpoint_points *b,
+                                       size_t pair_count,
+                                       const struct farpoint_match_options *options,
+                                       struct farpoint_nearest_result **results);
 
 /**
  * Frees nearest points. NULL is fine. Not for what farpoint_chamfer_result_direction() lends.
@@ -1461,19 +1636,19 @@ size_t farpoint_nearest_result_dropped(const struct farpoint_nearest_result *res
  *                 error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_chamfer(struct farpoint_points a,
-                         struct farpoint_points b,
-                         const struct farpoint_match_options *options,
-                         struct farpoint_chamfer_result **result);
+farpoint_status farpoint_chamfer(struct farpoint_points a,
+                                 struct farpoint_points b,
+                                 const struct farpoint_match_options *options,
+                                 struct farpoint_chamfer_result **result);
 
 /**
  * farpoint_chamfer() for many pairs of clouds, spread over all threads; as farpoint_nearest_batch().
  */
-int32_t farpoint_chamfer_batch(const struct farpoint_points *a,
-                               const struct farpoint_points *b,
-                               size_t pair_count,
-                               const struct farpoint_match_options *options,
-                               struct farpoint_chamfer_result **results);
+farpoint_status farpoint_chamfer_batch(const struct farpoint_points *a,
+                                       const struct farpoint_points *b,
+                                       size_t pair_count,
+                                       const struct farpoint_match_options *options,
+                                       struct farpoint_chamfer_result **results);
 
 /**
  * Frees a result of farpoint_chamfer(), and what it lent. NULL is fine.
@@ -1521,10 +1696,10 @@ struct farpoint_f_score farpoint_chamfer_result_f_score(const struct farpoint_ch
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_search(struct farpoint_points x,
-                        struct farpoint_points y,
-                        const struct farpoint_search_options *options,
-                        struct farpoint_neighbors_result **result);
+farpoint_status farpoint_search(struct farpoint_points x,
+                                struct farpoint_points y,
+                                const struct farpoint_search_options *options,
+                                struct farpoint_neighbors_result **result);
 
 /**
  * farpoint_search() for many pairs of clouds, spread over all threads.
@@ -1536,11 +1711,11 @@ int32_t farpoint_search(struct farpoint_points x,
  * @param results     `pair_count` places, which are set to the results; all to NULL on an error
  * @return FARPOINT_OK or another status; the text names the first pair at fault
  */
-int32_t farpoint_search_batch(const struct farpoint_points *x,
-                              const struct farpoint_points *y,
-                              size_t pair_count,
-                              const struct farpoint_search_options *options,
-                              struct farpoint_neighbors_result **results);
+farpoint_status farpoint_search_batch(const struct farpoint_points *x,
+                                      const struct farpoint_points *y,
+                                      size_t pair_count,
+                                      const struct farpoint_search_options *options,
+                                      struct farpoint_neighbors_result **results);
 
 /**
  * Frees neighbors. NULL is fine.
@@ -1594,19 +1769,19 @@ size_t farpoint_neighbors_result_dropped(const struct farpoint_neighbors_result 
  *                 an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_within(struct farpoint_points x,
-                        struct farpoint_points y,
-                        const struct farpoint_search_options *options,
-                        struct farpoint_within_result **result);
+farpoint_status farpoint_within(struct farpoint_points x,
+                                struct farpoint_points y,
+                                const struct farpoint_search_options *options,
+                                struct farpoint_within_result **result);
 
 /**
  * farpoint_within() for many pairs of clouds, spread over all threads; as farpoint_search_batch().
  */
-int32_t farpoint_within_batch(const struct farpoint_points *x,
-                              const struct farpoint_points *y,
-                              size_t pair_count,
-                              const struct farpoint_search_options *options,
-                              struct farpoint_within_result **results);
+farpoint_status farpoint_within_batch(const struct farpoint_points *x,
+                                      const struct farpoint_points *y,
+                                      size_t pair_count,
+                                      const struct farpoint_search_options *options,
+                                      struct farpoint_within_result **results);
 
 /**
  * Frees neighbors in balls. NULL is fine.
@@ -1663,13 +1838,13 @@ size_t farpoint_within_result_dropped(const struct farpoint_within_result *resul
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_chamfer_backward(const struct farpoint_chamfer_result *found,
-                                  struct farpoint_points a,
-                                  struct farpoint_points b,
-                                  const void *grad_a,
-                                  const void *grad_b,
-                                  const struct farpoint_run_options *options,
-                                  struct farpoint_gradients_result **result);
+farpoint_status farpoint_chamfer_backward(const struct farpoint_chamfer_result *found,
+                                          struct farpoint_points a,
+                                          struct farpoint_points b,
+                                          const void *grad_a,
+                                          const void *grad_b,
+                                          const struct farpoint_run_options *options,
+                                          struct farpoint_gradients_result **result);
 
 /**
  * Frees gradients. NULL is fine.
@@ -1710,22 +1885,22 @@ const double *farpoint_gradients_result_f64(const struct farpoint_gradients_resu
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_search_backward(const struct farpoint_neighbors_result *found,
-                                 struct farpoint_points x,
-                                 struct farpoint_points y,
-                                 const void *grad,
-                                 const struct farpoint_run_options *options,
-                                 struct farpoint_gradients_result **result);
+farpoint_status farpoint_search_backward(const struct farpoint_neighbors_result *found,
+                                         struct farpoint_points x,
+                                         struct farpoint_points y,
+                                         const void *grad,
+                                         const struct farpoint_run_options *options,
+                                         struct farpoint_gradients_result **result);
 
 /**
  * farpoint_search_backward() for what farpoint_within() found: `grad` has one number per neighbor.
  */
-int32_t farpoint_within_backward(const struct farpoint_within_result *found,
-                                 struct farpoint_points x,
-                                 struct farpoint_points y,
-                                 const void *grad,
-                                 const struct farpoint_run_options *options,
-                                 struct farpoint_gradients_result **result);
+farpoint_status farpoint_within_backward(const struct farpoint_within_result *found,
+                                         struct farpoint_points x,
+                                         struct farpoint_points y,
+                                         const void *grad,
+                                         const struct farpoint_run_options *options,
+                                         struct farpoint_gradients_result **result);
 
 /**
  * The largest distance of any point of a cloud to its nearest sample. CPU only, as all measures.
@@ -1737,11 +1912,11 @@ int32_t farpoint_within_backward(const struct farpoint_within_result *found,
  * @param radius     is set to the distance, in the unit of the coordinates
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_covering_radius(struct farpoint_points points,
-                                 const size_t *rows,
-                                 size_t row_count,
-                                 const struct farpoint_run_options *options,
-                                 double *radius);
+farpoint_status farpoint_covering_radius(struct farpoint_points points,
+                                         const size_t *rows,
+                                         size_t row_count,
+                                         const struct farpoint_run_options *options,
+                                         double *radius);
 
 /**
  * How far the samples of a cloud are from each other.
@@ -1753,11 +1928,11 @@ int32_t farpoint_covering_radius(struct farpoint_points points,
  * @param found      is set to the distances
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_spacing_of(struct farpoint_points points,
-                            const size_t *rows,
-                            size_t row_count,
-                            const struct farpoint_run_options *options,
-                            struct farpoint_spacing *found);
+farpoint_status farpoint_spacing_of(struct farpoint_points points,
+                                    const size_t *rows,
+                                    size_t row_count,
+                                    const struct farpoint_run_options *options,
+                                    struct farpoint_spacing *found);
 
 /**
  * All measures of a sample.
@@ -1769,11 +1944,11 @@ int32_t farpoint_spacing_of(struct farpoint_points points,
  * @param found      its `size` is read, its other members are set
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_quality_of(struct farpoint_points points,
-                            const size_t *rows,
-                            size_t row_count,
-                            const struct farpoint_run_options *options,
-                            struct farpoint_quality *found);
+farpoint_status farpoint_quality_of(struct farpoint_points points,
+                                    const size_t *rows,
+                                    size_t row_count,
+                                    const struct farpoint_run_options *options,
+                                    struct farpoint_quality *found);
 
 /**
  * All measures of a sample that is given by coordinates, which need not be points of the cloud:
@@ -1785,10 +1960,10 @@ int32_t farpoint_quality_of(struct farpoint_points points,
  * @param found    its `size` is read, its other members are set
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_quality_of_points(struct farpoint_points points,
-                                   struct farpoint_points samples,
-                                   const struct farpoint_run_options *options,
-                                   struct farpoint_quality *found);
+farpoint_status farpoint_quality_of_points(struct farpoint_points points,
+                                           struct farpoint_points samples,
+                                           const struct farpoint_run_options *options,
+                                           struct farpoint_quality *found);
 
 /**
  * How many GPUs of NVIDIA this machine has.
@@ -1797,7 +1972,7 @@ int32_t farpoint_quality_of_points(struct farpoint_points points,
  * @return FARPOINT_UNAVAILABLE, with a text that says why, if CUDA can't be used or the library was
  *         built without it
  */
-int32_t farpoint_cuda_device_count(size_t *count);
+farpoint_status farpoint_cuda_device_count(size_t *count);
 
 /**
  * Loads all kernels of a GPU now, so that no later call waits for that. Optional.
@@ -1805,7 +1980,7 @@ int32_t farpoint_cuda_device_count(size_t *count);
  * @param device_number  which GPU, from 0
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_warm_up(int32_t device_number);
+farpoint_status farpoint_cuda_warm_up(int32_t device_number);
 
 /**
  * Queues the sampling of clouds in device memory on a stream, and returns. Nothing is copied to or
@@ -1821,9 +1996,9 @@ int32_t farpoint_cuda_warm_up(int32_t device_number);
  *                 cudaStreamLegacy are the legacy default stream, cudaStreamPerThread the thread's
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_sample(const struct farpoint_cuda_batch *batch,
-                             const struct farpoint_sample_options *options,
-                             void *stream);
+farpoint_status farpoint_cuda_sample(const struct farpoint_cuda_batch *batch,
+                                     const struct farpoint_sample_options *options,
+                                     void *stream);
 
 /**
  * Bytes of scratch memory that farpoint_cuda_sample() needs for the same arguments, of which
@@ -1834,9 +2009,9 @@ int32_t farpoint_cuda_sample(const struct farpoint_cuda_batch *batch,
  * @param bytes    is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_sample_scratch(const struct farpoint_cuda_batch *batch,
-                                     const struct farpoint_sample_options *options,
-                                     size_t *bytes);
+farpoint_status farpoint_cuda_sample_scratch(const struct farpoint_cuda_batch *batch,
+                                             const struct farpoint_sample_options *options,
+                                             size_t *bytes);
 
 /**
  * Queues a search for rows that hold NaN or infinity, which farpoint_cuda_sample() must not be
@@ -1849,11 +2024,11 @@ int32_t farpoint_cuda_sample_scratch(const struct farpoint_cuda_batch *batch,
  * @param firsts         device memory: the first such row of each cloud, or -1
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_check_rows(const struct farpoint_cuda_batch *batch,
-                                 int32_t device_number,
-                                 void *stream,
-                                 int64_t *counts,
-                                 int64_t *firsts);
+farpoint_status farpoint_cuda_check_rows(const struct farpoint_cuda_batch *batch,
+                                         int32_t device_number,
+                                         void *stream,
+                                         int64_t *counts,
+                                         int64_t *firsts);
 
 /**
  * Queues a search for nearest points of clouds in device memory on a stream, and returns: as
@@ -1864,9 +2039,9 @@ int32_t farpoint_cuda_check_rows(const struct farpoint_cuda_batch *batch,
  * @param stream   as in farpoint_cuda_sample()
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_nearest(const struct farpoint_cuda_pairs *pairs,
-                              const struct farpoint_match_options *options,
-                              void *stream);
+farpoint_status farpoint_cuda_nearest(const struct farpoint_cuda_pairs *pairs,
+                                      const struct farpoint_match_options *options,
+                                      void *stream);
 
 /**
  * Bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
@@ -1876,9 +2051,9 @@ int32_t farpoint_cuda_nearest(const struct farpoint_cuda_pairs *pairs,
  * @param bytes    is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_nearest_scratch(const struct farpoint_cuda_pairs *pairs,
-                                      const struct farpoint_match_options *options,
-                                      size_t *bytes);
+farpoint_status farpoint_cuda_nearest_scratch(const struct farpoint_cuda_pairs *pairs,
+                                              const struct farpoint_match_options *options,
+                                              size_t *bytes);
 
 /**
  * Queues a search for several neighbors (kNN, ball query) of clouds in device memory on a stream,
@@ -1889,9 +2064,9 @@ int32_t farpoint_cuda_nearest_scratch(const struct farpoint_cuda_pairs *pairs,
  * @param stream     as in farpoint_cuda_sample()
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_search(const struct farpoint_cuda_neighbors *neighbors,
-                             const struct farpoint_search_options *options,
-                             void *stream);
+farpoint_status farpoint_cuda_search(const struct farpoint_cuda_neighbors *neighbors,
+                                     const struct farpoint_search_options *options,
+                                     void *stream);
 
 /**
  * Bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
@@ -1901,9 +2076,9 @@ int32_t farpoint_cuda_search(const struct farpoint_cuda_neighbors *neighbors,
  * @param bytes      is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_search_scratch(const struct farpoint_cuda_neighbors *neighbors,
-                                     const struct farpoint_search_options *options,
-                                     size_t *bytes);
+farpoint_status farpoint_cuda_search_scratch(const struct farpoint_cuda_neighbors *neighbors,
+                                             const struct farpoint_search_options *options,
+                                             size_t *bytes);
 
 /**
  * Whether a kernel that was queued on a stream has given up since this was last asked: blocks that
@@ -1914,8 +2089,8 @@ int32_t farpoint_cuda_search_scratch(const struct farpoint_cuda_neighbors *neigh
  * @param stream         as in farpoint_cuda_sample()
  * @return FARPOINT_OK, or FARPOINT_DEVICE_FAILED, after which the GPU still works
  */
-int32_t farpoint_cuda_check_stream(int32_t device_number,
-                                   void *stream);
+farpoint_status farpoint_cuda_check_stream(int32_t device_number,
+                                           void *stream);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,6 +1,7 @@
 //! Approximate samplers.
 
 use crate::calls::nearest::sizes;
+use crate::constants::farpoint_status;
 use crate::given::structure;
 use crate::handle::{free, give, read};
 use crate::options::{farpoint_approximate_options, run};
@@ -38,7 +39,7 @@ pub unsafe extern "C" fn farpoint_approximate(
     points: farpoint_points,
     options: *const farpoint_approximate_options,
     result: *mut *mut farpoint_approximate_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, points and options as described.
     unsafe { give(result, || approximate(&points, options)) }
 }
@@ -57,7 +58,7 @@ pub unsafe extern "C" fn farpoint_centroids(
     points: farpoint_points,
     options: *const farpoint_approximate_options,
     result: *mut *mut farpoint_centroids_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, points and options as described.
     unsafe { give(result, || centroids(&points, options)) }
 }

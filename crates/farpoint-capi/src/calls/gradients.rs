@@ -3,6 +3,7 @@
 use crate::calls::chamfer::farpoint_chamfer_result;
 use crate::calls::search::farpoint_neighbors_result;
 use crate::calls::within::farpoint_within_result;
+use crate::constants::farpoint_status;
 use crate::given::list;
 use crate::handle::{free, give, read};
 use crate::options::{farpoint_run_options, run};
@@ -57,7 +58,7 @@ pub unsafe extern "C" fn farpoint_chamfer_backward(
     grad_b: *const c_void,
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, a result, clouds and gradients as described.
     unsafe { give(result, || chamfer(found, [&a, &b], [grad_a, grad_b], options)) }
 }
@@ -130,7 +131,7 @@ pub unsafe extern "C" fn farpoint_search_backward(
     grad: *const c_void,
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, a result, clouds and gradients as described.
     unsafe { give(result, || search(found, [&x, &y], grad, options)) }
 }
@@ -144,7 +145,7 @@ pub unsafe extern "C" fn farpoint_within_backward(
     grad: *const c_void,
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, a result, clouds and gradients as described.
     unsafe { give(result, || within(found, [&x, &y], grad, options)) }
 }

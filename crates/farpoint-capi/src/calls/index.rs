@@ -1,12 +1,14 @@
 //! A cloud that is searched several times.
 
-use crate::constants::{FARPOINT_FLOAT32, FARPOINT_FLOAT64};
+use crate::constants::{FARPOINT_FLOAT32, FARPOINT_FLOAT64, farpoint_status};
+use crate::given::number;
 use crate::handle::{free, give, read};
 use crate::options::{farpoint_run_options, run};
 use crate::points::{farpoint_dense, farpoint_points};
 use crate::run::{Either, Number, in_precision, of_either};
 use crate::status::{Failure, invalid};
 use farpoint::{Index, Points};
+use std::mem::MaybeUninit;
 use std::ptr;
 
 /// A cloud with the tree by which the CPU searches it, for one that is searched more than once.
@@ -31,7 +33,7 @@ pub unsafe extern "C" fn farpoint_index_build(
     points: farpoint_points,
     options: *const farpoint_run_options,
     index: *mut *mut farpoint_index,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, points and options as described.
     unsafe { give(index, || build(&points, options)) }
 }
@@ -42,7 +44,7 @@ pub unsafe extern "C" fn farpoint_index_build(
 /// @return the description; to be left as it is
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_index_points(index: *const farpoint_index) -> farpoint_points {
-    let none = farpoint_dense(ptr::null(), 0, 0, 0);
+    let none = farpoint_dense(ptr::null(), 0, 0, MaybeUninit::new(FARPOINT_FLOAT32));
     // SAFETY: the header asks for NULL or an index that is not freed.
     unsafe { read(index, none, farpoint_index::described) }
 }
@@ -68,6 +70,7 @@ impl farpoint_index {
             Either::Single(_) => FARPOINT_FLOAT32,
             Either::Double(_) => FARPOINT_FLOAT64,
         };
+        let scalar = MaybeUninit::new(scalar);
         let nowhere = farpoint_dense(ptr::null(), count, dimensions, scalar);
         farpoint_points { index: self, ..nowhere }
     }
@@ -78,13 +81,16 @@ impl farpoint_index {
     /// If that is of other points.
     pub(crate) fn points<T: Number>(&self, given: &farpoint_points) -> Result<&Index<T>, Failure> {
         let here = self.described();
-        let key = |points: &farpoint_points| (points.count, points.dimensions, points.scalar);
+        let key =
+            |points: &farpoint_points| (points.count, points.dimensions, number(points.scalar));
         let index = of_either!(&self.0, index => index.index());
         match index.and_then(|index| index.downcast_ref()) {
             Some(index) if key(&here) == key(given) => Ok(index),
             _ => Err(invalid(format!(
                 "points with an index have other numbers than the index, which has {} points of {} coordinates of scalar type {}; leave what farpoint_index_points() returns as it is",
-                here.count, here.dimensions, here.scalar
+                here.count,
+                here.dimensions,
+                number(here.scalar)
             ))),
         }
     }

@@ -1,6 +1,7 @@
 //! Nearest points.
 
 use crate::calls::pairs::{Pairs, only, pairs};
+use crate::constants::farpoint_status;
 use crate::given::optional;
 use crate::handle::{free, give, give_all, read};
 use crate::options::{farpoint_match_options, run};
@@ -76,7 +77,7 @@ pub unsafe extern "C" fn farpoint_nearest(
     b: farpoint_points,
     options: *const farpoint_match_options,
     result: *mut *mut farpoint_nearest_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give(result, || only(nearest(Pairs::one(&a, &b), options))) }
 }
@@ -96,7 +97,7 @@ pub unsafe extern "C" fn farpoint_nearest_batch(
     pair_count: usize,
     options: *const farpoint_match_options,
     results: *mut *mut farpoint_nearest_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give_all(results, pair_count, || nearest(pairs(a, b, pair_count)?, options)) }
 }

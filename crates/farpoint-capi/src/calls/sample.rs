@@ -1,5 +1,6 @@
 //! Exact sampling.
 
+use crate::constants::farpoint_status;
 use crate::given::{Versioned, check_list, list, structure};
 use crate::handle::{free, give, give_all, read};
 use crate::options::{farpoint_sample_options, run};
@@ -46,7 +47,7 @@ pub unsafe extern "C" fn farpoint_sample(
     points: farpoint_points,
     options: *const farpoint_sample_options,
     result: *mut *mut farpoint_sample_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place for a result, or NULL.
     unsafe { give(result, || sample(&points, options)) }
 }
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn farpoint_sample_batch(
     options: *const farpoint_sample_options,
     option_count: usize,
     results: *mut *mut farpoint_sample_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for as many places as clouds.
     unsafe {
         give_all(results, cloud_count, || {

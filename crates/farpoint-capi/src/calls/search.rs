@@ -2,6 +2,7 @@
 
 use crate::calls::nearest::sizes;
 use crate::calls::pairs::{Pairs, only, pairs};
+use crate::constants::farpoint_status;
 use crate::given::structure;
 use crate::handle::{free, give, give_all, read};
 use crate::options::{farpoint_search_options, run};
@@ -46,7 +47,7 @@ pub unsafe extern "C" fn farpoint_search(
     y: farpoint_points,
     options: *const farpoint_search_options,
     result: *mut *mut farpoint_neighbors_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give(result, || only(search(Pairs::one(&x, &y), options))) }
 }
@@ -66,7 +67,7 @@ pub unsafe extern "C" fn farpoint_search_batch(
     pair_count: usize,
     options: *const farpoint_search_options,
     results: *mut *mut farpoint_neighbors_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give_all(results, pair_count, || search(pairs(x, y, pair_count)?, options)) }
 }

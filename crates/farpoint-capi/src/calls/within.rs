@@ -3,6 +3,7 @@
 use crate::calls::nearest::sizes;
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::calls::search::asked;
+use crate::constants::farpoint_status;
 use crate::handle::{free, give, give_all, read};
 use crate::options::farpoint_search_options;
 use crate::points::farpoint_points;
@@ -43,7 +44,7 @@ pub unsafe extern "C" fn farpoint_within(
     y: farpoint_points,
     options: *const farpoint_search_options,
     result: *mut *mut farpoint_within_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give(result, || only(within(Pairs::one(&x, &y), options))) }
 }
@@ -56,7 +57,7 @@ pub unsafe extern "C" fn farpoint_within_batch(
     pair_count: usize,
     options: *const farpoint_search_options,
     results: *mut *mut farpoint_within_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give_all(results, pair_count, || within(pairs(x, y, pair_count)?, options)) }
 }

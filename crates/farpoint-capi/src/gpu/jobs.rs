@@ -3,7 +3,7 @@
 use super::{
     farpoint_cuda_batch, farpoint_cuda_neighbors, farpoint_cuda_pairs, farpoint_cuda_side,
 };
-use crate::given::{optional, places, structure};
+use crate::given::{number, optional, places, structure};
 use crate::options::{
     farpoint_match_options, farpoint_run_options, farpoint_sample_options, farpoint_search_options,
     run,
@@ -57,7 +57,7 @@ unsafe fn gpu_of(options: *const farpoint_run_options) -> Result<Gpu, Failure> {
     };
     let set = [
         (options.threads != 0, "threads"),
-        (options.instruction_set != 0, "instruction_set"),
+        (number(options.instruction_set) != 0, "instruction_set"),
         (options.progress.is_some(), "progress"),
         (run.bad_rows != BadRows::Error, "bad_rows"),
     ];

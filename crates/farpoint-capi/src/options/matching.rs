@@ -1,8 +1,10 @@
 //! What is asked of a search for nearest points.
 
+use crate::constants::farpoint_search_method;
 use crate::options::farpoint_run_options;
 use crate::status::Failure;
 use farpoint::{BadRows, Matcher};
+use std::mem::MaybeUninit;
 
 /// What is asked of a search for nearest points. All zero but `size`: Euclidean distances.
 #[repr(C)]
@@ -15,7 +17,7 @@ pub struct farpoint_match_options {
     /// 2: Euclidean distances; 1: sums of absolute differences; 0: the default, 2.
     pub norm: i32,
     /// FARPOINT_SEARCH_AUTO or another. Never changes a result.
-    pub method: i32,
+    pub method: MaybeUninit<farpoint_search_method>,
 }
 
 super::options!(farpoint_match_options, last: method);

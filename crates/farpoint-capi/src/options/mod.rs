@@ -23,6 +23,7 @@ use crate::status::{Failure, invalid};
 use farpoint::backend::memory;
 use farpoint::{Algorithm, Amount, Method, Norm, Start};
 use std::ffi::c_char;
+use std::mem::MaybeUninit;
 
 /// An options structure and its version: `$last` is the last member that version 0.1 knew; members that
 /// are added later come behind it.
@@ -107,13 +108,13 @@ fn norm(number: i32) -> Result<Norm, Failure> {
     }
 }
 
-fn method(number: i32) -> Result<Method, Failure> {
+fn method(number: MaybeUninit<farpoint_search_method>) -> Result<Method, Failure> {
     let methods = [
-        (FARPOINT_SEARCH_AUTO, "FARPOINT_SEARCH_AUTO", Method::Auto),
-        (FARPOINT_SEARCH_REFERENCE, "FARPOINT_SEARCH_REFERENCE", Method::Reference),
-        (FARPOINT_SEARCH_PLAIN, "FARPOINT_SEARCH_PLAIN", Method::Plain),
-        (FARPOINT_SEARCH_BRUTE, "FARPOINT_SEARCH_BRUTE", Method::Brute),
-        (FARPOINT_SEARCH_TREE, "FARPOINT_SEARCH_TREE", Method::Tree),
+        (FARPOINT_SEARCH_AUTO, Method::Auto),
+        (FARPOINT_SEARCH_REFERENCE, Method::Reference),
+        (FARPOINT_SEARCH_PLAIN, Method::Plain),
+        (FARPOINT_SEARCH_BRUTE, Method::Brute),
+        (FARPOINT_SEARCH_TREE, Method::Tree),
     ];
     named(number, "method", &methods)
 }

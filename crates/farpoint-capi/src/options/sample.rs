@@ -7,6 +7,7 @@ use crate::points::Wanted;
 use crate::status::Failure;
 use farpoint::{Amount, BadRows, Sampler};
 use std::ffi::c_char;
+use std::mem::MaybeUninit;
 
 /// What is asked of exact sampling. How many samples must be set: a `count` or `ratio` of 0 is
 /// FARPOINT_INVALID_ARGUMENT, as nobody asks for none on purpose.
@@ -24,7 +25,7 @@ pub struct farpoint_sample_options {
     /// How the call is run. NULL: on all threads of the CPU, with the defaults.
     pub run: *const farpoint_run_options,
     /// How many samples: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
-    pub amount: i32,
+    pub amount: MaybeUninit<farpoint_amount>,
     /// Not 0 to start at a point drawn by `seed`, the same on every machine.
     pub random_start: i32,
     /// Samples, at least 1, with FARPOINT_COUNT.
@@ -65,10 +66,10 @@ impl farpoint_sample_options {
     /// If a number or a text stands for nothing, or nothing is asked for.
     pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<Sampler, Failure> {
         let amounts = [
-            (FARPOINT_COUNT, "FARPOINT_COUNT", Amount::Count(self.count)),
-            (FARPOINT_RATIO, "FARPOINT_RATIO", Amount::Ratio(self.ratio)),
-            (FARPOINT_SPACING, "FARPOINT_SPACING", Amount::Spacing(self.spacing)),
-            (FARPOINT_ALL, "FARPOINT_ALL", Amount::All),
+            (FARPOINT_COUNT, Amount::Count(self.count)),
+            (FARPOINT_RATIO, Amount::Ratio(self.ratio)),
+            (FARPOINT_SPACING, Amount::Spacing(self.spacing)),
+            (FARPOINT_ALL, Amount::All),
         ];
         let amount = super::some(named(self.amount, "amount", &amounts)?)?;
         // SAFETY: by this function's contract.

@@ -5,6 +5,7 @@ use crate::given::named;
 use crate::options::farpoint_run_options;
 use crate::status::Failure;
 use farpoint::{BadRows, Order, Searcher};
+use std::mem::MaybeUninit;
 
 /// What is asked of a search for several neighbors. `k` must be set, unless all neighbors in balls
 /// are wanted.
@@ -20,12 +21,12 @@ pub struct farpoint_search_options {
     /// 2: Euclidean distances; 1: sums of absolute differences; 0: the default, 2.
     pub norm: i32,
     /// FARPOINT_SEARCH_AUTO or another. Never changes a result.
-    pub method: i32,
+    pub method: MaybeUninit<farpoint_search_method>,
     /// Which neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
-    pub kind: i32,
+    pub kind: MaybeUninit<farpoint_neighbors>,
     /// Which of a ball's neighbors are kept, in which order: FARPOINT_BY_INDEX or
     /// FARPOINT_BY_DISTANCE.
-    pub order: i32,
+    pub order: MaybeUninit<farpoint_order>,
     /// Not 0: points at the very radius are neighbors, too.
     pub inclusive: i32,
     /// Not 0: the row of the same number is no neighbor, for a cloud that is searched for its own.
@@ -48,14 +49,11 @@ impl farpoint_search_options {
     /// If a number stands for nothing.
     pub(crate) fn job(&self, bad_rows: BadRows) -> Result<Searcher, Failure> {
         let kinds = [
-            (FARPOINT_NEAREST, "FARPOINT_NEAREST", Searcher::nearest as fn(usize) -> Searcher),
-            (FARPOINT_BALL, "FARPOINT_BALL", |k| Searcher::ball(0.0, k)),
-            (FARPOINT_RAW_BALL, "FARPOINT_RAW_BALL", |k| Searcher::raw_ball(0.0, k)),
+            (FARPOINT_NEAREST, Searcher::nearest as fn(usize) -> Searcher),
+            (FARPOINT_BALL, |k| Searcher::ball(0.0, k)),
+            (FARPOINT_RAW_BALL, |k| Searcher::raw_ball(0.0, k)),
         ];
-        let orders = [
-            (FARPOINT_BY_INDEX, "FARPOINT_BY_INDEX", Order::Index),
-            (FARPOINT_BY_DISTANCE, "FARPOINT_BY_DISTANCE", Order::Nearest),
-        ];
+        let orders = [(FARPOINT_BY_INDEX, Order::Index), (FARPOINT_BY_DISTANCE, Order::Nearest)];
         let mut job = named(self.kind, "kind", &kinds)?(self.k)
             .min_radius(self.min_radius)
             .near(self.near_radius)

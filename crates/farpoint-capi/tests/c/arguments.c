@@ -135,7 +135,7 @@ static void sampling(void) {
     farpoint_points clouds[3] = {points, some_points(), points};
     farpoint_sample_result *results[3];
     if (options.mask == NULL) {
-        int32_t status = farpoint_sample_batch(clouds, 3, &options, 1, results);
+        farpoint_status status = farpoint_sample_batch(clouds, 3, &options, 1, results);
         for (size_t i = 0; i < 3; i++) {
             ends_well(status, results[i]);
             farpoint_sample_result_free(results[i]);
@@ -213,7 +213,7 @@ static void measuring(void) {
     farpoint_quality quality;
     memset(&quality, 0, sizeof quality);
     quality.size = sizeof quality;
-    int32_t status = farpoint_covering_radius(points, list, count, &run, &radius);
+    farpoint_status status = farpoint_covering_radius(points, list, count, &run, &radius);
     CHECK(status >= FARPOINT_OK && status < FARPOINT_INTERNAL);
     status = farpoint_spacing_of(points, list, count, &run, &spacing);
     CHECK(status >= FARPOINT_OK && status < FARPOINT_INTERNAL);

@@ -9,7 +9,7 @@ static farpoint_sample_result *result = NULL;
 
 static int32_t sample(farpoint_points cloud, const farpoint_sample_options *options) {
     result = (farpoint_sample_result *)&result;
-    int32_t status = farpoint_sample(cloud, options, &result);
+    farpoint_status status = farpoint_sample(cloud, options, &result);
     /* Nobody is left with an address that was there before. */
     CHECK(status == FARPOINT_OK || result == NULL);
     farpoint_sample_result_free(status == FARPOINT_OK ? result : NULL);
@@ -281,7 +281,7 @@ static void devices(void) {
     run.device_number = 1000;
     options.run = &run;
     REFUSED(sample(cloud, &options), FARPOINT_UNAVAILABLE, farpoint_has_cuda() ? "" : "without CUDA");
-    int32_t status = farpoint_cuda_device_count(&count);
+    farpoint_status status = farpoint_cuda_device_count(&count);
     CHECK(status == FARPOINT_UNAVAILABLE || (status == FARPOINT_OK && count > 0));
     if (!farpoint_has_cuda()) {
         REFUSED(farpoint_cuda_sample(NULL, NULL, NULL), FARPOINT_UNAVAILABLE, "without CUDA");
