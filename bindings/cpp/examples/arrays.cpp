@@ -51,7 +51,7 @@ int main() {
     }
     std::printf("Chamfer distance %.6f\n", farpoint::chamfer(cloud, chosen).sum());
     const farpoint::Neighbors near = farpoint::knn(chosen, cloud, 16);
-    std::printf("the 16th neighbor of the first sample is point %zu\n", near.of(0)[15]);
+    std::printf("the 16th neighbor of the first sample is point %u\n", near.of(0)[15]);
 
     // Errors are exceptions that name the numbers at fault.
     try {

@@ -9,6 +9,7 @@ use crate::status::unavailable;
 use crate::status::{Failure, invalid};
 use farpoint::{BadRows, Cpu, Observer};
 use std::mem::MaybeUninit;
+use std::ptr;
 
 #[cfg(not(feature = "cuda"))]
 pub(crate) use farpoint::Scalar as Number;
@@ -172,6 +173,16 @@ macro_rules! in_its_precision {
     };
 }
 pub(crate) use in_its_precision;
+
+impl Either<&[f32], &[f64]> {
+    /// Where the numbers are, as C has it: NULL for the other precision.
+    pub(crate) fn addresses(self) -> (*const f32, *const f64) {
+        match self {
+            Self::Single(numbers) => (numbers.as_ptr(), ptr::null()),
+            Self::Double(numbers) => (ptr::null(), numbers.as_ptr()),
+        }
+    }
+}
 
 impl<A, B> Either<Vec<A>, Vec<B>> {
     /// Either, one by one.

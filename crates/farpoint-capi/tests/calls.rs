@@ -46,9 +46,8 @@ fn called(
     unsafe {
         match farpoint_sample(points, options, &raw mut result) {
             FARPOINT_OK => {
-                let count = farpoint_sample_result_count(result);
-                let indices = farpoint_sample_result_indices(result);
-                let indices = std::slice::from_raw_parts(indices, count).to_vec();
+                let view = farpoint_sample_result_view(result);
+                let indices = std::slice::from_raw_parts(view.indices, view.count).to_vec();
                 farpoint_sample_result_free(result);
                 Ok(indices)
             }

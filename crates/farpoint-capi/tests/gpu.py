@@ -103,10 +103,25 @@ def points_of(cloud):
                   scalar=wide(cloud))
 
 
-def accessor(name, kind=address):
-    function = getattr(lib, name)
-    function.restype, function.argtypes = kind, [address]
-    return function
+class SampleView(c.Structure):
+    _fields_ = [("count", size_t), ("indices", address), ("squared_distances_f32", address),
+                ("squared_distances_f64", address), ("covering_radius", f64), ("dropped", size_t),
+                ("algorithm", c.c_char_p)]
+
+
+class NearestView(c.Structure):
+    _fields_ = [("rows", size_t), ("indices", address), ("raw_distances_f32", address),
+                ("raw_distances_f64", address), ("dropped", size_t)]
+
+
+class NeighborsView(c.Structure):
+    _fields_ = [("rows", size_t), ("k", size_t), ("counts", address), ("indices", address),
+                ("raw_distances_f32", address), ("raw_distances_f64", address), ("dropped", size_t)]
+
+
+for name, view in (("sample", SampleView), ("nearest", NearestView), ("neighbors", NeighborsView)):
+    function = getattr(lib, f"farpoint_{name}_result_view")
+    function.restype, function.argtypes = view, [address]
 
 
 def numbers(pointer, count, kind):
@@ -117,10 +132,9 @@ def on_host(cloud, options):
     """Indices and squared distances through farpoint_sample."""
     result, count = address(), options.count
     check(lib.farpoint_sample(points_of(cloud), c.byref(options), c.byref(result)))
-    kind = f64 if wide(cloud) else c.c_float
-    distances = f"farpoint_sample_result_squared_distances_f{64 if wide(cloud) else 32}"
-    found = (numbers(accessor("farpoint_sample_result_indices")(result), count, size_t),
-             numbers(accessor(distances)(result), count, kind))
+    view = lib.farpoint_sample_result_view(result)
+    distances = (view.squared_distances_f64, f64) if wide(cloud) else (view.squared_distances_f32, c.c_float)
+    found = numbers(view.indices, count, size_t), numbers(distances[0], count, distances[1])
     lib.farpoint_sample_result_free(result)
     return found
 
@@ -200,9 +214,10 @@ def neighbors():
     torch.cuda.synchronize()
     result = address()
     check(lib.farpoint_nearest(points_of(a), points_of(b), None, c.byref(result)))
-    expected = numbers(accessor("farpoint_nearest_result_indices")(result), 900, size_t)
+    view = lib.farpoint_nearest_result_view(result)
+    expected = numbers(view.indices, 900, u32)
     assert (indices.cpu().numpy() == expected.astype(np.int64)).all()
-    of = numbers(accessor("farpoint_nearest_result_raw_distances_f32")(result), 900, c.c_float)
+    of = numbers(view.raw_distances_f32, 900, c.c_float)
     assert (distances.cpu().numpy() == of).all()
     lib.farpoint_nearest_result_free(result)
     k = 6
@@ -213,7 +228,8 @@ def neighbors():
         check(lib.farpoint_cuda_search(c.byref(wanted), c.byref(on_gpu(SearchOptions, **options)), address(0)))
         torch.cuda.synchronize()
         check(lib.farpoint_search(points_of(a), points_of(b), c.byref(made(SearchOptions, **options)), c.byref(result)))
-        expected = numbers(accessor("farpoint_neighbors_result_indices")(result), 900 * k, size_t).astype(np.int64)
+        expected = numbers(lib.farpoint_neighbors_result_view(result).indices, 900 * k, u32).astype(np.int64)
+        expected[expected == 2**32 - 1] = -1
         assert (found.cpu().numpy().ravel() == expected).all(), (kind, order)
         lib.farpoint_neighbors_result_free(result)
     print("nearest points, k nearest and balls are the CPU's")

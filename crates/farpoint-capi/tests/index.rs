@@ -101,13 +101,9 @@ fn nearest(x: farpoint_points, y: farpoint_points) -> Result<Found, farpoint_sta
     unsafe {
         match farpoint_nearest(x, y, ptr::null(), &raw mut result) {
             FARPOINT_OK => {
-                let count = farpoint_nearest_result_count(result);
-                let indices = from_raw_parts(farpoint_nearest_result_indices(result), count);
-                let raw = distances(
-                    farpoint_nearest_result_raw_distances_f32(result),
-                    farpoint_nearest_result_raw_distances_f64(result),
-                    count,
-                );
+                let view = farpoint_nearest_result_view(result);
+                let indices = from_raw_parts(view.indices, view.rows);
+                let raw = distances(view.raw_distances_f32, view.raw_distances_f64, view.rows);
                 let found = vec![rows(indices), raw];
                 farpoint_nearest_result_free(result);
                 Ok(found)
@@ -127,15 +123,11 @@ fn search(
     unsafe {
         match farpoint_search(x, y, options, &raw mut result) {
             FARPOINT_OK => {
-                let count = farpoint_neighbors_result_rows(result);
-                let places = count * farpoint_neighbors_result_k(result);
-                let counts = from_raw_parts(farpoint_neighbors_result_counts(result), count);
-                let indices = from_raw_parts(farpoint_neighbors_result_indices(result), places);
-                let raw = distances(
-                    farpoint_neighbors_result_raw_distances_f32(result),
-                    farpoint_neighbors_result_raw_distances_f64(result),
-                    places,
-                );
+                let view = farpoint_neighbors_result_view(result);
+                let places = view.rows * view.k;
+                let counts = from_raw_parts(view.counts, view.rows);
+                let indices = from_raw_parts(view.indices, places);
+                let raw = distances(view.raw_distances_f32, view.raw_distances_f64, places);
                 let found = vec![rows(counts), rows(indices), raw];
                 farpoint_neighbors_result_free(result);
                 Ok(found)
@@ -155,15 +147,11 @@ fn within(
     unsafe {
         match farpoint_within(x, y, options, &raw mut result) {
             FARPOINT_OK => {
-                let count = farpoint_within_result_rows(result);
-                let offsets = from_raw_parts(farpoint_within_result_offsets(result), count + 1);
-                let all = offsets[count];
-                let indices = from_raw_parts(farpoint_within_result_indices(result), all);
-                let raw = distances(
-                    farpoint_within_result_raw_distances_f32(result),
-                    farpoint_within_result_raw_distances_f64(result),
-                    all,
-                );
+                let view = farpoint_within_result_view(result);
+                let offsets = from_raw_parts(view.offsets, view.rows + 1);
+                assert_eq!(offsets[view.rows], view.count);
+                let indices = from_raw_parts(view.indices, view.count);
+                let raw = distances(view.raw_distances_f32, view.raw_distances_f64, view.count);
                 let found = vec![rows(offsets), rows(indices), raw];
                 farpoint_within_result_free(result);
                 Ok(found)

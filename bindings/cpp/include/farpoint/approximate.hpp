@@ -65,19 +65,19 @@ using ApproximateMethod = std::variant<Random, Grid, Morton, Npdu, FastPoint>;
 /// What an approximate sampler chose. Moves, but does not copy.
 class ApproximateSample {
 public:
-    [[nodiscard]] std::size_t size() const noexcept { return farpoint_approximate_result_count(result_.get()); }
+    [[nodiscard]] std::size_t size() const noexcept { return view().count; }
     /// Rows of the cloud, all different: in order of choice, along the curve (`Morton`), or rising (`Grid`).
-    [[nodiscard]] Span<std::size_t> indices() const noexcept {
-        return {farpoint_approximate_result_indices(result_.get()), size()};
-    }
+    [[nodiscard]] Span<std::size_t> indices() const noexcept { return {view().indices, size()}; }
     /// Rows that were left out because they hold NaN or infinity.
-    [[nodiscard]] std::size_t dropped() const noexcept { return farpoint_approximate_result_dropped(result_.get()); }
+    [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
     /// The size of a cell of `Grid`; NaN for other methods.
-    [[nodiscard]] double cell() const noexcept { return farpoint_approximate_result_cell(result_.get()); }
+    [[nodiscard]] double cell() const noexcept { return view().cell; }
     /// The largest distance of a point to its nearest sample where the method knows it (`FastPoint`), else
     /// NaN: the function `covering_radius` finds it for all.
-    [[nodiscard]] double covering_radius() const noexcept {
-        return farpoint_approximate_result_covering_radius(result_.get());
+    [[nodiscard]] double covering_radius() const noexcept { return view().covering_radius; }
+    /// All of it, as the C interface has it; valid as long as the sample is.
+    [[nodiscard]] farpoint_approximate_view view() const noexcept {
+        return farpoint_approximate_result_view(result_.get());
     }
 
     /// Takes over a result of the C interface, which it frees.
@@ -90,21 +90,22 @@ private:
 /// Means of the points of each occupied cell of a grid. Moves, but does not copy.
 class Centroids {
 public:
-    [[nodiscard]] std::size_t size() const noexcept { return farpoint_centroids_result_count(result_.get()); }
+    [[nodiscard]] std::size_t size() const noexcept { return view().count; }
     /// `size()` times the cloud's dimensions, without gaps. `T` is that of the cloud.
     template <typename T>
     [[nodiscard]] Span<T> coordinates() const {
-        return detail::of_scalar<T>(result_.get(), farpoint_centroids_result_coordinates_f32,
-                                    farpoint_centroids_result_coordinates_f64, size() * dimensions_);
+        return detail::of_scalar<T>(view().coordinates_f32, view().coordinates_f64, size() * dimensions_);
     }
     /// How many points each is the mean of.
-    [[nodiscard]] Span<std::size_t> point_counts() const noexcept {
-        return {farpoint_centroids_result_point_counts(result_.get()), size()};
-    }
+    [[nodiscard]] Span<std::uint32_t> point_counts() const noexcept { return {view().point_counts, size()}; }
     /// The size of a cell.
-    [[nodiscard]] double cell() const noexcept { return farpoint_centroids_result_cell(result_.get()); }
+    [[nodiscard]] double cell() const noexcept { return view().cell; }
     /// Rows that were left out because they hold NaN or infinity.
-    [[nodiscard]] std::size_t dropped() const noexcept { return farpoint_centroids_result_dropped(result_.get()); }
+    [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
+    /// All of it, as the C interface has it; valid as long as the centroids are.
+    [[nodiscard]] farpoint_centroids_view view() const noexcept {
+        return farpoint_centroids_result_view(result_.get());
+    }
 
     /// Takes over a result of the C interface, which it frees.
     Centroids(farpoint_centroids_result* result, std::size_t dimensions) noexcept

@@ -14,7 +14,7 @@
 namespace farpoint {
 
 /// The index where there is no neighbor.
-constexpr std::size_t none = FARPOINT_NONE;
+constexpr std::uint32_t none = FARPOINT_NONE;
 
 /// Precision, recall and F-score at a threshold: members `precision`, `recall`, `f_score`.
 using FScore = farpoint_f_score;
@@ -23,17 +23,14 @@ using FScore = farpoint_f_score;
 class NearestView {
 public:
     /// Number of rows, those left out among them.
-    [[nodiscard]] std::size_t size() const noexcept { return farpoint_nearest_result_count(result_); }
+    [[nodiscard]] std::size_t size() const noexcept { return view().rows; }
     /// The nearest point of each row, the lowest among those equally near; `none` for rows left out.
-    [[nodiscard]] Span<std::size_t> indices() const noexcept {
-        return {farpoint_nearest_result_indices(result_), size()};
-    }
+    [[nodiscard]] Span<std::uint32_t> indices() const noexcept { return {view().indices, size()}; }
     /// The distance of each row to its nearest point as it is computed: squared with `Norm::l2`. NaN for
     /// rows left out. `T` is that of the clouds.
     template <typename T>
     [[nodiscard]] Span<T> raw_distances() const {
-        return detail::of_scalar<T>(result_, farpoint_nearest_result_raw_distances_f32,
-                                    farpoint_nearest_result_raw_distances_f64, size());
+        return detail::of_scalar<T>(view().raw_distances_f32, view().raw_distances_f64, size());
     }
     /// Mean of the raw distances: squared with `Norm::l2`.
     [[nodiscard]] double mean() const noexcept { return farpoint_nearest_result_mean(result_); }
@@ -46,7 +43,9 @@ public:
         return farpoint_nearest_result_share_within(result_, threshold);
     }
     /// Rows that were left out because they hold NaN or infinity.
-    [[nodiscard]] std::size_t dropped() const noexcept { return farpoint_nearest_result_dropped(result_); }
+    [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
+    /// All of it, as the C interface has it; valid as long as the result is.
+    [[nodiscard]] farpoint_nearest_view view() const noexcept { return farpoint_nearest_result_view(result_); }
 
     explicit NearestView(const farpoint_nearest_result* result) noexcept : result_(result) {}
 
@@ -70,36 +69,22 @@ public:
     /// Those of the first cloud, a number per coordinate, without gaps. `T` is that of the clouds.
     template <typename T>
     [[nodiscard]] Span<T> first() const {
-        return of<T>(0);
+        return detail::of_scalar<T>(view().a_f32, view().a_f64, view().a_count);
     }
     /// Those of the second cloud.
     template <typename T>
     [[nodiscard]] Span<T> second() const {
-        return of<T>(1);
+        return detail::of_scalar<T>(view().b_f32, view().b_f64, view().b_count);
+    }
+    /// All of it, as the C interface has it; valid as long as the gradients are.
+    [[nodiscard]] farpoint_gradients_view view() const noexcept {
+        return farpoint_gradients_result_view(result_.get());
     }
 
     /// Takes over a result of the C interface, which it frees.
     explicit Gradients(farpoint_gradients_result* result) noexcept : result_(result) {}
 
 private:
-    template <typename T>
-    [[nodiscard]] Span<T> of(std::int32_t cloud) const {
-        const std::size_t size = farpoint_gradients_result_count(result_.get(), cloud);
-        if constexpr (std::is_same_v<T, float>) {
-            return checked(farpoint_gradients_result_f32(result_.get(), cloud), size);
-        } else {
-            static_assert(std::is_same_v<T, double>, "float or double, as the clouds were");
-            return checked(farpoint_gradients_result_f64(result_.get(), cloud), size);
-        }
-    }
-    template <typename T>
-    static Span<T> checked(const T* data, std::size_t size) {
-        if (data == nullptr && size != 0) {
-            detail::invalid("gradients have the type of the clouds' coordinates: ask for the other one");
-        }
-        return {data, size};
-    }
-
     detail::Handle<farpoint_gradients_result, farpoint_gradients_result_free> result_;
 };
 

@@ -63,34 +63,31 @@ inline Amount all() { return {FARPOINT_ALL, 0, 0.0}; }
 class Sample {
 public:
     /// The number of samples.
-    [[nodiscard]] std::size_t size() const noexcept { return farpoint_sample_result_count(result_.get()); }
+    [[nodiscard]] std::size_t size() const noexcept { return view().count; }
     /// Rows of the cloud in order of choice, all different.
-    [[nodiscard]] Span<std::size_t> indices() const noexcept {
-        return {farpoint_sample_result_indices(result_.get()), size()};
-    }
+    [[nodiscard]] Span<std::size_t> indices() const noexcept { return {view().indices, size()}; }
     /// The squared distance of each sample to the nearest one before it; infinite for those that the
     /// sampling was started from. `T` is that of the cloud.
     template <typename T>
     [[nodiscard]] Span<T> squared_distances() const {
-        return detail::of_scalar<T>(result_.get(), farpoint_sample_result_squared_distances_f32,
-                                    farpoint_sample_result_squared_distances_f64, size());
+        return detail::of_scalar<T>(view().squared_distances_f32, view().squared_distances_f64, size());
     }
     /// The distance of sample `k` (below `size()`) to the nearest one before it, in the unit of the
     /// coordinates: the covering radius of the `k` samples before it.
     [[nodiscard]] double distance(std::size_t k) const noexcept {
-        const float* single = farpoint_sample_result_squared_distances_f32(result_.get());
+        const float* single = view().squared_distances_f32;
         return single != nullptr ? static_cast<double>(std::sqrt(single[k]))
-                                 : std::sqrt(farpoint_sample_result_squared_distances_f64(result_.get())[k]);
+                                 : std::sqrt(view().squared_distances_f64[k]);
     }
     /// The largest distance of any point to its nearest sample, in the unit of the coordinates; infinite
     /// if nothing was chosen.
-    [[nodiscard]] double covering_radius() const noexcept {
-        return farpoint_sample_result_covering_radius(result_.get());
-    }
+    [[nodiscard]] double covering_radius() const noexcept { return view().covering_radius; }
     /// Rows that were left out because they hold NaN or infinity.
-    [[nodiscard]] std::size_t dropped() const noexcept { return farpoint_sample_result_dropped(result_.get()); }
+    [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
     /// The algorithm that ran, with its options.
-    [[nodiscard]] std::string algorithm() const { return farpoint_sample_result_algorithm(result_.get()); }
+    [[nodiscard]] std::string algorithm() const { return view().algorithm; }
+    /// All of it, as the C interface has it; valid as long as the sample is.
+    [[nodiscard]] farpoint_sample_view view() const noexcept { return farpoint_sample_result_view(result_.get()); }
 
     /// Takes over a result of the C interface, which it frees.
     explicit Sample(farpoint_sample_result* result) noexcept : result_(result) {}

@@ -38,30 +38,29 @@ struct Ball {
 class Neighbors {
 public:
     /// Number of rows, those left out among them.
-    [[nodiscard]] std::size_t size() const noexcept { return farpoint_neighbors_result_rows(result_.get()); }
+    [[nodiscard]] std::size_t size() const noexcept { return view().rows; }
     /// Places of a row.
-    [[nodiscard]] std::size_t k() const noexcept { return farpoint_neighbors_result_k(result_.get()); }
+    [[nodiscard]] std::size_t k() const noexcept { return view().k; }
     /// Neighbors of each row, at most `k()`.
-    [[nodiscard]] Span<std::size_t> counts() const noexcept {
-        return {farpoint_neighbors_result_counts(result_.get()), size()};
-    }
+    [[nodiscard]] Span<std::uint32_t> counts() const noexcept { return {view().counts, size()}; }
     /// `size() * k()` rows of the other cloud; `none` in places without a neighbor.
-    [[nodiscard]] Span<std::size_t> indices() const noexcept {
-        return {farpoint_neighbors_result_indices(result_.get()), size() * k()};
-    }
+    [[nodiscard]] Span<std::uint32_t> indices() const noexcept { return {view().indices, size() * k()}; }
     /// The neighbors of a row below `size()`.
-    [[nodiscard]] Span<std::size_t> of(std::size_t row) const noexcept {
-        return {indices().data() + row * k(), counts()[row]};
+    [[nodiscard]] Span<std::uint32_t> of(std::size_t row) const noexcept {
+        return {view().indices + row * k(), view().counts[row]};
     }
     /// The distance of each as it is computed: squared with `Norm::l2`; infinite in places without a
     /// neighbor. `T` is that of the clouds.
     template <typename T>
     [[nodiscard]] Span<T> raw_distances() const {
-        return detail::of_scalar<T>(result_.get(), farpoint_neighbors_result_raw_distances_f32,
-                                    farpoint_neighbors_result_raw_distances_f64, size() * k());
+        return detail::of_scalar<T>(view().raw_distances_f32, view().raw_distances_f64, size() * k());
     }
     /// Rows that were left out because they hold NaN or infinity.
-    [[nodiscard]] std::size_t dropped() const noexcept { return farpoint_neighbors_result_dropped(result_.get()); }
+    [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
+    /// All of it, as the C interface has it; valid as long as the result is.
+    [[nodiscard]] farpoint_neighbors_view view() const noexcept {
+        return farpoint_neighbors_result_view(result_.get());
+    }
     /// The gradients of the coordinates of both clouds from those of the raw distances, `size() * k()` of
     /// them. `x` and `y` are the clouds as they were given to the search.
     ///
@@ -87,27 +86,25 @@ private:
 class Within {
 public:
     /// Number of rows, those left out among them.
-    [[nodiscard]] std::size_t size() const noexcept { return farpoint_within_result_rows(result_.get()); }
+    [[nodiscard]] std::size_t size() const noexcept { return view().rows; }
     /// Where the neighbors of each row begin, and the end of the last: `size() + 1` numbers.
-    [[nodiscard]] Span<std::size_t> offsets() const noexcept {
-        return {farpoint_within_result_offsets(result_.get()), size() + 1};
-    }
+    [[nodiscard]] Span<std::size_t> offsets() const noexcept { return {view().offsets, size() + 1}; }
     /// The neighbors of all rows, one row after another, as rows of the other cloud.
-    [[nodiscard]] Span<std::size_t> indices() const noexcept {
-        return {farpoint_within_result_indices(result_.get()), offsets()[size()]};
-    }
+    [[nodiscard]] Span<std::uint32_t> indices() const noexcept { return {view().indices, view().count}; }
     /// The neighbors of a row below `size()`.
-    [[nodiscard]] Span<std::size_t> of(std::size_t row) const noexcept {
-        return {indices().data() + offsets()[row], offsets()[row + 1] - offsets()[row]};
+    [[nodiscard]] Span<std::uint32_t> of(std::size_t row) const noexcept {
+        const std::size_t* begin = view().offsets + row;
+        return {view().indices + begin[0], begin[1] - begin[0]};
     }
     /// The distance of each as it is computed: squared with `Norm::l2`. `T` is that of the clouds.
     template <typename T>
     [[nodiscard]] Span<T> raw_distances() const {
-        return detail::of_scalar<T>(result_.get(), farpoint_within_result_raw_distances_f32,
-                                    farpoint_within_result_raw_distances_f64, offsets()[size()]);
+        return detail::of_scalar<T>(view().raw_distances_f32, view().raw_distances_f64, view().count);
     }
     /// Rows that were left out because they hold NaN or infinity.
-    [[nodiscard]] std::size_t dropped() const noexcept { return farpoint_within_result_dropped(result_.get()); }
+    [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
+    /// All of it, as the C interface has it; valid as long as the result is.
+    [[nodiscard]] farpoint_within_view view() const noexcept { return farpoint_within_result_view(result_.get()); }
 
     /// Takes over a result of the C interface, which it frees.
     explicit Within(farpoint_within_result* result) noexcept : result_(result) {}

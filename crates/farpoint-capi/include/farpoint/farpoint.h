@@ -15,9 +15,8 @@
  *     fprintf(stderr, "%s\n", farpoint_last_error());
  *     return 1;
  * }
- * const size_t *indices = farpoint_sample_result_indices(sample);
- * size_t chosen = farpoint_sample_result_count(sample);
- * ...
+ * farpoint_sample_view view = farpoint_sample_result_view(sample);
+ * for (size_t k = 0; k < view.count; k++) { ... view.indices[k] ... }
  * farpoint_sample_result_free(sample);
  * @endcode
  *
@@ -43,9 +42,9 @@
 #include <stdint.h>
 
 /**
- * The index where there is no neighbor.
+ * The index where there is no neighbor, in all searches.
  */
-#define FARPOINT_NONE SIZE_MAX
+#define FARPOINT_NONE UINT32_MAX
 
 /**
  * The major version that this header belongs to.
@@ -540,8 +539,7 @@ typedef struct farpoint_neighbors_result farpoint_neighbors_result;
  * A sample: indices in order of choice, and how far each was from those before it.
  *
  * Made by farpoint_sample() and farpoint_sample_batch(), freed by farpoint_sample_result_free(). It
- * never changes, so any number of threads may read it at a time. What its functions point to is
- * valid until it is freed.
+ * never changes, so any number of threads may read it at a time.
  */
 typedef struct farpoint_sample_result farpoint_sample_result;
 
@@ -780,6 +778,42 @@ typedef struct farpoint_sample_options {
 } farpoint_sample_options;
 
 /**
+ * What a sample has. Addresses are valid until it is freed.
+ */
+typedef struct farpoint_sample_view {
+    /**
+     * Number of samples.
+     */
+    size_t count;
+    /**
+     * Rows of the cloud in order of choice, all different: `count` of them.
+     */
+    const size_t *indices;
+    /**
+     * The squared distance of each sample to the nearest one before it; infinite for those that the
+     * sampling was started from. NULL if the points were not `float`.
+     */
+    const float *squared_distances_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *squared_distances_f64;
+    /**
+     * The largest distance of any point to its nearest sample, in the unit of the coordinates;
+     * infinite if nothing was chosen.
+     */
+    double covering_radius;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+    /**
+     * The algorithm that ran, with its options, as text.
+     */
+    const char *algorithm;
+} farpoint_sample_view;
+
+/**
  * What is asked of an approximate sampler. How many points must be set: a `count` or `ratio` of 0 is
  * FARPOINT_INVALID_ARGUMENT.
  */
@@ -872,6 +906,65 @@ typedef struct farpoint_approximate_options {
 } farpoint_approximate_options;
 
 /**
+ * What an approximate sample has. Addresses are valid until it is freed.
+ */
+typedef struct farpoint_approximate_view {
+    /**
+     * Number of samples.
+     */
+    size_t count;
+    /**
+     * Rows of the cloud, all different, `count` of them: in order of choice, along the curve
+     * (FARPOINT_METHOD_MORTON), or rising (FARPOINT_METHOD_GRID).
+     */
+    const size_t *indices;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+    /**
+     * The size of a cell of FARPOINT_METHOD_GRID: 0 if every distinct position had to be kept; NaN
+     * for other methods.
+     */
+    double cell;
+    /**
+     * The largest distance of any point to its nearest sample, where the method knows it
+     * (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() finds it for all.
+     */
+    double covering_radius;
+} farpoint_approximate_view;
+
+/**
+ * What centroids have. Addresses are valid until they are freed.
+ */
+typedef struct farpoint_centroids_view {
+    /**
+     * Number of centroids.
+     */
+    size_t count;
+    /**
+     * The coordinates of the centroids, without gaps; NULL if the points were not `float`.
+     */
+    const float *coordinates_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *coordinates_f64;
+    /**
+     * How many points each centroid is the mean of.
+     */
+    const uint32_t *point_counts;
+    /**
+     * The size of a cell.
+     */
+    double cell;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+} farpoint_centroids_view;
+
+/**
  * What is asked of a search for nearest points. All zero but `size`: Euclidean distances.
  */
 typedef struct farpoint_match_options {
@@ -892,6 +985,34 @@ typedef struct farpoint_match_options {
      */
     farpoint_search_method method;
 } farpoint_match_options;
+
+/**
+ * What was found of nearest points. Addresses are valid until the result is freed.
+ */
+typedef struct farpoint_nearest_view {
+    /**
+     * Number of rows, those left out among them.
+     */
+    size_t rows;
+    /**
+     * The nearest point of each row, as a row of the other cloud, the lowest among those equally
+     * near; FARPOINT_NONE for rows that were left out.
+     */
+    const uint32_t *indices;
+    /**
+     * The distance of each row to its nearest point as it is computed: squared with norm 2. NaN for
+     * rows that were left out. NULL if the points were not `float`.
+     */
+    const float *raw_distances_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *raw_distances_f64;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+} farpoint_nearest_view;
 
 /**
  * How much of two clouds agrees: the first is what is judged, the second the truth.
@@ -967,6 +1088,109 @@ typedef struct farpoint_search_options {
      */
     double near_radius;
 } farpoint_search_options;
+
+/**
+ * What was found of several neighbors. Addresses are valid until the result is freed.
+ */
+typedef struct farpoint_neighbors_view {
+    /**
+     * Number of rows, those left out among them.
+     */
+    size_t rows;
+    /**
+     * Places of a row: the `k` that was asked for.
+     */
+    size_t k;
+    /**
+     * Neighbors of each row, at most `k`.
+     */
+    const uint32_t *counts;
+    /**
+     * The neighbors of all rows, `rows * k` rows of the other cloud: those of row `i` begin at
+     * `i * k`. FARPOINT_NONE in places without a neighbor.
+     */
+    const uint32_t *indices;
+    /**
+     * The distance of each neighbor as it is computed: squared with norm 2. Infinite in places
+     * without a neighbor. NULL if the points were not `float`.
+     */
+    const float *raw_distances_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *raw_distances_f64;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+} farpoint_neighbors_view;
+
+/**
+ * What was found in balls. Addresses are valid until the result is freed.
+ */
+typedef struct farpoint_within_view {
+    /**
+     * Number of rows, those left out among them.
+     */
+    size_t rows;
+    /**
+     * Where the neighbors of each row begin, and the end of the last: `rows + 1` numbers.
+     */
+    const size_t *offsets;
+    /**
+     * Number of the neighbors of all rows.
+     */
+    size_t count;
+    /**
+     * The neighbors of all rows, as rows of the other cloud: those of row `i` are number `offsets[i]`
+     * to below `offsets[i + 1]`.
+     */
+    const uint32_t *indices;
+    /**
+     * The distance of each neighbor as it is computed: squared with norm 2. NULL if the points were
+     * not `float`.
+     */
+    const float *raw_distances_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *raw_distances_f64;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+} farpoint_within_view;
+
+/**
+ * Gradients of the coordinates of two clouds, a number per coordinate, without gaps. Addresses are
+ * valid until the result is freed.
+ */
+typedef struct farpoint_gradients_view {
+    /**
+     * Numbers of the first cloud: its points times its dimensions.
+     */
+    size_t a_count;
+    /**
+     * Those of the first cloud; NULL if the points were not `float`.
+     */
+    const float *a_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *a_f64;
+    /**
+     * Numbers of the second cloud.
+     */
+    size_t b_count;
+    /**
+     * Those of the second cloud; NULL if the points were not `float`.
+     */
+    const float *b_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *b_f64;
+} farpoint_gradients_view;
 
 /**
  * Distances from each sample to its nearest other sample, in the unit of the coordinates.
@@ -1373,41 +1597,9 @@ farpoint_status farpoint_sample_batch(const struct farpoint_points *clouds,
 void farpoint_sample_result_free(struct farpoint_sample_result *result);
 
 /**
- * Number of samples; 0 for NULL.
+ * What a sample has, lent until it is freed; all 0 for NULL, the text empty.
  */
-size_t farpoint_sample_result_count(const struct farpoint_sample_result *result);
-
-/**
- * Rows of the cloud in order of choice, all different: farpoint_sample_result_count() of them.
- */
-const size_t *farpoint_sample_result_indices(const struct farpoint_sample_result *result);
-
-/**
- * The squared distance of each sample to the nearest one before it; infinite for those that the
- * sampling was started from. NULL if the points were not `float`.
- */
-const float *farpoint_sample_result_squared_distances_f32(const struct farpoint_sample_result *result);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_sample_result_squared_distances_f64(const struct farpoint_sample_result *result);
-
-/**
- * The largest distance of any point to its nearest sample, in the unit of the coordinates: infinite
- * if nothing was chosen; NaN for NULL.
- */
-double farpoint_sample_result_covering_radius(const struct farpoint_sample_result *result);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_sample_result_dropped(const struct farpoint_sample_result *result);
-
-/**
- * The algorithm that ran, with its options, as text; "" for NULL.
- */
-const char *farpoint_sample_result_algorithm(const struct farpoint_sample_result *result);
+struct farpoint_sample_view farpoint_sample_result_view(const struct farpoint_sample_result *result);
 
 /**
  * Samples a cloud by a method that does not give the farthest point sample. The same on every run,
@@ -1444,32 +1636,9 @@ farpoint_status farpoint_centroids(struct farpoint_points points,
 void farpoint_approximate_result_free(struct farpoint_approximate_result *result);
 
 /**
- * Number of samples; 0 for NULL.
+ * What an approximate sample has, lent until it is freed; all 0 for NULL.
  */
-size_t farpoint_approximate_result_count(const struct farpoint_approximate_result *result);
-
-/**
- * Rows of the cloud, all different: in order of choice, along the curve (FARPOINT_METHOD_MORTON), or
- * rising (FARPOINT_METHOD_GRID).
- */
-const size_t *farpoint_approximate_result_indices(const struct farpoint_approximate_result *result);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_approximate_result_dropped(const struct farpoint_approximate_result *result);
-
-/**
- * The size of a cell of FARPOINT_METHOD_GRID: 0 if every distinct position had to be kept; NaN for
- * other methods.
- */
-double farpoint_approximate_result_cell(const struct farpoint_approximate_result *result);
-
-/**
- * The largest distance of any point to its nearest sample, where the method knows it
- * (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() finds it for all.
- */
-double farpoint_approximate_result_covering_radius(const struct farpoint_approximate_result *result);
+struct farpoint_approximate_view farpoint_approximate_result_view(const struct farpoint_approximate_result *result);
 
 /**
  * Frees centroids. NULL is fine.
@@ -1477,34 +1646,9 @@ double farpoint_approximate_result_covering_radius(const struct farpoint_approxi
 void farpoint_centroids_result_free(struct farpoint_centroids_result *result);
 
 /**
- * Number of centroids; 0 for NULL.
+ * What centroids have, lent until they are freed; all 0 for NULL.
  */
-size_t farpoint_centroids_result_count(const struct farpoint_centroids_result *result);
-
-/**
- * The coordinates of the centroids, without gaps; NULL if the points were not `float`.
- */
-const float *farpoint_centroids_result_coordinates_f32(const struct farpoint_centroids_result *result);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_centroids_result_coordinates_f64(const struct farpoint_centroids_result *result);
-
-/**
- * How many points each centroid is the mean of.
- */
-const size_t *farpoint_centroids_result_point_counts(const struct farpoint_centroids_result *result);
-
-/**
- * The size of a cell.
- */
-double farpoint_centroids_result_cell(const struct farpoint_centroids_result *result);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_centroids_result_dropped(const struct farpoint_centroids_result *result);
+struct farpoint_centroids_view farpoint_centroids_result_view(const struct farpoint_centroids_result *result);
 
 /**
  * Builds an index.
@@ -1578,26 +1722,9 @@ farpoint_status farpoint_nearest_batch(const struct farpoint_points *a,
 void farpoint_nearest_result_free(struct farpoint_nearest_result *result);
 
 /**
- * Number of rows, those left out among them; 0 for NULL.
+ * What was found, lent until it is freed; all 0 for NULL.
  */
-size_t farpoint_nearest_result_count(const struct farpoint_nearest_result *result);
-
-/**
- * The nearest point of each row, as a row of the other cloud, the lowest among those equally near;
- * FARPOINT_NONE for rows that were left out.
- */
-const size_t *farpoint_nearest_result_indices(const struct farpoint_nearest_result *result);
-
-/**
- * The distance of each row to its nearest point as it is computed: squared with norm 2. NaN for rows
- * that were left out. NULL if the points were not `float`.
- */
-const float *farpoint_nearest_result_raw_distances_f32(const struct farpoint_nearest_result *result);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_nearest_result_raw_distances_f64(const struct farpoint_nearest_result *result);
+struct farpoint_nearest_view farpoint_nearest_result_view(const struct farpoint_nearest_result *result);
 
 /**
  * Mean of the raw distances: squared with norm 2, as most libraries compute one side of the Chamfer
@@ -1620,11 +1747,6 @@ double farpoint_nearest_result_max_distance(const struct farpoint_nearest_result
  */
 double farpoint_nearest_result_share_within(const struct farpoint_nearest_result *result,
                                             double threshold);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_nearest_result_dropped(const struct farpoint_nearest_result *result);
 
 /**
  * Nearest points in both directions: for each point of either cloud its nearest of the other.
@@ -1723,41 +1845,9 @@ farpoint_status farpoint_search_batch(const struct farpoint_points *x,
 void farpoint_neighbors_result_free(struct farpoint_neighbors_result *result);
 
 /**
- * Number of rows, those left out among them; 0 for NULL.
+ * What was found, lent until it is freed; all 0 for NULL.
  */
-size_t farpoint_neighbors_result_rows(const struct farpoint_neighbors_result *result);
-
-/**
- * Places of a row: the `k` that was asked for. 0 for NULL.
- */
-size_t farpoint_neighbors_result_k(const struct farpoint_neighbors_result *result);
-
-/**
- * Neighbors of each row, at most `k`.
- */
-const size_t *farpoint_neighbors_result_counts(const struct farpoint_neighbors_result *result);
-
-/**
- * The neighbors of all rows, `rows * k` rows of the other cloud: those of row `i` begin at `i * k`.
- * FARPOINT_NONE in places without a neighbor.
- */
-const size_t *farpoint_neighbors_result_indices(const struct farpoint_neighbors_result *result);
-
-/**
- * The distance of each neighbor as it is computed: squared with norm 2. Infinite in places without a
- * neighbor. NULL if the points were not `float`.
- */
-const float *farpoint_neighbors_result_raw_distances_f32(const struct farpoint_neighbors_result *result);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_neighbors_result_raw_distances_f64(const struct farpoint_neighbors_result *result);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_neighbors_result_dropped(const struct farpoint_neighbors_result *result);
+struct farpoint_neighbors_view farpoint_neighbors_result_view(const struct farpoint_neighbors_result *result);
 
 /**
  * All points of `y` in the ball around each point of `x`, however many there are.
@@ -1789,36 +1879,9 @@ farpoint_status farpoint_within_batch(const struct farpoint_points *x,
 void farpoint_within_result_free(struct farpoint_within_result *result);
 
 /**
- * Number of rows, those left out among them; 0 for NULL.
+ * What was found, lent until it is freed; all 0 for NULL.
  */
-size_t farpoint_within_result_rows(const struct farpoint_within_result *result);
-
-/**
- * Where the neighbors of each row begin, and the end of the last: `rows + 1` numbers.
- */
-const size_t *farpoint_within_result_offsets(const struct farpoint_within_result *result);
-
-/**
- * The neighbors of all rows, as rows of the other cloud: those of row `i` are number `offsets[i]` to
- * below `offsets[i + 1]`.
- */
-const size_t *farpoint_within_result_indices(const struct farpoint_within_result *result);
-
-/**
- * The distance of each neighbor as it is computed: squared with norm 2. NULL if the points were not
- * `float`.
- */
-const float *farpoint_within_result_raw_distances_f32(const struct farpoint_within_result *result);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_within_result_raw_distances_f64(const struct farpoint_within_result *result);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_within_result_dropped(const struct farpoint_within_result *result);
+struct farpoint_within_view farpoint_within_result_view(const struct farpoint_within_result *result);
 
 /**
  * The gradients of the coordinates of both clouds, from those of the raw distances.
@@ -1852,24 +1915,9 @@ farpoint_status farpoint_chamfer_backward(const struct farpoint_chamfer_result *
 void farpoint_gradients_result_free(struct farpoint_gradients_result *result);
 
 /**
- * Numbers of one cloud's gradients, its points times its dimensions: 0 for the first cloud, 1 for
- * the second. 0 for NULL or another number.
+ * What gradients there are, lent until they are freed; all 0 for NULL.
  */
-size_t farpoint_gradients_result_count(const struct farpoint_gradients_result *result,
-                                       int32_t cloud);
-
-/**
- * The gradients of the first cloud (0) or the second (1), without gaps; NULL for another number, and
- * if the points were not `float`.
- */
-const float *farpoint_gradients_result_f32(const struct farpoint_gradients_result *result,
-                                           int32_t cloud);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_gradients_result_f64(const struct farpoint_gradients_result *result,
-                                            int32_t cloud);
+struct farpoint_gradients_view farpoint_gradients_result_view(const struct farpoint_gradients_result *result);
 
 /**
  * The gradients of the coordinates of both clouds, from those of the raw distances that

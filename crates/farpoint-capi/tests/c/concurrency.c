@@ -143,7 +143,7 @@ static void *sample_often(void *wanted) {
         farpoint_run_options run = run_options((size_t)i);
         options.run = &run;
         if (farpoint_sample(cloud, &options, &result) != FARPOINT_OK ||
-            memcmp(farpoint_sample_result_indices(result), wanted, 200 * sizeof(size_t)) != 0) {
+            memcmp(farpoint_sample_result_view(result).indices, wanted, 200 * sizeof(size_t)) != 0) {
             return "another sample";
         }
         farpoint_sample_result_free(result);
@@ -185,7 +185,7 @@ static void forked(void) {
             farpoint_run_options run = run_options(threads);
             options.run = &run;
             if (farpoint_sample(cloud, &options, &result) != FARPOINT_OK ||
-                farpoint_sample_result_count(result) != SAMPLES) {
+                farpoint_sample_result_view(result).count != SAMPLES) {
                 _exit(1);
             }
             farpoint_sample_result_free(result);

@@ -250,17 +250,16 @@ static void numbers(void) {
 
 /* Functions on results take NULL. */
 static void no_results(void) {
-    CHECK(farpoint_sample_result_count(NULL) == 0 && farpoint_sample_result_indices(NULL) == NULL);
-    CHECK(isnan(farpoint_sample_result_covering_radius(NULL)));
-    CHECK(strcmp(farpoint_sample_result_algorithm(NULL), "") == 0);
-    CHECK(farpoint_sample_result_squared_distances_f32(NULL) == NULL);
-    CHECK(farpoint_approximate_result_count(NULL) == 0 && isnan(farpoint_approximate_result_cell(NULL)));
-    CHECK(farpoint_centroids_result_count(NULL) == 0);
-    CHECK(farpoint_nearest_result_count(NULL) == 0 && isnan(farpoint_nearest_result_mean(NULL)));
+    farpoint_sample_view view = farpoint_sample_result_view(NULL);
+    CHECK(view.count == 0 && view.indices == NULL && strcmp(view.algorithm, "") == 0);
+    CHECK(farpoint_approximate_result_view(NULL).count == 0);
+    CHECK(farpoint_centroids_result_view(NULL).count == 0);
+    CHECK(farpoint_nearest_result_view(NULL).rows == 0 && isnan(farpoint_nearest_result_mean(NULL)));
     CHECK(farpoint_chamfer_result_direction(NULL, 0) == NULL);
     CHECK(isnan(farpoint_chamfer_result_f_score(NULL, 1.0).f_score));
-    CHECK(farpoint_neighbors_result_rows(NULL) == 0 && farpoint_within_result_offsets(NULL) == NULL);
-    CHECK(farpoint_gradients_result_count(NULL, 0) == 0);
+    CHECK(farpoint_neighbors_result_view(NULL).rows == 0);
+    CHECK(farpoint_within_result_view(NULL).offsets == NULL);
+    CHECK(farpoint_gradients_result_view(NULL).b_count == 0);
     farpoint_sample_result_free(NULL);
     farpoint_approximate_result_free(NULL);
     farpoint_centroids_result_free(NULL);
