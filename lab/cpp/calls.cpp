@@ -28,7 +28,7 @@ static void small_calls(const std::vector<std::array<float, 3>>& cloud) {
         farpoint_sample_result_free(result);
     };
     const auto in_cpp = [&] {
-        farpoint::Options options;
+        farpoint::SampleOptions options;
         options.threads = 1;
         if (farpoint::sample(cloud, 512, options).size() != 512) {
             std::abort();
@@ -55,7 +55,7 @@ static void strides(const std::vector<std::array<float, 3>>& cloud) {
     const auto of_32 = records<32>(cloud);
     const auto of_26 = records<26>(cloud);
     const auto run = [](const farpoint::Points& points) {
-        farpoint::Options options;
+        farpoint::SampleOptions options;
         options.threads = 1;
         if (farpoint::sample(points, 4096, options).size() != 4096) {
             std::abort();

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-using farpoint::Options;
 using farpoint::sample;
+using farpoint::SampleOptions;
 
 TEST(exact_samples) {
     for (const std::size_t points : {1U, 2U, 9U, 500U, 3000U}) {
@@ -22,7 +22,7 @@ TEST(exact_samples) {
             for (const std::size_t count : {(points + 3) / 4, points}) {
                 const auto expected = clouds::reference(cloud, count);
                 for (const std::size_t threads : {0U, 1U, 5U}) {
-                    Options options;
+                    SampleOptions options;
                     options.threads = threads;
                     CHECK(clouds::equal(sample(cloud, count, options).indices(), expected));
                 }
@@ -35,7 +35,7 @@ TEST(algorithms_and_instruction_sets) {
     const auto cloud = clouds::lattice<double>(2000, 3);
     const auto expected = clouds::reference(cloud, 600, 17);
     for (const char* algorithm : {"", "reference", "naive", "radius:nvox=8", "tree", "peak", "quick"}) {
-        Options options;
+        SampleOptions options;
         options.algorithm = algorithm;
         options.starts = {17};
         options.instruction_set = farpoint::InstructionSet::portable;
@@ -63,7 +63,7 @@ TEST(amounts) {
 
 TEST(starts) {
     const auto cloud = clouds::random<float>(400, 5);
-    Options options;
+    SampleOptions options;
     options.starts = {7, 300};
     const auto found = sample(cloud, 20, options);
     CHECK(found.indices()[0] == 7 && found.indices()[1] == 300);
@@ -84,11 +84,11 @@ TEST(subsets) {
         rows.push_back(row);
         mask[row] = 1;
     }
-    Options by_mask;
+    SampleOptions by_mask;
     by_mask.mask = mask;
     CHECK(clouds::equal(sample(cloud, 80, by_mask).indices(), clouds::reference(cloud, rows, 80, 0)));
     std::reverse(rows.begin(), rows.end());
-    Options by_rows;
+    SampleOptions by_rows;
     by_rows.rows = rows;
     CHECK(clouds::equal(sample(cloud, 80, by_rows).indices(), clouds::reference(cloud, rows, 80, 0)));
     CHECK_THROWS(invalid_argument, "201", sample(cloud, 201, by_rows));
@@ -110,7 +110,7 @@ TEST(bad_rows) {
     cloud[3][1] = std::numeric_limits<double>::quiet_NaN();
     cloud[50][2] = std::numeric_limits<double>::infinity();
     CHECK_THROWS(bad_rows, "3", sample(cloud, 10));
-    Options options;
+    SampleOptions options;
     options.bad_rows = farpoint::BadRows::skip;
     const auto all = sample(cloud, farpoint::all(), options);
     CHECK(all.size() == 98 && all.dropped() == 2);
@@ -125,7 +125,7 @@ TEST(wrong_arguments) {
     CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::spacing(-1.0)));
     CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::cell(0.1)));
     CHECK_THROWS(invalid_argument, "", sample(farpoint::Points(static_cast<const float*>(nullptr), 5), 1));
-    Options options;
+    SampleOptions options;
     options.algorithm = "no such algorithm";
     CHECK_THROWS(invalid_argument, "no such algorithm", sample(cloud, 5, options));
     options = {};
@@ -140,7 +140,7 @@ TEST(wrong_arguments) {
 TEST(progress_and_canceling) {
     const auto cloud = clouds::random<float>(30000, 9);
     for (const std::size_t threads : {1U, 4U}) {
-        Options options;
+        SampleOptions options;
         options.threads = threads;
         std::atomic<int> calls{0};
         options.progress = [&calls](const farpoint::Progress& progress) {
@@ -162,7 +162,7 @@ TEST(a_callback_that_throws) {
         int value;
     };
     for (const std::size_t threads : {1U, 4U}) {
-        Options options;
+        SampleOptions options;
         options.threads = threads;
         options.progress = [](const farpoint::Progress& progress) -> bool {
             if (progress.done > 1000) {
@@ -194,9 +194,9 @@ TEST(batches) {
 
 TEST(results_move) {
     const auto cloud = clouds::random<float>(100, 13);
-    farpoint::Sample first = sample(cloud, 10);
-    farpoint::Sample second = std::move(first);
-    CHECK(second.size() == 10);
+    farpoint::SampleResult first = sample(cloud, 10);
+    farpoint::SampleResult second = std::move(first);
+    CHECK(second.size() == 10 && first.size() == 0 && first.algorithm().empty());
     first = sample(cloud, 20);
     second = std::move(first);
     CHECK(second.size() == 20);
@@ -251,7 +251,7 @@ TEST(nearest_and_chamfer) {
     CHECK_THROWS(invalid_argument, "both", (void)both.backward<double>(a, b, other_type, {}));
     const std::vector<std::array<double, 3>> doubles(5);
     CHECK_THROWS(invalid_argument, "", farpoint::chamfer(a, doubles));
-    Options manhattan;
+    farpoint::MatchOptions manhattan;
     manhattan.norm = farpoint::Norm::l1;
     CHECK(farpoint::nearest(a, b, manhattan).mean() > one.mean());
 }
@@ -259,8 +259,8 @@ TEST(nearest_and_chamfer) {
 TEST(several_neighbors) {
     const auto cloud = clouds::lattice<float>(500, 17);
     for (const auto method : {farpoint::SearchMethod::reference, farpoint::SearchMethod::tree}) {
-        Options options;
-        options.search = method;
+        farpoint::SearchOptions options;
+        options.method = method;
         options.exclude_self = true;
         const auto near = farpoint::knn(cloud, cloud, 4, options);
         CHECK(near.size() == 500 && near.k() == 4 && near.indices().size() == 2000);
@@ -321,25 +321,32 @@ TEST(an_index) {
     auto holed = cloud;
     holed[7][0] = std::numeric_limits<double>::quiet_NaN();
     CHECK_THROWS(bad_rows, "7", (void)farpoint::Index(holed));
-    Options options;
+    farpoint::RunOptions options;
     options.bad_rows = farpoint::BadRows::skip;
     CHECK(farpoint::Index(holed, options).dropped() == 1);
     static_assert(!std::is_convertible_v<farpoint::Index, farpoint::Points>, "temporaries are refused");
     static_assert(std::is_convertible_v<const farpoint::Index&, farpoint::Points>);
 }
 
+TEST(options_that_do_not_apply) {
+    static_assert(!std::is_convertible_v<SampleOptions, farpoint::SearchOptions>);
+    static_assert(!std::is_convertible_v<SampleOptions, farpoint::MatchOptions>);
+    static_assert(!std::is_convertible_v<farpoint::SearchOptions, SampleOptions>);
+    static_assert(!std::is_convertible_v<farpoint::RunOptions, SampleOptions>);
+}
+
 TEST(measures) {
     const auto cloud = clouds::random<float>(1000, 18);
     const auto chosen = sample(cloud, 100);
     CHECK(std::abs(farpoint::covering_radius(cloud, chosen.indices()) - chosen.covering_radius()) < 1e-6);
-    const farpoint::Quality quality = farpoint::quality(cloud, chosen.indices());
+    const farpoint::Quality quality = farpoint::quality_of(cloud, chosen.indices());
     CHECK(quality.points == 1000 && quality.samples == 100 && quality.unique == 1.0);
     CHECK(farpoint::spacing_of(cloud, chosen.indices()).min == quality.spacing.min);
     clouds::Cloud<float> coordinates;
     for (const std::size_t row : chosen.indices()) {
         coordinates.push_back(cloud[row]);
     }
-    CHECK(farpoint::quality(cloud, coordinates).covering_radius == quality.covering_radius);
+    CHECK(farpoint::quality_of(cloud, coordinates).covering_radius == quality.covering_radius);
     const std::vector<std::size_t> outside = {1000};
     CHECK_THROWS(invalid_argument, "1000", (void)farpoint::covering_radius(cloud, outside));
 }

@@ -63,7 +63,7 @@ struct FastPoint {
 using ApproximateMethod = std::variant<Random, Grid, Morton, Npdu, FastPoint>;
 
 /// What an approximate sampler chose. Moves, but does not copy.
-class ApproximateSample {
+class ApproximateResult {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return view().count; }
     /// Rows of the cloud, all different: in order of choice, along the curve (`Morton`), or rising (`Grid`).
@@ -81,14 +81,14 @@ public:
     }
 
     /// Takes over a result of the C interface, which it frees.
-    explicit ApproximateSample(farpoint_approximate_result* result) noexcept : result_(result) {}
+    explicit ApproximateResult(farpoint_approximate_result* result) noexcept : result_(result) {}
 
 private:
     detail::Handle<farpoint_approximate_result, farpoint_approximate_result_free> result_;
 };
 
 /// Means of the points of each occupied cell of a grid. Moves, but does not copy.
-class Centroids {
+class CentroidsResult {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return view().count; }
     /// `size()` times the cloud's dimensions, without gaps. `T` is that of the cloud.
@@ -108,7 +108,7 @@ public:
     }
 
     /// Takes over a result of the C interface, which it frees.
-    Centroids(farpoint_centroids_result* result, std::size_t dimensions) noexcept
+    CentroidsResult(farpoint_centroids_result* result, std::size_t dimensions) noexcept
         : result_(result), dimensions_(dimensions) {}
 
 private:
@@ -141,7 +141,7 @@ inline void set_method(farpoint_approximate_options& c, const FastPoint& method)
     c.estimator = static_cast<farpoint_estimator>(method.estimator);
 }
 
-inline farpoint_approximate_options approximate_options(const Amount& amount, const Options& options,
+inline farpoint_approximate_options approximate_options(const Amount& amount, const SampleOptions& options,
                                                         const Run& run, std::size_t points) {
     auto c = sampling_options<farpoint_approximate_options>(options, run, points);
     c.amount = amount.kind();
@@ -158,22 +158,22 @@ inline farpoint_approximate_options approximate_options(const Amount& amount, co
 ///
 /// @param method  `Random{}`, `Grid{}`, `Morton{}`, `Npdu{}` or `FastPoint{}`
 /// @param amount  a number, `ratio(0.25)`, `all()`, or `cell(0.1)` for `Grid`
-/// @throws error
-inline ApproximateSample sample_approximate(const Points& cloud, const ApproximateMethod& method, const Amount& amount,
-                                            const Options& options = {}) {
+/// @throws Error
+inline ApproximateResult sample_approximate(const Points& cloud, const ApproximateMethod& method, const Amount& amount,
+                                            const SampleOptions& options = {}) {
     detail::Run run(options);
     auto c = detail::approximate_options(amount, options, run, cloud.size());
     std::visit([&c](const auto& which) { detail::set_method(c, which); }, method);
     farpoint_approximate_result* result = nullptr;
     run.finish(farpoint_approximate(cloud.c(), &c, &result));
-    return ApproximateSample(result);
+    return ApproximateResult(result);
 }
 
 /// The mean of the points of each occupied cell of the grid `cell(0.1)`; or, for another amount, of the
 /// grid that has the most cells but no more than that.
 ///
-/// @throws error
-inline Centroids centroids(const Points& cloud, const Amount& amount, const Options& options = {}) {
+/// @throws Error
+inline CentroidsResult centroids(const Points& cloud, const Amount& amount, const SampleOptions& options = {}) {
     detail::Run run(options);
     const auto c = detail::approximate_options(amount, options, run, cloud.size());
     farpoint_centroids_result* result = nullptr;

@@ -25,7 +25,7 @@ using Handle = std::unique_ptr<T, Free<T, release>>;
 
 /// The one of two arrays that is of this scalar type.
 ///
-/// @throws error if the clouds were of the other one
+/// @throws Error if the clouds were of the other one
 template <typename T>
 Span<T> of_scalar(const float* single, const double* twice, std::size_t size) {
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>, "float or double, as the clouds were");

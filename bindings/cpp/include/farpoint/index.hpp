@@ -26,8 +26,8 @@ class Index {
 public:
     /// @param options  how it is built, on the CPU. Rows that `bad_rows` leaves out remain so in every
     ///                 search; indices still count all rows
-    /// @throws error   bad rows, a cloud without points, ...
-    explicit Index(const Points& cloud, const Options& options = {}) {
+    /// @throws Error   bad rows, a cloud without points, ...
+    explicit Index(const Points& cloud, const RunOptions& options = {}) {
         detail::Run run(options);
         farpoint_index* index = nullptr;
         run.finish(farpoint_index_build(cloud.c(), run.c(), &index));

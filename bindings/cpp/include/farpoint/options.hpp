@@ -1,7 +1,7 @@
 #ifndef FARPOINT_OPTIONS_HPP
 #define FARPOINT_OPTIONS_HPP
 
-/// How calls are run: one flat structure for all of them, in which every member has a default.
+/// How calls are run: a structure per kind of call, in which every member has a default.
 
 #include <farpoint/error.hpp>
 #include <farpoint/farpoint.h>
@@ -30,7 +30,7 @@ enum class InstructionSet : std::int32_t {
 
 /// What happens to rows with NaN or infinity.
 enum class BadRows : std::int32_t {
-    /// They are an error, `status::bad_rows`.
+    /// They are an error, `Status::bad_rows`.
     error = FARPOINT_BAD_ROWS_ERROR,
     /// They are left out and counted; indices still count all rows.
     skip = FARPOINT_BAD_ROWS_SKIP,
@@ -65,8 +65,8 @@ struct Progress {
     double covering_radius = 0.0;
 };
 
-/// How a call is run. Members that a call has no use for are not looked at.
-struct Options {
+/// How a call is run.
+struct RunOptions {
     /// Threads to work on. 0: those of one pool for the whole process, one per core. 1: the calling
     /// thread alone; no thread is ever started.
     std::size_t threads = 0;
@@ -76,11 +76,12 @@ struct Options {
     InstructionSet instruction_set = InstructionSet::best;
     BadRows bad_rows = BadRows::error;
     /// Called now and then, one call at a time, not always on the calling thread. Returns whether to go
-    /// on; if not, the call throws `error` with `status::canceled`. What it throws comes out of the call.
+    /// on; if not, the call throws `Error` with `Status::canceled`. What it throws comes out of the call.
     std::function<bool(const Progress&)> progress;
+};
 
-    // Sampling.
-
+/// Where a sampler starts, and by which algorithm it works.
+struct StartOptions : RunOptions {
     /// Rows that come first, in this order. None: the first usable row.
     std::vector<std::size_t> starts;
     /// Starts at a random point instead, drawn by this seed, the same on every machine.
@@ -88,17 +89,26 @@ struct Options {
     /// The exact algorithm with its options: `"peak"`, `"radius:nvox=24"`. Empty: the fastest. All give
     /// the same samples.
     std::string algorithm;
+};
+
+/// How a cloud is sampled, or some rows of it.
+struct SampleOptions : StartOptions {
     /// Rows that are to be sampled, each once; not owned. Ties go to the row that is listed first, and
     /// the first listed row is the start unless set. Indices and starts are rows of the whole cloud.
     std::optional<Span<std::size_t>> rows;
     /// One byte per row: those that are not 0 are sampled, as if listed in `rows` from the first to the
     /// last; not owned. Not together with `rows`.
     std::optional<Span<std::uint8_t>> mask;
+};
 
-    // Nearest points and neighbors.
-
+/// How nearest points are found.
+struct MatchOptions : RunOptions {
     Norm norm = Norm::l2;
-    SearchMethod search = SearchMethod::automatic;
+    SearchMethod method = SearchMethod::automatic;
+};
+
+/// How several neighbors are found.
+struct SearchOptions : MatchOptions {
     /// The row of the same number is no neighbor: for a cloud that is searched for its own neighbors.
     bool exclude_self = false;
 };
@@ -109,7 +119,7 @@ namespace detail {
 /// after it.
 class Run {
 public:
-    explicit Run(const Options& options) noexcept : call_(&options.progress) {
+    explicit Run(const RunOptions& options) noexcept : call_(&options.progress) {
         c_.size = sizeof c_;
         c_.threads = options.threads;
         c_.device = static_cast<farpoint_device>(options.device);
@@ -159,7 +169,7 @@ COptions sized() noexcept {
 
 /// What exact and approximate samplers are told alike: starts, the algorithm, and which rows are sampled.
 template <typename COptions>
-COptions sampling_options(const Options& options, const Run& run, std::size_t points) {
+COptions sampling_options(const SampleOptions& options, const Run& run, std::size_t points) {
     auto c = sized<COptions>();
     c.run = run.c();
     c.starts = options.starts.empty() ? nullptr : options.starts.data();

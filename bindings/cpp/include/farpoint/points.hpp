@@ -117,7 +117,7 @@ public:
     /// A contiguous range of structs, and the first of `dimensions` coordinates that follow each other:
     /// `Points(cloud, &MyPoint::x)`.
     ///
-    /// @throws error if that many coordinates do not fit into a struct from there on
+    /// @throws Error if that many coordinates do not fit into a struct from there on
     template <typename Range, typename Struct, typename T,
               typename = std::enable_if_t<detail::is_scalar<T> && !std::is_rvalue_reference_v<Range&&>>>
     Points(Range&& structs, T Struct::*first, std::size_t dimensions = 3)
@@ -152,7 +152,7 @@ public:
     }
 
     /// The memory in which all coordinates must lie: the library then checks that they do.
-    [[nodiscard]] Points within(const void* buffer, std::size_t bytes) const noexcept {
+    [[nodiscard]] Points inside(const void* buffer, std::size_t bytes) const noexcept {
         Points view = *this;
         view.points_.buffer = buffer;
         view.points_.buffer_size = bytes;

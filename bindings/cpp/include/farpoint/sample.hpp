@@ -42,7 +42,8 @@ private:
     friend Amount spacing(double distance);
     friend Amount cell(double size);
     friend Amount all();
-    Amount(farpoint_amount kind, std::size_t count, double value) noexcept : kind_(kind), count_(count), value_(value) {}
+    Amount(farpoint_amount kind, std::size_t count, double value) noexcept
+        : kind_(kind), count_(count), value_(value) {}
 
     farpoint_amount kind_;
     std::size_t count_;
@@ -60,7 +61,7 @@ inline Amount all() { return {FARPOINT_ALL, 0, 0.0}; }
 
 /// Indices in order of choice, and how far each was from those before it. Moves, but does not copy;
 /// spans are valid as long as the sample is. Any number of threads may read it.
-class Sample {
+class SampleResult {
 public:
     /// The number of samples.
     [[nodiscard]] std::size_t size() const noexcept { return view().count; }
@@ -90,7 +91,7 @@ public:
     [[nodiscard]] farpoint_sample_view view() const noexcept { return farpoint_sample_result_view(result_.get()); }
 
     /// Takes over a result of the C interface, which it frees.
-    explicit Sample(farpoint_sample_result* result) noexcept : result_(result) {}
+    explicit SampleResult(farpoint_sample_result* result) noexcept : result_(result) {}
 
 private:
     detail::Handle<farpoint_sample_result, farpoint_sample_result_free> result_;
@@ -98,7 +99,7 @@ private:
 
 namespace detail {
 
-inline farpoint_sample_options sample_options(const Amount& amount, const Options& options, const Run& run,
+inline farpoint_sample_options sample_options(const Amount& amount, const SampleOptions& options, const Run& run,
                                               std::size_t points) {
     auto c = sampling_options<farpoint_sample_options>(options, run, points);
     c.amount = amount.kind();
@@ -116,24 +117,26 @@ inline farpoint_sample_options sample_options(const Amount& amount, const Option
 ///
 /// @param cloud   the points, read in place
 /// @param amount  a number, `ratio(0.25)`, `spacing(0.05)` or `all()`
-/// @throws error  more samples than points, bad rows, wrong options, canceled, ...
-inline Sample sample(const Points& cloud, const Amount& amount, const Options& options = {}) {
+/// @throws Error  more samples than points, bad rows, wrong options, canceled, ...
+inline SampleResult sample(const Points& cloud, const Amount& amount, const SampleOptions& options = {}) {
     detail::Run run(options);
     const auto c = detail::sample_options(amount, options, run, cloud.size());
     farpoint_sample_result* result = nullptr;
     run.finish(farpoint_sample(cloud.c(), &c, &result));
-    return Sample(result);
+    return SampleResult(result);
 }
 
 /// The whole cloud in farthest-first order: `sample(cloud, all(), options)`.
-inline Sample order(const Points& cloud, const Options& options = {}) { return sample(cloud, all(), options); }
+inline SampleResult order(const Points& cloud, const SampleOptions& options = {}) {
+    return sample(cloud, all(), options);
+}
 
 /// Samples many clouds, spread over all threads. No sample depends on its batch.
 ///
 /// @param clouds  all `float` or all `double`
-/// @throws error  of the first cloud at fault, which the text names
-inline std::vector<Sample> sample_batch(const std::vector<Points>& clouds, const Amount& amount,
-                                        const Options& options = {}) {
+/// @throws Error  of the first cloud at fault, which the text names
+inline std::vector<SampleResult> sample_batch(const std::vector<Points>& clouds, const Amount& amount,
+                                              const SampleOptions& options = {}) {
     detail::Run run(options);
     std::vector<farpoint_points> points;
     std::vector<farpoint_sample_options> wanted;
@@ -142,7 +145,7 @@ inline std::vector<Sample> sample_batch(const std::vector<Points>& clouds, const
         wanted.push_back(detail::sample_options(amount, options, run, cloud.size()));
     }
     std::vector<farpoint_sample_result*> results(clouds.size(), nullptr);
-    std::vector<Sample> samples;
+    std::vector<SampleResult> samples;
     samples.reserve(clouds.size());
     run.finish(farpoint_sample_batch(points.data(), points.size(), wanted.data(), wanted.size(), results.data()));
     for (farpoint_sample_result* result : results) {

@@ -12,7 +12,7 @@
 namespace farpoint {
 
 /// Which of a ball's neighbors are kept if there are more than `k`, and in which order.
-enum class Order : std::int32_t {
+enum class BallOrder : std::int32_t {
     /// Those of lowest index, as in PointNet++.
     by_index = FARPOINT_BY_INDEX,
     by_distance = FARPOINT_BY_DISTANCE,
@@ -22,7 +22,7 @@ enum class Order : std::int32_t {
 struct Ball {
     /// In the unit of the coordinates.
     double radius = 0.0;
-    Order order = Order::by_index;
+    BallOrder order = BallOrder::by_index;
     /// Points at the very radius are neighbors, too.
     bool inclusive = false;
     /// Points nearer than this are none, unless they are within `near_radius`.
@@ -35,7 +35,7 @@ struct Ball {
 
 /// For each row of a cloud its neighbors in another: `k()` places per row, filled from the first. Moves,
 /// but does not copy.
-class Neighbors {
+class NeighborsResult {
 public:
     /// Number of rows, those left out among them.
     [[nodiscard]] std::size_t size() const noexcept { return view().rows; }
@@ -64,26 +64,26 @@ public:
     /// The gradients of the coordinates of both clouds from those of the raw distances, `size() * k()` of
     /// them. `x` and `y` are the clouds as they were given to the search.
     ///
-    /// @throws error
+    /// @throws Error
     template <typename T>
-    [[nodiscard]] Gradients backward(const Points& x, const Points& y, Span<T> grad,
-                                     const Options& options = {}) const {
+    [[nodiscard]] GradientsResult backward(const Points& x, const Points& y, Span<T> grad,
+                                           const RunOptions& options = {}) const {
         detail::Run run(options);
         const void* numbers = detail::gradients_of(grad, size() * k(), x);
         farpoint_gradients_result* result = nullptr;
         run.finish(farpoint_search_backward(result_.get(), x.c(), y.c(), numbers, run.c(), &result));
-        return Gradients(result);
+        return GradientsResult(result);
     }
 
     /// Takes over a result of the C interface, which it frees.
-    explicit Neighbors(farpoint_neighbors_result* result) noexcept : result_(result) {}
+    explicit NeighborsResult(farpoint_neighbors_result* result) noexcept : result_(result) {}
 
 private:
     detail::Handle<farpoint_neighbors_result, farpoint_neighbors_result_free> result_;
 };
 
 /// For each row of a cloud all its neighbors in a ball. Moves, but does not copy.
-class Within {
+class WithinResult {
 public:
     /// Number of rows, those left out among them.
     [[nodiscard]] std::size_t size() const noexcept { return view().rows; }
@@ -107,7 +107,7 @@ public:
     [[nodiscard]] farpoint_within_view view() const noexcept { return farpoint_within_result_view(result_.get()); }
 
     /// Takes over a result of the C interface, which it frees.
-    explicit Within(farpoint_within_result* result) noexcept : result_(result) {}
+    explicit WithinResult(farpoint_within_result* result) noexcept : result_(result) {}
 
 private:
     detail::Handle<farpoint_within_result, farpoint_within_result_free> result_;
@@ -115,12 +115,12 @@ private:
 
 namespace detail {
 
-inline farpoint_search_options search_options(std::size_t k, const Options& options, const Run& run) noexcept {
+inline farpoint_search_options search_options(std::size_t k, const SearchOptions& options, const Run& run) noexcept {
     auto c = sized<farpoint_search_options>();
     c.run = run.c();
     c.k = k;
     c.norm = static_cast<std::int32_t>(options.norm);
-    c.method = static_cast<farpoint_search_method>(options.search);
+    c.method = static_cast<farpoint_search_method>(options.method);
     c.exclude_self = options.exclude_self;
     return c;
 }
@@ -134,27 +134,27 @@ inline void set_ball(farpoint_search_options& c, const Ball& ball) noexcept {
     c.near_radius = ball.near_radius;
 }
 
-inline Neighbors search(const Points& x, const Points& y, const farpoint_search_options& c, const Run& run) {
+inline NeighborsResult search(const Points& x, const Points& y, const farpoint_search_options& c, const Run& run) {
     farpoint_neighbors_result* result = nullptr;
     run.finish(farpoint_search(x.c(), y.c(), &c, &result));
-    return Neighbors(result);
+    return NeighborsResult(result);
 }
 
 }  // namespace detail
 
 /// For each point of `x` its `k` nearest of `y`, in order of distance, equally near ones in order of index.
 ///
-/// @throws error
-inline Neighbors knn(const Points& x, const Points& y, std::size_t k, const Options& options = {}) {
+/// @throws Error
+inline NeighborsResult knn(const Points& x, const Points& y, std::size_t k, const SearchOptions& options = {}) {
     detail::Run run(options);
     return detail::search(x, y, detail::search_options(k, options, run), run);
 }
 
 /// For each point of `x` the points of `y` in a ball, at most `k`.
 ///
-/// @throws error
-inline Neighbors ball_query(const Points& x, const Points& y, const Ball& ball, std::size_t k,
-                            const Options& options = {}) {
+/// @throws Error
+inline NeighborsResult ball_query(const Points& x, const Points& y, const Ball& ball, std::size_t k,
+                                  const SearchOptions& options = {}) {
     detail::Run run(options);
     auto c = detail::search_options(k, options, run);
     detail::set_ball(c, ball);
@@ -163,14 +163,14 @@ inline Neighbors ball_query(const Points& x, const Points& y, const Ball& ball, 
 
 /// For each point of `x` all points of `y` in a ball, however many there are.
 ///
-/// @throws error
-inline Within within(const Points& x, const Points& y, const Ball& ball, const Options& options = {}) {
+/// @throws Error
+inline WithinResult within(const Points& x, const Points& y, const Ball& ball, const SearchOptions& options = {}) {
     detail::Run run(options);
     auto c = detail::search_options(0, options, run);
     detail::set_ball(c, ball);
     farpoint_within_result* result = nullptr;
     run.finish(farpoint_within(x.c(), y.c(), &c, &result));
-    return Within(result);
+    return WithinResult(result);
 }
 
 }  // namespace farpoint
