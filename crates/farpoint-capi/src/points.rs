@@ -1,8 +1,8 @@
 //! How C hands over coordinates.
 
-use crate::calls::index::farpoint_index;
 use crate::constants::{FARPOINT_BYTE_SWAPPED, FARPOINT_FLOAT64, farpoint_scalar};
 use crate::given::{list, number};
+use crate::index::farpoint_index;
 use crate::run::{Number, Precision};
 use crate::status::{Failure, invalid};
 use farpoint::{Index, Points, RawLayout, RawPoints, Selected, Subset};
@@ -88,6 +88,13 @@ pub extern "C" fn farpoint_dense(
 }
 
 impl farpoint_points {
+    /// The points of an index.
+    pub(crate) fn of_index(index: &farpoint_index) -> Self {
+        let (count, dimensions, precision) = index.shape();
+        let scalar = MaybeUninit::new(precision.scalar());
+        Self { index, ..farpoint_dense(std::ptr::null(), count, dimensions, scalar) }
+    }
+
     /// The cloud.
     ///
     /// # Safety
@@ -100,7 +107,10 @@ impl farpoint_points {
     pub(crate) unsafe fn read<'a, T: Number>(&'a self) -> Result<Given<'a, T>, Failure> {
         // SAFETY: by this function's contract.
         match unsafe { self.index.as_ref() } {
-            Some(index) => index.points(self).map(Given::Index),
+            Some(index) => {
+                let shape = (self.count, self.dimensions, self.precision()?);
+                index.of_shape(shape).map(Given::Index)
+            }
             // SAFETY: by this function's contract.
             None => unsafe { self.in_memory() }.map(Given::Raw),
         }

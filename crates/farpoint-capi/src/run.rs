@@ -106,12 +106,19 @@ impl Precision {
         named(scalar, "scalar", &scalars)
     }
 
+    pub(crate) fn scalar(self) -> farpoint_scalar {
+        match self {
+            Self::Single => FARPOINT_FLOAT32,
+            Self::Double => FARPOINT_FLOAT64,
+        }
+    }
+
     /// That of a type.
     pub(crate) fn of_type<T: Number>() -> Self {
         if size_of::<T>() == 4 { Self::Single } else { Self::Double }
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Single => "float",
             Self::Double => "double",

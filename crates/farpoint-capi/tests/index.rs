@@ -6,6 +6,7 @@ use farpoint_capi::calls::nearest::*;
 use farpoint_capi::calls::search::*;
 use farpoint_capi::calls::within::*;
 use farpoint_capi::constants::*;
+use farpoint_capi::index::farpoint_index;
 use farpoint_capi::options::{farpoint_run_options, farpoint_search_options};
 use farpoint_capi::points::{farpoint_dense, farpoint_points};
 use farpoint_generate::{Kind, generate};

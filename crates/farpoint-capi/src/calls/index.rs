@@ -1,21 +1,15 @@
 //! A cloud that is searched several times.
 
-use crate::constants::{FARPOINT_FLOAT32, FARPOINT_FLOAT64, farpoint_status};
-use crate::given::number;
+use crate::constants::{FARPOINT_FLOAT32, farpoint_status};
 use crate::handle::{free, give, read};
+use crate::index::farpoint_index;
 use crate::options::{farpoint_run_options, run};
 use crate::points::{farpoint_dense, farpoint_points};
-use crate::run::{Either, Number, in_precision, of_either};
-use crate::status::{Failure, invalid};
-use farpoint::{Index, Points};
+use crate::run::{in_precision, of_either};
+use crate::status::Failure;
+use farpoint::Index;
 use std::mem::MaybeUninit;
 use std::ptr;
-
-/// A cloud with the tree by which the CPU searches it, for one that is searched more than once.
-///
-/// Made by farpoint_index_build(), freed by farpoint_index_free(). It has a copy of the points. It
-/// never changes, so any number of threads may search it at a time.
-pub struct farpoint_index(Either<Index<f32>, Index<f64>>);
 
 /// Builds an index.
 ///
@@ -46,7 +40,7 @@ pub unsafe extern "C" fn farpoint_index_build(
 pub unsafe extern "C" fn farpoint_index_points(index: *const farpoint_index) -> farpoint_points {
     let none = farpoint_dense(ptr::null(), 0, 0, MaybeUninit::new(FARPOINT_FLOAT32));
     // SAFETY: the header asks for NULL or an index that is not freed.
-    unsafe { read(index, none, farpoint_index::described) }
+    unsafe { read(index, none, farpoint_points::of_index) }
 }
 
 /// Rows that were left out because they hold NaN or infinity; 0 for NULL.
@@ -61,39 +55,6 @@ pub unsafe extern "C" fn farpoint_index_dropped(index: *const farpoint_index) ->
 pub unsafe extern "C" fn farpoint_index_free(index: *mut farpoint_index) {
     // SAFETY: the header asks for NULL or an index that is not freed.
     unsafe { free(index) }
-}
-
-impl farpoint_index {
-    fn described(&self) -> farpoint_points {
-        let (count, dimensions) = of_either!(&self.0, index => (index.len(), index.dim()));
-        let scalar = match self.0 {
-            Either::Single(_) => FARPOINT_FLOAT32,
-            Either::Double(_) => FARPOINT_FLOAT64,
-        };
-        let scalar = MaybeUninit::new(scalar);
-        let nowhere = farpoint_dense(ptr::null(), count, dimensions, scalar);
-        farpoint_points { index: self, ..nowhere }
-    }
-
-    /// The index behind a description.
-    ///
-    /// # Errors
-    /// If that is of other points.
-    pub(crate) fn points<T: Number>(&self, given: &farpoint_points) -> Result<&Index<T>, Failure> {
-        let here = self.described();
-        let key =
-            |points: &farpoint_points| (points.count, points.dimensions, number(points.scalar));
-        let index = of_either!(&self.0, index => index.index());
-        match index.and_then(|index| index.downcast_ref()) {
-            Some(index) if key(&here) == key(given) => Ok(index),
-            _ => Err(invalid(format!(
-                "points with an index have other numbers than the index, which has {} points of {} coordinates of scalar type {}; leave what farpoint_index_points() returns as it is",
-                here.count,
-                here.dimensions,
-                number(here.scalar)
-            ))),
-        }
-    }
 }
 
 /// # Safety
@@ -112,9 +73,3 @@ unsafe fn build(
     });
     Ok(farpoint_index(index))
 }
-
-/// Any thread may search an index, several at a time.
-const _: () = {
-    const fn shared<T: Send + Sync>() {}
-    shared::<farpoint_index>();
-};
