@@ -123,7 +123,6 @@ TEST(wrong_arguments) {
     CHECK_THROWS(invalid_argument, "-1", sample(cloud, -1));
     CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::ratio(1.5)));
     CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::spacing(-1.0)));
-    CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::cell(0.1)));
     CHECK_THROWS(invalid_argument, "", sample(farpoint::Points(static_cast<const float*>(nullptr), 5), 1));
     SampleOptions options;
     options.algorithm = "no such algorithm";
@@ -333,6 +332,9 @@ TEST(options_that_do_not_apply) {
     static_assert(!std::is_convertible_v<SampleOptions, farpoint::MatchOptions>);
     static_assert(!std::is_convertible_v<farpoint::SearchOptions, SampleOptions>);
     static_assert(!std::is_convertible_v<farpoint::RunOptions, SampleOptions>);
+    static_assert(!std::is_convertible_v<decltype(farpoint::cell(0.1)), farpoint::Amount>);
+    static_assert(!std::is_convertible_v<decltype(farpoint::spacing(0.1)), farpoint::ApproximateAmount>);
+    static_assert(std::is_convertible_v<decltype(farpoint::all()), farpoint::ApproximateAmount>);
 }
 
 TEST(measures) {

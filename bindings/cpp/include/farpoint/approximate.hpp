@@ -141,13 +141,13 @@ inline void set_method(farpoint_approximate_options& c, const FastPoint& method)
     c.estimator = static_cast<farpoint_estimator>(method.estimator);
 }
 
-inline farpoint_approximate_options approximate_options(const Amount& amount, const SampleOptions& options,
+inline farpoint_approximate_options approximate_options(const ApproximateAmount& amount, const SampleOptions& options,
                                                         const Run& run, std::size_t points) {
     auto c = sampling_options<farpoint_approximate_options>(options, run, points);
     c.amount = amount.kind();
     c.count = amount.count();
-    c.ratio = amount.kind() == FARPOINT_RATIO ? amount.value() : 0.0;
-    c.cell = amount.kind() == FARPOINT_CELL ? amount.value() : 0.0;
+    c.ratio = amount.value();
+    c.cell = amount.value();
     return c;
 }
 
@@ -159,8 +159,8 @@ inline farpoint_approximate_options approximate_options(const Amount& amount, co
 /// @param method  `Random{}`, `Grid{}`, `Morton{}`, `Npdu{}` or `FastPoint{}`
 /// @param amount  a number, `ratio(0.25)`, `all()`, or `cell(0.1)` for `Grid`
 /// @throws Error
-inline ApproximateResult sample_approximate(const Points& cloud, const ApproximateMethod& method, const Amount& amount,
-                                            const SampleOptions& options = {}) {
+inline ApproximateResult sample_approximate(const Points& cloud, const ApproximateMethod& method,
+                                            const ApproximateAmount& amount, const SampleOptions& options = {}) {
     detail::Run run(options);
     auto c = detail::approximate_options(amount, options, run, cloud.size());
     std::visit([&c](const auto& which) { detail::set_method(c, which); }, method);
@@ -173,7 +173,8 @@ inline ApproximateResult sample_approximate(const Points& cloud, const Approxima
 /// grid that has the most cells but no more than that.
 ///
 /// @throws Error
-inline CentroidsResult centroids(const Points& cloud, const Amount& amount, const SampleOptions& options = {}) {
+inline CentroidsResult centroids(const Points& cloud, const ApproximateAmount& amount,
+                                 const SampleOptions& options = {}) {
     detail::Run run(options);
     const auto c = detail::approximate_options(amount, options, run, cloud.size());
     farpoint_centroids_result* result = nullptr;

@@ -16,13 +16,28 @@
 
 namespace farpoint {
 
-/// How many points are wanted: a number, `ratio(0.25)`, `spacing(0.05)`, `cell(0.1)` or `all()`.
-class Amount {
+namespace detail {
+
+struct Ratio {
+    double share;
+};
+struct All {};
+/// What only exact sampling is asked for (FARPOINT_SPACING), or only a grid (FARPOINT_CELL).
+template <farpoint_amount kind>
+struct Length {
+    double value;
+};
+
+}  // namespace detail
+
+/// How many points are wanted: a number of at least 1, `ratio(0.25)`, `all()`, or a length of this kind.
+template <farpoint_amount length>
+class AmountOf {
 public:
     /// So many points; a negative number is an error.
     template <typename Integer,
               typename = std::enable_if_t<std::is_integral_v<Integer> && !std::is_same_v<Integer, bool>>>
-    Amount(Integer count) : Amount(FARPOINT_COUNT, static_cast<std::size_t>(count), 0.0) {
+    AmountOf(Integer count) : count_(static_cast<std::size_t>(count)) {
         if constexpr (std::is_signed_v<Integer>) {
             if (count < 0) {
                 detail::invalid(std::to_string(count) + " points are wanted: no number of points");
@@ -31,33 +46,35 @@ public:
     }
     /// A fraction is not a number of points: say `ratio(0.25)`, `spacing(0.05)` or `cell(0.1)`.
     template <typename Fraction, typename = std::enable_if_t<std::is_floating_point_v<Fraction>>, typename = void>
-    Amount(Fraction) = delete;
+    AmountOf(Fraction) = delete;
+    AmountOf(detail::Ratio ratio) noexcept : kind_(FARPOINT_RATIO), value_(ratio.share) {}
+    AmountOf(detail::All) noexcept : kind_(FARPOINT_ALL) {}
+    AmountOf(detail::Length<length> own) noexcept : kind_(length), value_(own.value) {}
 
     [[nodiscard]] farpoint_amount kind() const noexcept { return kind_; }
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
+    /// The ratio or length.
     [[nodiscard]] double value() const noexcept { return value_; }
 
 private:
-    friend Amount ratio(double share);
-    friend Amount spacing(double distance);
-    friend Amount cell(double size);
-    friend Amount all();
-    Amount(farpoint_amount kind, std::size_t count, double value) noexcept
-        : kind_(kind), count_(count), value_(value) {}
-
-    farpoint_amount kind_;
-    std::size_t count_;
-    double value_;
+    farpoint_amount kind_ = FARPOINT_COUNT;
+    std::size_t count_ = 0;
+    double value_ = 0.0;
 };
 
-/// This share of the points, 0 to 1, rounded up.
-inline Amount ratio(double share) { return {FARPOINT_RATIO, 0, share}; }
+/// For exact sampling: a number, `ratio(0.25)`, `all()` or `spacing(0.05)`.
+using Amount = AmountOf<FARPOINT_SPACING>;
+/// For approximate samplers and centroids: a number, `ratio(0.25)`, `all()` or `cell(0.1)`.
+using ApproximateAmount = AmountOf<FARPOINT_CELL>;
+
+/// This share of the points, above 0 and up to 1, rounded up.
+inline detail::Ratio ratio(double share) { return {share}; }
 /// As many as it takes until every point is within this distance of one; in the unit of the coordinates.
-inline Amount spacing(double distance) { return {FARPOINT_SPACING, 0, distance}; }
-/// One point per occupied cell of a grid of cells of this size; `sample_approximate` and `centroids` only.
-inline Amount cell(double size) { return {FARPOINT_CELL, 0, size}; }
+inline detail::Length<FARPOINT_SPACING> spacing(double distance) { return {distance}; }
+/// One point per occupied cell of a grid of cells of this size.
+inline detail::Length<FARPOINT_CELL> cell(double size) { return {size}; }
 /// All points: in farthest-first order, of which every prefix is a sample.
-inline Amount all() { return {FARPOINT_ALL, 0, 0.0}; }
+inline detail::All all() { return {}; }
 
 /// Indices in order of choice, and how far each was from those before it. Moves, but does not copy;
 /// spans are valid as long as the sample is. Any number of threads may read it.
@@ -104,8 +121,8 @@ inline farpoint_sample_options sample_options(const Amount& amount, const Sample
     auto c = sampling_options<farpoint_sample_options>(options, run, points);
     c.amount = amount.kind();
     c.count = amount.count();
-    c.ratio = amount.kind() == FARPOINT_RATIO ? amount.value() : 0.0;
-    c.spacing = amount.kind() == FARPOINT_SPACING ? amount.value() : 0.0;
+    c.ratio = amount.value();
+    c.spacing = amount.value();
     return c;
 }
 
