@@ -50,8 +50,13 @@ int main() {
         chosen.push_back(cloud[row]);
     }
     std::printf("Chamfer distance %.6f\n", farpoint::chamfer(cloud, chosen).sum());
-    const farpoint::NeighborsResult near = farpoint::knn(chosen, cloud, 16);
+
+    // A cloud that is searched more than once is built an index for.
+    const farpoint::Index index(cloud);
+    const farpoint::NeighborsResult near = farpoint::knn(chosen, index, 16);
     std::printf("the 16th neighbor of the first sample is point %u\n", near.of(0)[15]);
+    const farpoint::WithinResult within = farpoint::within(chosen, index, {0.02});
+    std::printf("%zu points are within 0.02 of the first sample\n", within.of(0).size());
 
     // Errors are exceptions that name the numbers at fault.
     try {
