@@ -184,7 +184,7 @@ pub use farpoint_search_method::*;
 /// Which points are neighbors of a point.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum farpoint_neighbors {
+pub enum farpoint_search_kind {
     /// The `k` nearest, wherever they are.
     FARPOINT_NEAREST = 0,
     /// Those within `radius`.
@@ -193,18 +193,18 @@ pub enum farpoint_neighbors {
     /// computed: squared with norm 2.
     FARPOINT_RAW_BALL = 2,
 }
-pub use farpoint_neighbors::*;
+pub use farpoint_search_kind::*;
 
 /// Which neighbors in a ball are kept if there are more than `k`, and in which order.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum farpoint_order {
+pub enum farpoint_ball_order {
     /// Those of lowest index.
     FARPOINT_BY_INDEX = 0,
     /// The nearest.
     FARPOINT_BY_DISTANCE = 1,
 }
-pub use farpoint_order::*;
+pub use farpoint_ball_order::*;
 
 /// A number of C that stands for something.
 ///
@@ -232,6 +232,6 @@ enumerations!(
     farpoint_window_order,
     farpoint_estimator,
     farpoint_search_method,
-    farpoint_neighbors,
-    farpoint_order,
+    farpoint_search_kind,
+    farpoint_ball_order,
 );

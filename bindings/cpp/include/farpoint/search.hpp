@@ -127,7 +127,7 @@ inline farpoint_search_options search_options(std::size_t k, const SearchOptions
 
 inline void set_ball(farpoint_search_options& c, const Ball& ball) noexcept {
     c.kind = ball.raw ? FARPOINT_RAW_BALL : FARPOINT_BALL;
-    c.order = static_cast<farpoint_order>(ball.order);
+    c.order = static_cast<farpoint_ball_order>(ball.order);
     c.inclusive = ball.inclusive;
     c.radius = ball.radius;
     c.min_radius = ball.min_radius;

@@ -426,7 +426,7 @@ typedef int32_t farpoint_search_method;
 /**
  * Which points are neighbors of a point.
  */
-enum farpoint_neighbors
+enum farpoint_search_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -447,16 +447,16 @@ enum farpoint_neighbors
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum farpoint_neighbors farpoint_neighbors;
+typedef enum farpoint_search_kind farpoint_search_kind;
 #else
-typedef int32_t farpoint_neighbors;
+typedef int32_t farpoint_search_kind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
 /**
  * Which neighbors in a ball are kept if there are more than `k`, and in which order.
  */
-enum farpoint_order
+enum farpoint_ball_order
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -472,9 +472,9 @@ enum farpoint_order
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum farpoint_order farpoint_order;
+typedef enum farpoint_ball_order farpoint_ball_order;
 #else
-typedef int32_t farpoint_order;
+typedef int32_t farpoint_ball_order;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -1060,12 +1060,12 @@ typedef struct farpoint_search_options {
     /**
      * Which neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
      */
-    farpoint_neighbors kind;
+    farpoint_search_kind kind;
     /**
      * Which of a ball's neighbors are kept, in which order: FARPOINT_BY_INDEX or
      * FARPOINT_BY_DISTANCE.
      */
-    farpoint_order order;
+    farpoint_ball_order order;
     /**
      * Not 0: points at the very radius are neighbors, too.
      */

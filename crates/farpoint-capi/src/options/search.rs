@@ -23,10 +23,10 @@ pub struct farpoint_search_options {
     /// FARPOINT_SEARCH_AUTO or another. Never changes a result.
     pub method: MaybeUninit<farpoint_search_method>,
     /// Which neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
-    pub kind: MaybeUninit<farpoint_neighbors>,
+    pub kind: MaybeUninit<farpoint_search_kind>,
     /// Which of a ball's neighbors are kept, in which order: FARPOINT_BY_INDEX or
     /// FARPOINT_BY_DISTANCE.
-    pub order: MaybeUninit<farpoint_order>,
+    pub order: MaybeUninit<farpoint_ball_order>,
     /// Not 0: points at the very radius are neighbors, too.
     pub inclusive: i32,
     /// Not 0: the row of the same number is no neighbor, for a cloud that is searched for its own.
