@@ -16,9 +16,12 @@ static void report(const char* name, const bench::Times& times, const bench::Tim
 // The same job by hand and through the headers: 1,024 points, 512 samples.
 static void small_calls(const std::vector<std::array<float, 3>>& cloud) {
     const auto in_c = [&] {
+        farpoint_run_options run{};
+        run.size = sizeof run;
+        run.threads = 1;
         farpoint_sample_options options{};
         options.size = sizeof options;
-        options.threads = 1;
+        options.run = &run;
         options.count = 512;
         farpoint_sample_result* result = nullptr;
         if (farpoint_sample(farpoint_dense(cloud.data(), cloud.size(), 3, FARPOINT_FLOAT32), &options, &result) !=
