@@ -14,6 +14,10 @@ pub enum Kind {
 pub struct Notes(Vec<(Kind, String)>);
 
 impl Notes {
+    pub(crate) fn add(&mut self, kind: Kind, text: &str) {
+        self.0.push((kind, text.to_owned()));
+    }
+
     /// Adds a warning.
     pub fn warn(&mut self, text: impl Into<String>) {
         self.0.push((Kind::Warning, text.into()));
@@ -28,4 +32,53 @@ impl Notes {
     pub fn iter(&self) -> impl Iterator<Item = (Kind, &str)> {
         self.0.iter().map(|(kind, text)| (*kind, text.as_str()))
     }
+}
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Files that are to be one cloud are opened.
+    Opening,
+    /// A cloud is read whole.
+    Reading,
+    /// Rows of several files are compared.
+    Comparing,
+    /// Points are chosen.
+    Sampling,
+    /// The chosen points are written.
+    Writing,
+    /// Their rows are written.
+    Indices,
+    /// Nothing that takes time.
+    Between,
+}
+
+/// Hears what happens while a request is planned and carried out.
+pub trait Watch: Sync {
+    /// Hears that a stage begins, which ends the one before it, and what it is about.
+    fn stage(&self, _stage: Stage, _what: &str) {}
+
+    /// Hears a warning or a note.
+    fn tell(&self, _kind: Kind, _text: &str) {}
+
+    /// Hears what was done, for who wants to know all, and how.
+    fn did(&self, _what: &str, _how: &str) {}
+
+    /// Hears how many of how many samples are chosen; returns whether to go on.
+    fn step(&self, _samples: usize, _wanted: usize) -> bool {
+        self.goes_on()
+    }
+
+    /// Returns whether to go on.
+    fn goes_on(&self) -> bool {
+        true
+    }
+}
+
+/// Does work and passes on what it notes.
+pub(crate) fn noted<R>(watch: &dyn Watch, work: impl FnOnce(&mut Notes) -> R) -> R {
+    let mut notes = Notes::default();
+    let result = work(&mut notes);
+    notes.iter().for_each(|(kind, text)| watch.tell(kind, text));
+    result
 }

@@ -2,7 +2,8 @@
 
 use crate::args::{self, Method, Run};
 use crate::input::narrowed;
-use crate::job::method;
+use crate::request::method;
+use anyhow::Result;
 use farpoint::{Amount, Cpu, RawLayout, RawPoints, Scalar, Selected};
 use farpoint_io::Coordinates;
 use farpoint_io::bag::{Kept, PointCloud2};
@@ -19,11 +20,11 @@ pub(super) struct Chooser<'a> {
 }
 
 impl<'a> Chooser<'a> {
-    pub(super) fn new(args: &'a args::Sample) -> Self {
+    pub(super) fn new(args: &'a args::Sample) -> Result<Self> {
         // Messages of ROS are in meters.
-        let amount = args.wanted.amount(args::Length::in_meters);
+        let amount = args.wanted.asked()?.amount(1.0);
         let cpu = args.place.place().as_cpu().threads(1);
-        Self { args, amount, cpu, short: AtomicU64::new(0) }
+        Ok(Self { args, amount, cpu, short: AtomicU64::new(0) })
     }
 
     /// The rows of a message that are kept.

@@ -11,6 +11,7 @@ use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use farpoint_io::{Cloud, Format};
+use farpoint_pipeline::Taken;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -32,6 +33,14 @@ pub(crate) struct Subject<'a> {
     pub(crate) usable: usize,
     /// What points up; guessed unless given.
     pub(crate) up: Option<Up>,
+}
+
+impl<'a> Subject<'a> {
+    /// A cloud with its order.
+    pub(crate) fn of(taken: &'a Taken<'_>, up: Option<Up>) -> Self {
+        let Taken { name, cloud, .. } = taken;
+        Self { input: Path::new(name), cloud, usable: taken.usable(), up }
+    }
 }
 
 /// What a page shows.

@@ -2,6 +2,7 @@
 
 pub(crate) mod length;
 pub(crate) mod levels;
+pub(crate) mod listed;
 pub(crate) mod points;
 pub(crate) mod selection;
 pub(crate) mod unit;

@@ -138,7 +138,12 @@ pub fn prepare<'a>(
 }
 
 /// Tells `notes` which of `all` rows are `bad` and which are `zeros`, and what is done with them.
-pub fn tell_rows(name: &str, drop_zeros: bool, [all, bad, zeros]: [usize; 3], notes: &mut Notes) {
+pub(crate) fn tell_rows(
+    name: &str,
+    drop_zeros: bool,
+    [all, bad, zeros]: [usize; 3],
+    notes: &mut Notes,
+) {
     let many = zeros as f64 > MANY_ZEROS * all as f64;
     let [all, unusable, empty] = [all, bad, zeros].map(count);
     if bad > 0 {
@@ -157,7 +162,7 @@ pub fn tell_rows(name: &str, drop_zeros: bool, [all, bad, zeros]: [usize; 3], no
 }
 
 /// Tells `notes` what was subtracted before sampling in single precision.
-pub fn tell_narrowed(name: &str, [x, y, z]: [f64; 3], notes: &mut Notes) {
+pub(crate) fn tell_narrowed(name: &str, [x, y, z]: [f64; 3], notes: &mut Notes) {
     notes.note(format!(
         "{name}: sampled in single precision, after subtracting the minimum corner ({x}, {y}, {z}); what is \
          written keeps its coordinates"

@@ -143,7 +143,7 @@ impl Chosen<'_> {
 ///
 /// # Errors
 /// A text, if the filter asks for a field that is not there.
-pub fn converted(
+pub(crate) fn converted(
     cloud: &Cloud,
     name: &str,
     drop_zeros: bool,
@@ -165,7 +165,7 @@ pub fn converted(
 }
 
 /// Says how many of all rows a filter uses.
-pub fn tell_filtered(name: &str, [all, used]: [usize; 2], notes: &mut Notes) {
+pub(crate) fn tell_filtered(name: &str, [all, used]: [usize; 2], notes: &mut Notes) {
     notes.note(format!("{name}: {} of {} rows are used", count(used), count(all)));
 }
 
@@ -174,7 +174,7 @@ pub fn tell_filtered(name: &str, [all, used]: [usize; 2], notes: &mut Notes) {
 ///
 /// # Errors
 /// A text, if the filter asks for a field that is not there, or if it leaves rows and none can be used.
-pub fn choose<'a>(
+pub(crate) fn choose<'a>(
     cloud: &'a Cloud,
     name: &str,
     rows: Rows,

@@ -41,7 +41,6 @@ mod work;
 mod write;
 
 pub use error::Error;
-pub use job::{Event, Job, Limits, Outputs, Sampled, Sizes};
-#[doc(hidden)]
-pub use memory::PROCESS;
+pub use job::{Event, Job, Outputs, Sampled, Sizes};
+pub(crate) use memory::PROCESS;
 pub use run::{open, sample, sample_rows, write_rows};
