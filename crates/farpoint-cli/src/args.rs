@@ -12,8 +12,6 @@ mod neighbors;
 mod numbers;
 mod place;
 mod samplers;
-mod selection;
-mod size;
 mod view;
 mod which;
 
@@ -26,11 +24,9 @@ pub(crate) use generate::{Generate, Made};
 pub(crate) use manual::{Completions, Man};
 pub(crate) use many::{Found, Many};
 pub(crate) use neighbors::Neighbors;
-pub(crate) use numbers::{Count, Length, Ratio};
-pub(crate) use place::{Device, Run, StartAt, Where};
+pub(crate) use numbers::{Count, Length, Ratio, Size};
+pub(crate) use place::{Device, Run, Selection, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
-pub(crate) use selection::Selection;
-pub(crate) use size::Size;
 pub(crate) use view::{Shown, View};
 pub(crate) use which::Which;
 

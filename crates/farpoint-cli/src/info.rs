@@ -42,8 +42,8 @@ fn merged(args: &args::Info) -> Result<()> {
     let merged = open_merged(&paths, &args.reading.options(), None, &watch)?;
     let scan = merged.scan();
     let (found, files) = if args.points || scan.bounds().is_none() {
-        let read = read_merged(&merged, &watch)?;
-        (of_cloud(read.name, &read.cloud, args), read.joined)
+        let (cloud, files, _) = read_merged(&merged, &watch)?;
+        (of_cloud(scan.name().to_owned(), &cloud, args), files)
     } else {
         let head = scan.head();
         let description = Description {
@@ -58,10 +58,10 @@ fn merged(args: &args::Info) -> Result<()> {
             scale: head.scale(),
             ..Description::empty()
         };
-        (description, Some(Joined::of_headers(&merged)))
+        (description, Joined::of_headers(&merged))
     };
     let (mut object, mut table) = (found.as_json(), found.as_table());
-    files.iter().for_each(|files| report::add_files(files, &mut object, &mut table));
+    report::add_files(&files, &mut object, &mut table);
     report::print(&args.report, object, &table, false)
 }
 

@@ -1,13 +1,13 @@
 //! From files to points, with the warnings a user should see.
 
 use crate::args::{self, Length, Many, Selection};
+use crate::check;
 use crate::progress::Shown;
-use crate::{check, messages};
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, Filter, ReadOptions};
 pub use farpoint_pipeline::text::name;
-use farpoint_pipeline::{Notes, Rows, expand};
 pub use farpoint_pipeline::{Points, each_precision, narrowed};
+use farpoint_pipeline::{Rows, expand};
 use std::path::{Path, PathBuf};
 
 /// Reads a file; returns the seconds too.
@@ -17,8 +17,7 @@ use std::path::{Path, PathBuf};
 /// If the file can't be read; the text names it.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<(Cloud, f64)> {
     let filter = Filter::default();
-    let read = farpoint_pipeline::read(path, options, &filter, true, &Shown::default())?;
-    Ok((read.cloud, read.seconds))
+    Ok(farpoint_pipeline::read(path, options, &filter, true, &Shown::default())?)
 }
 
 /// The files that are one cloud: the one that is named or, with `--merge`, all that are found, in sorted order.
@@ -41,19 +40,13 @@ pub(crate) fn paths(first: &Path, more: &[PathBuf], recursive: bool) -> Result<V
 /// Applies `--drop-zeros` and `--f32`, and warns of what a user may not expect in the file at `path`.
 pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: args::Rows) -> Result<Points<'a>> {
     let rows = Rows { drop_zeros: args.drop_zeros, single: args.f32 };
-    noted(|notes| farpoint_pipeline::prepare(cloud, &name(path), rows, notes))
+    let points = farpoint_pipeline::prepare(cloud, &name(path), rows, &Shown::default());
+    points.map_err(|error| anyhow!(error))
 }
 
 /// The unit of a file in meters, as far as a length such as `5cm` among `given` has a unit of its own; the names of
 /// the options are for messages.
 pub(crate) fn unit(cloud: &Cloud, path: &Path, given: &[(&str, Option<Length>)]) -> Result<f64> {
-    noted(|notes| farpoint_pipeline::unit(cloud, &name(path), given, notes))
-}
-
-/// Does work and writes what it notes.
-fn noted<R>(work: impl FnOnce(&mut Notes) -> Result<R, String>) -> Result<R> {
-    let mut notes = Notes::default();
-    let result = work(&mut notes);
-    messages::pass_on(&notes);
-    result.map_err(|error| anyhow!(error))
+    let unit = farpoint_pipeline::unit(cloud, &name(path), given, &Shown::default());
+    unit.map_err(|error| anyhow!(error))
 }

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
 /// The page that is asked for and where it goes: of the order that was just computed.
 fn page<'a>(args: &'a args::Order, taken: &Taken<'_>) -> Result<Option<(&'a Path, Page)>> {
     let Some(path) = &args.shown.view else { return Ok(None) };
-    let sequence = Sequence::first(&taken.outcome, args.shown.most().0);
+    let sequence = Sequence::first(&taken.finished.outcome, args.shown.most().0);
     let page = Page::of(&Subject::of(taken, args.up), sequence, &Panes::default())?;
     Ok(Some((path, page)))
 }

@@ -1,13 +1,14 @@
 //! A cloud that is read whole: read, choose rows, sample, arrange, write.
 
+use crate::cloud::choose::{choose, converted};
 use crate::cloud::levels::levels;
 use crate::disk::Error;
-use crate::notes::{Stage, Watch, noted};
-use crate::source::{Joined, Read, Source};
-use crate::{Chosen, Files, Finished, Job, Length, Method, Outcome, Points, Request, Wanted};
-use crate::{choose, converted, unit};
+use crate::merged::read_merged;
+use crate::notes::{Stage, Watch};
+use crate::text::name;
+use crate::{Chosen, Files, Finished, Job, Method, Outcome, Points, Request, Wanted, unit};
 use farpoint::{Amount, Start};
-use farpoint_io::{Cloud, Column, Copc, WriteOptions, memory};
+use farpoint_io::{Cloud, Column, Copc, Filter, Format, Merged, ReadOptions, WriteOptions, memory};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -17,7 +18,8 @@ use std::time::Instant;
 pub struct InMemory<'a> {
     pub(crate) request: &'a Request,
     pub(crate) files: Files<'a>,
-    pub(crate) source: Source,
+    /// The files as one cloud, if they are.
+    pub(crate) merged: Option<Merged>,
 }
 
 /// A cloud with the points that were chosen of it.
@@ -25,21 +27,59 @@ pub struct InMemory<'a> {
 pub struct Taken<'a> {
     request: &'a Request,
     files: Files<'a>,
-    /// What it is called.
-    pub name: String,
     /// All of it.
     pub cloud: Cloud,
-    /// The sample.
-    pub outcome: Outcome,
-    /// Rows that could be chosen: all, or those that were listed.
-    pub points: usize,
+    /// What came of it so far.
+    pub finished: Finished,
     /// The unit of the cloud in meters.
     unit: f64,
     /// Whether it was sampled in single precision.
     single: bool,
-    /// Seconds of reading.
-    read: f64,
-    joined: Option<Joined>,
+}
+
+/// Reads a file: of COPC only the nodes that the filter can use rows of. `unused` says that a warning tells which
+/// options mean nothing to its format. Returns the seconds, too.
+///
+/// # Errors
+/// If the file can't be read; the text names it.
+pub fn read(
+    path: &Path,
+    options: &ReadOptions,
+    filter: &Filter,
+    unused: bool,
+    watch: &dyn Watch,
+) -> Result<(Cloud, f64), farpoint_io::Error> {
+    let name = name(path);
+    watch.stage(Stage::Reading, &name);
+    let start = Instant::now();
+    let cloud = farpoint_io::read_for(path, options, filter)?;
+    let seconds = start.elapsed().as_secs_f64();
+    watch.stage(Stage::Between, "");
+    if unused {
+        unused_options(&name, &cloud, options, watch);
+    }
+    if let Some([read, all]) = cloud.nodes_read() {
+        watch.note(&format!("{name}: {read} of {all} nodes are read"));
+    }
+    watch.warnings(&name, cloud.warnings());
+    Ok((cloud, seconds))
+}
+
+/// Warns of options that mean nothing to the format.
+fn unused_options(name: &str, cloud: &Cloud, options: &ReadOptions, watch: &dyn Watch) {
+    let Some(format) = cloud.format() else { return };
+    let other = format != Format::Mcap;
+    let text = matches!(format, Format::Text | Format::Raw);
+    for (unused, option, kind) in [
+        (options.xyz.is_some() && !text, "--xyz", "text and raw files"),
+        (options.columns.is_some() && format != Format::Raw, "--columns", "raw files"),
+        (other && options.topic.is_some(), "--topic", "MCAP recordings"),
+        (other && options.message.is_some(), "--message", "MCAP recordings"),
+    ] {
+        if unused {
+            watch.warn(&format!("{name}: {option} is for {kind} and changes nothing in {format}"));
+        }
+    }
 }
 
 impl<'a> InMemory<'a> {
@@ -48,18 +88,30 @@ impl<'a> InMemory<'a> {
     /// # Errors
     /// If it can't be read, if none of its rows can be used, or if what is asked for can't be had of it.
     pub fn sample(self, watch: &dyn Watch) -> Result<Taken<'a>, Error> {
-        let Self { request, files, source } = self;
-        let Read { cloud, name, seconds: read, joined } = source.read(request, watch)?;
+        let Self { request, files, merged } = self;
+        let Request { reading, filter, .. } = request;
+        let (name, cloud, joined, read) = match &merged {
+            Some(merged) => {
+                let (cloud, joined, seconds) = read_merged(merged, watch)?;
+                (merged.scan().name().to_owned(), cloud, Some(joined), seconds)
+            }
+            None => {
+                let path = &files.inputs[0];
+                let (cloud, seconds) = read(path, reading, filter, request.command, watch)?;
+                (name(path), cloud, None, seconds)
+            }
+        };
         let (outcome, points, unit, single) = match request.wanted {
             Wanted::All => {
-                let Request { rows, filter, .. } = request;
-                let rows =
-                    noted(watch, |notes| converted(&cloud, &name, rows.drop_zeros, filter, notes))?;
+                let rows = converted(&cloud, &name, request.rows.drop_zeros, filter, watch)?;
                 (Outcome::of_rows(rows), cloud.len(), request.unit(&cloud, &name, watch)?, false)
             }
             _ => sampled(request, &files, &cloud, &name, watch)?,
         };
-        Ok(Taken { request, files, name, cloud, outcome, points, unit, single, read, joined })
+        let (points, samples) = (points as u64, outcome.indices.len() as u64);
+        let (write, disk) = (None, None);
+        let finished = Finished { name, points, samples, read, write, joined, disk, outcome };
+        Ok(Taken { request, files, cloud, finished, unit, single })
     }
 }
 
@@ -70,7 +122,7 @@ fn sampled(
     name: &str,
     watch: &dyn Watch,
 ) -> Result<(Outcome, usize, f64, bool), Error> {
-    let input = noted(watch, |notes| choose(cloud, name, request.rows, &request.filter, notes))?;
+    let input = choose(cloud, name, request.rows, &request.filter, watch)?;
     let input = match &request.listed {
         Some(listed) => {
             let listed = listed.read(input.points.len())?;
@@ -99,7 +151,7 @@ fn sampled(
 impl Taken<'_> {
     /// How many points could be chosen: without those of NaN and infinity.
     pub fn usable(&self) -> usize {
-        self.points - self.outcome.dropped
+        self.finished.points as usize - self.finished.outcome.dropped
     }
 
     /// Writes the outputs.
@@ -111,58 +163,44 @@ impl Taken<'_> {
         let Files { output, indices, .. } = self.files;
         if let Some(path) = output {
             let options = self.arrange(path);
-            if self.outcome.made.is_some() && self.request.command {
-                let what =
-                    format!("{}: centroids keep no attributes but their positions", self.name);
-                noted(watch, |notes| notes.note(what));
+            let Finished { name, outcome, .. } = &self.finished;
+            if outcome.made.is_some() && self.request.command {
+                watch.note(&format!("{name}: centroids keep no attributes but their positions"));
             }
-            let (cloud, to) = (self.outcome.made.as_ref().unwrap_or(&self.cloud), path.display());
-            watch.stage(Stage::Writing, &to.to_string());
-            let warnings = farpoint_io::write(path, cloud, &self.outcome.indices, &options)?;
+            let cloud = outcome.made.as_ref().unwrap_or(&self.cloud);
+            let to = path.display().to_string();
+            watch.stage(Stage::Writing, &to);
+            let warnings = farpoint_io::write(path, cloud, &outcome.indices, &options)?;
             watch.stage(Stage::Between, "");
-            noted(watch, |notes| {
-                warnings.iter().for_each(|warning| notes.warn(format!("{to}: {warning}")));
-            });
+            watch.warnings(&to, &warnings);
         }
+        let outcome = &mut self.finished.outcome;
         if let Some(path) = indices {
-            if self.request.sorted && self.outcome.made.is_none() {
-                self.outcome.indices.sort_unstable();
+            if self.request.sorted && outcome.made.is_none() {
+                outcome.indices.sort_unstable();
             }
             watch.stage(Stage::Indices, "");
-            farpoint_io::write_indices(path, &self.outcome.indices)?;
+            farpoint_io::write_indices(path, &outcome.indices)?;
             watch.stage(Stage::Between, "");
         }
         let wrote = output.is_some() || indices.is_some();
-        Ok(self.finished(wrote.then(|| start.elapsed().as_secs_f64())))
-    }
-
-    /// What came of it, where writing took so many seconds.
-    pub fn finished(self, write: Option<f64>) -> Finished {
-        Finished {
-            name: self.name,
-            points: self.points as u64,
-            samples: self.outcome.indices.len() as u64,
-            read: self.read,
-            write,
-            joined: self.joined,
-            disk: None,
-            outcome: self.outcome,
-        }
+        self.finished.write = wrote.then(|| start.elapsed().as_secs_f64());
+        Ok(self.finished)
     }
 
     /// Brings the sample into the form in which it is written: in the order of the input where that is asked for, with the
     /// column `spacing` of an order, or as the levels of COPC. Returns the options to write it with.
     fn arrange(&mut self, output: &Path) -> WriteOptions {
-        let Self { request, outcome, cloud, single, .. } = self;
+        let Self { request, cloud, single, .. } = self;
+        let Outcome { indices, distances, made, .. } = &mut self.finished.outcome;
         let copc = request.is_copc(output);
-        let levels =
-            copc.then(|| levels(request.copc.as_ref(), &outcome.distances, cloud, *single));
+        let levels = copc.then(|| levels(request.copc.as_ref(), distances, cloud, *single));
         // Of the points in COPC those of a node are sorted in any case.
-        if request.sorted && outcome.made.is_none() && !copc {
-            outcome.indices.sort_unstable();
+        if request.sorted && made.is_none() && !copc {
+            indices.sort_unstable();
         }
         if request.wanted == Wanted::Order && !copc {
-            add_spacing(cloud, &outcome.indices, &outcome.distances, *single);
+            add_spacing(cloud, indices, distances, *single);
         }
         request.writing(self.unit).copc(levels)
     }
@@ -177,9 +215,8 @@ impl Request {
         };
         let option = |option: &str| format!("{}{option}", if self.command { "--" } else { "" });
         let [amount, scale] = [amount, "scale"].map(option);
-        let lengths: [(&str, Option<Length>); 2] =
-            [(&amount, self.wanted.length()), (&scale, self.scale)];
-        Ok(noted(watch, |notes| unit(cloud, name, &lengths, notes))?)
+        let lengths = [(&*amount, self.wanted.length()), (&*scale, self.scale)];
+        Ok(unit(cloud, name, &lengths, watch)?)
     }
 
     /// Returns its job on these points. An exact algorithm without a start begins at the first row that can be used.

@@ -18,16 +18,6 @@ impl Notes {
         self.0.push((kind, text.to_owned()));
     }
 
-    /// Adds a warning.
-    pub fn warn(&mut self, text: impl Into<String>) {
-        self.0.push((Kind::Warning, text.into()));
-    }
-
-    /// Adds a note.
-    pub fn note(&mut self, text: impl Into<String>) {
-        self.0.push((Kind::Note, text.into()));
-    }
-
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (Kind, &str)> {
         self.0.iter().map(|(kind, text)| (*kind, text.as_str()))
@@ -61,6 +51,21 @@ pub trait Watch: Sync {
     /// Hears a warning or a note.
     fn tell(&self, _kind: Kind, _text: &str) {}
 
+    /// Hears a warning.
+    fn warn(&self, text: &str) {
+        self.tell(Kind::Warning, text);
+    }
+
+    /// Hears a note.
+    fn note(&self, text: &str) {
+        self.tell(Kind::Note, text);
+    }
+
+    /// Hears the warnings of a file.
+    fn warnings(&self, of: &str, warnings: &[String]) {
+        warnings.iter().for_each(|warning| self.warn(&format!("{of}: {warning}")));
+    }
+
     /// Hears what was done, for who wants to know all, and how.
     fn did(&self, _what: &str, _how: &str) {}
 
@@ -73,12 +78,4 @@ pub trait Watch: Sync {
     fn goes_on(&self) -> bool {
         true
     }
-}
-
-/// Does work and passes on what it notes.
-pub(crate) fn noted<R>(watch: &dyn Watch, work: impl FnOnce(&mut Notes) -> R) -> R {
-    let mut notes = Notes::default();
-    let result = work(&mut notes);
-    notes.iter().for_each(|(kind, text)| watch.tell(kind, text));
-    result
 }

@@ -1,15 +1,15 @@
 //! How a request is carried out on a cloud: in memory, or through the disk. What can be refused is refused here, before a
 //! point is read.
 
-use crate::disk::{self, Error, PROCESS};
+use crate::disk::{self, Error};
 use crate::in_memory::InMemory;
-use crate::notes::{Watch, noted};
-use crate::source::{Joined, Source, in_parts, open_merged};
+use crate::merged::{Joined, in_parts, open_merged};
+use crate::notes::Watch;
 use crate::text::{bytes, name};
 use crate::through_disk::ThroughDisk;
 use crate::{Choice, Files, Finished, Method, Request};
 use farpoint::Algorithm;
-use farpoint_io::{Scalar, Scan, memory, summary};
+use farpoint_io::{Merged, Scan, memory};
 use std::fs;
 use std::path::Path;
 
@@ -69,7 +69,7 @@ impl Request {
                 }
                 self.through(scan, memory, None, files).map(Plan::ThroughDisk)
             }
-            None => Ok(Plan::InMemory(self.whole(Source::File(path.clone()), files))),
+            None => Ok(Plan::InMemory(self.whole(None, files))),
         }
     }
 
@@ -87,9 +87,8 @@ impl Request {
             None => self.lacking(&files, merged.scan().name(), needed, watch),
         };
         let Some(memory) = memory else {
-            return Ok(Plan::InMemory(self.whole(Source::Merged(Box::new(merged)), files)));
+            return Ok(Plan::InMemory(self.whole(Some(merged), files)));
         };
-        self.fits_the_disk(&files, merged.scan().name())?;
         let (scan, joined) = in_parts(merged, memory, watch)?;
         self.through(scan, memory, Some(joined), files).map(Plan::ThroughDisk)
     }
@@ -103,14 +102,8 @@ impl Request {
         files: Files<'a>,
         watch: &dyn Watch,
     ) -> Result<InMemory<'a>, Error> {
-        let source = match files.merge {
-            true => {
-                let merged = open_merged(files.inputs, &self.reading, None, watch)?;
-                Source::Merged(Box::new(merged))
-            }
-            false => Source::File(files.inputs[0].clone()),
-        };
-        Ok(self.whole(source, files))
+        let open = || open_merged(files.inputs, &self.reading, None, watch);
+        Ok(self.whole(files.merge.then(open).transpose()?, files))
     }
 
     /// Plans the work on one file through the disk, whatever its size, with so many bytes of memory.
@@ -123,13 +116,12 @@ impl Request {
         memory: u64,
     ) -> Result<ThroughDisk<'a>, Error> {
         let path = &files.inputs[0];
-        self.fits_the_disk(&files, &name(path))?;
         let scan = disk::open(path, &self.reading, memory)?.filtered(self.filter.clone())?;
         self.through(scan, memory, None, files)
     }
 
-    fn whole<'a>(&'a self, source: Source, files: Files<'a>) -> InMemory<'a> {
-        InMemory { request: self, files, source }
+    fn whole<'a>(&'a self, merged: Option<Merged>, files: Files<'a>) -> InMemory<'a> {
+        InMemory { request: self, files, merged }
     }
 
     fn through<'a>(
@@ -229,7 +221,7 @@ impl Request {
             "{name}: would take about {most} of memory, {left} are free; sampled through the disk with {taken} \
              (--memory and --spool set how much and where)"
         );
-        noted(watch, |notes| notes.note(what));
+        watch.note(&what);
         Some(memory)
     }
 
@@ -259,34 +251,6 @@ impl Request {
         }))
     }
 
-    /// Bytes that sampling a file in memory takes, at most.
-    pub(crate) fn memory_of(&self, scan: &Scan) -> u64 {
-        let number = if scan.is_single() { 4 } else { 8 };
-        let row = scan.stride().map(|stride| stride as u64);
-        let row = row.unwrap_or_else(|| mean(scan.bytes(), scan.len(), number));
-        self.estimate(scan.len(), row, number)
-    }
-
-    /// The same of a file that can't be read in parts, by its header; `None` where that does not say enough.
-    fn memory_of_header(&self, path: &Path) -> Option<u64> {
-        let about = summary(path, &self.reading).ok()??;
-        let single = about.fields.first().is_some_and(|field| field.kind == Scalar::F32);
-        let number = if single { 4 } else { 8 };
-        let length = fs::metadata(path).ok()?.len();
-        Some(self.estimate(about.points, mean(length, about.points, number), number))
-    }
-
-    /// Bytes for so many points of so many bytes each, with coordinates of `number` bytes. Measured with 3,000 to 4
-    /// million points in PLY, NPY, LAZ, text and E57, a quarter of them and all.
-    fn estimate(&self, points: u64, row: u64, number: u64) -> u64 {
-        let amount = self.wanted.amount(1.0);
-        let samples = amount.limit(points as usize).map_or(points, |samples| samples as u64);
-        // The rows, coordinates and what sampling makes of them; of samples the output.
-        let sampling = points.saturating_mul(3 * row + 12 * number);
-        let output = samples.saturating_mul(2 * row + 4 * number);
-        sampling.saturating_add(output).saturating_add(PROCESS)
-    }
-
     /// The error, with the memory that suffices where sampling in memory takes less than through the disk.
     pub(crate) fn least(&self, whole: Option<u64>, error: Error) -> Error {
         match (error, whole) {
@@ -307,9 +271,4 @@ fn refuse(wrong: bool, what: &str) -> Result<(), Error> {
 /// What is taken of free memory.
 fn share(free: u64) -> u64 {
     (free as f64 * FREE) as u64
-}
-
-/// Bytes of a row, where rows differ.
-fn mean(length: u64, points: u64, number: u64) -> u64 {
-    (length / points.max(1)).max(3 * number)
 }

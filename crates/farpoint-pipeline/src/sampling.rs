@@ -1,8 +1,7 @@
 //! A sampler with all that was requested of it, exact or approximate, run on the chosen device: the one place where files
 //! are sampled in memory.
 
-use crate::cloud::points::Points;
-use crate::source::Joined;
+use crate::merged::Joined;
 use crate::{Chosen, Method, Where, each_chosen};
 use farpoint::approximate::{ApproximateSampler, Details};
 use farpoint::{
@@ -44,21 +43,6 @@ impl Job {
             Method::Approximate(method) => Self::Approximate(approximate(method, start)),
             Method::Centroids(method) => Self::Centroids(approximate(method, start)),
         }
-    }
-
-    /// Bytes that it takes on the CPU at least, besides the cloud: a copy of the coordinates with
-    /// distances, and as much again for most algorithms, which order the copy. Measured: 37 to 53
-    /// bytes for each point in single precision, 82 for fastpoint.
-    pub fn bytes(&self, points: &Chosen<'_>) -> u64 {
-        let points = &points.points;
-        let plain = match self {
-            Self::Exact(job) => {
-                matches!(job.algorithm.name(), "auto" | "naive" | "reference" | "persistent")
-            }
-            Self::Approximate(_) | Self::Centroids(_) => true,
-        };
-        let size = if matches!(points, Points::F32(_)) { 4 } else { 8 };
-        points.len() as u64 * size * if plain { 4 } else { 8 }
     }
 
     /// Returns the rows that it chooses of points, on a CPU.

@@ -1,11 +1,11 @@
 //! A cloud that is larger than memory: what is told of its way through the disk.
 
+use crate::cloud::choose::{tell_filtered, tell_narrowed, tell_rows};
 use crate::disk::{self, Error, Event, Outputs};
-use crate::notes::{Stage, Watch, noted};
-use crate::source::Joined;
+use crate::merged::Joined;
+use crate::notes::{Stage, Watch};
 use crate::text::count;
 use crate::{Files, Finished, Outcome, Request, Tiles};
-use crate::{tell_filtered, tell_narrowed, tell_rows};
 use farpoint::backend::granted_here;
 use farpoint_io::Scan;
 use rayon::ThreadPoolBuilder;
@@ -30,12 +30,7 @@ impl ThroughDisk<'_> {
     pub fn run(self, watch: &dyn Watch) -> Result<Finished, Error> {
         let Self { request, files, scan, memory, joined } = self;
         let name = scan.name();
-        let warned = |of: &str, warnings: &[String]| {
-            noted(watch, |notes| {
-                warnings.iter().for_each(|warning| notes.warn(format!("{of}: {warning}")));
-            });
-        };
-        warned(name, scan.warnings());
+        watch.warnings(name, scan.warnings());
         let unit = request.unit(scan.head(), name, watch)?;
         let (job, options) = (request.disk_job(unit, memory), request.writing(unit));
         let points = files.output.map(|path| (path, &options));
@@ -48,7 +43,7 @@ impl ThroughDisk<'_> {
         let least = |error| request.least(Some(request.memory_of(&scan)), error);
         let sampled = sampled.map_err(least)?;
         let to = files.output.unwrap_or(Path::new(name)).display().to_string();
-        warned(&to, &sampled.warnings);
+        watch.warnings(&to, &sampled.warnings);
         let [read, sampling, write] = sampled.seconds;
         let (tiles, bands, spooled) = (sampled.tiles, sampled.bands, sampled.spooled);
         Ok(Finished {
@@ -75,21 +70,21 @@ impl ThroughDisk<'_> {
 fn told(request: &Request, scan: &Scan, event: Event, watch: &dyn Watch) -> bool {
     let name = scan.name();
     match event {
-        Event::Surveyed { rows: all, bad, zeros, corner } => noted(watch, |notes| {
+        Event::Surveyed { rows: all, bad, zeros, corner } => {
             let [all, mut bad, zeros] = [all, bad, zeros].map(|n| n as usize);
             if !scan.filter().is_empty() {
-                tell_filtered(name, [all, all - bad], notes);
+                tell_filtered(name, [all, all - bad], watch);
                 bad = 0;
             }
-            tell_rows(name, request.rows.drop_zeros, [all, bad, zeros], notes);
+            tell_rows(name, request.rows.drop_zeros, [all, bad, zeros], watch);
             if let (true, Some(folder)) = (request.limits.resume, &request.limits.spool) {
-                let folder = folder.display();
-                notes.note(format!("{folder}: holds no run to go on with; this one begins anew"));
+                let what = "holds no run to go on with; this one begins anew";
+                watch.note(&format!("{}: {what}", folder.display()));
             }
             if let Some(corner) = corner {
-                tell_narrowed(name, corner, notes);
+                tell_narrowed(name, corner, watch);
             }
-        }),
+        }
         Event::Spooled { tiles, resumed } => {
             let done = if resumed { "the interrupted run's" } else { "made" };
             watch.did(&format!("spool of {} tiles", count(tiles)), done);

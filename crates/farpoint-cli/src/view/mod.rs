@@ -6,11 +6,10 @@ mod page;
 mod panes;
 mod places;
 mod prefixes;
-mod sequence;
 
 pub(crate) use page::{Page, Subject};
 pub(crate) use panes::{Chosen, Pane, Panes};
-pub(crate) use sequence::Sequence;
+pub(crate) use prefixes::Sequence;
 
 use crate::messages::note;
 use crate::output::{count, write_file};
@@ -29,12 +28,12 @@ pub(crate) fn run(args: &args::View) -> Result<()> {
     let (request, watch) = (args.request()?, Shown::default());
     let inputs = std::slice::from_ref(&args.input.input);
     let files = Files { inputs, merge: false, output: None, indices: None };
-    let taken = request.in_memory(files, &watch)?.sample(&watch)?;
+    let mut taken = request.in_memory(files, &watch)?.sample(&watch)?;
     let start = Instant::now();
-    let sequence = Sequence::first(&taken.outcome, args.points.0);
+    let sequence = Sequence::first(&taken.finished.outcome, args.points.0);
     write(&args.output, &Page::of(&Subject::of(&taken, args.up), sequence, &Panes::default())?)?;
-    let finished = taken.finished(Some(start.elapsed().as_secs_f64()));
-    let (object, table) = report::of(&finished, Some(&args.output));
+    taken.finished.write = Some(start.elapsed().as_secs_f64());
+    let (object, table) = report::of(&taken.finished, Some(&args.output));
     report::print(&args.report, object, &table, args.output == Path::new("-"))
 }
 

@@ -4,8 +4,7 @@ use super::attributes::Attributes;
 use super::encode::{html, json, packer, rising, tag};
 use super::panes::{Located, Panes, Stored};
 use super::places::Places;
-use super::prefixes::Prefixes;
-use super::sequence::Sequence;
+use super::prefixes::{Prefixes, Sequence};
 use crate::picture::{Unit, Up, still};
 use anyhow::Result;
 use base64::Engine as _;
@@ -38,8 +37,8 @@ pub(crate) struct Subject<'a> {
 impl<'a> Subject<'a> {
     /// A cloud with its order.
     pub(crate) fn of(taken: &'a Taken<'_>, up: Option<Up>) -> Self {
-        let Taken { name, cloud, .. } = taken;
-        Self { input: Path::new(name), cloud, usable: taken.usable(), up }
+        let input = Path::new(&taken.finished.name);
+        Self { input, cloud: &taken.cloud, usable: taken.usable(), up }
     }
 }
 

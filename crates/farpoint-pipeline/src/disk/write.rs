@@ -3,8 +3,8 @@
 use crate::disk::error::Error;
 use crate::disk::job::{Job, Outputs};
 use crate::disk::memory;
+use crate::disk::run::Work;
 use crate::disk::sort::{GoingOn, Rows};
-use crate::disk::work::Work;
 use farpoint::backend::memory as fallible;
 use farpoint_io::{Cloud, Scan, WriteOptions, write_indices_in_blocks};
 use farpoint_tiles::Key;
