@@ -63,13 +63,7 @@ pub(crate) fn ordering(args: &args::Order) -> Result<()> {
         args.filters.of_cell().is_none(),
         "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
     );
-    match args.run.sampler.method {
-        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm),
-        Method::Approximate(method) => bail!(
-            "--algorithm {method}: an approximate sampler, which can't put a cloud into \
-             farthest-first order; choose an exact algorithm"
-        ),
-    }
+    exact_only(&args.run, &args.place)
 }
 
 /// What `farpoint order` writes and reports, with these inputs.
@@ -87,14 +81,7 @@ const PAGE: usize = 5_000_000;
 
 /// All of `farpoint view`.
 pub(crate) fn view(args: &args::View) -> Result<()> {
-    let Run { sampler, .. } = &args.run;
-    match sampler.method {
-        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
-        Method::Approximate(method) => bail!(
-            "--algorithm {method}: an approximate sampler, which can't put a cloud into \
-             farthest-first order; choose an exact algorithm"
-        ),
-    }
+    exact_only(&args.run, &args.place)?;
     page(args.points)?;
     file("--output", &args.output, &["html", "htm"], &[&args.input.input])?;
     report(&args.report, &[&args.input.input, &args.output])?;
@@ -306,6 +293,17 @@ pub(crate) fn device(
             at.present().map_err(|error| anyhow!("--gpu: {error}"))
         }
         Device::Auto => Ok(()),
+    }
+}
+
+/// Refuses samplers that have no order.
+fn exact_only(run: &Run, place: &Where) -> Result<()> {
+    match run.sampler.method {
+        Method::Exact(algorithm) => exact(run, place, algorithm),
+        Method::Approximate(method) => bail!(
+            "--algorithm {method}: an approximate sampler, which can't put a cloud into \
+             farthest-first order; choose an exact algorithm"
+        ),
     }
 }
 

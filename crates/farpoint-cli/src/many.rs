@@ -73,42 +73,23 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
             "{option} is for a single file; leave it out, or sample one file without --output-dir"
         );
     }
-    Asked {
-        first: &args.input.input,
-        many: &args.many,
-        request: on_one_gpu(args.request()?)?,
-        writing: &args.output.writing,
-        report: &args.report,
-        verb: "sampling",
-    }
-    .run()
+    let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
+    let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "sampling");
+    Asked { first, many, request, writing, report, verb }.run()
 }
 
 /// `farpoint order`.
 pub(crate) fn order(args: &Order) -> Result<()> {
     check::ordering(args)?;
-    Asked {
-        first: &args.input.input,
-        many: &args.many,
-        request: on_one_gpu(args.request()?)?,
-        writing: &args.output.writing,
-        report: &args.report,
-        verb: "ordering",
-    }
-    .run()
+    let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
+    let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "ordering");
+    Asked { first, many, request, writing, report, verb }.run()
 }
 
 /// `farpoint convert`.
 pub(crate) fn convert(args: &Convert) -> Result<()> {
-    Asked {
-        first: &args.input,
-        many: &args.many,
-        request: args.request()?,
-        writing: &args.writing,
-        report: &args.report,
-        verb: "converting",
-    }
-    .run()
+    let Convert { input: first, many, writing, report, .. } = args;
+    Asked { first, many, request: args.request()?, writing, report, verb: "converting" }.run()
 }
 
 /// Files side by side share one GPU.

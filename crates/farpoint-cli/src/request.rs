@@ -1,8 +1,8 @@
 //! The requests that the options of commands make.
 
 use crate::args::{
-    self, Approximate, Convert, Estimator, Input, Keep, Method, NpduOrder, Order, Run, Sample,
-    View, Writing,
+    self, Approximate, Convert, Estimator, Filters, Input, Keep, Method, NpduOrder, Order, Run,
+    Sample, View, Where, Writing,
 };
 use anyhow::{Result, anyhow, bail};
 use farpoint::approximate;
@@ -25,14 +25,14 @@ impl Sample {
     /// What to do with each file.
     pub(crate) fn request(&self) -> Result<Request> {
         let memory = self.memory.map(|size| size.0);
+        let wanted = self.wanted.asked()?;
+        let request = sampled(wanted, &self.input, &self.filters, &self.run, &self.place)?;
         Ok(Request {
-            filter: self.filters.filter().map_err(|wrong| anyhow!(wrong))?,
             method: method(&self.run, Some(&self.approximate)),
             sorted: self.output.sorted,
-            place: self.place.place(),
             limits: Limits { memory, spool: self.spool.clone(), resume: self.resume },
             statistics: self.stats,
-            ..written(self.wanted.asked()?, &self.output.writing)?.of(&self.input, &self.run)
+            ..written(request, &self.output.writing)?
         })
     }
 }
@@ -40,23 +40,16 @@ impl Sample {
 impl Order {
     /// What to do with each file.
     pub(crate) fn request(&self) -> Result<Request> {
-        Ok(Request {
-            filter: self.filters.filter().map_err(|wrong| anyhow!(wrong))?,
-            place: self.place.place(),
-            ..written(Wanted::Order, &self.output.writing)?.of(&self.input, &self.run)
-        })
+        let Self { input, filters, run, place, .. } = self;
+        written(sampled(Wanted::Order, input, filters, run, place)?, &self.output.writing)
     }
 }
 
 impl View {
     /// What to do with the file.
     pub(crate) fn request(&self) -> Result<Request> {
-        let request = Request::new(Wanted::AtMost(self.points.0));
-        Ok(Request {
-            filter: self.filters.filter().map_err(|wrong| anyhow!(wrong))?,
-            place: self.place.place(),
-            ..Asked(Request { command: true, ..request }).of(&self.input, &self.run)
-        })
+        let Self { input, filters, run, place, .. } = self;
+        sampled(Wanted::AtMost(self.points.0), input, filters, run, place)
     }
 }
 
@@ -67,41 +60,41 @@ impl Convert {
             reading: self.reading.options(),
             rows: Rows { drop_zeros: self.drop_zeros, single: false },
             filter: self.filters.filter().map_err(|wrong| anyhow!(wrong))?,
-            ..written(Wanted::All, &self.writing)?.0
+            command: true,
+            ..written(Request::new(Wanted::All), &self.writing)?
         })
     }
 }
 
-/// A request that says what is wanted.
-struct Asked(Request);
-
-/// What is wanted, and how it is written.
-fn written(wanted: Wanted, writing: &Writing) -> Result<Asked> {
-    Ok(Asked(Request {
-        writing: writing.options(None),
-        scale: writing.scale,
-        copc: writing.levels()?,
+/// A request for points of what is read.
+fn sampled(
+    wanted: Wanted,
+    input: &Input,
+    filters: &Filters,
+    run: &Run,
+    place: &Where,
+) -> Result<Request> {
+    Ok(Request {
+        reading: input.reading.options(),
+        rows: Rows { drop_zeros: input.rows.drop_zeros, single: input.rows.f32 },
+        filter: filters.filter().map_err(|wrong| anyhow!(wrong))?,
+        listed: run.selection.listed(),
+        method: method(run, None),
+        start: run.start.as_ref().map(|start| start.with_seed(run.seed.unwrap_or(0))),
+        place: place.place(),
         command: true,
         ..Request::new(wanted)
-    }))
+    })
 }
 
-impl Asked {
-    /// The same, with what is read and how the sampler runs.
-    fn of(self, input: &Input, run: &Run) -> Request {
-        Request {
-            reading: input.reading.options(),
-            rows: Rows { drop_zeros: input.rows.drop_zeros, single: input.rows.f32 },
-            listed: run.selection.listed(),
-            method: method(run, None),
-            start: run.start.as_ref().map(|start| start.with_seed(run.seed.unwrap_or(0))),
-            ..self.0
-        }
-    }
+/// The same, with how it is written.
+fn written(request: Request, writing: &Writing) -> Result<Request> {
+    let (scale, copc) = (writing.scale, writing.levels()?);
+    Ok(Request { writing: writing.options(None), scale, copc, ..request })
 }
 
 /// The sampler that the options ask for.
-pub(crate) fn method(run: &Run, given: Option<&Approximate>) -> files::Method {
+fn method(run: &Run, given: Option<&Approximate>) -> files::Method {
     let method = match run.sampler.method {
         Method::Exact(algorithm) => return files::Method::Exact(algorithm),
         Method::Approximate(method) => given.map_or(method, |given| with(method, given, run)),

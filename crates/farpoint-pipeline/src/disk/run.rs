@@ -13,7 +13,7 @@ use crate::disk::stamp::identity;
 use crate::disk::state::{Start, State};
 use crate::disk::store::SpoolStore;
 use crate::disk::survey::{Survey, starts, survey};
-use crate::disk::write;
+use crate::disk::write::{self, Work};
 use farpoint::backend::caught;
 use farpoint::{Amount, Scalar};
 use farpoint_io::{ReadOptions, Scan, WriteOptions};
@@ -24,14 +24,6 @@ use std::time::Instant;
 
 /// Told what happens; gives whether to go on.
 pub(crate) type Observer<'a> = &'a mut (dyn FnMut(Event) -> bool + Send);
-
-/// A run with everything it works with.
-pub(crate) struct Work<'a> {
-    pub(crate) scan: &'a Scan,
-    pub(crate) job: &'a Job,
-    pub(crate) shares: Shares,
-    pub(crate) folder: Folder,
-}
 
 /// Samples a file through a spool on the disk, with about as much memory as the job allows: the rows that
 /// [`farpoint::reference`] chooses, and the bytes that [`farpoint_io::write`] writes of them. `observer` is told
