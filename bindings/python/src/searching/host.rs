@@ -40,7 +40,7 @@ fn found<'py, T: Scalar + Element>(
     check(sides, k, request, about)?;
     job.check().map_err(|error| error::without_skipping(error, about))?;
     let found = each(py, request.threads, sides, |cpu, x, y, observer| {
-        job.on(cpu).search_with(x, y, observer)
+        job.on(cpu).observe(observer).search(x, y)
     })?;
     let found = found.map_err(|error| error::without_skipping(error, about))?;
     let [x, y] = sides;
@@ -159,7 +159,7 @@ fn all_found<'py, T: Scalar + Element>(
     check(sides, 0, request, about)?;
     job.check_within().map_err(|error| error::without_skipping(error, about))?;
     let found = each(py, request.threads, sides, |cpu, x, y, observer| {
-        job.on(cpu).within_with(x, y, observer)
+        job.on(cpu).observe(observer).within(x, y)
     })?;
     let found = found.map_err(|error| error::without_skipping(error, about))?;
     let (distances, indices, offsets) =

@@ -123,9 +123,10 @@ fn search<T: Scalar, D: Device<T>, X: Points<T> + ?Sized>(
     device: &D,
     progress: &Progress,
 ) -> Result<Found<T>, D::Error> {
-    let (job, observer) = (searcher.on(device), &mut |step| progress.step(step));
+    let mut observer = |step| progress.step(step);
+    let job = searcher.on(device).observe(&mut observer);
     Ok(match all {
-        true => Found::Ragged(job.within_with(x, y, observer)?),
-        false => Found::Places(job.search_with(x, y, observer)?),
+        true => Found::Ragged(job.within(x, y)?),
+        false => Found::Places(job.search(x, y)?),
     })
 }
