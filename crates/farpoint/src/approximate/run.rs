@@ -105,10 +105,10 @@ fn choose<T: Scalar>(
         Method::Grid { keep } => grid::by_count(run, count, keep),
         Method::Morton { bits } => Ok((morton::sample(run, count, bits)?, Details::None)),
         Method::Npdu { window, order } => {
-            npdu::sample(run, &npdu::Job { count, starts, window, order })
+            npdu::sample(run, &npdu::Wanted { count, starts, window, order })
         }
         Method::FastPoint { first, estimator } => {
-            fastpoint::sample(run, &fastpoint::Job { count, starts, first, estimator })
+            fastpoint::sample(run, &fastpoint::Wanted { count, starts, first, estimator })
         }
     }
 }

@@ -60,8 +60,8 @@ fn sample_by<T: Scalar>(
         let alone = Team::alone();
         let team = if cloud.len < SMALL { &alone } else { team };
         let RanOn::Cpu { level, .. } = ran_on else { unreachable!("this is the CPU") };
-        let job = Job { algorithm, cloud: &cloud, team, selection: &mut selection };
-        simd::dispatch(level, job)?;
+        let run = Run { algorithm, cloud: &cloud, team, selection: &mut selection };
+        simd::dispatch(level, run)?;
     }
     let mut indices = Vec::new();
     team.extend(&mut indices, selection.points.len(), |k| cloud.row(selection.points[k]));
@@ -80,14 +80,14 @@ fn sample_by<T: Scalar>(
 pub(super) const SMALL: usize = 1 << 14;
 
 /// What an algorithm is started with.
-struct Job<'a, 'b, T> {
+struct Run<'a, 'b, T> {
     algorithm: Algorithm,
     cloud: &'a Cloud<T>,
     team: &'a Team,
     selection: &'a mut Selection<'b, T>,
 }
 
-impl<T: Scalar> Program<T> for Job<'_, '_, T> {
+impl<T: Scalar> Program<T> for Run<'_, '_, T> {
     type Output = Result<(), Error>;
 
     fn run<S: Simd<T>>(self, simd: S) -> Self::Output {

@@ -3,7 +3,7 @@
 
 use super::Bench;
 use super::write::{row, time, times};
-use crate::timing::{Case, Job, Once, Record, Subject, checksum, measure};
+use crate::timing::{Case, Contender, Once, Record, Subject, checksum, measure};
 use anyhow::Result;
 use farpoint::{BadRows, Cpu, Index, Method, Neighbors, Points, Sampler, Scalar, Searcher};
 use farpoint_cli::each_precision;
@@ -129,7 +129,7 @@ fn jobs<'a, T: Scalar>(
     operator: &Operator,
     x: &'a [[T; 3]],
     y: &'a [[T; 3]],
-) -> Vec<Job<'a>> {
+) -> Vec<Contender<'a>> {
     let steps = (0..).map(|k| 1 << k).take_while(|threads| *threads < bench.threads);
     let mut jobs: Vec<_> = steps
         .chain([bench.threads])
@@ -145,10 +145,10 @@ fn job<'a, T: Scalar, P: Points<T> + ?Sized>(
     threads: usize,
     x: &'a P,
     y: &'a P,
-) -> Job<'a> {
+) -> Contender<'a> {
     let searcher = operator.searcher.clone().method(method).bad_rows(BadRows::Skip);
     let cpu = Cpu::new().threads(threads);
-    let job = Job::new(operator.name, x.len(), move |turn| {
+    let job = Contender::new(operator.name, x.len(), move |turn| {
         let start = Instant::now();
         let found = searcher.on(&cpu).search(x, y)?;
         let seconds = start.elapsed().as_secs_f64();

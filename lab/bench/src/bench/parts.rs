@@ -3,7 +3,7 @@
 use super::Bench;
 use super::write::{row, time, times};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
-use crate::timing::{self, Case, Job, OnCpu, Record, generated};
+use crate::timing::{self, Case, Contender, OnCpu, Record, generated};
 use anyhow::Result;
 use farpoint::Algorithm;
 use farpoint_cli::output::{count, number};
@@ -12,11 +12,11 @@ use farpoint_generate::Kind;
 const ALL: [Algorithm; 4] =
     [Algorithm::Naive, Algorithm::radius(), Algorithm::Tree, Algorithm::peak()];
 
-fn job(case: &Case, algorithm: Algorithm, samples: usize, threads: usize) -> Job<'_> {
-    OnCpu { algorithm, threads }.job(case, samples)
+fn job(case: &Case, algorithm: Algorithm, samples: usize, threads: usize) -> Contender<'_> {
+    OnCpu { algorithm, threads }.contender(case, samples)
 }
 
-fn measure(bench: &Bench<'_>, case: &Case, jobs: &[Job<'_>]) -> Result<Vec<Record>> {
+fn measure(bench: &Bench<'_>, case: &Case, jobs: &[Contender<'_>]) -> Result<Vec<Record>> {
     timing::measure(case.subject(), jobs, bench.effort)
 }
 

@@ -2,7 +2,7 @@
 
 use super::Bench;
 use super::write::row;
-use crate::timing::{Job, Record, Subject, measure, repeated};
+use crate::timing::{Contender, Record, Subject, measure, repeated};
 use anyhow::Result;
 use farpoint::{Algorithm, Cpu, Sampler};
 use farpoint_cli::output::{count, number, seconds};
@@ -52,7 +52,7 @@ fn named(record: &Record) -> String {
 
 /// Every algorithm on the first cloud, and all clouds at once; naive comes first. All choose the
 /// same of the first cloud.
-fn jobs<'a>(clouds: &'a Clouds, samples: usize, bench: &Bench<'_>) -> Vec<Job<'a>> {
+fn jobs<'a>(clouds: &'a Clouds, samples: usize, bench: &Bench<'_>) -> Vec<Contender<'a>> {
     let patience = if bench.args.quick { 0.005 } else { 0.05 };
     let mut jobs: Vec<_> =
         WHO.map(|algorithm| one(&clouds[0], algorithm, samples, patience)).into();
@@ -62,18 +62,18 @@ fn jobs<'a>(clouds: &'a Clouds, samples: usize, bench: &Bench<'_>) -> Vec<Job<'a
     jobs
 }
 
-fn one(cloud: &[[f32; 3]], algorithm: Algorithm, samples: usize, patience: f64) -> Job<'_> {
+fn one(cloud: &[[f32; 3]], algorithm: Algorithm, samples: usize, patience: f64) -> Contender<'_> {
     let (cpu, sampler) = (Cpu::new().threads(1), Sampler::count(samples).algorithm(algorithm));
-    Job::new(algorithm.name(), samples, move |_| {
+    Contender::new(algorithm.name(), samples, move |_| {
         repeated(algorithm.name(), patience, || Ok(sampler.on(&cpu).sample(cloud)?.indices))
     })
 }
 
-fn batch(clouds: &Clouds, threads: usize, samples: usize, patience: f64) -> Job<'_> {
+fn batch(clouds: &Clouds, threads: usize, samples: usize, patience: f64) -> Contender<'_> {
     let algorithm = Algorithm::Auto;
     let (cpu, sampler) = (Cpu::new().threads(threads), Sampler::count(samples));
     let plural = if threads == 1 { "" } else { "s" };
-    let job = Job::new(algorithm.name(), samples, move |_| {
+    let job = Contender::new(algorithm.name(), samples, move |_| {
         repeated(algorithm.name(), patience, || {
             Ok(sampler.on(&cpu).sample_batch(clouds)?.swap_remove(0).indices)
         })

@@ -9,7 +9,7 @@ use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use super::timed;
 use crate::plot::{Axis, Dots, Panel, Sheet};
-use crate::timing::{Job, OnCpu, measure};
+use crate::timing::{Contender, OnCpu, measure};
 use anyhow::Result;
 use farpoint::{Algorithm, RadiusOptions};
 use farpoint_cli::output::number;
@@ -164,17 +164,17 @@ fn radius((pruning, skip): (bool, bool)) -> OnCpu {
 }
 
 /// Without radius pruning every sample looks at every voxel: linear.
-fn on_cpu(cloud: &Cloud, samples: usize) -> Vec<Job<'_>> {
+fn on_cpu(cloud: &Cloud, samples: usize) -> Vec<Contender<'_>> {
     let naive = OnCpu { algorithm: Algorithm::Naive, threads: 1 };
-    let mut jobs = vec![naive.job(&cloud.case, samples)];
+    let mut jobs = vec![naive.contender(&cloud.case, samples)];
     jobs.extend(SWITCHES.map(|switches| {
-        let job = radius(switches).job(&cloud.case, samples);
+        let job = radius(switches).contender(&cloud.case, samples);
         job.variant(pruning(switches)).linear(!switches.0)
     }));
     jobs
 }
 
-fn on_gpu<'a>(gpu: &'a Gpu, cloud: &'a Cloud, samples: usize) -> Result<Vec<Job<'a>>> {
+fn on_gpu<'a>(gpu: &'a Gpu, cloud: &'a Cloud, samples: usize) -> Result<Vec<Contender<'a>>> {
     let job = |algorithm| cuda::job(gpu, &cloud.case, algorithm, samples);
     let mut jobs = Vec::from_iter(job(Algorithm::Naive)?);
     for (selection, update) in SWITCHES {

@@ -7,7 +7,7 @@ use super::published::{SAMPLERS, SEGMENTATION};
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use crate::plot::{Axis, Dots, Panel, Sheet};
-use crate::timing::{Effort, Job, OnCpu, Once, Record, measure};
+use crate::timing::{Contender, Effort, OnCpu, Once, Record, measure};
 use anyhow::Result;
 use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
 use farpoint::measure::Spacing;
@@ -164,7 +164,7 @@ impl Figure for Quality {
 }
 
 /// Every sampler as a job; the first is exact.
-fn jobs<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec<Job<'a>> {
+fn jobs<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec<Contender<'a>> {
     let mut jobs = Vec::new();
     if let Some(gpu) = &context.gpu {
         jobs.extend([Algorithm::peak(), Algorithm::radius()].map(|algorithm| {
@@ -177,7 +177,7 @@ fn jobs<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec<Job<'
     }
     let cpu = [Algorithm::peak(), Algorithm::quick(), Algorithm::radius()];
     let cpu = if context.gpu.is_some() { &cpu[..1] } else { &cpu };
-    let on_cpu = |&algorithm: &_| OnCpu { algorithm, threads: 1 }.job(&cloud.case, samples);
+    let on_cpu = |&algorithm: &_| OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples);
     jobs.extend(cpu.iter().map(on_cpu));
     jobs.extend(APPROXIMATE.map(|(name, method)| {
         let run = move |points: &[[f32; 3]], samples| {
@@ -196,8 +196,8 @@ fn job<'a>(
     cloud: &'a Cloud,
     samples: usize,
     run: impl Fn(&[[f32; 3]], usize) -> Result<Vec<usize>> + Sync + 'a,
-) -> Job<'a> {
-    Job::new(name, samples, move |turn| {
+) -> Contender<'a> {
+    Contender::new(name, samples, move |turn| {
         let start = Instant::now();
         let indices = run(cloud.points(), turn.samples)?;
         let seconds = start.elapsed().as_secs_f64();

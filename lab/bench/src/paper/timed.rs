@@ -4,7 +4,7 @@ use super::clouds::Cloud;
 use super::cuda;
 use super::figure::{Context, Rows};
 use super::table::{Row, Table};
-use crate::timing::{Job, OnCpu, Record};
+use crate::timing::{Contender, OnCpu, Record};
 use anyhow::Result;
 use farpoint::Algorithm;
 use farpoint_cli::output::{number, seconds};
@@ -58,11 +58,11 @@ pub(super) fn exact<'a>(
     context: &'a Context,
     cloud: &'a Cloud,
     samples: usize,
-) -> Result<Vec<Job<'a>>> {
+) -> Result<Vec<Contender<'a>>> {
     let Some(gpu) = &context.gpu else {
         let all = [Algorithm::Naive, Algorithm::quick(), Algorithm::radius(), Algorithm::peak()];
         return Ok(all
-            .map(|algorithm| OnCpu { algorithm, threads: 1 }.job(&cloud.case, samples))
+            .map(|algorithm| OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples))
             .into());
     };
     let mut jobs = Vec::new();

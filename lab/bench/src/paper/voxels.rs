@@ -9,7 +9,7 @@ use super::rule::{Rule, Unit};
 use super::table::{Row, Table, range};
 use super::timed;
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
-use crate::timing::{Case, Job, OnCpu, Once, Turn, measure};
+use crate::timing::{Case, Contender, OnCpu, Once, Turn, measure};
 use anyhow::Result;
 use farpoint::approximate::{ApproximateSampler, Method, Order};
 use farpoint::{Algorithm, Cpu, RadiusOptions};
@@ -59,7 +59,7 @@ impl Figure for Voxels {
             let variant = nvox.map_or(DEFAULT.into(), |nvox| format!("nvox={nvox}"));
             let algorithm = Algorithm::Radius(RadiusOptions::default().nvox(nvox));
             let job = match &context.gpu {
-                None => Some(OnCpu { algorithm, threads: 1 }.job(&cloud.case, samples)),
+                None => Some(OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples)),
                 Some(gpu) => cuda::job(gpu, &cloud.case, algorithm, samples)?,
             };
             jobs.extend(job.map(|job| job.variant(variant)));
@@ -68,7 +68,7 @@ impl Figure for Voxels {
             jobs.extend(windows(&cloud.case, samples));
             // What the paper's yardstick may have been: a loop without vectors.
             let plain = OnCpu { algorithm: Algorithm::Reference, threads: 1 };
-            jobs.push(plain.job(&cloud.case, samples));
+            jobs.push(plain.contender(&cloud.case, samples));
         }
         let records = measure(cloud.case.subject(), &jobs, context.effort)?;
         Ok(timed::lines(context, &records))
@@ -122,10 +122,10 @@ impl Figure for Voxels {
 }
 
 /// NPDU, in the order the points come in, and sorted.
-fn windows(case: &Case, samples: usize) -> [Job<'_>; 2] {
+fn windows(case: &Case, samples: usize) -> [Contender<'_>; 2] {
     [("input order", Order::Input), (SORTED, Order::Morton)].map(|(variant, order)| {
         let method = Method::Npdu { window: None, order };
-        let job = Job::new(method.name(), samples, move |turn: Turn| {
+        let job = Contender::new(method.name(), samples, move |turn: Turn| {
             let (cpu, sampler) =
                 (Cpu::new().threads(1), ApproximateSampler::count(method, turn.samples));
             each_precision!(&case.points, points => {
