@@ -10,7 +10,7 @@ use farpoint_cuda::Gpu;
 const WARM: usize = 64;
 
 /// An algorithm on the GPU; `None` if it can't take this cloud.
-pub(super) fn job<'a>(
+pub(super) fn contender<'a>(
     gpu: &'a Gpu,
     case: &'a Case,
     algorithm: Algorithm,

@@ -54,11 +54,11 @@ impl Figure for Prunings {
 
     fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows> {
         let samples = cloud.case.quarter();
-        let jobs = match &context.gpu {
+        let contenders = match &context.gpu {
             None => on_cpu(cloud, samples),
             Some(gpu) => on_gpu(gpu, cloud, samples)?,
         };
-        let records = measure(cloud.case.subject(), &jobs, context.effort)?;
+        let records = measure(cloud.case.subject(), &contenders, context.effort)?;
         let mut rows = timed::lines(context, &records);
         for (k, (record, line)) in records.iter().zip(&mut rows).enumerate() {
             let counts = match (context.gpu.is_some(), k.checked_sub(1)) {
@@ -166,23 +166,25 @@ fn radius((pruning, skip): (bool, bool)) -> OnCpu {
 /// Without radius pruning every sample looks at every voxel: linear.
 fn on_cpu(cloud: &Cloud, samples: usize) -> Vec<Contender<'_>> {
     let naive = OnCpu { algorithm: Algorithm::Naive, threads: 1 };
-    let mut jobs = vec![naive.contender(&cloud.case, samples)];
-    jobs.extend(SWITCHES.map(|switches| {
-        let job = radius(switches).contender(&cloud.case, samples);
-        job.variant(pruning(switches)).linear(!switches.0)
+    let mut contenders = vec![naive.contender(&cloud.case, samples)];
+    contenders.extend(SWITCHES.map(|switches| {
+        let contender = radius(switches).contender(&cloud.case, samples);
+        contender.variant(pruning(switches)).linear(!switches.0)
     }));
-    jobs
+    contenders
 }
 
 fn on_gpu<'a>(gpu: &'a Gpu, cloud: &'a Cloud, samples: usize) -> Result<Vec<Contender<'a>>> {
-    let job = |algorithm| cuda::job(gpu, &cloud.case, algorithm, samples);
-    let mut jobs = Vec::from_iter(job(Algorithm::Naive)?);
+    let contender = |algorithm| cuda::contender(gpu, &cloud.case, algorithm, samples);
+    let mut contenders = Vec::from_iter(contender(Algorithm::Naive)?);
     for (selection, update) in SWITCHES {
         let options = RadiusOptions::default().fuse_selection(selection).fuse_update(update);
         let name = fusion((selection, update));
-        jobs.extend(job(Algorithm::Radius(options))?.map(|job| job.variant(name)));
+        contenders.extend(
+            contender(Algorithm::Radius(options))?.map(|contender| contender.variant(name)),
+        );
     }
-    Ok(jobs)
+    Ok(contenders)
 }
 
 /// The switches that were measured, not brute force.

@@ -84,8 +84,8 @@ impl Figure for Quality {
         let mut rows = Vec::new();
         for ratio in RATIOS {
             let samples = ((cloud.points().len() as f64 * ratio) as usize).max(2);
-            let jobs = jobs(context, cloud, samples);
-            for record in measure(cloud.case.subject(), &jobs, EFFORT)? {
+            let contenders = contenders(context, cloud, samples);
+            for record in measure(cloud.case.subject(), &contenders, EFFORT)? {
                 let mut line = vec![
                     cloud.name().to_owned(),
                     cloud.points().len().to_string(),
@@ -163,35 +163,35 @@ impl Figure for Quality {
     }
 }
 
-/// Every sampler as a job; the first is exact.
-fn jobs<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec<Contender<'a>> {
-    let mut jobs = Vec::new();
+/// Every sampler as a contender; the first is exact.
+fn contenders<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec<Contender<'a>> {
+    let mut contenders = Vec::new();
     if let Some(gpu) = &context.gpu {
-        jobs.extend([Algorithm::peak(), Algorithm::radius()].map(|algorithm| {
+        contenders.extend([Algorithm::peak(), Algorithm::radius()].map(|algorithm| {
             let run = move |points: &[[f32; 3]], samples| {
                 let sampler = Sampler::count(samples).algorithm(algorithm);
                 Ok(sampler.on(gpu).sample(points)?.indices)
             };
-            job(algorithm.name(), cloud, samples, run).variant("GPU")
+            contender(algorithm.name(), cloud, samples, run).variant("GPU")
         }));
     }
     let cpu = [Algorithm::peak(), Algorithm::quick(), Algorithm::radius()];
     let cpu = if context.gpu.is_some() { &cpu[..1] } else { &cpu };
     let on_cpu = |&algorithm: &_| OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples);
-    jobs.extend(cpu.iter().map(on_cpu));
-    jobs.extend(APPROXIMATE.map(|(name, method)| {
+    contenders.extend(cpu.iter().map(on_cpu));
+    contenders.extend(APPROXIMATE.map(|(name, method)| {
         let run = move |points: &[[f32; 3]], samples| {
             let (cpu, sampler) =
                 (Cpu::new().threads(1), ApproximateSampler::count(method, samples));
             Ok(sampler.on(&cpu).sample(points)?.indices)
         };
-        job(name, cloud, samples, run).approximate()
+        contender(name, cloud, samples, run).approximate()
     }));
-    jobs
+    contenders
 }
 
-/// A job of which all of the call counts.
-fn job<'a>(
+/// A contender of which all of the call counts.
+fn contender<'a>(
     name: &'static str,
     cloud: &'a Cloud,
     samples: usize,

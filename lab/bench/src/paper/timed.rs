@@ -65,12 +65,12 @@ pub(super) fn exact<'a>(
             .map(|algorithm| OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples))
             .into());
     };
-    let mut jobs = Vec::new();
+    let mut contenders = Vec::new();
     let all = [Algorithm::Naive, Algorithm::radius(), Algorithm::Persistent, Algorithm::peak()];
     for algorithm in all {
-        jobs.extend(cuda::job(gpu, &cloud.case, algorithm, samples)?);
+        contenders.extend(cuda::contender(gpu, &cloud.case, algorithm, samples)?);
     }
-    Ok(jobs)
+    Ok(contenders)
 }
 
 /// A time, marked if it was computed from a part.

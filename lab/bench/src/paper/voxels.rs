@@ -52,25 +52,25 @@ impl Figure for Voxels {
         let samples = cloud.case.quarter();
         let sizes = if context.quick { &QUICK_NVOX[..] } else { &NVOX };
         let sizes = || sizes.iter().map(|nvox| Some(*nvox)).chain([None]);
-        let mut jobs = timed::exact(context, cloud, samples)?;
+        let mut contenders = timed::exact(context, cloud, samples)?;
         // It comes below, with its voxels named.
-        jobs.retain(|job| job.name != Algorithm::radius().name());
+        contenders.retain(|contender| contender.name != Algorithm::radius().name());
         for nvox in sizes() {
             let variant = nvox.map_or(DEFAULT.into(), |nvox| format!("nvox={nvox}"));
             let algorithm = Algorithm::Radius(RadiusOptions::default().nvox(nvox));
-            let job = match &context.gpu {
+            let contender = match &context.gpu {
                 None => Some(OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples)),
-                Some(gpu) => cuda::job(gpu, &cloud.case, algorithm, samples)?,
+                Some(gpu) => cuda::contender(gpu, &cloud.case, algorithm, samples)?,
             };
-            jobs.extend(job.map(|job| job.variant(variant)));
+            contenders.extend(contender.map(|contender| contender.variant(variant)));
         }
         if context.gpu.is_none() {
-            jobs.extend(windows(&cloud.case, samples));
+            contenders.extend(windows(&cloud.case, samples));
             // What the paper's yardstick may have been: a loop without vectors.
             let plain = OnCpu { algorithm: Algorithm::Reference, threads: 1 };
-            jobs.push(plain.contender(&cloud.case, samples));
+            contenders.push(plain.contender(&cloud.case, samples));
         }
-        let records = measure(cloud.case.subject(), &jobs, context.effort)?;
+        let records = measure(cloud.case.subject(), &contenders, context.effort)?;
         Ok(timed::lines(context, &records))
     }
 
@@ -125,7 +125,7 @@ impl Figure for Voxels {
 fn windows(case: &Case, samples: usize) -> [Contender<'_>; 2] {
     [("input order", Order::Input), (SORTED, Order::Morton)].map(|(variant, order)| {
         let method = Method::Npdu { window: None, order };
-        let job = Contender::new(method.name(), samples, move |turn: Turn| {
+        let contender = Contender::new(method.name(), samples, move |turn: Turn| {
             let (cpu, sampler) =
                 (Cpu::new().threads(1), ApproximateSampler::count(method, turn.samples));
             each_precision!(&case.points, points => {
@@ -136,7 +136,7 @@ fn windows(case: &Case, samples: usize) -> [Contender<'_>; 2] {
                 Ok(Once { indices, seconds, algorithm: method.name(), bytes: None })
             })
         });
-        job.variant(variant).approximate()
+        contender.variant(variant).approximate()
     })
 }
 

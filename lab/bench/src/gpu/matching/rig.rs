@@ -1,4 +1,4 @@
-//! Matching pairs that lie in device memory, with scratch memory given, as a job.
+//! Matching pairs that lie in device memory, with scratch memory given, as a contender.
 
 use super::rows::{Expected, Input, Row};
 use crate::timing::{Contender, Once, Turn};
@@ -96,7 +96,7 @@ impl<'a> Rig<'a> {
     }
 
     /// This work on all sets in turn. Gradients are those of a search that is done here.
-    pub(super) fn job(&self, work: Work) -> Result<Contender<'_>> {
+    pub(super) fn contender(&self, work: Work) -> Result<Contender<'_>> {
         let matcher = work.matcher();
         let shape = self.pairs(0);
         let bytes = match work {

@@ -1,4 +1,4 @@
-//! Sampling clouds that lie in device memory, with scratch memory given, as a job.
+//! Sampling clouds that lie in device memory, with scratch memory given, as a contender.
 
 use crate::timing::{Contender, Once, Turn};
 use anyhow::{Result, anyhow};
@@ -70,7 +70,7 @@ impl<'a> Rig<'a> {
     }
 
     /// Sampling `wanted` points of each cloud this way.
-    pub(super) fn job<'r>(
+    pub(super) fn contender<'r>(
         &'r self,
         way: Way,
         wanted: usize,
@@ -89,8 +89,8 @@ impl<'a> Rig<'a> {
             }
             Ok(Once { indices, seconds, algorithm: way.algorithm.name(), bytes: Some(bytes) })
         };
-        let job = Contender::new(way.algorithm.name(), wanted, run);
-        Ok(job.variant(way.variant).sets(self.sets.len()))
+        let contender = Contender::new(way.algorithm.name(), wanted, run);
+        Ok(contender.variant(way.variant).sets(self.sets.len()))
     }
 
     /// Seconds of one run on the device.

@@ -60,8 +60,8 @@ impl Bench {
                 let bytes = Some(rig.bytes(work));
                 Ok(Once { indices: Vec::new(), seconds, algorithm: work.name(), bytes })
             };
-            let job = Contender::new(work.name(), 0, once);
-            let record = measure_alone(subject, &job, self.common.effort());
+            let contender = Contender::new(work.name(), 0, once);
+            let record = measure_alone(subject, &contender, self.common.effort());
             let result = record.map_err(|error| format!("{error:#}"));
             let cell = Cell { work, target, result };
             print(&cell);
