@@ -43,13 +43,13 @@ pub struct Quality {
 const PART: usize = 1 << 14;
 
 /// Some rows of a cloud.
-pub(super) struct Rows<'a, T> {
+pub(super) struct SampleRows<'a, T> {
     points: &'a dyn Points<T>,
     /// Their places among the points.
     places: Cow<'a, [usize]>,
 }
 
-impl<T: Scalar> Points<T> for Rows<'_, T> {
+impl<T: Scalar> Points<T> for SampleRows<'_, T> {
     fn len(&self) -> usize {
         self.places.len()
     }
@@ -66,11 +66,11 @@ impl<T: Scalar> Points<T> for Rows<'_, T> {
 pub(super) fn rows<'a, T: Scalar>(
     points: &'a dyn Points<T>,
     sample: &'a [usize],
-) -> Result<Rows<'a, T>, Error> {
+) -> Result<SampleRows<'a, T>, Error> {
     if sample.is_empty() {
         return Err(Error::TooFewSamples { given: 0, needed: 1 });
     }
-    Ok(Rows { points, places: places(points, sample)? })
+    Ok(SampleRows { points, places: places(points, sample)? })
 }
 
 /// Where rows of the caller's cloud are among the points, checked.

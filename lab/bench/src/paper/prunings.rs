@@ -3,7 +3,7 @@
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
 use super::cuda;
-use super::figure::{Context, Figure, Rows, row, short};
+use super::figure::{Context, Figure, TableRows, row, short};
 use super::published::{FUSIONS, PRUNINGS};
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
@@ -52,7 +52,7 @@ impl Figure for Prunings {
         &HEAD
     }
 
-    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows> {
+    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<TableRows> {
         let samples = cloud.case.quarter();
         let contenders = match &context.gpu {
             None => on_cpu(cloud, samples),
@@ -95,7 +95,7 @@ impl Figure for Prunings {
         vec![(self.name().into(), Sheet::single(&title, foot, panel))]
     }
 
-    fn readable(&self, table: &Table) -> Rows {
+    fn readable(&self, table: &Table) -> TableRows {
         let mut rows = vec![row([
             "cloud",
             "variant",
@@ -123,7 +123,7 @@ impl Figure for Prunings {
         rows
     }
 
-    fn published(&self) -> Rows {
+    fn published(&self) -> TableRows {
         let mut rows = vec![row(["the paper's table 4 (S3DIS)", "mIoU", "total speed-up"])];
         rows.push(row(["FPS (GPU)", "67.90 %", "1.00x"]));
         let line = |variant: String, accuracy: f64, gain: f64| {

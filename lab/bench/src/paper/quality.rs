@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
-use super::figure::{Context, Figure, Rows, percent, row, short};
+use super::figure::{Context, Figure, TableRows, percent, row, short};
 use super::published::{SAMPLERS, SEGMENTATION};
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
@@ -80,7 +80,7 @@ impl Figure for Quality {
         &HEAD
     }
 
-    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows> {
+    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<TableRows> {
         let mut rows = Vec::new();
         for ratio in RATIOS {
             let samples = ((cloud.points().len() as f64 * ratio) as usize).max(2);
@@ -105,7 +105,7 @@ impl Figure for Quality {
         vec![(self.name().into(), Sheet { title, foot: foot.into(), columns: 1, panels })]
     }
 
-    fn readable(&self, table: &Table) -> Rows {
+    fn readable(&self, table: &Table) -> TableRows {
         let mut rows = vec![row([
             "cloud",
             "ratio",
@@ -145,7 +145,7 @@ impl Figure for Quality {
         rows
     }
 
-    fn published(&self) -> Rows {
+    fn published(&self) -> TableRows {
         let mut head = row(["mIoU, percent", "data set"]);
         head.extend(SAMPLERS.map(str::to_owned));
         let line = |(model, set, values): (&str, &str, [f64; 8])| {

@@ -2,7 +2,7 @@
 
 use super::clouds::Cloud;
 use super::cuda;
-use super::figure::{Context, Rows};
+use super::figure::{Context, TableRows};
 use super::table::{Row, Table};
 use crate::timing::{Contender, OnCpu, Record};
 use anyhow::Result;
@@ -30,8 +30,8 @@ pub(super) const HEAD: [&str; 15] = [
 ];
 
 /// The rows of records, of which the first is what the others' speed is compared with.
-pub(super) fn lines(context: &Context, records: &[Record]) -> Rows {
-    let Some(naive) = records.first() else { return Rows::new() };
+pub(super) fn lines(context: &Context, records: &[Record]) -> TableRows {
+    let Some(naive) = records.first() else { return TableRows::new() };
     records.iter().map(|record| line(context, record, naive)).collect()
 }
 

@@ -3,7 +3,7 @@
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
 use super::cuda;
-use super::figure::{Context, Figure, Rows, row, short};
+use super::figure::{Context, Figure, TableRows, row, short};
 use super::published::{NPDU_CPU, VOXELS_CPU, VOXELS_GPU, Workload};
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table, range};
@@ -48,7 +48,7 @@ impl Figure for Voxels {
         &timed::HEAD
     }
 
-    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows> {
+    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<TableRows> {
         let samples = cloud.case.quarter();
         let sizes = if context.quick { &QUICK_NVOX[..] } else { &NVOX };
         let sizes = || sizes.iter().map(|nvox| Some(*nvox)).chain([None]);
@@ -80,7 +80,7 @@ impl Figure for Voxels {
         vec![(self.name().into(), Sheet { title, foot: foot.into(), columns: 2, panels })]
     }
 
-    fn readable(&self, table: &Table) -> Rows {
+    fn readable(&self, table: &Table) -> TableRows {
         let columns: Vec<_> = columns(table);
         let mut head = row(["cloud", "points", "brute force"]);
         head.extend(columns.iter().map(|(algorithm, variant)| match *variant {
@@ -100,7 +100,7 @@ impl Figure for Voxels {
         rows
     }
 
-    fn published(&self) -> Rows {
+    fn published(&self) -> TableRows {
         let mut rows = vec![row(["named in section 5.6.2", "over FPS"])];
         let line = |what: String, gain: String| vec![what, gain];
         rows.extend(VOXELS_CPU.map(|(cloud, nvox, gain)| {

@@ -6,7 +6,7 @@ use crate::cloud::column::{Attribute, Column, Scalar};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
-use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::table::{Slot, Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion;
@@ -85,7 +85,7 @@ pub(super) fn plan(
     let recipe = |names| Box::new(Places { slots: slots.clone(), names }) as Box<dyn Recipe>;
     let recipes = own.into_iter().map(recipe).collect();
     let head = Cloud { crs, warnings, scale: scale(scans), ..head(scans, slots, at, single) };
-    let layout = Layout { head, rows: Rows::Stride(0), count: 0, stride: at, bounds: None };
+    let layout = Layout { head, rows: Storage::Stride(0), count: 0, stride: at, bounds: None };
     Ok(Plan { layout, recipes })
 }
 

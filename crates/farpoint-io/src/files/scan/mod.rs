@@ -170,7 +170,7 @@ impl Scan {
     /// Bytes of a stored row; `None` where rows differ, or are in memory.
     pub fn stride(&self) -> Option<usize> {
         match &self.source {
-            Source::Parts { layout: Layout { rows: layout::Rows::Lines(_), .. }, .. } => None,
+            Source::Parts { layout: Layout { rows: layout::Storage::Lines(_), .. }, .. } => None,
             Source::Parts { layout, .. } => Some(layout.stride),
             Source::Whole(_) => None,
         }
@@ -212,14 +212,16 @@ impl Scan {
 
     /// Bytes of memory that reading takes on each thread, at most.
     pub fn memory_a_part(&self) -> u64 {
-        if let Source::Parts { layout: Layout { rows: layout::Rows::Lines(lines), .. }, .. } =
-            &self.source
+        if let Source::Parts {
+            layout: Layout { rows: layout::Storage::Lines(lines), .. }, ..
+        } = &self.source
         {
             let size = |piece: &Piece| 2 * piece.length as u64 + LINE * piece.rows as u64;
             return lines.pieces.iter().map(size).max().unwrap_or(0);
         }
-        if let Source::Parts { layout: Layout { rows: layout::Rows::Parts(parts), .. }, .. } =
-            &self.source
+        if let Source::Parts {
+            layout: Layout { rows: layout::Storage::Parts(parts), .. }, ..
+        } = &self.source
         {
             return parts.memory();
         }
@@ -308,13 +310,13 @@ fn coordinates(
 fn starts(layout: &Layout) -> Vec<u64> {
     let mut starts = vec![0];
     match &layout.rows {
-        layout::Rows::Stride(_) => {
+        layout::Storage::Stride(_) => {
             let rows = (PART / layout.stride.max(1)).clamp(1, part::ROWS) as u64;
             starts.extend((1..=layout.count.div_ceil(rows)).map(|k| layout.count.min(k * rows)));
         }
-        layout::Rows::Chunks(chunks) => starts.extend(ends(chunks.points())),
-        layout::Rows::Parts(parts) => starts.extend(ends(parts.points())),
-        layout::Rows::Lines(lines) => {
+        layout::Storage::Chunks(chunks) => starts.extend(ends(chunks.points())),
+        layout::Storage::Parts(parts) => starts.extend(ends(parts.points())),
+        layout::Storage::Lines(lines) => {
             starts.extend(ends(lines.pieces.iter().map(|piece| piece.rows).collect()));
         }
     }

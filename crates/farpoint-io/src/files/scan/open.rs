@@ -2,7 +2,7 @@
 
 use super::place::{Handle, read_at};
 use super::{Scan, Source, starts};
-use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::layout::{Layout, Storage};
 use crate::error::{Error, Fault};
 use crate::files::filter::Filter;
 use crate::format::Format;
@@ -127,7 +127,7 @@ impl Scan {
         match &self.source {
             Source::Whole(_) => WHOLE * self.length,
             Source::Parts { layout, .. } => match &layout.rows {
-                Rows::Parts(parts) => parts.held(),
+                Storage::Parts(parts) => parts.held(),
                 _ => 0,
             },
         }

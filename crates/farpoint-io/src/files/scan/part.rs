@@ -53,7 +53,7 @@ impl Scan {
                 .map_err(|source| Error::Read { name: self.name.clone(), source })?;
             Ok(bytes)
         };
-        if let layout::Rows::Lines(lines) = &layout.rows {
+        if let layout::Storage::Lines(lines) = &layout.rows {
             let piece = lines.pieces[part];
             let table = layout.head.table.as_ref();
             let Some(head) = table else { return Ok(None) };
@@ -70,16 +70,16 @@ impl Scan {
             return Ok(Some(rows));
         }
         let bytes = match &layout.rows {
-            layout::Rows::Stride(start) => {
+            layout::Storage::Stride(start) => {
                 let rows = (starts[part + 1] - starts[part]) as usize;
                 read(start + starts[part] * layout.stride as u64, rows * layout.stride)?
             }
-            layout::Rows::Chunks(chunks) => {
+            layout::Storage::Chunks(chunks) => {
                 let (at, length) = chunks.place(part);
                 chunks.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
             }
-            layout::Rows::Lines(_) => Vec::new(),
-            layout::Rows::Parts(parts) => parts.read(part)?,
+            layout::Storage::Lines(_) => Vec::new(),
+            layout::Storage::Parts(parts) => parts.read(part)?,
         };
         Ok(layout.head.table.as_ref().map(|head| Table {
             slots: head.slots.clone(),
