@@ -1,7 +1,7 @@
 //! Several neighbors of the points of NumPy arrays.
 
 use super::Request;
-use super::side::{Cloud, Side, Source};
+use super::side::{Cloud, Side, SideInput};
 use crate::arrays::in_precision;
 use crate::batch::side_by_side;
 use crate::error::room;
@@ -21,7 +21,11 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The neighbors in `y` of each point of `x`: distances `(.., k)` as the norm gives them (2: squared),
 /// indices and counts. In places without a neighbor infinity and -1; rows of padding have 0 and -1.
 #[pyfunction]
-fn search<'py>(x: Source<'py>, y: Source<'py>, request: Request) -> PyResult<Bound<'py, PyTuple>> {
+fn search<'py>(
+    x: SideInput<'py>,
+    y: SideInput<'py>,
+    request: Request,
+) -> PyResult<Bound<'py, PyTuple>> {
     let (a, b) = (&x.points, &y.points);
     in_precision!(a, b, |a, b| {
         let sides = [x.side(a)?, y.side(b)?];
@@ -140,7 +144,11 @@ fn wide<'py>(py: Python<'py>, values: Vec<u32>, shape: &[usize]) -> PyResult<Bou
 
 /// All neighbors within a ball: distances and indices one after another, and where those of each row begin.
 #[pyfunction]
-fn within<'py>(x: Source<'py>, y: Source<'py>, request: Request) -> PyResult<Bound<'py, PyTuple>> {
+fn within<'py>(
+    x: SideInput<'py>,
+    y: SideInput<'py>,
+    request: Request,
+) -> PyResult<Bound<'py, PyTuple>> {
     let (a, b) = (&x.points, &y.points);
     in_precision!(a, b, |a, b| {
         let sides = [x.side(a)?, y.side(b)?];

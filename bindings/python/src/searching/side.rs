@@ -12,7 +12,7 @@ use std::any::Any;
 /// An array `(n, d)` or `(b, n, d)`, the rows of each cloud that count, or where the clouds of an array `(n, d)`
 /// begin and end.
 #[derive(FromPyObject)]
-pub(super) struct Source<'py> {
+pub(super) struct SideInput<'py> {
     pub(super) points: Bound<'py, PyUntypedArray>,
     lengths: Option<Vec<usize>>,
     offsets: Option<Vec<i64>>,
@@ -75,7 +75,7 @@ pub(super) struct Side<'a, T: Scalar> {
     pub(super) ragged: bool,
 }
 
-impl<'py> Source<'py> {
+impl<'py> SideInput<'py> {
     pub(super) fn about(&self) -> String {
         about(&self.points)
     }
@@ -106,7 +106,7 @@ impl<'py> Source<'py> {
     }
 }
 
-impl Source<'_> {
+impl SideInput<'_> {
     /// The clouds with their trees.
     fn indexed<'a, T: Scalar>(&'a self, clouds: Vec<View<'a, T>>) -> PyResult<Vec<Cloud<'a, T>>> {
         let Some(index) = &self.tree else {

@@ -1,6 +1,6 @@
 //! Some rows of a file.
 
-use super::{Scan, Source, coordinates};
+use super::{Content, Scan, coordinates};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::layout;
@@ -37,16 +37,16 @@ impl Scan {
     /// If there is no such part.
     pub fn read(&self, part: usize) -> Result<Rows<'_>, Error> {
         let rows = self.rows(part);
-        let (table, skip) = match &self.source {
-            Source::Parts { .. } => (self.table(part)?.map(Cow::Owned), 0),
-            Source::Whole(cloud) => (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize),
+        let (table, skip) = match &self.content {
+            Content::Parts { .. } => (self.table(part)?.map(Cow::Owned), 0),
+            Content::Whole(cloud) => (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize),
         };
         Ok(Rows { scan: self, rows, table, skip })
     }
 
     /// The rows of a part as they are stored.
     fn table(&self, part: usize) -> Result<Option<Table>, Error> {
-        let Source::Parts { file, layout, starts } = &self.source else { return Ok(None) };
+        let Content::Parts { file, layout, starts } = &self.content else { return Ok(None) };
         let read = |at: u64, length: usize| {
             let mut bytes = vec![0; length];
             file.read_at(&mut bytes, at)

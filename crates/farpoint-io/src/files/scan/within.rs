@@ -1,6 +1,6 @@
 //! The parts of a file that a filter can use rows of: those nodes of COPC that its boxes meet.
 
-use super::{Scan, Source};
+use super::{Content, Scan};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{Header, LasHeader};
@@ -55,7 +55,7 @@ impl Scan {
 
     /// The cube of each part; `None` if they are not known.
     fn cubes(&self, header: &LasHeader) -> Result<Option<Vec<las::Cube>>, Fault> {
-        let Source::Parts { file, layout, .. } = &self.source else { return Ok(None) };
+        let Content::Parts { file, layout, .. } = &self.content else { return Ok(None) };
         let Storage::Chunks(chunks) = &layout.rows else { return Ok(None) };
         let read = |at: u64, length: usize| {
             let mut bytes = vec![0; length];
@@ -74,7 +74,7 @@ impl Scan {
         used: &[bool],
         points: &[[f64; 3]],
     ) -> Result<(), Fault> {
-        let Source::Parts { file, layout, .. } = &self.source else { return Ok(()) };
+        let Content::Parts { file, layout, .. } = &self.content else { return Ok(()) };
         let Storage::Chunks(chunks) = &layout.rows else { return Ok(()) };
         parallel::try_map(cubes.iter().enumerate(), |(part, cube)| {
             if used[part] {

@@ -1,6 +1,6 @@
 //! Writing rows as they are stored, a block at a time, in the format of the input.
 
-use super::{Scan, Source};
+use super::{Content, Scan};
 use crate::bytes::sink::{Sink, put_by};
 use crate::cloud::column::Scalar;
 use crate::cloud::header::DataKind;
@@ -20,7 +20,7 @@ impl Scan {
     /// # Errors
     /// [`Error::Output`] if the format cannot be written.
     pub fn copies_rows(&self, path: &Path, options: &WriteOptions) -> Result<bool, Error> {
-        if !matches!(self.source, Source::Parts { .. }) || path == Path::new("-") {
+        if !matches!(self.content, Content::Parts { .. }) || path == Path::new("-") {
             return Ok(false);
         }
         let format = output_format(path, options)?;
