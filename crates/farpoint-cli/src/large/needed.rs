@@ -1,7 +1,7 @@
 //! Memory that sampling a file takes where it is read whole.
 
 use crate::args;
-use farpoint_io::{Scalar, Scan, summary};
+use farpoint_io::{NumberType, Scan, summary};
 use farpoint_pipeline::disk::{Error, PROCESS};
 use std::fs;
 
@@ -16,7 +16,7 @@ pub(super) fn of(args: &args::Sample, scan: &Scan) -> u64 {
 pub(super) fn of_header(args: &args::Sample) -> Option<u64> {
     let path = &args.input.input;
     let about = summary(path, &args.input.reading.options()).ok()??;
-    let single = about.fields.first().is_some_and(|field| field.kind == Scalar::F32);
+    let single = about.fields.first().is_some_and(|field| field.kind == NumberType::F32);
     let number = if single { 4 } else { 8 };
     let length = fs::metadata(path).ok()?.len();
     Some(bytes(args, about.points, mean(length, about.points, number), number))

@@ -12,7 +12,7 @@ mod write;
 pub use part::Rows;
 
 use crate::cloud::Cloud;
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
@@ -155,7 +155,7 @@ impl Scan {
 
     /// Whether coordinates are float32; otherwise float64.
     pub fn is_single(&self) -> bool {
-        self.head().coordinates().kind() == Scalar::F32
+        self.head().coordinates().kind() == NumberType::F32
     }
 
     /// Scale and offset of each axis, where coordinates are stored as integers (LAS and LAZ): a

@@ -2,7 +2,7 @@
 
 use super::{Content, Scan};
 use crate::bytes::sink::{Sink, put_by};
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::header::DataKind;
 use crate::cloud::header::Header;
 use crate::error::{Error, Fault};
@@ -25,7 +25,7 @@ impl Scan {
         }
         let format = output_format(path, options)?;
         let single = self.is_single();
-        let precise = options.precision.is_none_or(|p| (p.kind() == Scalar::F32) == single);
+        let precise = options.precision.is_none_or(|p| (p.kind() == NumberType::F32) == single);
         let encoding = options.encoding;
         Ok(match (&self.head().header, format) {
             (Header::Las(_), Format::Las | Format::Laz) => options.scale.is_none(),

@@ -18,7 +18,7 @@ use crate::bytes::parallel;
 use crate::bytes::part::Part;
 use crate::bytes::pieces::{joined, line_number, pieces};
 use crate::cloud::Cloud;
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::degrees;
 use crate::cloud::header::Header;
@@ -68,7 +68,7 @@ fn check_count(head: &Head, count: usize) -> Result<(), Fault> {
 
 fn slots(head: &Head) -> Vec<Slot> {
     let slots = head.slot_names().into_iter().enumerate();
-    slots.map(|(i, name)| Slot::new(name, Scalar::F64, i)).collect()
+    slots.map(|(i, name)| Slot::new(name, NumberType::F64, i)).collect()
 }
 
 fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
