@@ -1,7 +1,7 @@
 //! Several neighbors of the points of NumPy arrays.
 
 use super::Request;
-use super::side::{Cloud, Side, SideInput};
+use super::side::{Indexed, Side, SideInput};
 use crate::arrays::in_precision;
 use crate::batch::side_by_side;
 use crate::error::room;
@@ -85,7 +85,7 @@ fn each<T: Scalar, R: Send>(
     py: Python<'_>,
     threads: Option<usize>,
     [x, y]: &[Side<'_, T>; 2],
-    one: impl Fn(&Cpu, &Cloud<'_, T>, &Cloud<'_, T>, Observer<'_>) -> Result<R, Error> + Send + Sync,
+    one: impl Fn(&Cpu, &Indexed<'_, T>, &Indexed<'_, T>, Observer<'_>) -> Result<R, Error> + Send + Sync,
 ) -> PyResult<Result<Vec<Option<R>>, Error>> {
     let long = watch::is_long(x.sizes().zip(y.sizes()));
     let sizes: Vec<_> = x.sizes().zip(y.sizes()).map(|(x, y)| x.saturating_add(y)).collect();

@@ -9,7 +9,7 @@
 use super::maxima::Maxima;
 use super::work::Run;
 use super::{Details, Order, morton};
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::spatial::Neighbors;
 use crate::{Error, Scalar, Statistics};
@@ -80,7 +80,7 @@ struct State<T> {
 }
 
 impl<T: Scalar> State<T> {
-    fn new(cloud: &Cloud<T>, order: Vec<u32>) -> Self {
+    fn new(cloud: &WorkingCopy<T>, order: Vec<u32>) -> Self {
         let sorted =
             |values: &[T]| memory::collected(order.iter().map(|&point| values[point as usize]));
         let axes = cloud.axes.iter().map(|values| sorted(values)).collect();

@@ -3,7 +3,7 @@
 use super::selection::Selection;
 use super::{auto, naive, peak, quick, radius, reference, tree};
 use crate::clock::Clock;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::scalar::compiled_once;
 use crate::simd::{self, Program, Simd};
 use crate::threads::{self, Team};
@@ -45,7 +45,7 @@ fn sample_by<T: Scalar>(
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
     let mut clock = Clock::now();
-    let cloud = Cloud::by(team, points, sampler.bad_rows)?;
+    let cloud = WorkingCopy::by(team, points, sampler.bad_rows)?;
     let mut selection = Selection::new(
         &cloud,
         points.len(),
@@ -82,7 +82,7 @@ pub(super) const SMALL: usize = 1 << 14;
 /// What an algorithm is started with.
 struct Run<'a, 'b, T> {
     algorithm: Algorithm,
-    cloud: &'a Cloud<T>,
+    cloud: &'a WorkingCopy<T>,
     team: &'a Team,
     selection: &'a mut Selection<'b, T>,
 }

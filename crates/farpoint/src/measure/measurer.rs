@@ -2,7 +2,7 @@
 
 use super::quality::{Coverage, Quality, covered, different_places, different_rows, rows};
 use super::{SMALL, Spacing, check, spaced};
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::neighbors::run::{chamfer_watched, nearest_watched};
 use crate::scalar::compiled_once;
@@ -214,7 +214,7 @@ compiled_once! {
                 return Err(Error::TooFewSamples { given: points.len(), needed: 2 });
             }
             None => {
-                let cloud = Cloud::new(points, BadRows::Error, threads)?;
+                let cloud = WorkingCopy::new(points, BadRows::Error, threads)?;
                 let all = memory::collected(0..cloud.len as u32);
                 (cloud, all)
             }

@@ -18,7 +18,7 @@ pub use measurer::Measure;
 pub use quality::{Coverage, Quality};
 
 use self::quality::places;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::spatial::Neighbors;
 use crate::watch::Watch;
@@ -144,7 +144,7 @@ pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
 
 /// The spacing on so many threads, unless the watch stops it.
 fn spaced<T: Scalar>(
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     sample: &[u32],
     threads: usize,
     watch: &Watch<'_>,
@@ -179,11 +179,11 @@ fn check<T: Scalar>(
     points: &dyn Points<T>,
     sample: &[usize],
     threads: usize,
-) -> Result<(Cloud<T>, Vec<u32>), Error> {
+) -> Result<(WorkingCopy<T>, Vec<u32>), Error> {
     if sample.len() < 2 {
         return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
     }
-    let cloud = Cloud::new(points, BadRows::Error, threads)?;
+    let cloud = WorkingCopy::new(points, BadRows::Error, threads)?;
     let sample = memory::collected(places(points, sample)?.iter().map(|&place| place as u32));
     Ok((cloud, sample))
 }

@@ -8,7 +8,7 @@ use super::Wanted;
 use crate::approximate::maxima::Maxima;
 use crate::approximate::watch::EVERY;
 use crate::approximate::work::Run;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::spatial::{Cells, Grid, Neighbors};
 use crate::threads::for_each_chunk;
@@ -21,7 +21,7 @@ const RUN: usize = 1 << 10;
 const CELL: f64 = 1.0;
 
 pub(super) struct Levels<'a, T> {
-    cloud: &'a Cloud<T>,
+    cloud: &'a WorkingCopy<T>,
     wanted: &'a Wanted<'a>,
     /// Chosen points in order.
     pub(super) samples: Vec<u32>,
@@ -38,7 +38,7 @@ pub(super) struct Levels<'a, T> {
 const LARGER: f64 = 1.01;
 
 impl<'a, T: Scalar> Levels<'a, T> {
-    pub(super) fn new(cloud: &'a Cloud<T>, wanted: &'a Wanted<'a>) -> Self {
+    pub(super) fn new(cloud: &'a WorkingCopy<T>, wanted: &'a Wanted<'a>) -> Self {
         let n = cloud.len;
         Self {
             cloud,

@@ -10,7 +10,7 @@ use super::update::{Update, apply};
 use super::walk::{BandSamples, Counts};
 use super::workspace::{Memory, Workspace};
 use crate::clock::Clock;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::fps::selection::Selection;
 use crate::fps::tree::Walker;
 use crate::memory::{self, Shared};
@@ -47,7 +47,7 @@ const SHARE_WORK: usize = if cfg!(test) { 100 } else { 20_000 };
 pub(super) struct Bands<'a, T: Scalar, S> {
     simd: S,
     team: &'a Team,
-    cloud: &'a Cloud<T>,
+    cloud: &'a WorkingCopy<T>,
     pub(super) tree: BoxTree<T>,
     work: Workspace<T>,
     /// Keys of the choices, band by band, in any order within one.
@@ -66,7 +66,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     pub(super) fn new(
         simd: S,
         team: &'a Team,
-        cloud: &'a Cloud<T>,
+        cloud: &'a WorkingCopy<T>,
         tree: BoxTree<T>,
         count: bool,
     ) -> Self {
