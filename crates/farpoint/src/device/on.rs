@@ -6,18 +6,16 @@ use std::fmt;
 /// One run of a job on a device, made by [`Sampler::on`](crate::Sampler::on) and its like.
 ///
 /// ```
-/// use farpoint::{Cpu, Progress, Sampler};
+/// use farpoint::{Cpu, Error, Progress, Sampler};
 /// use std::ops::ControlFlow;
 ///
-/// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
-/// let mut told = 0;
-/// let mut observer = |progress: Progress| {
-///     told = progress.samples;
-///     ControlFlow::Continue(())
+/// let line: Vec<[f32; 1]> = (0..10_000).map(|i| [i as f32]).collect();
+/// let mut observer = |progress: Progress| match progress.samples < 2000 {
+///     true => ControlFlow::Continue(()),
+///     false => ControlFlow::Break(()),
 /// };
-/// let sample = Sampler::count(3).on(&Cpu::new()).observe(&mut observer).sample(&line)?;
-/// assert_eq!((sample.len(), told), (3, 3));
-/// # Ok::<(), farpoint::Error>(())
+/// let sample = Sampler::count(5000).on(&Cpu::new()).observe(&mut observer).sample(&line);
+/// assert!(matches!(sample, Err(Error::Cancelled(samples)) if samples >= 2000));
 /// ```
 pub struct On<'a, J, D: ?Sized> {
     pub(crate) job: &'a J,
