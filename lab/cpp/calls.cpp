@@ -16,9 +16,12 @@ static void report(const char* name, const bench::Times& times, const bench::Tim
 // The same job by hand and through the headers: 1,024 points, 512 samples.
 static void small_calls(const std::vector<std::array<float, 3>>& cloud) {
     const auto in_c = [&] {
+        farpoint_run_options run{};
+        run.size = sizeof run;
+        run.threads = 1;
         farpoint_sample_options options{};
         options.size = sizeof options;
-        options.threads = 1;
+        options.run = &run;
         options.count = 512;
         farpoint_sample_result* result = nullptr;
         if (farpoint_sample(farpoint_dense(cloud.data(), cloud.size(), 3, FARPOINT_FLOAT32), &options, &result) !=
@@ -28,7 +31,7 @@ static void small_calls(const std::vector<std::array<float, 3>>& cloud) {
         farpoint_sample_result_free(result);
     };
     const auto in_cpp = [&] {
-        farpoint::Options options;
+        farpoint::SampleOptions options;
         options.threads = 1;
         if (farpoint::sample(cloud, 512, options).size() != 512) {
             std::abort();
@@ -55,7 +58,7 @@ static void strides(const std::vector<std::array<float, 3>>& cloud) {
     const auto of_32 = records<32>(cloud);
     const auto of_26 = records<26>(cloud);
     const auto run = [](const farpoint::Points& points) {
-        farpoint::Options options;
+        farpoint::SampleOptions options;
         options.threads = 1;
         if (farpoint::sample(points, 4096, options).size() != 4096) {
             std::abort();

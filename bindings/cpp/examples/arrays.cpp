@@ -22,10 +22,10 @@ int main() {
     }
 
     // So many points, or as many as it takes.
-    const farpoint::Sample sample = farpoint::sample(cloud, 1024);
+    const farpoint::SampleResult sample = farpoint::sample(cloud, 1024);
     std::printf("1,024 of %zu points: every point is within %.4f of one\n", cloud.size(), sample.covering_radius());
     std::printf("the first half of them covers the cloud within %.4f\n", sample.distance(512));
-    const farpoint::Sample even = farpoint::sample(cloud, farpoint::spacing(0.05));
+    const farpoint::SampleResult even = farpoint::sample(cloud, farpoint::spacing(0.05));
     std::printf("a spacing of 0.05 takes %zu points\n", even.size());
 
     // Structs are read where they are.
@@ -34,10 +34,10 @@ int main() {
         scan.push_back({0.0, x, y, z, 0});
     }
     const farpoint::Points view(scan, &Return::x);
-    farpoint::Options options;
+    farpoint::SampleOptions options;
     options.threads = 1;
     options.progress = [](const farpoint::Progress& progress) { return progress.done <= progress.wanted; };
-    const farpoint::Sample again = farpoint::sample(view, 1024, options);
+    const farpoint::SampleResult again = farpoint::sample(view, 1024, options);
     for (std::size_t i = 0; i < again.size(); ++i) {
         if (again.indices()[i] != sample.indices()[i]) {
             return 1;
@@ -50,13 +50,18 @@ int main() {
         chosen.push_back(cloud[row]);
     }
     std::printf("Chamfer distance %.6f\n", farpoint::chamfer(cloud, chosen).sum());
-    const farpoint::Neighbors near = farpoint::knn(chosen, cloud, 16);
-    std::printf("the 16th neighbor of the first sample is point %zu\n", near.of(0)[15]);
+
+    // A cloud that is searched more than once is built an index for.
+    const farpoint::Index index(cloud);
+    const farpoint::NeighborsResult near = farpoint::knn(chosen, index, 16);
+    std::printf("the 16th neighbor of the first sample is point %u\n", near.of(0)[15]);
+    const farpoint::WithinResult within = farpoint::within(chosen, index, {0.02});
+    std::printf("%zu points are within 0.02 of the first sample\n", within.of(0).size());
 
     // Errors are exceptions that name the numbers at fault.
     try {
         farpoint::sample(cloud, cloud.size() + 1);
-    } catch (const farpoint::error& error) {
+    } catch (const farpoint::Error& error) {
         std::printf("as expected: %s\n", error.what());
         return 0;
     }

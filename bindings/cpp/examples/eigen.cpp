@@ -9,7 +9,7 @@
 int main() {
     // 3 x N, a point is a column.
     const Eigen::Matrix3Xf cloud = Eigen::Matrix3Xf::Random(3, 20000);
-    const farpoint::Sample sample = farpoint::sample(cloud, 512);
+    const farpoint::SampleResult sample = farpoint::sample(cloud, 512);
     std::printf("512 of %td points: every point is within %.3f of one\n", cloud.cols(), sample.covering_radius());
 
     // The chosen points as a matrix.
@@ -21,8 +21,8 @@ int main() {
     // N x 3 and double: the compiler knows by the type. Of a dynamic matrix, say it.
     const Eigen::Matrix<double, Eigen::Dynamic, 3> rows = cloud.transpose().cast<double>();
     const Eigen::MatrixXd dynamic = rows;
-    const farpoint::Sample same = farpoint::sample(rows, 512);
-    const farpoint::Sample said = farpoint::sample(farpoint::points_in_rows(dynamic), 512);
+    const farpoint::SampleResult same = farpoint::sample(rows, 512);
+    const farpoint::SampleResult said = farpoint::sample(farpoint::points_in_rows(dynamic), 512);
 
     // Points with something in between: a map with strides, here every second point.
     const Eigen::Map<const Eigen::Matrix3Xf, 0, Eigen::OuterStride<>> half(cloud.data(), 3, cloud.cols() / 2,
@@ -34,7 +34,7 @@ int main() {
     for (Eigen::Index i = 0; i < rows.rows(); ++i) {
         points.emplace_back(rows.row(i));
     }
-    const farpoint::Sample vectors = farpoint::sample(points, 512);
+    const farpoint::SampleResult vectors = farpoint::sample(points, 512);
     for (std::size_t i = 0; i < 512; ++i) {
         if (same.indices()[i] != said.indices()[i] || same.indices()[i] != vectors.indices()[i]) {
             return 1;

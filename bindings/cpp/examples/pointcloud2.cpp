@@ -22,13 +22,13 @@ using PointField = sensor_msgs::msg::PointField;
 static PointCloud2 callback(const PointCloud2& scan) {
     PointCloud2 thin;
     try {
-        farpoint::Options options;
+        farpoint::MessageOptions options;
         options.threads = 1;
         const farpoint::MessageReport report =
             farpoint::sample_message(scan, 4096, thin, options, farpoint::Zeros::drop);
         std::printf("%zu of %zu points, within %.3f m; without a return: %zu\n", report.chosen, report.points,
                     report.covering_radius, report.bad + report.zeros);
-    } catch (const farpoint::error& error) {
+    } catch (const farpoint::Error& error) {
         std::fprintf(stderr, "message left out: %s\n", error.what());
     }
     return thin;

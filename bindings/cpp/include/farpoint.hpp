@@ -5,17 +5,18 @@
 ///
 /// @code
 /// std::vector<std::array<float, 3>> cloud = ...;
-/// const farpoint::Sample sample = farpoint::sample(cloud, 512);
+/// const farpoint::SampleResult sample = farpoint::sample(cloud, 512);
 /// for (std::size_t row : sample.indices()) { ... cloud[row] ... }
 /// @endcode
 ///
 /// Clouds are read where they are (`Points`), results move but do not copy, errors are exceptions
-/// (`farpoint::error`). Eigen, PCL and ROS messages have headers of their own: `farpoint/eigen.hpp`,
+/// (`farpoint::Error`). Eigen, PCL and ROS messages have headers of their own: `farpoint/eigen.hpp`,
 /// `farpoint/pcl.hpp`, `farpoint/pointcloud2.hpp`. Everything is header only, over the C interface
 /// `farpoint/farpoint.h`. docs/cpp.md is the guide.
 
 #include <farpoint/approximate.hpp>
 #include <farpoint/error.hpp>
+#include <farpoint/index.hpp>
 #include <farpoint/measure.hpp>
 #include <farpoint/nearest.hpp>
 #include <farpoint/options.hpp>

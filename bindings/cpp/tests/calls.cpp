@@ -8,19 +8,21 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
+#include <type_traits>
 #include <utility>
 
-using farpoint::Options;
 using farpoint::sample;
+using farpoint::SampleOptions;
 
 TEST(exact_samples) {
     for (const std::size_t points : {1U, 2U, 9U, 500U, 3000U}) {
         for (const bool tied : {false, true}) {
             const auto cloud = tied ? clouds::lattice<float>(points, 1) : clouds::random<float>(points, 2);
-            for (const std::size_t count : {points / 4, points}) {
+            for (const std::size_t count : {(points + 3) / 4, points}) {
                 const auto expected = clouds::reference(cloud, count);
                 for (const std::size_t threads : {0U, 1U, 5U}) {
-                    Options options;
+                    SampleOptions options;
                     options.threads = threads;
                     CHECK(clouds::equal(sample(cloud, count, options).indices(), expected));
                 }
@@ -33,7 +35,7 @@ TEST(algorithms_and_instruction_sets) {
     const auto cloud = clouds::lattice<double>(2000, 3);
     const auto expected = clouds::reference(cloud, 600, 17);
     for (const char* algorithm : {"", "reference", "naive", "radius:nvox=8", "tree", "peak", "quick"}) {
-        Options options;
+        SampleOptions options;
         options.algorithm = algorithm;
         options.starts = {17};
         options.instruction_set = farpoint::InstructionSet::portable;
@@ -45,7 +47,7 @@ TEST(algorithms_and_instruction_sets) {
 
 TEST(amounts) {
     const auto cloud = clouds::random<float>(1001, 4);
-    CHECK(sample(cloud, 0).size() == 0);
+    CHECK_THROWS(invalid_argument, "count is 0", sample(cloud, 0));
     CHECK(sample(cloud, farpoint::ratio(0.25)).size() == 251);
     const auto even = sample(cloud, farpoint::spacing(0.2));
     CHECK(even.covering_radius() <= 0.2 && even.distance(even.size() - 1) > 0.2);
@@ -61,7 +63,7 @@ TEST(amounts) {
 
 TEST(starts) {
     const auto cloud = clouds::random<float>(400, 5);
-    Options options;
+    SampleOptions options;
     options.starts = {7, 300};
     const auto found = sample(cloud, 20, options);
     CHECK(found.indices()[0] == 7 && found.indices()[1] == 300);
@@ -82,11 +84,11 @@ TEST(subsets) {
         rows.push_back(row);
         mask[row] = 1;
     }
-    Options by_mask;
+    SampleOptions by_mask;
     by_mask.mask = mask;
     CHECK(clouds::equal(sample(cloud, 80, by_mask).indices(), clouds::reference(cloud, rows, 80, 0)));
     std::reverse(rows.begin(), rows.end());
-    Options by_rows;
+    SampleOptions by_rows;
     by_rows.rows = rows;
     CHECK(clouds::equal(sample(cloud, 80, by_rows).indices(), clouds::reference(cloud, rows, 80, 0)));
     CHECK_THROWS(invalid_argument, "201", sample(cloud, 201, by_rows));
@@ -108,7 +110,7 @@ TEST(bad_rows) {
     cloud[3][1] = std::numeric_limits<double>::quiet_NaN();
     cloud[50][2] = std::numeric_limits<double>::infinity();
     CHECK_THROWS(bad_rows, "3", sample(cloud, 10));
-    Options options;
+    SampleOptions options;
     options.bad_rows = farpoint::BadRows::skip;
     const auto all = sample(cloud, farpoint::all(), options);
     CHECK(all.size() == 98 && all.dropped() == 2);
@@ -121,9 +123,8 @@ TEST(wrong_arguments) {
     CHECK_THROWS(invalid_argument, "-1", sample(cloud, -1));
     CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::ratio(1.5)));
     CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::spacing(-1.0)));
-    CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::cell(0.1)));
     CHECK_THROWS(invalid_argument, "", sample(farpoint::Points(static_cast<const float*>(nullptr), 5), 1));
-    Options options;
+    SampleOptions options;
     options.algorithm = "no such algorithm";
     CHECK_THROWS(invalid_argument, "no such algorithm", sample(cloud, 5, options));
     options = {};
@@ -138,7 +139,7 @@ TEST(wrong_arguments) {
 TEST(progress_and_canceling) {
     const auto cloud = clouds::random<float>(30000, 9);
     for (const std::size_t threads : {1U, 4U}) {
-        Options options;
+        SampleOptions options;
         options.threads = threads;
         std::atomic<int> calls{0};
         options.progress = [&calls](const farpoint::Progress& progress) {
@@ -160,7 +161,7 @@ TEST(a_callback_that_throws) {
         int value;
     };
     for (const std::size_t threads : {1U, 4U}) {
-        Options options;
+        SampleOptions options;
         options.threads = threads;
         options.progress = [](const farpoint::Progress& progress) -> bool {
             if (progress.done > 1000) {
@@ -192,9 +193,9 @@ TEST(batches) {
 
 TEST(results_move) {
     const auto cloud = clouds::random<float>(100, 13);
-    farpoint::Sample first = sample(cloud, 10);
-    farpoint::Sample second = std::move(first);
-    CHECK(second.size() == 10);
+    farpoint::SampleResult first = sample(cloud, 10);
+    farpoint::SampleResult second = std::move(first);
+    CHECK(second.size() == 10 && first.size() == 0 && first.algorithm().empty());
     first = sample(cloud, 20);
     second = std::move(first);
     CHECK(second.size() == 20);
@@ -249,7 +250,7 @@ TEST(nearest_and_chamfer) {
     CHECK_THROWS(invalid_argument, "both", (void)both.backward<double>(a, b, other_type, {}));
     const std::vector<std::array<double, 3>> doubles(5);
     CHECK_THROWS(invalid_argument, "", farpoint::chamfer(a, doubles));
-    Options manhattan;
+    farpoint::MatchOptions manhattan;
     manhattan.norm = farpoint::Norm::l1;
     CHECK(farpoint::nearest(a, b, manhattan).mean() > one.mean());
 }
@@ -257,8 +258,8 @@ TEST(nearest_and_chamfer) {
 TEST(several_neighbors) {
     const auto cloud = clouds::lattice<float>(500, 17);
     for (const auto method : {farpoint::SearchMethod::reference, farpoint::SearchMethod::tree}) {
-        Options options;
-        options.search = method;
+        farpoint::SearchOptions options;
+        options.method = method;
         options.exclude_self = true;
         const auto near = farpoint::knn(cloud, cloud, 4, options);
         CHECK(near.size() == 500 && near.k() == 4 && near.indices().size() == 2000);
@@ -281,18 +282,73 @@ TEST(several_neighbors) {
     CHECK(near.backward<float>(cloud, cloud, ones).first<float>().size() == 1500);
 }
 
+TEST(an_index) {
+    const auto cloud = clouds::lattice<double>(900, 19);
+    const auto asking = clouds::lattice<double>(70, 20);
+    farpoint::Index first(cloud);
+    const farpoint::Index index = std::move(first);
+    const auto same = [](const auto& a, const auto& b) { return clouds::equal(a.indices(), b.indices().to_vector()); };
+    CHECK(same(farpoint::knn(asking, index, 6), farpoint::knn(asking, cloud, 6)));
+    CHECK(same(farpoint::ball_query(asking, index, {1.5}, 6), farpoint::ball_query(asking, cloud, {1.5}, 6)));
+    CHECK(same(farpoint::within(asking, index, {1.5}), farpoint::within(asking, cloud, {1.5})));
+    CHECK(same(farpoint::nearest(asking, index), farpoint::nearest(asking, cloud)));
+    CHECK(same(farpoint::nearest(index, index), farpoint::nearest(cloud, cloud)));
+    CHECK(same(sample(index, 50), sample(cloud, 50)));
+    CHECK(farpoint::chamfer(asking, index).sum() == farpoint::chamfer(asking, cloud).sum());
+    CHECK(farpoint::Points(index).size() == 900 && farpoint::Points(index).is_double() && index.dropped() == 0);
+
+    const auto expected = farpoint::knn(asking, cloud, 6).indices().to_vector();
+    std::atomic<int> right{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 5; ++i) {
+        threads.emplace_back([&] {
+            for (int turn = 0; turn < 10; ++turn) {
+                right += clouds::equal(farpoint::knn(asking, index, 6).indices(), expected);
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    CHECK(right == 50);
+
+    const auto floats = clouds::random<float>(20, 21);
+    CHECK_THROWS(invalid_argument, "type double where float", farpoint::knn(floats, index, 2));
+    CHECK_THROWS(invalid_argument, "an index that is NULL", farpoint::knn(asking, first, 2));
+    const std::vector<std::array<float, 3>> nothing;
+    CHECK_THROWS(invalid_argument, "", (void)farpoint::Index(nothing));
+    auto holed = cloud;
+    holed[7][0] = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS(bad_rows, "7", (void)farpoint::Index(holed));
+    farpoint::RunOptions options;
+    options.bad_rows = farpoint::BadRows::skip;
+    CHECK(farpoint::Index(holed, options).dropped() == 1);
+    static_assert(!std::is_convertible_v<farpoint::Index, farpoint::Points>, "temporaries are refused");
+    static_assert(std::is_convertible_v<const farpoint::Index&, farpoint::Points>);
+}
+
+TEST(options_that_do_not_apply) {
+    static_assert(!std::is_convertible_v<SampleOptions, farpoint::SearchOptions>);
+    static_assert(!std::is_convertible_v<SampleOptions, farpoint::MatchOptions>);
+    static_assert(!std::is_convertible_v<farpoint::SearchOptions, SampleOptions>);
+    static_assert(!std::is_convertible_v<farpoint::RunOptions, SampleOptions>);
+    static_assert(!std::is_convertible_v<decltype(farpoint::cell(0.1)), farpoint::Amount>);
+    static_assert(!std::is_convertible_v<decltype(farpoint::spacing(0.1)), farpoint::ApproximateAmount>);
+    static_assert(std::is_convertible_v<decltype(farpoint::all()), farpoint::ApproximateAmount>);
+}
+
 TEST(measures) {
     const auto cloud = clouds::random<float>(1000, 18);
     const auto chosen = sample(cloud, 100);
     CHECK(std::abs(farpoint::covering_radius(cloud, chosen.indices()) - chosen.covering_radius()) < 1e-6);
-    const farpoint::Quality quality = farpoint::quality(cloud, chosen.indices());
+    const farpoint::Quality quality = farpoint::quality_of(cloud, chosen.indices());
     CHECK(quality.points == 1000 && quality.samples == 100 && quality.unique == 1.0);
     CHECK(farpoint::spacing_of(cloud, chosen.indices()).min == quality.spacing.min);
     clouds::Cloud<float> coordinates;
     for (const std::size_t row : chosen.indices()) {
         coordinates.push_back(cloud[row]);
     }
-    CHECK(farpoint::quality(cloud, coordinates).covering_radius == quality.covering_radius);
+    CHECK(farpoint::quality_of(cloud, coordinates).covering_radius == quality.covering_radius);
     const std::vector<std::size_t> outside = {1000};
     CHECK_THROWS(invalid_argument, "1000", (void)farpoint::covering_radius(cloud, outside));
 }

@@ -49,10 +49,10 @@ inline int run_all() {
 
 /// Whether `what` throws an error of this status whose text contains `part`.
 template <typename What>
-bool throws(farpoint::status status, const std::string& part, What&& what) {
+bool throws(farpoint::Status status, const std::string& part, What&& what) {
     try {
         what();
-    } catch (const farpoint::error& error) {
+    } catch (const farpoint::Error& error) {
         const bool as_expected = error.status() == status && std::string(error.what()).find(part) != std::string::npos;
         if (!as_expected) {
             std::fprintf(stderr, "status %d: %s\n", static_cast<int>(error.status()), error.what());
@@ -69,6 +69,6 @@ bool throws(farpoint::status status, const std::string& part, What&& what) {
     static const check::Add name##_is_listed(#name, &name); \
     static void name()
 #define CHECK(...) ((__VA_ARGS__) ? void() : check::failed(__FILE__, __LINE__, #__VA_ARGS__))
-#define CHECK_THROWS(kind, part, ...) CHECK(check::throws(farpoint::status::kind, part, [&] { __VA_ARGS__; }))
+#define CHECK_THROWS(kind, part, ...) CHECK(check::throws(farpoint::Status::kind, part, [&] { __VA_ARGS__; }))
 
 #endif

@@ -89,7 +89,8 @@ std::vector<std::size_t> reference(const Cloud<T>& cloud, std::size_t count, std
     return reference(cloud, all_rows(cloud.size()), count, start);
 }
 
-inline bool equal(farpoint::Span<std::size_t> found, const std::vector<std::size_t>& expected) {
+template <typename Row>
+bool equal(farpoint::Span<Row> found, const std::vector<Row>& expected) {
     return found.to_vector() == expected;
 }
 

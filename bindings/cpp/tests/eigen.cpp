@@ -84,7 +84,7 @@ TEST(vectors_of_points) {
 TEST(empty_and_single) {
     const Eigen::Matrix3Xf none(3, 0);
     const Eigen::Matrix<float, Eigen::Dynamic, 3> no_rows(0, 3);
-    CHECK(sample(none, 0).size() == 0 && sample(no_rows, 0).size() == 0);
+    CHECK(sample(none, farpoint::ratio(1.0)).size() == 0 && sample(no_rows, farpoint::ratio(1.0)).size() == 0);
     CHECK_THROWS(invalid_argument, "", sample(none, 1));
     const Eigen::Matrix<float, Eigen::Dynamic, 3> one = Eigen::RowVector3f(1, 2, 3);
     CHECK(sample(one, 1).indices()[0] == 0);

@@ -28,10 +28,11 @@ static_assert(std::is_constructible_v<Points, float (&)[4][3]>);
 template <typename T>
 constexpr bool moves_only =
     std::is_nothrow_move_constructible_v<T>&& std::is_nothrow_move_assignable_v<T> && !std::is_copy_constructible_v<T>;
-static_assert(moves_only<farpoint::Sample> && moves_only<farpoint::ApproximateSample> &&
-              moves_only<farpoint::Centroids>);
-static_assert(moves_only<farpoint::Nearest> && moves_only<farpoint::Chamfer> && moves_only<farpoint::Gradients>);
-static_assert(moves_only<farpoint::Neighbors> && moves_only<farpoint::Within>);
+static_assert(moves_only<farpoint::SampleResult> && moves_only<farpoint::ApproximateResult> &&
+              moves_only<farpoint::CentroidsResult>);
+static_assert(moves_only<farpoint::NearestResult> && moves_only<farpoint::ChamferResult> &&
+              moves_only<farpoint::GradientsResult> && moves_only<farpoint::Index>);
+static_assert(moves_only<farpoint::NeighborsResult> && moves_only<farpoint::WithinResult>);
 // A share is not a number of points.
 static_assert(std::is_convertible_v<int, farpoint::Amount> && !std::is_convertible_v<double, farpoint::Amount>);
 static_assert(!std::is_convertible_v<bool, farpoint::Amount>);
@@ -113,7 +114,7 @@ TEST(structs) {
     CHECK(Points(odd, &Odd::x, 2).dimensions() == 2);
     CHECK(Points(std::as_const(odd), &Odd::x, 2).size() == 500);
     odd.clear();
-    CHECK(sample(Points(odd, &Odd::x, 2), 0).size() == 0);
+    CHECK(sample(Points(odd, &Odd::x, 2), farpoint::ratio(1.0)).size() == 0);
 }
 
 TEST(records_without_alignment) {
@@ -126,8 +127,8 @@ TEST(records_without_alignment) {
     const auto view = Points::strided(bytes + 3, FARPOINT_FLOAT64, 500, 3, sizeof(Packed), sizeof(double));
     CHECK(clouds::equal(sample(view, 200).indices(), clouds::reference(cloud, 200)));
     const std::size_t size = sizeof(Packed) * packed.size();
-    CHECK(sample(view.within(bytes, size), 200).size() == 200);
-    CHECK_THROWS(invalid_argument, "", sample(view.within(bytes, size - 3), 200));
+    CHECK(sample(view.inside(bytes, size), 200).size() == 200);
+    CHECK_THROWS(invalid_argument, "", sample(view.inside(bytes, size - 3), 200));
 }
 
 TEST(dimensions) {

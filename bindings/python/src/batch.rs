@@ -1,5 +1,6 @@
 //! Clouds of a batch side by side: small ones one per thread, large ones one after another on all threads.
 
+use crate::threads;
 use crate::watch::Stop;
 use farpoint::Error;
 use farpoint::backend::spread;
@@ -16,7 +17,7 @@ pub(crate) fn side_by_side<R: Send>(
     stop: &Stop,
     one: impl Fn(usize, usize) -> Result<R, Error> + Send + Sync,
 ) -> Result<Vec<R>, Error> {
-    let done = spread(sizes, SMALL, threads, |cloud, threads| {
+    let done = spread(sizes, SMALL, threads::of(threads), |cloud, threads| {
         stop.check()?;
         one(cloud, threads)
     });

@@ -5,7 +5,7 @@
 //!
 //! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `tiles`, `generate`: the
 //!   functions that Python calls.
-//! * `batch`, `watch`: clouds side by side; progress, and Ctrl-C. `met`: arguments met before.
+//! * `batch`, `watch`, `threads`: clouds side by side; progress, and Ctrl-C; the number of threads. `met`: arguments met before.
 //! * `device`: clouds in device memory. `tensors`: those of PyTorch. `arrays`: arrays of NumPy, capsules of DLPack, memory of our own.
 //! * `error`: errors as exceptions.
 //!
@@ -26,6 +26,7 @@ mod neighbors;
 mod sampling;
 mod searching;
 mod tensors;
+mod threads;
 mod tiles;
 mod values;
 mod watch;
@@ -43,6 +44,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     arrays::add(module)?;
     device::add(module)?;
     tensors::add(module)?;
+    threads::add(module)?;
     met::add(module)?;
     sampling::add(module)?;
     approximate::add(module)?;

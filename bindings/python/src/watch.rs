@@ -1,5 +1,6 @@
 //! What happens beside a long run: a progress bar moves, and Ctrl-C is heard.
 
+use crate::threads;
 use farpoint::backend::{caught, spawned, start};
 use farpoint::{Cpu, Error, Observer, Progress};
 use pyo3::prelude::*;
@@ -14,9 +15,9 @@ const EVERY: Duration = Duration::from_millis(100);
 /// Steps of the direct loop from which on a run may take so long that the caller wants to stop it.
 const LONG: usize = 1 << 31;
 
-/// The CPU with so many threads; all unless set.
+/// Returns the CPU with the threads of a call.
 pub(crate) fn cpu(threads: Option<usize>) -> Cpu {
-    threads.map_or_else(Cpu::new, |threads| Cpu::new().threads(threads))
+    threads::of(threads).map_or_else(Cpu::new, |threads| Cpu::new().threads(threads))
 }
 
 /// Whether work on so many points and samples, or on so many points of two clouds, may take long.

@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 
+import farpoint
 from farpoint import _native
 
 # JAX would take most of a GPU's memory, which others test on too.
@@ -37,6 +38,12 @@ def filled(cuda, monkeypatch):
     cuda.use_deterministic_algorithms(True, warn_only=True)
     yield
     cuda.use_deterministic_algorithms(before)
+
+
+def in_ball(x, y, radius, k, **options):
+    """k neighbors in a ball, or all for None; y may be an index."""
+    of, clouds = (y, (x,)) if isinstance(y, farpoint.Index) else (farpoint, (x, y))
+    return of.within(*clouds, radius, **options) if k is None else of.ball_query(*clouds, radius, k, **options)
 
 
 def same(found, wanted):

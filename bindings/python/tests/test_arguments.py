@@ -13,7 +13,7 @@ POINTS = cloud(50)
 
 
 def approximate(points=POINTS, count=5, **options):
-    return farpoint.sample_approximate(points, count, **{"method": "random", **options})
+    return getattr(farpoint, "sample_" + options.pop("method", "random"))(points, count, **options)
 
 
 def batch_of(points=POINTS, count=5, **options):
@@ -216,7 +216,7 @@ def test_masked_arrays_without_masked_values():
     points = np.ma.masked_array(POINTS)
     np.testing.assert_array_equal(farpoint.sample(points, 9), farpoint.sample(POINTS, 9))
     whole = np.ma.masked_array(POINTS.astype(int), mask=np.ones((50, 3), bool))
-    with pytest.raises(TypeError, match="float32 or float64.*int64"):
+    with pytest.raises(ValueError, match="NaN"):
         farpoint.sample(whole, 9)
 
 
@@ -256,7 +256,7 @@ def test_arrays_that_another_thread_writes_to():
         lambda p: farpoint.centroids(p, 50, on_bad="skip"),
     ]
     calls += [
-        lambda p, method=method: farpoint.sample_approximate(p, 900, method=method, on_bad="skip")
+        lambda p, method=method: approximate(p, 900, method=method, on_bad="skip")
         for method in ("random", "grid", "morton", "npdu", "fastpoint")
     ]
     calls += [lambda p: farpoint.nearest(p, p), lambda p: farpoint.chamfer(p, good)]
@@ -289,7 +289,7 @@ OF_POINTS = {
     "mask": lambda p: farpoint.sample(p, 9, mask=np.arange(len(p)) > 3),
     "sample_padded": lambda p: farpoint.sample_padded(p[None], [3]),
     "sample_ragged": lambda p: farpoint.sample_ragged(p, [0, 20, len(p)], [3, 4]),
-    "sample_approximate": lambda p: farpoint.sample_approximate(p, 9, method="grid"),
+    "sample_grid": lambda p: farpoint.sample_grid(p, 9),
     "centroids": lambda p: farpoint.centroids(p, cell=9.0),
     "quality": lambda p: farpoint.quality(p, [0, 1]),
     "check": farpoint.check,
@@ -297,7 +297,7 @@ OF_POINTS = {
     "nearest_both": lambda p: sum(farpoint.nearest_both(p[:9], p), ()),
     "chamfer": lambda p: farpoint.chamfer(p[:9], p, squared=False),
     "knn": lambda p: farpoint.knn(p, p, 3),
-    "ball_query": lambda p: farpoint.ball_query(p, p, 9.0, None),
+    "ball_query": lambda p: farpoint.within(p, p, 9.0),
     "Index": lambda p: farpoint.Index(p).knn(p, 3),
 }
 
@@ -317,10 +317,12 @@ def test_types_of_numbers_are_the_same_to_every_function(name):
     same(call(points.astype(">f2")), single)
     same(call(points.astype(">f4")), single)
     same(call(points.astype(">f8")), double)
-    for other in (np.int64, np.int32, np.uint8, np.bool_, np.complex64, ">i4", np.longdouble):
+    for integer in (np.int64, np.int32, np.uint8, ">i4"):
+        same(call(points.astype(integer)), double)
+    for other in (np.bool_, np.complex64, np.longdouble):
         if np.dtype(other) == np.float64:
             continue  # on Windows
-        with pytest.raises(TypeError, match="float32 or float64.*convert"):
+        with pytest.raises(TypeError, match="float32, float64, float16 or integers; convert"):
             call(points.astype(other))
 
 
@@ -334,11 +336,43 @@ def test_results_say_whether_distances_are_squared():
     for found, says in ((squared, "squared=True)"), (plain, "squared=False)")):
         distances, indices = found
         assert len(found) == 2 and distances is found.distances and indices is found.indices
-        assert repr(found).endswith(says) and repr(found).startswith(type(found).__name__)
-    assert type(squared) is farpoint.Nearest and type(plain) is type(one) is farpoint.PlainNearest
+        assert repr(found).endswith(says) and repr(found).startswith("Nearest(")
+    assert all(isinstance(found, farpoint.Nearest) for found in (squared, plain, one))
     batch = farpoint.nearest(POINTS[None], POINTS[None], squared=False)
     assert not batch.squared
     assert not farpoint.sample(POINTS, 5, return_distances=True).squared
+    assert not farpoint.order(POINTS).squared
+    assert not farpoint.quality(POINTS, [1]).squared
+
+
+def test_integers_that_float64_does_not_hold_are_refused():
+    points = np.array([[2**53 + 1], [0]])
+    for wrong in (points, points.tolist(), -points, points.astype(np.uint64)):
+        with pytest.raises(ValueError, match="integers that float64 does not hold exactly; subtract an origin"):
+            farpoint.sample(wrong, 1)
+    assert farpoint.sample(points - 1, 2).tolist() == [0, 1]
+
+
+def test_weights_say_what_power_they_have():
+    squared, plain = farpoint.knn(POINTS, POINTS, 3), farpoint.knn(POINTS, POINTS, 3, squared=False)
+    found = farpoint.inverse_distance_weights(squared)
+    np.testing.assert_array_equal(found, farpoint.inverse_distance_weights(squared.distances, squared=True))
+    np.testing.assert_allclose(found, farpoint.inverse_distance_weights(plain), rtol=1e-5)
+    first = farpoint.inverse_distance_weights(plain, 1)
+    np.testing.assert_array_equal(first, farpoint.inverse_distance_weights(plain.distances, 1, squared=False))
+    assert not np.array_equal(found, first)
+    with pytest.raises(TypeError, match="give squared=True or squared=False, or what knn returned"):
+        farpoint.inverse_distance_weights(squared.distances)
+    with pytest.raises(ValueError, match="power is 1, of squared distances; search with squared=False"):
+        farpoint.inverse_distance_weights(squared, 1)
+    with pytest.raises(ValueError, match="squared is False, but the neighbors have squared=True"):
+        farpoint.inverse_distance_weights(squared, squared=False)
+
+
+def test_all_neighbors_have_a_function_of_their_own():
+    for search in (farpoint.ball_query, lambda x, y, *rest: farpoint.Index(y).ball_query(x, *rest)):
+        with pytest.raises(TypeError, match="for all neighbors in a ball call farpoint.within"):
+            search(POINTS, POINTS, 0.3, None)
 
 
 def test_results_of_several_neighbors_say_so_too():
@@ -348,10 +382,10 @@ def test_results_of_several_neighbors_say_so_too():
     searches = [
         lambda **options: farpoint.knn(POINTS, POINTS, 3, **options),
         lambda **options: farpoint.ball_query(POINTS, POINTS, 0.3, 4, **options),
-        lambda **options: farpoint.ball_query(POINTS, POINTS, 0.3, None, **options),
+        lambda **options: farpoint.within(POINTS, POINTS, 0.3, **options),
         lambda **options: farpoint.neighbors.ball_query_raw(POINTS, POINTS, 4, most=0.1, **options),
         lambda **options: index.knn(POINTS, 3, **options),
-        lambda **options: index.ball_query(POINTS, 0.3, None, **options),
+        lambda **options: index.within(POINTS, 0.3, **options),
     ]
     for search in searches:
         squared, plain, one = search(), search(squared=False), search(norm=1)

@@ -34,6 +34,23 @@ def test_indices_are_those_of_the_cpu(cuda, name):
     same(farpoint.sample(on_gpu, ratio=0.25), wanted.indices)
 
 
+@pytest.mark.parametrize("name", CLOUDS)
+def test_points_in_host_memory_are_sampled_by_a_gpu(name):
+    points = CLOUDS[name]
+    wanted = farpoint.sample(points, ratio=0.25, return_distances=True)
+    for device in ("cuda", "cuda:0", 0):
+        found = farpoint.sample(points, ratio=0.25, device=device, return_distances=True)
+        for part, right in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(part, right)
+    batch, options = np.stack([points, points[::-1]]), dict(lengths=[len(points), 1], start=[0, 0])
+    np.testing.assert_array_equal(
+        farpoint.sample(batch, 1, device="cuda", **options), farpoint.sample(batch, 1, **options))
+    np.testing.assert_array_equal(farpoint.order(points, device=0).indices, farpoint.order(points).indices)
+    mask = np.arange(len(points)) % 3 == 0
+    np.testing.assert_array_equal(
+        farpoint.sample(points, 1, mask=mask, device=0), farpoint.sample(points, 1, mask=mask))
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak", "quick"])
 def test_every_algorithm(cuda, algorithm, kind):

@@ -8,7 +8,10 @@ import farpoint
 
 pytestmark = needs_gpu
 
-approximate = farpoint.sample_approximate
+
+
+def approximate(points, count=None, *, method, **options):
+    return getattr(farpoint, f"sample_{method}")(points, count, **options)
 
 CLOUDS = {
     "random": cloud(3000), "double": cloud(3000, dtype=np.float64), "ties": grid(), "plane": cloud(4000, 2),

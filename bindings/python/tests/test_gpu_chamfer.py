@@ -19,7 +19,7 @@ def results(x, y, x_lengths=None, y_lengths=None, norm=2, both=True):
     """Distances and indices of both sides, and the gradients of both clouds for some gradients of the
     distances."""
     import torch
-    from farpoint.neighbors import nearest_both
+    from farpoint import nearest_both
 
     x, y = x.detach().requires_grad_(), y.detach().requires_grad_()
     search, lengths = nearest_both if both else farpoint.nearest, dict(x_lengths=x_lengths, y_lengths=y_lengths)

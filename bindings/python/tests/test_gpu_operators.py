@@ -3,7 +3,7 @@ differentiated."""
 
 import numpy as np
 import pytest
-from conftest import needs_gpu
+from conftest import in_ball, needs_gpu
 
 import farpoint
 from farpoint import neighbors
@@ -73,7 +73,7 @@ def test_knn(cuda, x, y, k):
 def test_ball_query(cuda, x, y, k):
     for radius in (0.05, 0.6):
         for options in ({}, {"order": "nearest"}, {"inclusive": True, "min_radius": 0.25}):
-            on_gpu(cuda, farpoint.ball_query, x, y, radius=radius, k=k, **options)
+            on_gpu(cuda, in_ball, x, y, radius=radius, k=k, **options)
     on_gpu(cuda, neighbors.ball_query_raw, x, y, k=k, most=0.25, least=0.1, near=1e-5, index_dtype="int32")
 
 
@@ -92,8 +92,7 @@ def test_lengths_and_offsets(cuda, n, m):
     ends = {"x_offsets": np.array([0, n // 3, n // 3, n]), "y_offsets": np.array([0, m // 2, m - 3, m])}
     for function, options in (
         (farpoint.knn, {"k": 6}), (farpoint.ball_query, {"k": 6, "radius": 0.2}),
-        (farpoint.ball_query, {"k": None, "radius": 0.1}),
-        (farpoint.ball_query, {"k": None, "radius": 0.1, "order": "nearest"}),
+        (farpoint.within, {"radius": 0.1}), (farpoint.within, {"radius": 0.1, "order": "nearest"}),
     ):
         on_gpu(cuda, function, x, y, **options, **lengths)
         on_gpu(cuda, function, x[0], y[0], **options, **ends)
@@ -119,7 +118,7 @@ def test_index(cuda, shape):
     same(index.knn(tensor, 8), host.knn(x, 8))
     same(index.knn(index.y, 8, exclude_self=True), host.knn(y, 8, exclude_self=True))
     for k in (8, None):
-        same(index.ball_query(tensor, 0.1, k), host.ball_query(x, 0.1, k))
+        same(in_ball(tensor, index, 0.1, k), in_ball(x, host, 0.1, k))
     same(index.nearest(tensor), farpoint.nearest(x, y))
     lengths = np.array([shape[-2] - 3, 40])[: shape[0]] if len(shape) == 3 else None
     if lengths is not None:
@@ -162,7 +161,7 @@ def test_weights(cuda, kind, power):
     distances = spread((2, 500, 3), kind)
     distances[0, 3, 1] = distances[1, 4] = np.inf
     distances[0, 5, 0] = 0
-    on_gpu(cuda, farpoint.inverse_distance_weights, distances, power)
+    on_gpu(cuda, lambda d: farpoint.inverse_distance_weights(d, power, squared=False), distances)
 
 
 def test_bfloat16(cuda):
@@ -206,7 +205,7 @@ FUNCTIONS = {
         lambda x, y: farpoint.knn(x, y, 7, index_dtype="int32").distances, ((2, 400, 3), (2, 500, 3)),
     ),
     "ball": (lambda x, y: farpoint.ball_query(x, y, 0.3, 20).distances, ((400, 3), (3000, 3))),
-    "all": (lambda x, y: farpoint.ball_query(x, y, 0.2, None).distances, ((2, 400, 3), (2, 500, 3))),
+    "all": (lambda x, y: farpoint.within(x, y, 0.2).distances, ((2, 400, 3), (2, 500, 3))),
     "offsets": (
         lambda x, y: farpoint.knn(x, y, 5, x_offsets=[0, 9, 400], y_offsets=[0, 50, 3000]).distances,
         ((400, 3), (3000, 3)),
@@ -220,7 +219,7 @@ FUNCTIONS = {
     "interpolate": (
         lambda v, w: farpoint.interpolate(v, like(v, (2, 500, 3)), w), ((2, 300, 70), (2, 500, 3)),
     ),
-    "weights": (lambda d: farpoint.inverse_distance_weights(d, 2), ((2, 500, 3),)),
+    "weights": (lambda d: farpoint.inverse_distance_weights(d, 2, squared=False), ((2, 500, 3),)),
 }
 
 
@@ -278,7 +277,7 @@ def network(x, y, values, add):
     """What a network does with a cloud: nothing here may wait."""
     ball = farpoint.ball_query(x, y, 0.2, 16, index_dtype="int32")
     near = farpoint.knn(x, y, 3)
-    weights = farpoint.inverse_distance_weights(near.distances)
+    weights = farpoint.inverse_distance_weights(near)
     largest = farpoint.gather_max(values, ball.indices, add)
     mixed = farpoint.interpolate(values, near.indices, weights)
     return largest + mixed + farpoint.gather(values, near.indices).sum(-2)
@@ -405,4 +404,4 @@ def test_what_is_refused(cuda):
     with pytest.raises(ValueError, match="must ascend from 0 to 5"):
         farpoint.knn(x, y, 3, x_offsets=[0, 4], y_offsets=[0, 6])
     assert farpoint.knn(x[:0], y, 3).indices.shape == (0, 3)
-    assert farpoint.ball_query(x[:0], y, 1.0, None).offsets.tolist() == [0]
+    assert farpoint.within(x[:0], y, 1.0).offsets.tolist() == [0]

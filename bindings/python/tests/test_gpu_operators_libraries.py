@@ -37,8 +37,8 @@ def same(found, wanted, kind=None):
 
 SEARCHES = [
     (farpoint.knn, {"k": 5}), (farpoint.knn, {"k": 5, "squared": False, "index_dtype": "int32"}),
-    (farpoint.ball_query, {"radius": 0.2, "k": 7}), (farpoint.ball_query, {"radius": 0.2, "k": None}),
-    (farpoint.ball_query, {"radius": 0.2, "k": None, "order": "nearest"}),
+    (farpoint.ball_query, {"radius": 0.2, "k": 7}), (farpoint.within, {"radius": 0.2}),
+    (farpoint.within, {"radius": 0.2, "order": "nearest"}),
 ]
 
 
@@ -74,7 +74,7 @@ def test_values_of_cupy(cupy, kind):
     same(farpoint.gather_max(v, i), farpoint.gather_max(values, indices))
     same(farpoint.gather_max(v, i, a), farpoint.gather_max(values, indices, add))
     same(farpoint.interpolate(v, i, w), farpoint.interpolate(values, indices, weights))
-    same(farpoint.inverse_distance_weights(w), farpoint.inverse_distance_weights(weights))
+    same(farpoint.inverse_distance_weights(w, squared=True), farpoint.inverse_distance_weights(weights, squared=True))
     farpoint.operators.check_indices(i, 90)
     with pytest.raises(IndexError, match="of the indices are neither"):
         farpoint.operators.check_indices(i, 50)
@@ -89,12 +89,12 @@ def test_jax(jax):
     a, b, v = (jax.numpy.asarray(part) for part in (x, y, values))
     found, wanted = farpoint.knn(a, b, 3), farpoint.knn(x, y, 3)
     same(found, wanted, jax.Array)
-    weights = farpoint.inverse_distance_weights(found.distances)
-    same(weights, farpoint.inverse_distance_weights(wanted.distances))
+    weights = farpoint.inverse_distance_weights(found)
+    same(weights, farpoint.inverse_distance_weights(wanted))
     result = farpoint.interpolate(v, found.indices, weights)
     same(result, farpoint.interpolate(values, wanted.indices, np.asarray(weights)), jax.Array)
     same(farpoint.gather_max(v, found.indices), farpoint.gather_max(values, wanted.indices))
-    same(farpoint.ball_query(a, b, 0.1, None), farpoint.ball_query(x, y, 0.1, None))
+    same(farpoint.within(a, b, 0.1), farpoint.within(x, y, 0.1))
     same(farpoint.Index(b).knn(a, 3), wanted)
 
 

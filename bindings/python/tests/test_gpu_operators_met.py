@@ -7,7 +7,6 @@ from conftest import needs_gpu
 from test_gpu_operators import flat, same
 
 import farpoint
-from farpoint import neighbors
 
 pytestmark = needs_gpu
 
@@ -32,11 +31,11 @@ CALLS = {
     "gather": lambda x, y, values, indices, weights, add: farpoint.gather(values, indices),
     "gather_max": lambda x, y, values, indices, weights, add: farpoint.gather_max(values, indices),
     "add": lambda x, y, values, indices, weights, add: farpoint.gather_max(values, indices, add),
-    "weights": lambda x, y, values, indices, weights, add: farpoint.inverse_distance_weights(weights),
+    "weights": lambda x, y, values, indices, weights, add: farpoint.inverse_distance_weights(weights, squared=True),
     "interpolate": lambda x, y, values, indices, weights, add: farpoint.interpolate(values, indices, weights),
     "nearest": lambda x, y, values, indices, weights, add: farpoint.nearest(x, y),
     "nearest, plain": lambda x, y, values, indices, weights, add: farpoint.nearest(x, y, squared=False),
-    "both": lambda x, y, values, indices, weights, add: flat_pair(*neighbors.nearest_both(x, y)),
+    "both": lambda x, y, values, indices, weights, add: flat_pair(*farpoint.nearest_both(x, y)),
     "chamfer": lambda x, y, values, indices, weights, add: farpoint.chamfer(x, y, reduction="max"),
 }
 
@@ -130,7 +129,7 @@ def test_errors(cuda, call):
     function, given, wanted = call
     if function is CALLS["weights"]:  # of one array
         with pytest.raises(TypeError):
-            farpoint.inverse_distance_weights(given[3])
+            farpoint.inverse_distance_weights(given[3], squared=True)
         same(function(*given), wanted)
         return
     for device in ("cpu", "meta"):
@@ -154,7 +153,7 @@ def test_lengths(cuda, sides):
     on_host = {name: of.cpu().clamp(max=30 if name[0] == "x" else 40) for name, of in given.items()}
     for call in (lambda x, y, **of: farpoint.knn(x, y, 4, **of), lambda x, y, **of: farpoint.ball_query(x, y, 0.4, 4, **of),
                  lambda x, y, **of: farpoint.nearest(x, y, **of),
-                 lambda x, y, **of: sum(neighbors.nearest_both(x, y, squared=False, **of), ()),
+                 lambda x, y, **of: sum(farpoint.nearest_both(x, y, squared=False, **of), ()),
                  lambda x, y, **of: farpoint.chamfer(x, y, **of)):
         leaf = x.detach().cpu().requires_grad_()
         wanted = call(leaf, y.cpu(), **on_host)

@@ -66,7 +66,7 @@ def test_batches_with_lengths():
     (cloud(5) * np.nan, cloud(5), {}, ValueError, "first cloud: 5 of 5 rows"),
     (cloud(5), cloud(5), dict(norm=3), ValueError, "norm is 3"),
     (cloud(5), cloud(5), dict(x_lengths=[3]), ValueError, "x_lengths"),
-    (cloud(5).astype(int), cloud(5).astype(int), {}, TypeError, "int64"),
+    (cloud(5) > 0, cloud(5) > 0, {}, TypeError, "bool"),
 ])
 def test_refused(x, y, arguments, kind, text):
     with pytest.raises(kind, match=text):
@@ -80,12 +80,35 @@ def test_refused(x, y, arguments, kind, text):
 ])
 def test_both_directions_at_once(options):
     x, y = np.stack([cloud(30), cloud(30, seed=2)]), np.stack([cloud(20, seed=3), cloud(20, seed=4)])
-    there, back = farpoint.neighbors.nearest_both(x, y, **options)
+    there, back = farpoint.nearest_both(x, y, **options)
     turned = {name.translate(str.maketrans("xy", "yx")) if "lengths" in name else name: value
               for name, value in options.items()}
     for found, wanted in ((there, farpoint.nearest(x, y, **options)), (back, farpoint.nearest(y, x, **turned))):
         assert type(found) is type(wanted)
         np.testing.assert_array_equal(found.distances, wanted.distances)
         np.testing.assert_array_equal(found.indices, wanted.indices)
-    single = farpoint.neighbors.nearest_both(x[0], y[0])
+    single = farpoint.nearest_both(x[0], y[0])
     assert single[0].indices.shape == (30,) and single[1].indices.shape == (20,)
+
+
+def test_f_score_is_that_of_all_pairs():
+    x, y = cloud(60, 3), cloud(50, 3, seed=8)
+    apart = np.linalg.norm(x[:, None].astype(float) - y, axis=2)
+    for threshold in (0.0, 0.2, 9.0):
+        found = farpoint.f_score(x, y, threshold)
+        precision, recall = (apart.min(1) <= threshold).mean(), (apart.min(0) <= threshold).mean()
+        both = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        np.testing.assert_allclose(tuple(found), (both, precision, recall))
+    padded = np.stack([x, np.zeros_like(x)])
+    batch = farpoint.f_score(padded, np.stack([y, y]), 0.2, x_lengths=[60, 1], y_lengths=[50, 2])
+    assert batch.precision.shape == (2,) and batch.precision[0] == farpoint.f_score(x, y, 0.2).precision
+    assert batch.recall[1] == (np.linalg.norm(y[:2], axis=1) <= 0.2).mean()
+
+
+def test_chamfer_weighs_its_sides():
+    x, y = cloud(60, 3), cloud(50, 3, seed=8)
+    for options in ({}, {"squared": False, "reduction": "sum"}):
+        there, back = (farpoint.chamfer(*pair, one_sided=True, **options) for pair in ((x, y), (y, x)))
+        assert farpoint.chamfer(x, y, weights=(2.0, 0.5), **options) == 2 * there + 0.5 * back
+    with pytest.raises(ValueError, match="weights are for two sides that are added"):
+        farpoint.chamfer(x, y, weights=(1.0, 1.0), one_sided=True)

@@ -30,7 +30,7 @@ CALLS = {
     "sample rows": lambda: farpoint.sample(cloud, 1000, rows=rows),
     "sample batch": lambda: farpoint.sample(batch, 20_000),
     "order": lambda: farpoint.order(cloud),
-    "approximate": lambda: farpoint.sample_approximate(cloud, 1000, method="grid"),
+    "approximate": lambda: farpoint.sample_grid(cloud, 1000),
     "centroids": lambda: farpoint.centroids(cloud, cell=0.05),
     "quality": lambda: farpoint.quality(cloud, rows),
     "nearest": lambda: farpoint.nearest(cloud, few),

@@ -7,7 +7,7 @@ from conftest import cloud
 from impostor import ImpostorChamfer, ImpostorNearest, ImpostorSample
 
 import farpoint
-from farpoint import _native, neighbors
+from farpoint import _native
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 from farpoint._torch import chamfer, fast_path, met, search  # noqa: E402  (they need torch)
@@ -136,7 +136,7 @@ def test_lengths_of_pairs(made, which):
     mine, theirs = padded(x, y, lengths)
     for _ in range(2):
         for squared in (True, False):
-            for function in (farpoint.nearest, neighbors.nearest_both):
+            for function in (farpoint.nearest, farpoint.nearest_both):
                 found = function(x, y, squared=squared, **mine)
                 wanted = of_arrays(function, x, y, squared=squared, **theirs)
                 for one, other in zip(*[flat(part) for part in (found, wanted)], strict=True):
@@ -159,7 +159,7 @@ def test_gradients_with_lengths(made, monkeypatch, name):
     options = dict(x_lengths=lengths, y_lengths=lengths)
     call = {
         "nearest": lambda x, y: farpoint.nearest(x, y, **options).distances,
-        "both": lambda x, y: torch.cat([part.distances for part in neighbors.nearest_both(x, y, **options)], -1),
+        "both": lambda x, y: torch.cat([part.distances for part in farpoint.nearest_both(x, y, **options)], -1),
         "chamfer": lambda x, y: farpoint.chamfer(x, y, **options),
         "hausdorff": lambda x, y: farpoint.chamfer(x, y, squared=False, reduction="max", **options),
     }[name]
@@ -227,7 +227,7 @@ MATCHED = [dict(), dict(norm=1), dict(squared=False), dict(threads=1)]
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{tuple(pair[0].shape)}-{pair[0].stride()}")
 def test_nearest(made, pair, options):
     x, y = pair
-    for function, sides in ((farpoint.nearest, 1), (neighbors.nearest_both, 2)):
+    for function, sides in ((farpoint.nearest, 1), (farpoint.nearest_both, 2)):
         wanted = of_arrays(function, x, y, **options)
         for _ in range(2):
             found = function(x, y, **options)
@@ -249,9 +249,9 @@ def gradients(x, y, function, needs):
 DIFFERENTIATED = {
     "nearest": lambda x, y: farpoint.nearest(x, y).distances,
     "plain": lambda x, y: farpoint.nearest(x, y, squared=False).distances,
-    "both": lambda x, y: torch.cat([part.distances for part in neighbors.nearest_both(x, y, norm=1)], -1),
-    "both squared": lambda x, y: torch.cat([part.distances for part in neighbors.nearest_both(x, y)], -1),
-    "second": lambda x, y: neighbors.nearest_both(x, y)[1].distances,
+    "both": lambda x, y: torch.cat([part.distances for part in farpoint.nearest_both(x, y, norm=1)], -1),
+    "both squared": lambda x, y: torch.cat([part.distances for part in farpoint.nearest_both(x, y)], -1),
+    "second": lambda x, y: farpoint.nearest_both(x, y)[1].distances,
     "chamfer": lambda x, y: farpoint.chamfer(x, y),
     "one-sided": lambda x, y: farpoint.chamfer(x, y, one_sided=True, reduction="sum"),
     "hausdorff": lambda x, y: farpoint.chamfer(x, y, squared=False, reduction="max"),
@@ -308,7 +308,7 @@ def test_chamfer(made, pair, options):
 
 def test_wrong_pairs(made):
     x, y = batch(), batch(3, 30, seed=5)
-    for function in (farpoint.nearest, neighbors.nearest_both, farpoint.chamfer):
+    for function in (farpoint.nearest, farpoint.nearest_both, farpoint.chamfer):
         for _ in range(2):
             function(x, y)
             for wrong in (dict(norm=3), dict(norm=[2]), dict(threads=0)):

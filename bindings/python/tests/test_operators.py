@@ -1,8 +1,11 @@
 """The point operators on NumPy arrays, bit by bit as the obvious loops give them."""
 
+import functools
+
 import numpy as np
 import operators_reference as reference
 import pytest
+from conftest import in_ball
 
 import farpoint
 from farpoint import neighbors
@@ -76,9 +79,9 @@ def test_ball_query(dtype, options, k):
     x, y = batch(dtype)
     for radius in (0.0, 0.5, 0.7, np.inf):
         for more in ({}, LENGTHS):
-            found = farpoint.ball_query(x, y, radius, k, **options, **more)
+            found = in_ball(x, y, radius, k, **options, **more)
             same(found, reference.ball_query(x, y, radius, k, **options, **more))
-        found = farpoint.ball_query(x[0], y[0], radius, k, **options, **OFFSETS)
+        found = in_ball(x[0], y[0], radius, k, **options, **OFFSETS)
         same(found, reference.ball_query(x[0], y[0], radius, k, **options, **OFFSETS))
 
 
@@ -98,7 +101,7 @@ def test_large_clouds_are_searched_through_trees(dtype):
     for threads in (1, 3):
         same(farpoint.knn(x, y, 16, threads=threads), reference.knn(x, y, 16))
         for k in (8, None):
-            found = farpoint.ball_query(x, y, 0.1, k, threads=threads)
+            found = in_ball(x, y, 0.1, k, threads=threads)
             same(found, reference.ball_query(x, y, 0.1, k))
 
 
@@ -117,7 +120,7 @@ def test_nothing_asks_for_nothing():
     offsets = {"x_offsets": [0, 0, 2], "y_offsets": [0, 0, 3]}
     found = farpoint.knn(np.zeros((2, 3)), np.zeros((3, 3)), 1, **offsets)
     assert found.indices.tolist() == [[0], [0]]
-    assert farpoint.ball_query(np.zeros((0, 3)), np.zeros((4, 3)), 1.0, None).offsets.tolist() == [0]
+    assert farpoint.within(np.zeros((0, 3)), np.zeros((4, 3)), 1.0).offsets.tolist() == [0]
 
 
 # --------------------------------------------------------------------------------------- values
@@ -173,7 +176,7 @@ def test_inverse_distance_weights(dtype, power):
     distances[0, 1, 2] = distances[1, 3] = np.inf
     distances[0, 2, 0] = 0
     wanted = reference.inverse_distance_weights(distances, power)
-    same(farpoint.inverse_distance_weights(distances, power), wanted)
+    same(farpoint.inverse_distance_weights(distances, power, squared=False), wanted)
     assert (wanted[1, 3] == 0).all()
 
 
@@ -182,7 +185,7 @@ def test_features_of_a_cloud_on_another():
     rng = np.random.default_rng(9)
     x, y, values = (rng.random(shape).astype(np.float32) for shape in ((50, 3), (20, 3), (20, 8)))
     found = farpoint.knn(x, y, 3)
-    weights = farpoint.inverse_distance_weights(found.distances)
+    weights = farpoint.inverse_distance_weights(found)
     np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-6)
     result = farpoint.interpolate(values, found.indices, weights)
     plain = (values[found.indices] * weights[..., None]).sum(1)
@@ -221,7 +224,8 @@ def test_order_of_bytes_of_values():
     added = ties((1, 3, 4), np.float64, 3)
     same(farpoint.gather_max(swapped, indices, added.astype(">f8")), farpoint.gather_max(values, indices, added))
     same(farpoint.interpolate(swapped, indices, weights.astype(">f8")), farpoint.interpolate(values, indices, weights))
-    same(farpoint.inverse_distance_weights(weights.astype(">f8")), farpoint.inverse_distance_weights(weights))
+    weigh = functools.partial(farpoint.inverse_distance_weights, squared=True)
+    same(weigh(weights.astype(">f8")), weigh(weights))
 
 
 # ---------------------------------------------------------------------------------------- Index
@@ -236,7 +240,7 @@ def test_index(dtype):
         same(index.knn(y, 4, exclude_self=True), reference.knn(y, y, 4, exclude_self=True))
         options = {"order": "nearest", "min_radius": 0.05, "index_dtype": "int32"}
         for k in (5, None):
-            found = index.ball_query(x, 0.2, k, **options)
+            found = in_ball(x, index, 0.2, k, **options)
             same(found, reference.ball_query(x, y, 0.2, k, **options))
     for squared, norm in ((True, 2), (False, 2), (True, 1)):
         found = index.nearest(x, squared=squared, norm=norm)

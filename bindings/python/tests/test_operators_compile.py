@@ -22,7 +22,7 @@ def layer(x, y, values, add):
     """A set abstraction: a ball, a maximum; three neighbors, interpolation."""
     ball = farpoint.ball_query(x, y, 1.0, 4, index_dtype=torch.int32)
     near = farpoint.knn(x, y, 3, squared=False)
-    weights = farpoint.inverse_distance_weights(near.distances)
+    weights = farpoint.inverse_distance_weights(near)
     largest = farpoint.gather_max(values, ball.indices, add)
     return largest + farpoint.interpolate(values, near.indices, weights) + farpoint.gather(
         values, near.indices
@@ -69,7 +69,7 @@ def test_compiled_all_in_a_ball():
     torch._dynamo.reset()
 
     def distances(x, y):
-        found = farpoint.ball_query(x, y, 1.0, None)
+        found = farpoint.within(x, y, 1.0)
         return found.distances * 2, found.indices, found.offsets
 
     x, y, *_ = inputs()

@@ -3,6 +3,7 @@
 import numpy as np
 import operators_reference as reference
 import pytest
+from conftest import in_ball
 
 import farpoint
 
@@ -37,7 +38,7 @@ def test_searches(sides):
     plain = {name: np.asarray(value) for name, value in sides.items()}
     same(farpoint.knn(x, y, 3, **sides), reference.knn(x.numpy(), y.numpy(), 3, **plain))
     for k in (3, None):
-        found = farpoint.ball_query(x, y, 0.6, k, **sides)
+        found = in_ball(x, y, 0.6, k, **sides)
         same(found, reference.ball_query(x.numpy(), y.numpy(), 0.6, k, **plain))
 
 
@@ -48,7 +49,7 @@ def test_clouds_one_after_another():
         plain = {name: list(map(int, value)) for name, value in sides.items()}
         found = farpoint.knn(x, y, 3, index_dtype=torch.int32, **sides)
         same(found, reference.knn(x.numpy(), y.numpy(), 3, index_dtype=np.int32, **plain))
-        found = farpoint.ball_query(x, y, 0.6, None, **sides)
+        found = farpoint.within(x, y, 0.6, **sides)
         same(found, reference.ball_query(x.numpy(), y.numpy(), 0.6, None, **plain))
 
 
@@ -64,7 +65,7 @@ def test_halves(half):
     add = normal((12, 3, 6), 4, half)
     sums = (values[found.indices].float() + add.float()).amax(-2).to(half)
     assert torch.equal(farpoint.gather_max(values, found.indices, add), sums)
-    weights = farpoint.inverse_distance_weights(found.distances)
+    weights = farpoint.inverse_distance_weights(found)
     result = farpoint.interpolate(values, found.indices, weights)
     assert result.dtype == half
     wanted = farpoint.interpolate(values.float(), found.indices, weights).to(half)
@@ -107,14 +108,14 @@ def test_gradients_of_all_in_a_ball():
     lengths = {"x_lengths": [6, 4], "y_lengths": [7, 5]}
 
     def distances(x, y):
-        return farpoint.ball_query(x, y, 1.5, None, **lengths).distances
+        return farpoint.within(x, y, 1.5, **lengths).distances
 
     assert distances(x, y).numel() > 6
     assert torch.autograd.gradcheck(distances, (x, y))
     flat = x.detach()[0].requires_grad_(), y.detach()[0].requires_grad_()
     offsets = {"x_offsets": [0, 2, 6], "y_offsets": [0, 4, 7]}
     assert torch.autograd.gradcheck(
-        lambda x, y: farpoint.ball_query(x, y, 2.0, None, **offsets).distances, flat
+        lambda x, y: farpoint.within(x, y, 2.0, **offsets).distances, flat
     )
 
 
@@ -160,7 +161,7 @@ def test_gradients_of_weights():
     distances[0, 1, 2] = distances[1, 3] = torch.inf
     distances.requires_grad_()
     for power in (1, 2):
-        found = farpoint.inverse_distance_weights(distances, power)
+        found = farpoint.inverse_distance_weights(distances, power, squared=False)
         grad = normal(found.shape, 5)
         (sent,) = torch.autograd.grad(found, distances, grad)
         wanted = reference.inverse_distance_weights_backward(
@@ -179,8 +180,8 @@ FUNCTIONS = {
     "interpolate": (
         lambda v, w: farpoint.interpolate(v, indices_of((2, 5, 3), 6), w), ((2, 6, 4), (2, 5, 3)),
     ),
-    "weights": (lambda d: farpoint.inverse_distance_weights(d.square(), 1), ((2, 5, 3),)),
-    "weights_2": (lambda d: farpoint.inverse_distance_weights(d, 2), ((5, 3),)),
+    "weights": (lambda d: farpoint.inverse_distance_weights(d.square(), squared=True), ((2, 5, 3),)),
+    "weights_2": (lambda d: farpoint.inverse_distance_weights(d, 2, squared=False), ((5, 3),)),
 }
 
 
@@ -235,7 +236,7 @@ def test_func_grad(name):
 def test_vmap_of_what_it_cannot_do():
     x, y = normal((2, 6, 3)), normal((2, 7, 3), 2)
     with pytest.raises(NotImplementedError, match="k=None"):
-        torch.vmap(lambda x, y: farpoint.ball_query(x, y, 1.0, None).distances)(x, y)
+        torch.vmap(lambda x, y: farpoint.within(x, y, 1.0).distances)(x, y)
     with pytest.raises(NotImplementedError, match="offsets"):
         torch.vmap(
             lambda x, y: farpoint.knn(x, y, 1, x_offsets=[0, 6], y_offsets=[0, 7]).distances
@@ -247,7 +248,7 @@ def test_autocast():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = farpoint.knn(x.bfloat16(), y.bfloat16(), 3)
         half = farpoint.gather(values.bfloat16(), found.indices)
-        weights = farpoint.inverse_distance_weights(found.distances)
+        weights = farpoint.inverse_distance_weights(found)
         sums = farpoint.interpolate(values.bfloat16(), found.indices, weights)
     assert found.distances.dtype == weights.dtype == torch.float32
     assert torch.equal(found.distances, farpoint.knn(x.bfloat16(), y.bfloat16(), 3).distances)
@@ -260,7 +261,7 @@ def test_index():
     for _ in range(2):
         same(index.knn(x, 4), reference.knn(x.numpy(), y.numpy(), 4))
         same(index.knn(y, 4), reference.knn(y.numpy(), y.numpy(), 4))
-        same(index.ball_query(x, 0.3, None), reference.ball_query(x.numpy(), y.numpy(), 0.3, None))
+        same(index.within(x, 0.3), reference.ball_query(x.numpy(), y.numpy(), 0.3, None))
     x.requires_grad_()
     (sent,) = torch.autograd.grad(index.knn(x, 3).distances.sum(), x)
     (wanted,) = torch.autograd.grad(farpoint.knn(x, y, 3).distances.sum(), x)

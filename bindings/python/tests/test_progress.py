@@ -5,7 +5,7 @@ import pytest
 from conftest import cloud
 
 import farpoint
-from farpoint import _native, _progress, neighbors
+from farpoint import _native, _progress
 
 
 
@@ -15,7 +15,7 @@ def flat(there, back):
 
 CALLS = {
     "nearest": lambda x, y, **options: farpoint.nearest(x, y, **options),
-    "both": lambda x, y, **options: flat(*neighbors.nearest_both(x, y, **options)),
+    "both": lambda x, y, **options: flat(*farpoint.nearest_both(x, y, **options)),
     "chamfer": lambda x, y, **options: farpoint.chamfer(x, y, **options),
 }
 

@@ -67,7 +67,7 @@ def test_each_cloud_of_a_batch_draws_its_own_start():
         np.testing.assert_array_equal(
             farpoint.order(batch, seed=seed).indices[:, :9], farpoint.sample(batch, 9, seed=seed))
     for method in ("npdu", "fastpoint"):
-        found = farpoint.sample_approximate(batch, 20, method=method, seed=11)
+        found = getattr(farpoint, f"sample_{method}")(batch, 20, seed=11)
         np.testing.assert_array_equal(found[:, 0], farpoint.sample(batch, 1, seed=11)[:, 0])
 
 
@@ -351,7 +351,7 @@ def test_options_of_algorithms(algorithm):
     ("fast", "no algorithm; choose one of auto, reference"), ("radius:voxels=3", "it has nvox"),
     ("radius:nvox=many", "no value of nvox"), ("persistent", "CPU"), ("radius:fuse_update=false", "fuse_update"),
     ("peak:gamma=0.5", "gamma"),
-    ("npdu", "approximate.*sample_approximate"), ("npdu:window=4", "approximate.*sample_approximate"),
+    ("npdu", "approximate.*sample_npdu"), ("npdu:window=4", "approximate.*sample_npdu"),
 ])
 def test_algorithms_refused(algorithm, text):
     with pytest.raises(ValueError, match=text):

@@ -170,7 +170,7 @@ def test_the_default_device_is_nobodys_business(meta_by_default):
         lambda p: farpoint.sample(p, 5, on_bad="skip", return_distances=True, seed=4),
         lambda p: farpoint.sample(p, 5, lengths=[60, 20, 3]), lambda p: farpoint.sample(p, 5, lengths=lengths),
         lambda p: farpoint.sample(p, 5, start=[[1, 2], [3, 4], [2, 1]], return_distances=True), farpoint.check,
-        lambda p: farpoint.sample_approximate(p, 5, method="grid"), lambda p: farpoint.centroids(p, cell=0.3),
+        lambda p: farpoint.sample_grid(p, 5), lambda p: farpoint.centroids(p, cell=0.3),
         lambda p: farpoint.quality(p[0], [1, 2]), lambda p: farpoint.sample(p[0], 5, progress=True),
         lambda p: torch_cluster.fps(p.reshape(-1, 3), ptr=[0, 20, 170, 180], ratio=0.3),
         lambda p: pointnet2_ops.stack_farthest_point_sample(p[0], [10, 20, 30], [1, 2, 4]),

@@ -31,7 +31,7 @@ CALLS = {
     "lengths": lambda p: farpoint.sample(p, 9, lengths=[60, 5, 2], start=1),
     "spacing": lambda p: farpoint.sample(p, spacing=0.4),
     "skip": lambda p: farpoint.sample(p, 9, on_bad="skip"), "order": farpoint.order,
-    "grid": lambda p: farpoint.sample_approximate(p, 9, method="grid"),
+    "grid": lambda p: farpoint.sample_grid(p, 9),
     "centroids": lambda p: farpoint.centroids(p, cell=0.3),
     "quality": lambda p: farpoint.quality(p, [[1, 2]] * 3), "check": lambda p: (farpoint.check(p),),
     "fps": lambda p: torch_cluster.fps(p.reshape(-1, 3), torch.arange(3).repeat_interleave(60), 0.3, False),

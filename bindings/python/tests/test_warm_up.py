@@ -5,7 +5,7 @@ import pytest
 from conftest import cloud
 
 import farpoint
-from farpoint import _native, devices
+from farpoint import _arguments, _native
 
 GPUS = 0 if _native.cuda_obstacle() else _native.cuda_devices()
 
@@ -34,16 +34,29 @@ def test_refused(device):
         farpoint.warm_up(device)
 
 
+def test_points_in_host_memory_name_a_device():
+    points = cloud(50)
+    np.testing.assert_array_equal(farpoint.sample(points, 5, device="cpu"), farpoint.sample(points, 5))
+    for call in (lambda device: farpoint.sample(points, 5, device=device), lambda device: farpoint.order(points, device=device)):
+        with pytest.raises(farpoint.CudaUnavailable):
+            call(max(GPUS, 1))
+        with pytest.raises(ValueError, match="device must be a number, 'cuda' or 'cuda:N', not 'gpu'"):
+            call("gpu")
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="device is for points in host memory, as NumPy arrays.*leave it out, or move"):
+        farpoint.sample(torch.from_numpy(points), 5, device="cuda")
+
+
 def test_numbers_and_names():
-    assert [devices._ordinal(device) for device in (None, "cuda", 3, "cuda:12")] == [0, 0, 3, 12]
+    assert [_arguments.gpu_number(device) for device in (None, "cuda", 3, "cuda:12")] == [0, 0, 3, 12]
 
 
 def test_devices_of_pytorch(monkeypatch):
     torch = pytest.importorskip("torch")
-    assert devices._ordinal(torch.device("cuda", 2)) == 2
+    assert _arguments.gpu_number(torch.device("cuda", 2)) == 2
     with pytest.raises(ValueError, match="device"):
         farpoint.warm_up(torch.device("cpu"))
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 5)
-    assert [devices._ordinal(device) for device in (None, "cuda", "cuda:1")] == [5, 5, 1]
-    assert devices._ordinal(torch.device("cuda")) == 5
+    assert [_arguments.gpu_number(device) for device in (None, "cuda", "cuda:1")] == [5, 5, 1]
+    assert _arguments.gpu_number(torch.device("cuda")) == 5

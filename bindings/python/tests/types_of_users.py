@@ -21,38 +21,38 @@ assert_type(farpoint.sample(tensor, 3, return_distances=True).distances, torch.T
 assert_type(farpoint.order(tensor).indices, torch.Tensor)
 assert_type(farpoint.sample(array, 3, rows=[1, 2, 4]), NDArray[np.int64])
 assert_type(farpoint.sample(tensor, 3, mask=tensor[:, 0] > 0), torch.Tensor)
-assert_type(farpoint.sample_approximate(tensor, 3, method="grid", keep="center"), torch.Tensor)
+assert_type(farpoint.sample_grid(tensor, 3, keep="center"), torch.Tensor)
 assert_type(farpoint.centroids(tensor, cell=0.1).points, torch.Tensor)
 
 # Whether distances are squared is in the type.
 assert_type(farpoint.nearest(tensor, tensor), farpoint.Nearest[torch.Tensor])
-assert_type(farpoint.nearest(tensor, tensor, squared=False), farpoint.PlainNearest[torch.Tensor])
-assert_type(farpoint.nearest(tensor, tensor, norm=1), farpoint.PlainNearest[torch.Tensor])
+assert_type(farpoint.nearest(tensor, tensor, squared=False), farpoint.Nearest[torch.Tensor])
+assert_type(farpoint.nearest(tensor, tensor, norm=1), farpoint.Nearest[torch.Tensor])
 
 # With k there are places, without it all in the ball.
 assert_type(farpoint.knn(tensor, tensor, 3, index_dtype=torch.int32), farpoint.Neighbors[torch.Tensor])
 assert_type(farpoint.ball_query(tensor, tensor, 0.1, 8), farpoint.Neighbors[torch.Tensor])
-assert_type(farpoint.ball_query(tensor, tensor, 0.1, None), farpoint.BallNeighbors[torch.Tensor])
+assert_type(farpoint.within(tensor, tensor, 0.1), farpoint.BallNeighbors[torch.Tensor])
 assert_type(farpoint.Index(tensor).knn(tensor, 3).indices, torch.Tensor)
 
 # Of NumPy arrays, whatever their type, indices, counts and offsets are whole numbers, and values are numbers or arrays.
 Wholes = NDArray[np.signedinteger[Any]]
 assert_type(farpoint.order(array).indices, NDArray[np.int64])
 assert_type(farpoint.nearest(array, array).indices, NDArray[np.int64])
-assert_type(farpoint.nearest(array, array, squared=False), farpoint.PlainNearest[NDArray[Any], NDArray[np.int64]])
+assert_type(farpoint.nearest(array, array, squared=False), farpoint.Nearest[NDArray[Any], NDArray[np.int64]])
 assert_type(farpoint.nearest_both(array, array)[1].indices, NDArray[np.int64])
 assert_type(farpoint.nearest_both(tensor, tensor)[1].indices, torch.Tensor)
 assert_type(farpoint.knn(array, [[0.0, 1.0, 2.0]], 3).indices, Wholes)
 assert_type(farpoint.knn(cloud, cloud, 3, index_dtype=np.int32).counts, Wholes)
 assert_type(farpoint.ball_query(array, array, 0.1, 8).indices, Wholes)
-assert_type(farpoint.ball_query(array, array, 0.1, None).offsets, Wholes)
+assert_type(farpoint.within(array, array, 0.1).offsets, Wholes)
 assert_type(farpoint.Index(array).knn(array, 3).indices, Wholes)
-assert_type(farpoint.Index(array).ball_query(array, 0.1, None).offsets, Wholes)
+assert_type(farpoint.Index(array).within(array, 0.1).offsets, Wholes)
 assert_type(farpoint.Index(array).nearest(array).indices, Wholes)
 assert_type(farpoint.centroids(array, cell=0.1).counts, NDArray[np.int64])
 assert_type(farpoint.sample_padded(array[None], [3]), NDArray[np.int64])
 assert_type(farpoint.sample_ragged(tensor, [0, 5], [3]), torch.Tensor)
-near = farpoint.ball_query(array, array, 0.1, None)
+near = farpoint.within(array, array, 0.1)
 row: NDArray[np.float32] = array[near.indices[near.offsets[0] : near.offsets[1]]]
 assert_type(near.squared, bool)
 
@@ -62,7 +62,7 @@ assert_type(farpoint.chamfer(array, array, squared=False), float | NDArray[np.fl
 assert_type(farpoint.chamfer(tensor, tensor, reduction="max"), torch.Tensor)
 assert_type(farpoint.sample(tensor, 3, seed=torch.Generator()), torch.Tensor)
 assert_type(farpoint.gather(tensor, tensor), torch.Tensor)
-assert_type(farpoint.inverse_distance_weights(tensor, power=2), torch.Tensor)
+assert_type(farpoint.inverse_distance_weights(tensor, squared=True), torch.Tensor)
 
 assert_type(cloud["intensity"], NDArray[Any])
 assert_type(cloud[:10], farpoint.Cloud)
@@ -70,5 +70,4 @@ assert_type(cloud[:10], farpoint.Cloud)
 # What is refused when it runs is refused here.
 farpoint.sample(array, 3, thread=2)  # type: ignore[call-overload]
 farpoint.sample(array, 3, on_bad="leave")  # type: ignore[call-overload]
-farpoint.sample_approximate(array, 3, method="radius")  # type: ignore[call-overload]
-farpoint.sample_approximate(array, 3, method="grid", keep="centre")  # type: ignore[call-overload]
+farpoint.sample_grid(array, 3, keep="centre")  # type: ignore[call-overload]

@@ -10,18 +10,18 @@ use farpoint::Sampler;
 use farpoint_capi::calls::sample::{
     farpoint_sample, farpoint_sample_result, farpoint_sample_result_free,
 };
-use farpoint_capi::constants::{FARPOINT_FLOAT32, FARPOINT_OK};
+use farpoint_capi::constants::{FARPOINT_FLOAT32, FARPOINT_OK, farpoint_status};
 use farpoint_capi::options::farpoint_sample_options;
 use farpoint_capi::points::{farpoint_dense, farpoint_points};
 use std::ffi::{CStr, CString, c_void};
 use std::hint::black_box;
-use std::mem::{transmute, zeroed};
+use std::mem::{MaybeUninit, transmute, zeroed};
 
 type SampleFunction = unsafe extern "C" fn(
     farpoint_points,
     *const farpoint_sample_options,
     *mut *mut farpoint_sample_result,
-) -> i32;
+) -> farpoint_status;
 type FreeFunction = unsafe extern "C" fn(*mut farpoint_sample_result);
 
 const TURNS: usize = 4000;
@@ -63,7 +63,8 @@ impl Library {
         let options: farpoint_sample_options = unsafe { zeroed() };
         let size = size_of::<farpoint_sample_options>();
         let options = farpoint_sample_options { size, count, ..options };
-        let points = farpoint_dense(cloud.as_ptr().cast(), cloud.len(), 3, FARPOINT_FLOAT32);
+        let scalar = MaybeUninit::new(FARPOINT_FLOAT32);
+        let points = farpoint_dense(cloud.as_ptr().cast(), cloud.len(), 3, scalar);
         let mut result = std::ptr::null_mut();
         // SAFETY: the points are there; the result is freed once.
         unsafe {

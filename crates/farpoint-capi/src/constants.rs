@@ -1,123 +1,237 @@
 //! The numbers by which C names things. Whoever takes one checks it: see `named`.
+//!
+//! What C hands over as one of these is `MaybeUninit` here: C may write any number.
+
+use std::fmt::Debug;
 
 /// The major version that this header belongs to.
 pub const FARPOINT_VERSION_MAJOR: i32 = 0;
+
 /// The minor version that this header belongs to.
 pub const FARPOINT_VERSION_MINOR: i32 = 1;
+
 /// The patch version that this header belongs to.
 pub const FARPOINT_VERSION_PATCH: i32 = 0;
 
-/// Status: the call did what it was asked for.
-pub const FARPOINT_OK: i32 = 0;
-/// Status: an argument, an option, or the size of a cloud is wrong; nothing was done.
-pub const FARPOINT_INVALID_ARGUMENT: i32 = 1;
-/// Status: rows hold NaN or infinity. Remove them, or set `bad_rows` to FARPOINT_BAD_ROWS_SKIP.
-pub const FARPOINT_BAD_ROWS: i32 = 2;
-/// Status: the progress callback canceled the call; there is no result.
-pub const FARPOINT_CANCELED: i32 = 3;
-/// Status: not enough memory. Where the host has too little, the process ends instead, as it does
-/// wherever Rust allocates; what is refused here is what is known beforehand, and memory of a GPU.
-pub const FARPOINT_OUT_OF_MEMORY: i32 = 4;
-/// Status: what was asked for is not there: no such GPU, no driver, an instruction set that this
-/// processor does not have, a library that was built without CUDA.
-pub const FARPOINT_UNAVAILABLE: i32 = 5;
-/// Status: a GPU failed while it worked; the text says whether to call again.
-pub const FARPOINT_DEVICE_FAILED: i32 = 6;
-/// Status: an error in farpoint itself; please report the text. The library can still be used.
-pub const FARPOINT_INTERNAL: i32 = 7;
+/// How a call ended.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_status {
+    /// The call did what it was asked for.
+    FARPOINT_OK = 0,
+    /// An argument, an option, or the size of a cloud is wrong; nothing was done.
+    FARPOINT_INVALID_ARGUMENT = 1,
+    /// Rows hold NaN or infinity. Remove them, or set `bad_rows` to FARPOINT_BAD_ROWS_SKIP.
+    FARPOINT_BAD_ROWS = 2,
+    /// The progress callback canceled the call; there is no result.
+    FARPOINT_CANCELED = 3,
+    /// Not enough memory. Where the host has too little, the process ends instead, as it does
+    /// wherever Rust allocates; what is refused here is what is known beforehand, and memory of a
+    /// GPU.
+    FARPOINT_OUT_OF_MEMORY = 4,
+    /// What was asked for is not there: no such GPU, no driver, an instruction set that this
+    /// processor does not have, a library that was built without CUDA.
+    FARPOINT_UNAVAILABLE = 5,
+    /// A GPU failed while it worked; the text says whether to call again.
+    FARPOINT_DEVICE_FAILED = 6,
+    /// An error in farpoint itself; please report the text. The library can still be used.
+    FARPOINT_INTERNAL = 7,
+}
+pub use farpoint_status::*;
 
-/// Scalar type: `float`, 32 bits.
-pub const FARPOINT_FLOAT32: i32 = 0;
-/// Scalar type: `double`, 64 bits.
-pub const FARPOINT_FLOAT64: i32 = 1;
+/// The type of coordinates.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_scalar {
+    /// `float`, 32 bits.
+    FARPOINT_FLOAT32 = 0,
+    /// `double`, 64 bits.
+    FARPOINT_FLOAT64 = 1,
+}
+pub use farpoint_scalar::*;
 
 /// Flag of farpoint_points: the bytes of each coordinate are in the order that is not this
 /// machine's.
 pub const FARPOINT_BYTE_SWAPPED: u32 = 1;
 
-/// Device: the processor.
-pub const FARPOINT_CPU: i32 = 0;
-/// Device: the GPU of NVIDIA with the number `device_number`.
-pub const FARPOINT_CUDA: i32 = 1;
+/// Where the work is done.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_device {
+    /// The processor.
+    FARPOINT_CPU = 0,
+    /// The GPU of NVIDIA with the number `device_number`.
+    FARPOINT_CUDA = 1,
+}
+pub use farpoint_device::*;
 
-/// Instruction set: the best of this processor.
-pub const FARPOINT_INSTRUCTIONS_BEST: i32 = 0;
-/// Instruction set: what every processor of this kind has.
-pub const FARPOINT_INSTRUCTIONS_PORTABLE: i32 = 1;
-/// Instruction set: AVX2.
-pub const FARPOINT_INSTRUCTIONS_AVX2: i32 = 2;
-/// Instruction set: AVX-512 (F, BW, DQ, VL).
-pub const FARPOINT_INSTRUCTIONS_AVX512: i32 = 3;
+/// The vector instructions that are used. They never change a result.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_instruction_set {
+    /// The best of this processor.
+    FARPOINT_INSTRUCTIONS_BEST = 0,
+    /// What every processor of this kind has.
+    FARPOINT_INSTRUCTIONS_PORTABLE = 1,
+    /// AVX2.
+    FARPOINT_INSTRUCTIONS_AVX2 = 2,
+    /// AVX-512 (F, BW, DQ, VL).
+    FARPOINT_INSTRUCTIONS_AVX512 = 3,
+}
+pub use farpoint_instruction_set::*;
 
-/// Bad rows: rows with NaN or infinity are an error, FARPOINT_BAD_ROWS.
-pub const FARPOINT_BAD_ROWS_ERROR: i32 = 0;
-/// Bad rows: rows with NaN or infinity are left out and counted; indices still count all rows.
-pub const FARPOINT_BAD_ROWS_SKIP: i32 = 1;
+/// What becomes of rows with NaN or infinity.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_bad_rows {
+    /// Rows with NaN or infinity are an error, FARPOINT_BAD_ROWS.
+    FARPOINT_BAD_ROWS_ERROR = 0,
+    /// Rows with NaN or infinity are left out and counted; indices still count all rows.
+    FARPOINT_BAD_ROWS_SKIP = 1,
+}
+pub use farpoint_bad_rows::*;
 
-/// Amount: `count` samples.
-pub const FARPOINT_COUNT: i32 = 0;
-/// Amount: `ceil(ratio * points)` samples, for a `ratio` of 0 to 1.
-pub const FARPOINT_RATIO: i32 = 1;
-/// Amount: as many samples as it takes until every point is within `spacing` of one. Exact sampling
-/// only.
-pub const FARPOINT_SPACING: i32 = 2;
-/// Amount: all points; by exact sampling in farthest-first order, of which every prefix is a sample.
-pub const FARPOINT_ALL: i32 = 3;
-/// Amount: one point per occupied cell of a grid of cells of the size `cell`. FARPOINT_METHOD_GRID
-/// and farpoint_centroids() only.
-pub const FARPOINT_CELL: i32 = 4;
+/// How many samples are wanted.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_amount {
+    /// `count` samples, at least 1.
+    FARPOINT_COUNT = 0,
+    /// `ceil(ratio * points)` samples, for a `ratio` above 0 and up to 1.
+    FARPOINT_RATIO = 1,
+    /// As many samples as it takes until every point is within `spacing` of one. Exact sampling
+    /// only.
+    FARPOINT_SPACING = 2,
+    /// All points; by exact sampling in farthest-first order, of which every prefix is a sample.
+    FARPOINT_ALL = 3,
+    /// One point per occupied cell of a grid of cells of the size `cell`. FARPOINT_METHOD_GRID and
+    /// farpoint_centroids() only.
+    FARPOINT_CELL = 4,
+}
+pub use farpoint_amount::*;
 
-/// Approximate method: points drawn without replacement, all equally likely.
-pub const FARPOINT_METHOD_RANDOM: i32 = 0;
-/// Approximate method: one point of each occupied cell of a cubic grid.
-pub const FARPOINT_METHOD_GRID: i32 = 1;
-/// Approximate method: points at even steps along a Morton curve.
-pub const FARPOINT_METHOD_MORTON: i32 = 2;
-/// Approximate method: farthest point sampling that updates a window around each sample only.
-pub const FARPOINT_METHOD_NPDU: i32 = 3;
-/// Approximate method: FastPoint, which predicts the distances of later samples from the first.
-pub const FARPOINT_METHOD_FASTPOINT: i32 = 4;
+/// How points are chosen that are not the farthest point sample.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_approximate_method {
+    /// Points drawn without replacement, all equally likely.
+    FARPOINT_METHOD_RANDOM = 0,
+    /// One point of each occupied cell of a cubic grid.
+    FARPOINT_METHOD_GRID = 1,
+    /// Points at even steps along a Morton curve.
+    FARPOINT_METHOD_MORTON = 2,
+    /// Farthest point sampling that updates a window around each sample only.
+    FARPOINT_METHOD_NPDU = 3,
+    /// FastPoint, which predicts the distances of later samples from the first.
+    FARPOINT_METHOD_FASTPOINT = 4,
+}
+pub use farpoint_approximate_method::*;
 
-/// Which point of a cell is kept: the nearest to its center.
-pub const FARPOINT_KEEP_CENTER: i32 = 0;
-/// Which point of a cell is kept: the one of lowest index.
-pub const FARPOINT_KEEP_FIRST: i32 = 1;
-/// Which point of a cell is kept: a random one, drawn by `method_seed`.
-pub const FARPOINT_KEEP_RANDOM: i32 = 2;
+/// Which point of a cell is kept.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_keep {
+    /// The nearest to its center.
+    FARPOINT_KEEP_CENTER = 0,
+    /// The one of lowest index.
+    FARPOINT_KEEP_FIRST = 1,
+    /// A random one, drawn by `method_seed`.
+    FARPOINT_KEEP_RANDOM = 2,
+}
+pub use farpoint_keep::*;
 
-/// Order of windows: that of the input, good for scans as they are recorded.
-pub const FARPOINT_WINDOW_INPUT: i32 = 0;
-/// Order of windows: along a Morton curve.
-pub const FARPOINT_WINDOW_MORTON: i32 = 1;
-/// Order of windows: none; a window is the nearest neighbors in space.
-pub const FARPOINT_WINDOW_NEIGHBORS: i32 = 2;
+/// In which order windows lie.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_window_order {
+    /// That of the input, good for scans as they are recorded.
+    FARPOINT_WINDOW_INPUT = 0,
+    /// Along a Morton curve.
+    FARPOINT_WINDOW_MORTON = 1,
+    /// None; a window is the nearest neighbors in space.
+    FARPOINT_WINDOW_NEIGHBORS = 2,
+}
+pub use farpoint_window_order::*;
 
-/// Estimator of FastPoint: a small network.
-pub const FARPOINT_ESTIMATOR_NETWORK: i32 = 0;
-/// Estimator of FastPoint: a fitted curve.
-pub const FARPOINT_ESTIMATOR_FIT: i32 = 1;
+/// How FastPoint predicts.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_estimator {
+    /// A small network.
+    FARPOINT_ESTIMATOR_NETWORK = 0,
+    /// A fitted curve.
+    FARPOINT_ESTIMATOR_FIT = 1,
+}
+pub use farpoint_estimator::*;
 
-/// Search method: the fastest for the input at hand.
-pub const FARPOINT_SEARCH_AUTO: i32 = 0;
-/// Search method: the obvious loop that everything is compared with. CPU only.
-pub const FARPOINT_SEARCH_REFERENCE: i32 = 1;
-/// Search method: all pairs, each measured by the rule alone. CUDA only.
-pub const FARPOINT_SEARCH_PLAIN: i32 = 2;
-/// Search method: all pairs, by vectors.
-pub const FARPOINT_SEARCH_BRUTE: i32 = 3;
-/// Search method: through trees.
-pub const FARPOINT_SEARCH_TREE: i32 = 4;
+/// How neighbors are found. It never changes a result.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_search_method {
+    /// The fastest for the input at hand.
+    FARPOINT_SEARCH_AUTO = 0,
+    /// The obvious loop that everything is compared with. CPU only.
+    FARPOINT_SEARCH_REFERENCE = 1,
+    /// All pairs, each measured by the rule alone. CUDA only.
+    FARPOINT_SEARCH_PLAIN = 2,
+    /// All pairs, by vectors.
+    FARPOINT_SEARCH_BRUTE = 3,
+    /// Through trees.
+    FARPOINT_SEARCH_TREE = 4,
+}
+pub use farpoint_search_method::*;
 
-/// Which neighbors: the `k` nearest, wherever they are.
-pub const FARPOINT_NEAREST: i32 = 0;
-/// Which neighbors: those within `radius`.
-pub const FARPOINT_BALL: i32 = 1;
-/// Which neighbors: those within `radius`, which (as the other radii) is compared with distances as
-/// they are computed: squared with norm 2.
-pub const FARPOINT_RAW_BALL: i32 = 2;
+/// Which points are neighbors of a point.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_search_kind {
+    /// The `k` nearest, wherever they are.
+    FARPOINT_NEAREST = 0,
+    /// Those within `radius`.
+    FARPOINT_BALL = 1,
+    /// Those within `radius`, which (as the other radii) is compared with distances as they are
+    /// computed: squared with norm 2.
+    FARPOINT_RAW_BALL = 2,
+}
+pub use farpoint_search_kind::*;
 
-/// Which neighbors in a ball are kept if there are more than `k`, and in which order: those of
-/// lowest index.
-pub const FARPOINT_BY_INDEX: i32 = 0;
-/// Which neighbors in a ball are kept if there are more than `k`, and in which order: the nearest.
-pub const FARPOINT_BY_DISTANCE: i32 = 1;
+/// Which neighbors in a ball are kept if there are more than `k`, and in which order.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_ball_order {
+    /// Those of lowest index.
+    FARPOINT_BY_INDEX = 0,
+    /// The nearest.
+    FARPOINT_BY_DISTANCE = 1,
+}
+pub use farpoint_ball_order::*;
+
+/// A number of C that stands for something.
+///
+/// # Safety
+/// It is `repr(i32)`.
+pub(crate) unsafe trait Enumeration: Copy + Debug {}
+
+macro_rules! enumerations {
+    ($($name:ident),* $(,)?) => {
+        $(
+            // SAFETY: it is, above.
+            unsafe impl Enumeration for $name {}
+        )*
+    };
+}
+enumerations!(
+    farpoint_status,
+    farpoint_scalar,
+    farpoint_device,
+    farpoint_instruction_set,
+    farpoint_bad_rows,
+    farpoint_amount,
+    farpoint_approximate_method,
+    farpoint_keep,
+    farpoint_window_order,
+    farpoint_estimator,
+    farpoint_search_method,
+    farpoint_search_kind,
+    farpoint_ball_order,
+);

@@ -1,6 +1,7 @@
 //! What C hands over, checked as far as it can be: structures by their size, lists, texts, numbers
 //! that stand for names, places for results.
 
+use crate::constants::Enumeration;
 use crate::status::{Failure, invalid};
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
@@ -160,26 +161,34 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<Option<
     text.to_str().map(Some).map_err(|_| invalid(format!("{what} is not text in UTF-8")))
 }
 
-/// What a number stands for, by a table of numbers, their names and meanings.
+/// The number that C wrote.
+pub(crate) fn number<E: Enumeration>(value: MaybeUninit<E>) -> i32 {
+    // SAFETY: `Enumeration` is of the size of the number, and C hands over values that it has set.
+    unsafe { value.as_ptr().cast::<i32>().read() }
+}
+
+/// What a number stands for, by a table of names and meanings.
 ///
 /// # Errors
 /// If it is not in the table.
-pub(crate) fn named<T: Copy>(
-    value: i32,
+pub(crate) fn named<E: Enumeration, T: Copy>(
+    value: MaybeUninit<E>,
     member: &str,
-    table: &[(i32, &str, T)],
+    table: &[(E, T)],
 ) -> Result<T, Failure> {
-    if let Some((.., meaning)) = table.iter().find(|(number, ..)| *number == value) {
+    let of = |name: E| number(MaybeUninit::new(name));
+    let value = number(value);
+    if let Some((_, meaning)) = table.iter().find(|(name, _)| of(*name) == value) {
         return Ok(*meaning);
     }
-    let names: Vec<_> =
-        table.iter().map(|(number, name, _)| format!("{name} ({number})")).collect();
+    let names: Vec<_> = table.iter().map(|(name, _)| format!("{name:?} ({})", of(*name))).collect();
     Err(invalid(format!("{member} is {value}; give {}", names.join(", "))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::constants::{FARPOINT_CPU, FARPOINT_CUDA};
 
     #[derive(Debug, Clone, Copy, PartialEq)]
     #[repr(C)]
@@ -262,9 +271,12 @@ mod tests {
 
     #[test]
     fn names() {
-        let table = [(0, "ZERO", 'a'), (1, "ONE", 'b')];
-        assert_eq!(named(1, "member", &table).unwrap(), 'b');
-        let refused = named(-3, "member", &table).unwrap_err().text;
-        assert_eq!(refused, "member is -3; give ZERO (0), ONE (1)");
+        let table = [(FARPOINT_CPU, 'a'), (FARPOINT_CUDA, 'b')];
+        assert_eq!(named(MaybeUninit::new(FARPOINT_CUDA), "member", &table).unwrap(), 'b');
+        let mut other = MaybeUninit::new(FARPOINT_CPU);
+        // SAFETY: as large as an `i32`, and aligned.
+        unsafe { other.as_mut_ptr().cast::<i32>().write(-3) };
+        let refused = named(other, "member", &table).unwrap_err().text;
+        assert_eq!(refused, "member is -3; give FARPOINT_CPU (0), FARPOINT_CUDA (1)");
     }
 }

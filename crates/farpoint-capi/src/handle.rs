@@ -1,5 +1,6 @@
 //! Results as C holds them: by address, until it frees them.
 
+use crate::constants::farpoint_status;
 use crate::given::places;
 use crate::status::{Failure, entry, value};
 use std::mem::MaybeUninit;
@@ -8,7 +9,10 @@ use std::mem::MaybeUninit;
 ///
 /// # Safety
 /// `place` is NULL, or a result's address can be written there.
-pub(crate) unsafe fn give<R>(place: *mut *mut R, work: impl FnOnce() -> Result<R, Failure>) -> i32 {
+pub(crate) unsafe fn give<R>(
+    place: *mut *mut R,
+    work: impl FnOnce() -> Result<R, Failure>,
+) -> farpoint_status {
     // SAFETY: by this function's contract.
     unsafe { give_all(place, 1, || work().map(|result| vec![result])) }
 }
@@ -21,7 +25,7 @@ pub(crate) unsafe fn give_all<R>(
     place: *mut *mut R,
     count: usize,
     work: impl FnOnce() -> Result<Vec<R>, Failure>,
-) -> i32 {
+) -> farpoint_status {
     entry(|| {
         // SAFETY: by this function's contract.
         let places = unsafe { places(place, count, "the place for the result") }?;

@@ -7,6 +7,8 @@
 
 pub mod constants;
 
+pub mod index;
+
 pub mod points;
 
 pub mod progress;

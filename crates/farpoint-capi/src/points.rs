@@ -1,11 +1,14 @@
 //! How C hands over coordinates.
 
-use crate::constants::{FARPOINT_BYTE_SWAPPED, FARPOINT_FLOAT64};
-use crate::given::list;
+use crate::constants::{FARPOINT_BYTE_SWAPPED, FARPOINT_FLOAT64, farpoint_scalar};
+use crate::given::{list, number};
+use crate::index::farpoint_index;
 use crate::run::{Number, Precision};
 use crate::status::{Failure, invalid};
-use farpoint::{Points, RawLayout, RawPoints, Selected, Subset};
+use farpoint::{Index, Points, RawLayout, RawPoints, Selected, Subset};
+use std::any::Any;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 
 /// A cloud: where its coordinates are. Nothing is copied, and nothing is kept after the call.
 ///
@@ -44,9 +47,13 @@ pub struct farpoint_points {
     /// Bytes of `buffer`.
     pub buffer_size: usize,
     /// FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
-    pub scalar: i32,
+    pub scalar: MaybeUninit<farpoint_scalar>,
     /// 0 or FARPOINT_BYTE_SWAPPED.
     pub flags: u32,
+    /// The index that the points are those of, if farpoint_index_points() made this description: of
+    /// the other members only `count`, `dimensions` and `scalar` are then looked at, and must be the
+    /// index's. NULL for coordinates in memory.
+    pub index: *const farpoint_index,
 }
 
 /// An array without gaps: coordinate `axis` of point `i` is number `i * dimensions + axis`.
@@ -61,9 +68,9 @@ pub extern "C" fn farpoint_dense(
     data: *const c_void,
     count: usize,
     dimensions: usize,
-    scalar: i32,
+    scalar: MaybeUninit<farpoint_scalar>,
 ) -> farpoint_points {
-    let size: isize = if scalar == FARPOINT_FLOAT64 { 8 } else { 4 };
+    let size: isize = if number(scalar) == FARPOINT_FLOAT64 as i32 { 8 } else { 4 };
     farpoint_points {
         data,
         count,
@@ -76,20 +83,47 @@ pub extern "C" fn farpoint_dense(
         buffer_size: 0,
         scalar,
         flags: 0,
+        index: std::ptr::null(),
     }
 }
 
 impl farpoint_points {
+    /// The points of an index.
+    pub(crate) fn of_index(index: &farpoint_index) -> Self {
+        let (count, dimensions, precision) = index.shape();
+        let scalar = MaybeUninit::new(precision.scalar());
+        Self { index, ..farpoint_dense(std::ptr::null(), count, dimensions, scalar) }
+    }
+
     /// The cloud.
     ///
     /// # Safety
     /// For as long as `'a`, there are as many axis offsets as coordinates if there are any, what is
     /// described of the cloud, and of its buffer if there is one, is memory that can be read, and
-    /// nobody writes it.
+    /// nobody writes it; the index is NULL or one that is not freed.
     ///
     /// # Errors
     /// If the description contradicts itself, or leads beyond memory or out of the buffer.
-    pub(crate) unsafe fn read<'a, T: Number>(&'a self) -> Result<RawPoints<'a, T>, Failure> {
+    pub(crate) unsafe fn read<'a, T: Number>(&'a self) -> Result<Given<'a, T>, Failure> {
+        // SAFETY: by this function's contract.
+        match unsafe { self.index.as_ref() } {
+            Some(index) => {
+                let shape = (self.count, self.dimensions, self.precision()?);
+                index.of_shape(shape).map(Given::Index)
+            }
+            // SAFETY: by this function's contract.
+            None => unsafe { self.in_memory() }.map(Given::Raw),
+        }
+    }
+
+    /// The cloud where its coordinates are in C's memory.
+    ///
+    /// # Safety
+    /// As `read`.
+    ///
+    /// # Errors
+    /// As `read`.
+    unsafe fn in_memory<'a, T: Number>(&'a self) -> Result<RawPoints<'a, T>, Failure> {
         if self.flags & !FARPOINT_BYTE_SWAPPED != 0 {
             let text = "give 0 or FARPOINT_BYTE_SWAPPED (1)";
             return Err(invalid(format!("flags of the points are {}; {text}", self.flags)));
@@ -131,10 +165,63 @@ impl farpoint_points {
         Ok(())
     }
 
+    /// That of the coordinates.
+    ///
+    /// # Errors
+    /// If the scalar type is none, or nothing was filled in.
     pub(crate) fn precision(&self) -> Result<Precision, Failure> {
+        if self.dimensions == 0 {
+            return Err(invalid(
+                "points with no coordinates: dimensions is 0, as in a structure that is not filled in, or in the points of an index that is NULL",
+            ));
+        }
         Precision::of(self.scalar)
     }
 }
+
+/// A cloud as C gave it: coordinates in its memory, or an index.
+pub(crate) enum Given<'a, T> {
+    Raw(RawPoints<'a, T>),
+    Index(&'a Index<T>),
+}
+
+/// Points that are those of one of two things, and are copied and searched as these are.
+macro_rules! either_points {
+    ($type:ident, $one:ident, $other:ident) => {
+        impl<T: Number> Points<T> for $type<'_, T> {
+            fn len(&self) -> usize {
+                either_points!(self, $one, $other, points => points.len())
+            }
+            fn dim(&self) -> usize {
+                either_points!(self, $one, $other, points => points.dim())
+            }
+            #[inline(always)]
+            fn coordinate(&self, index: usize, axis: usize) -> T {
+                either_points!(self, $one, $other, points => points.coordinate(index, axis))
+            }
+            fn subset(&self) -> Option<&Subset> {
+                either_points!(self, $one, $other, points => points.subset())
+            }
+            fn raw(&self) -> Option<RawPoints<'_, T>> {
+                either_points!(self, $one, $other, points => points.raw())
+            }
+            fn places(&self) -> Option<&[u32]> {
+                either_points!(self, $one, $other, points => points.places())
+            }
+            fn index(&self) -> Option<&dyn Any> {
+                either_points!(self, $one, $other, points => Points::<T>::index(points))
+            }
+        }
+    };
+    ($self:ident, $one:ident, $other:ident, $points:ident => $work:expr) => {
+        match $self {
+            Self::$one($points) => $work,
+            Self::$other($points) => $work,
+        }
+    };
+}
+either_points!(Given, Raw, Index);
+either_points!(Cloud, All, Some);
 
 /// The precision of several clouds, which must be one.
 pub(crate) fn precision_of(clouds: &[farpoint_points]) -> Result<Precision, Failure> {
@@ -155,7 +242,7 @@ pub(crate) fn precision_of(clouds: &[farpoint_points]) -> Result<Precision, Fail
 /// Those of the first cloud at fault, which is named.
 pub(crate) unsafe fn read_all<'a, T: Number>(
     clouds: &'a [farpoint_points],
-) -> Result<Vec<RawPoints<'a, T>>, Failure> {
+) -> Result<Vec<Given<'a, T>>, Failure> {
     let read = |(cloud, points): (usize, &'a farpoint_points)| {
         // SAFETY: by this function's contract.
         unsafe { points.read() }.map_err(|failure| failure.of_cloud(cloud))
@@ -172,8 +259,8 @@ pub(crate) struct Wanted {
 
 /// A cloud, or the wanted rows of it.
 pub(crate) enum Cloud<'a, T: Number> {
-    All(RawPoints<'a, T>),
-    Some(Selected<RawPoints<'a, T>>),
+    All(Given<'a, T>),
+    Some(Selected<Given<'a, T>>),
 }
 
 impl Wanted {
@@ -186,7 +273,7 @@ impl Wanted {
     /// If both are given, if a row is outside the cloud or listed twice.
     pub(crate) unsafe fn of<'a, T: Number>(
         &self,
-        points: RawPoints<'a, T>,
+        points: Given<'a, T>,
     ) -> Result<Cloud<'a, T>, Failure> {
         let rows = !self.rows.is_null() || self.row_count > 0;
         match (rows, self.mask.is_null()) {
@@ -202,34 +289,6 @@ impl Wanted {
                 Ok(Cloud::Some(Selected::mask(points, mask)?))
             }
             (false, true) => Ok(Cloud::All(points)),
-        }
-    }
-}
-
-impl<T: Number> Points<T> for Cloud<'_, T> {
-    fn len(&self) -> usize {
-        match self {
-            Self::All(points) => points.len(),
-            Self::Some(points) => points.len(),
-        }
-    }
-    fn dim(&self) -> usize {
-        match self {
-            Self::All(points) => points.dim(),
-            Self::Some(points) => points.dim(),
-        }
-    }
-    #[inline(always)]
-    fn coordinate(&self, index: usize, axis: usize) -> T {
-        match self {
-            Self::All(points) => points.coordinate(index, axis),
-            Self::Some(points) => points.coordinate(index, axis),
-        }
-    }
-    fn subset(&self) -> Option<&Subset> {
-        match self {
-            Self::All(_) => None,
-            Self::Some(points) => points.subset(),
         }
     }
 }

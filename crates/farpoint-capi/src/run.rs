@@ -8,6 +8,8 @@ use crate::progress::Listener;
 use crate::status::unavailable;
 use crate::status::{Failure, invalid};
 use farpoint::{BadRows, Cpu, Observer};
+use std::mem::MaybeUninit;
+use std::ptr;
 
 #[cfg(not(feature = "cuda"))]
 pub(crate) use farpoint::Scalar as Number;
@@ -50,12 +52,6 @@ impl Run {
                 Err(invalid(format!("{what} on the CPU only; set device to FARPOINT_CPU (0)")))
             }
         }
-    }
-
-    /// Whether there is a listener.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn is_heard(&self) -> bool {
-        self.listener.is_some()
     }
 
     /// Does the work, which tells the listener how far it has come, if there is one.
@@ -105,12 +101,16 @@ pub(crate) enum Precision {
 }
 
 impl Precision {
-    pub(crate) fn of(scalar: i32) -> Result<Self, Failure> {
-        let scalars = [
-            (FARPOINT_FLOAT32, "FARPOINT_FLOAT32", Self::Single),
-            (FARPOINT_FLOAT64, "FARPOINT_FLOAT64", Self::Double),
-        ];
+    pub(crate) fn of(scalar: MaybeUninit<farpoint_scalar>) -> Result<Self, Failure> {
+        let scalars = [(FARPOINT_FLOAT32, Self::Single), (FARPOINT_FLOAT64, Self::Double)];
         named(scalar, "scalar", &scalars)
+    }
+
+    pub(crate) fn scalar(self) -> farpoint_scalar {
+        match self {
+            Self::Single => FARPOINT_FLOAT32,
+            Self::Double => FARPOINT_FLOAT64,
+        }
     }
 
     /// That of a type.
@@ -118,7 +118,7 @@ impl Precision {
         if size_of::<T>() == 4 { Self::Single } else { Self::Double }
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Single => "float",
             Self::Double => "double",
@@ -180,6 +180,16 @@ macro_rules! in_its_precision {
     };
 }
 pub(crate) use in_its_precision;
+
+impl Either<&[f32], &[f64]> {
+    /// Where the numbers are, as C has it: NULL for the other precision.
+    pub(crate) fn addresses(self) -> (*const f32, *const f64) {
+        match self {
+            Self::Single(numbers) => (numbers.as_ptr(), ptr::null()),
+            Self::Double(numbers) => (ptr::null(), numbers.as_ptr()),
+        }
+    }
+}
 
 impl<A, B> Either<Vec<A>, Vec<B>> {
     /// Either, one by one.

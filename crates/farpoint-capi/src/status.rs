@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    pub(crate) status: i32,
+    pub(crate) status: farpoint_status,
     pub(crate) text: String,
 }
 
@@ -45,7 +45,7 @@ impl From<Error> for Failure {
     }
 }
 
-fn status_of(error: &Error) -> i32 {
+fn status_of(error: &Error) -> farpoint_status {
     match error {
         Error::InPair { source, .. } | Error::InBatch { source, .. } => status_of(source),
         Error::BadRows { .. } => FARPOINT_BAD_ROWS,
@@ -82,7 +82,7 @@ thread_local! {
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// A call that returns a status.
-pub(crate) fn entry(work: impl FnOnce() -> Result<(), Failure>) -> i32 {
+pub(crate) fn entry(work: impl FnOnce() -> Result<(), Failure>) -> farpoint_status {
     // An error that an array of this crate raises, for which there is no memory.
     let mut failed = Ok(());
     let work = || {
@@ -171,17 +171,17 @@ pub(crate) fn last_error() -> *const c_char {
 
 /// The name of a status.
 pub(crate) fn name(status: i32) -> &'static CStr {
-    match status {
-        FARPOINT_OK => c"FARPOINT_OK",
-        FARPOINT_INVALID_ARGUMENT => c"FARPOINT_INVALID_ARGUMENT",
-        FARPOINT_BAD_ROWS => c"FARPOINT_BAD_ROWS",
-        FARPOINT_CANCELED => c"FARPOINT_CANCELED",
-        FARPOINT_OUT_OF_MEMORY => c"FARPOINT_OUT_OF_MEMORY",
-        FARPOINT_UNAVAILABLE => c"FARPOINT_UNAVAILABLE",
-        FARPOINT_DEVICE_FAILED => c"FARPOINT_DEVICE_FAILED",
-        FARPOINT_INTERNAL => c"FARPOINT_INTERNAL",
-        _ => c"unknown status",
-    }
+    const NAMES: [&CStr; 8] = [
+        c"FARPOINT_OK",
+        c"FARPOINT_INVALID_ARGUMENT",
+        c"FARPOINT_BAD_ROWS",
+        c"FARPOINT_CANCELED",
+        c"FARPOINT_OUT_OF_MEMORY",
+        c"FARPOINT_UNAVAILABLE",
+        c"FARPOINT_DEVICE_FAILED",
+        c"FARPOINT_INTERNAL",
+    ];
+    usize::try_from(status).ok().and_then(|status| NAMES.get(status)).unwrap_or(&c"unknown status")
 }
 
 #[cfg(test)]
@@ -217,10 +217,10 @@ mod tests {
 
     #[test]
     fn every_status_has_its_name() {
-        for status in FARPOINT_OK..=FARPOINT_INTERNAL {
-            assert!(name(status).to_str().unwrap().starts_with("FARPOINT_"));
+        for status in [FARPOINT_OK, FARPOINT_BAD_ROWS, FARPOINT_CANCELED, FARPOINT_INTERNAL] {
+            assert_eq!(name(status as i32).to_str().unwrap(), format!("{status:?}"));
         }
-        assert_eq!(name(FARPOINT_INTERNAL + 1), c"unknown status");
+        assert_eq!(name(FARPOINT_INTERNAL as i32 + 1), c"unknown status");
         assert_eq!(name(-1), c"unknown status");
     }
 

@@ -4,10 +4,10 @@ use farpoint::{BadRows, Points, RawLayout, RawPoints, Sampler, Selected, Start};
 use farpoint_capi::calls::library::farpoint_last_error;
 use farpoint_capi::calls::sample::*;
 use farpoint_capi::constants::*;
-use farpoint_capi::options::farpoint_sample_options;
+use farpoint_capi::options::{farpoint_run_options, farpoint_sample_options};
 use farpoint_capi::points::{farpoint_dense, farpoint_points};
-use std::ffi::CStr;
-use std::mem::zeroed;
+use std::ffi::{CStr, c_void};
+use std::mem::{MaybeUninit, zeroed};
 use std::ptr;
 
 fn options(count: usize) -> farpoint_sample_options {
@@ -16,21 +16,38 @@ fn options(count: usize) -> farpoint_sample_options {
     farpoint_sample_options { size: size_of::<farpoint_sample_options>(), count, ..options }
 }
 
+fn run_options() -> farpoint_run_options {
+    // SAFETY: as above.
+    let options: farpoint_run_options = unsafe { zeroed() };
+    farpoint_run_options { size: size_of::<farpoint_run_options>(), ..options }
+}
+
+fn dense(
+    data: *const c_void,
+    count: usize,
+    dimensions: usize,
+    scalar: farpoint_scalar,
+) -> farpoint_points {
+    farpoint_dense(data, count, dimensions, MaybeUninit::new(scalar))
+}
+
 fn text() -> String {
     // SAFETY: this thread's text, until its next call.
     unsafe { CStr::from_ptr(farpoint_last_error()) }.to_str().unwrap().to_owned()
 }
 
 /// What C gets; the points must be there.
-fn called(points: farpoint_points, options: &farpoint_sample_options) -> Result<Vec<usize>, i32> {
+fn called(
+    points: farpoint_points,
+    options: &farpoint_sample_options,
+) -> Result<Vec<usize>, farpoint_status> {
     let mut result = ptr::null_mut();
     // SAFETY: the tests describe memory that is there; the result is freed once.
     unsafe {
         match farpoint_sample(points, options, &raw mut result) {
             FARPOINT_OK => {
-                let count = farpoint_sample_result_count(result);
-                let indices = farpoint_sample_result_indices(result);
-                let indices = std::slice::from_raw_parts(indices, count).to_vec();
+                let view = farpoint_sample_result_view(result);
+                let indices = std::slice::from_raw_parts(view.indices, view.count).to_vec();
                 farpoint_sample_result_free(result);
                 Ok(indices)
             }
@@ -48,13 +65,14 @@ fn samples_are_those_of_reference() {
         for n in [1, 2, 9, 700] {
             let cloud = farpoint_generate::generate(kind, n, 1);
             let wide: Vec<_> = cloud.iter().map(|point| point.map(f64::from)).collect();
-            for count in [0, 1, n / 3, n] {
+            for count in [1, (n / 3).max(1), n] {
                 let reference = farpoint::reference(&cloud, count, 0).unwrap().indices;
                 for threads in [0, 1, 2, 7] {
-                    let options = farpoint_sample_options { threads, ..options(count) };
-                    let points = farpoint_dense(cloud.as_ptr().cast(), n, 3, FARPOINT_FLOAT32);
+                    let run = farpoint_run_options { threads, ..run_options() };
+                    let options = farpoint_sample_options { run: &raw const run, ..options(count) };
+                    let points = dense(cloud.as_ptr().cast(), n, 3, FARPOINT_FLOAT32);
                     assert_eq!(called(points, &options).as_ref(), Ok(&reference), "{kind} {n}");
-                    let points = farpoint_dense(wide.as_ptr().cast(), n, 3, FARPOINT_FLOAT64);
+                    let points = dense(wide.as_ptr().cast(), n, 3, FARPOINT_FLOAT64);
                     let of_wide = farpoint::reference(&wide, count, 0).unwrap().indices;
                     assert_eq!(called(points, &options), Ok(of_wide), "{kind} {n}");
                 }
@@ -64,11 +82,22 @@ fn samples_are_those_of_reference() {
 }
 
 #[test]
+fn samples_of_nothing_are_refused() {
+    let cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 20, 1);
+    let points = dense(cloud.as_ptr().cast(), 20, 3, FARPOINT_FLOAT32);
+    assert_eq!(called(points, &options(0)), Err(FARPOINT_INVALID_ARGUMENT));
+    assert!(text().contains("count is 0"), "{}", text());
+    let share = farpoint_sample_options { amount: MaybeUninit::new(FARPOINT_RATIO), ..options(5) };
+    assert_eq!(called(points, &share), Err(FARPOINT_INVALID_ARGUMENT));
+    assert!(text().contains("ratio is 0"), "{}", text());
+}
+
+#[test]
 fn rows_and_masks_are_those_of_the_library() {
     let cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 500, 3);
     let rows: Vec<usize> = (0..300).map(|i| i * 7 % 500).collect();
     let mask: Vec<u8> = (0..500).map(|i| u8::from(i % 3 == 1) * 200).collect();
-    let points = farpoint_dense(cloud.as_ptr().cast(), 500, 3, FARPOINT_FLOAT32);
+    let points = dense(cloud.as_ptr().cast(), 500, 3, FARPOINT_FLOAT32);
     let job = Sampler::count(90);
     let some = Selected::rows(&cloud, &rows).unwrap();
     let listed = farpoint_sample_options { rows: rows.as_ptr(), row_count: 300, ..options(90) };
@@ -89,10 +118,14 @@ fn bad_rows_are_refused_or_left_out() {
     let mut cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 200, 3);
     cloud[0][1] = f32::NAN;
     cloud[77][2] = f32::INFINITY;
-    let points = farpoint_dense(cloud.as_ptr().cast(), 200, 3, FARPOINT_FLOAT32);
+    let points = dense(cloud.as_ptr().cast(), 200, 3, FARPOINT_FLOAT32);
     assert_eq!(called(points, &options(50)), Err(FARPOINT_BAD_ROWS));
     assert!(text().contains("2 of 200 rows hold NaN"), "{}", text());
-    let skip = farpoint_sample_options { bad_rows: FARPOINT_BAD_ROWS_SKIP, ..options(50) };
+    let run = farpoint_run_options {
+        bad_rows: MaybeUninit::new(FARPOINT_BAD_ROWS_SKIP),
+        ..run_options()
+    };
+    let skip = farpoint_sample_options { run: &raw const run, ..options(50) };
     let job = Sampler::count(50).bad_rows(BadRows::Skip);
     assert_eq!(called(points, &skip), Ok(job.sample(&cloud).unwrap().indices));
 }
@@ -112,7 +145,7 @@ fn unaligned_records_of_the_other_byte_order() {
         flags: FARPOINT_BYTE_SWAPPED,
         buffer: bytes.as_ptr().cast(),
         buffer_size: bytes.len(),
-        ..farpoint_dense(bytes[18..].as_ptr().cast(), 300, 3, FARPOINT_FLOAT64)
+        ..dense(bytes[18..].as_ptr().cast(), 300, 3, FARPOINT_FLOAT64)
     };
     let layout = RawLayout::dense(300, 3).offset(18).point_stride(26).byte_swapped(true);
     let raw = RawPoints::<f64>::new(&bytes, layout).unwrap();
@@ -127,7 +160,7 @@ fn unaligned_records_of_the_other_byte_order() {
 #[test]
 fn a_batch_names_the_cloud_at_fault() {
     let cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 50, 5);
-    let good = farpoint_dense(cloud.as_ptr().cast(), 50, 3, FARPOINT_FLOAT32);
+    let good = dense(cloud.as_ptr().cast(), 50, 3, FARPOINT_FLOAT32);
     let bad = farpoint_points { data: ptr::null(), ..good };
     let (clouds, options) = ([good, bad, good], options(10));
     let mut results = [ptr::dangling_mut(); 3];

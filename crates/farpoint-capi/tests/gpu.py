@@ -22,26 +22,29 @@ OK, INVALID = 0, 1
 class Points(c.Structure):
     _fields_ = [("data", address), ("count", size_t), ("dimensions", size_t), ("point_stride", c.c_ssize_t),
                 ("axis_stride", c.c_ssize_t), ("axis_offsets", address), ("buffer", address), ("buffer_size", size_t),
-                ("scalar", i32), ("flags", u32)]
+                ("scalar", i32), ("flags", u32), ("index", address)]
 
 
-RUN = [("size", size_t), ("threads", size_t), ("device", i32), ("device_number", i32), ("instruction_set", i32),
-       ("bad_rows", i32), ("progress", address), ("user", address)]
+class RunOptions(c.Structure):
+    _fields_ = [("size", size_t), ("threads", size_t), ("device", i32), ("device_number", i32),
+                ("instruction_set", i32), ("bad_rows", i32), ("progress", address), ("user", address)]
 
 
 class SampleOptions(c.Structure):
-    _fields_ = RUN + [("amount", i32), ("random_start", i32), ("count", size_t), ("ratio", f64), ("spacing", f64),
-                      ("starts", address), ("start_count", size_t), ("seed", c.c_uint64), ("algorithm", c.c_char_p),
-                      ("rows", address), ("row_count", size_t), ("mask", address)]
+    _fields_ = [("size", size_t), ("run", c.POINTER(RunOptions)), ("amount", i32), ("random_start", i32),
+                ("count", size_t), ("ratio", f64), ("spacing", f64), ("starts", address), ("start_count", size_t),
+                ("seed", c.c_uint64), ("algorithm", c.c_char_p), ("rows", address), ("row_count", size_t),
+                ("mask", address)]
 
 
 class MatchOptions(c.Structure):
-    _fields_ = RUN + [("norm", i32), ("method", i32)]
+    _fields_ = [("size", size_t), ("run", c.POINTER(RunOptions)), ("norm", i32), ("method", i32)]
 
 
 class SearchOptions(c.Structure):
-    _fields_ = RUN + [("k", size_t), ("norm", i32), ("method", i32), ("kind", i32), ("order", i32), ("inclusive", i32),
-                      ("exclude_self", i32), ("radius", f64), ("min_radius", f64), ("near_radius", f64)]
+    _fields_ = [("size", size_t), ("run", c.POINTER(RunOptions)), ("k", size_t), ("norm", i32), ("method", i32),
+                ("kind", i32), ("order", i32), ("inclusive", i32), ("exclude_self", i32), ("radius", f64),
+                ("min_radius", f64), ("near_radius", f64)]
 
 
 class Batch(c.Structure):
@@ -74,6 +77,12 @@ def made(structure, /, **members):
     return structure(size=c.sizeof(structure), **members)
 
 
+def on_gpu(structure, /, number=0, run=(), **members):
+    """Options that run on a GPU, with these members of `run` besides."""
+    run_options = made(RunOptions, **{"device": 1, "device_number": number, **dict(run)})
+    return made(structure, run=c.pointer(run_options), **members)
+
+
 def check(status):
     assert status == OK, (lib.farpoint_status_name(status), lib.farpoint_last_error())
 
@@ -94,24 +103,38 @@ def points_of(cloud):
                   scalar=wide(cloud))
 
 
-def accessor(name, kind=address):
-    function = getattr(lib, name)
-    function.restype, function.argtypes = kind, [address]
-    return function
+class SampleView(c.Structure):
+    _fields_ = [("count", size_t), ("indices", address), ("squared_distances_f32", address),
+                ("squared_distances_f64", address), ("covering_radius", f64), ("dropped", size_t),
+                ("algorithm", c.c_char_p)]
+
+
+class NearestView(c.Structure):
+    _fields_ = [("rows", size_t), ("indices", address), ("raw_distances_f32", address),
+                ("raw_distances_f64", address), ("dropped", size_t)]
+
+
+class NeighborsView(c.Structure):
+    _fields_ = [("rows", size_t), ("k", size_t), ("counts", address), ("indices", address),
+                ("raw_distances_f32", address), ("raw_distances_f64", address), ("dropped", size_t)]
+
+
+for name, view in (("sample", SampleView), ("nearest", NearestView), ("neighbors", NeighborsView)):
+    function = getattr(lib, f"farpoint_{name}_result_view")
+    function.restype, function.argtypes = view, [address]
 
 
 def numbers(pointer, count, kind):
     return np.ctypeslib.as_array(c.cast(pointer, c.POINTER(kind)), (count,)).copy()
 
 
-def on_host(cloud, count, **members):
+def on_host(cloud, options):
     """Indices and squared distances through farpoint_sample."""
-    result, options = address(), made(SampleOptions, count=count, **members)
+    result, count = address(), options.count
     check(lib.farpoint_sample(points_of(cloud), c.byref(options), c.byref(result)))
-    kind = f64 if wide(cloud) else c.c_float
-    distances = f"farpoint_sample_result_squared_distances_f{64 if wide(cloud) else 32}"
-    found = (numbers(accessor("farpoint_sample_result_indices")(result), count, size_t),
-             numbers(accessor(distances)(result), count, kind))
+    view = lib.farpoint_sample_result_view(result)
+    distances = (view.squared_distances_f64, f64) if wide(cloud) else (view.squared_distances_f32, c.c_float)
+    found = numbers(view.indices, count, size_t), numbers(distances[0], count, distances[1])
     lib.farpoint_sample_result_free(result)
     return found
 
@@ -135,7 +158,7 @@ def samples(dtype):
     indices = torch.full((clouds, count), -7, dtype=torch.int64, device="cuda")
     distances = torch.zeros((clouds, count), dtype=points.dtype, device="cuda")
     stream = torch.cuda.Stream()
-    options = made(SampleOptions, count=count, device=1)
+    options = on_gpu(SampleOptions, count=count)
     batch = batch_of(points, indices, squared_distances=distances.data_ptr())
     bytes_of = size_t()
     check(lib.farpoint_cuda_sample_scratch(c.byref(batch), c.byref(options), c.byref(bytes_of)))
@@ -143,7 +166,7 @@ def samples(dtype):
     at = -scratch.data_ptr() % 256
     batch.scratch, batch.scratch_size = scratch.data_ptr() + at, bytes_of.value
     torch.cuda.synchronize()
-    expected = [on_host(cloud, count) for cloud in host]
+    expected = [on_host(cloud, made(SampleOptions, count=count)) for cloud in host]
 
     def same():
         for cloud in range(clouds):
@@ -166,7 +189,7 @@ def samples(dtype):
     torch.cuda.synchronize()
     same()
     for cloud in range(clouds):
-        for given, found in zip(on_host(host[cloud], count, device=1), expected[cloud]):
+        for given, found in zip(on_host(host[cloud], options), expected[cloud]):
             assert (given == found).all()
     print(f"{np.dtype(dtype)}: samples of 3 clouds on four streams, in a graph and from host memory are the CPU's")
     counts, firsts = (torch.zeros(clouds, dtype=torch.int64, device="cuda") for _ in range(2))
@@ -187,13 +210,14 @@ def neighbors():
     distances = torch.zeros(900, device="cuda")
     pairs = made(Pairs, a=side[0], b=side[1], dimensions=3, pairs=1, raw_distances_a=distances.data_ptr(),
                  indices_a=indices.data_ptr())
-    check(lib.farpoint_cuda_nearest(c.byref(pairs), c.byref(made(MatchOptions, device=1)), address(0)))
+    check(lib.farpoint_cuda_nearest(c.byref(pairs), c.byref(on_gpu(MatchOptions)), address(0)))
     torch.cuda.synchronize()
     result = address()
     check(lib.farpoint_nearest(points_of(a), points_of(b), None, c.byref(result)))
-    expected = numbers(accessor("farpoint_nearest_result_indices")(result), 900, size_t)
+    view = lib.farpoint_nearest_result_view(result)
+    expected = numbers(view.indices, 900, u32)
     assert (indices.cpu().numpy() == expected.astype(np.int64)).all()
-    of = numbers(accessor("farpoint_nearest_result_raw_distances_f32")(result), 900, c.c_float)
+    of = numbers(view.raw_distances_f32, 900, c.c_float)
     assert (distances.cpu().numpy() == of).all()
     lib.farpoint_nearest_result_free(result)
     k = 6
@@ -201,29 +225,29 @@ def neighbors():
     wanted = made(Neighbors, x=side[0], y=side[1], dimensions=3, clouds=1, indices=found.data_ptr())
     for kind, order in ((0, 0), (1, 0), (1, 1)):
         options = dict(k=k, kind=kind, order=order, radius=5.0)
-        check(lib.farpoint_cuda_search(c.byref(wanted), c.byref(made(SearchOptions, device=1, **options)), address(0)))
+        check(lib.farpoint_cuda_search(c.byref(wanted), c.byref(on_gpu(SearchOptions, **options)), address(0)))
         torch.cuda.synchronize()
         check(lib.farpoint_search(points_of(a), points_of(b), c.byref(made(SearchOptions, **options)), c.byref(result)))
-        expected = numbers(accessor("farpoint_neighbors_result_indices")(result), 900 * k, size_t).astype(np.int64)
+        expected = numbers(lib.farpoint_neighbors_result_view(result).indices, 900 * k, u32).astype(np.int64)
+        expected[expected == 2**32 - 1] = -1
         assert (found.cpu().numpy().ravel() == expected).all(), (kind, order)
         lib.farpoint_neighbors_result_free(result)
     print("nearest points, k nearest and balls are the CPU's")
 
 
 def bad_input(batch):
-    stream, options = address(0), made(SampleOptions, count=3, device=1)
+    stream, options = address(0), on_gpu(SampleOptions, count=3)
 
     def sample(batch, options):
         return lib.farpoint_cuda_sample(batch and c.byref(batch), options and c.byref(options), stream)
 
     refused(sample(None, options), "farpoint_cuda_batch is NULL")
     refused(sample(batch, None), "farpoint_sample_options is NULL")
-    for member, value, words in (("threads", 2, "threads is set"), ("device", 0, "FARPOINT_CUDA"),
-                                 ("bad_rows", 1, "bad_rows is set"), ("random_start", 1, "starts is set"),
-                                 ("count", 5001, "5001 samples")):
-        wrong = made(SampleOptions, count=3, device=1)
-        setattr(wrong, member, value)
-        refused(sample(batch, wrong), words)
+    refused(sample(batch, made(SampleOptions, count=3)), "run is NULL")
+    for run, members, words in (({"threads": 2}, {}, "threads is set"), ({"device": 0}, {}, "FARPOINT_CUDA"),
+                                ({"bad_rows": 1}, {}, "bad_rows is set"), ({}, {"random_start": 1}, "starts is set"),
+                                ({}, {"count": 5001}, "5001 samples"), ({}, {"count": 0}, "count is 0")):
+        refused(sample(batch, on_gpu(SampleOptions, run=run, **{"count": 3, **members})), words)
     for member, value, words in (("points", None, "null"), ("indices", None, "null"), ("flags", 1, "flags are 1"),
                                  ("scalar", 9, "scalar is 9"), ("size", 8, "sizeof"), ("dimensions", 0, "coordinates"),
                                  ("point_stride", 13, "multiples of"), ("points", batch.points + 1, "aligned")):
@@ -231,8 +255,7 @@ def bad_input(batch):
         setattr(batch, member, value)
         refused(sample(batch, options), words)
         setattr(batch, member, kept)
-    options.device_number = 99
-    assert sample(batch, options) == 5, lib.farpoint_last_error()
+    assert sample(batch, on_gpu(SampleOptions, number=99, count=3)) == 5, lib.farpoint_last_error()
     print("bad input is refused with a text")
 
 

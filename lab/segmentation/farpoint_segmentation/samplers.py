@@ -5,7 +5,7 @@
 ``radius``, ..            same points. On a GPU ``naive`` is the paper's "FPS (GPU)", ``radius`` its RadiusFPS-G
 ``cpu:naive``, ..         the same on the CPU, copies from and to the device included: the paper's "FPS (CPU)",
                           and ``cpu:radius`` its RadiusFPS
-``random``, ``grid``,     an approximate sampler of ``farpoint.sample_approximate``; ``morton`` is the paper's
+``random``, ``grid``,     an approximate sampler, ``farpoint.sample_random`` ..; ``morton`` is the paper's
 ``morton``, ``npdu``,     EdgePC. They run on the CPU, but ``fastpoint`` on the device of the points
 ``fastpoint``
 ``fastpoint+radius``, ..  FastPoint, whose exact sample comes from that algorithm: the paper's "FastPoint + X"
@@ -50,12 +50,12 @@ _EXACT = ("auto", "reference", "naive", "radius", "tree", "peak", "quick", "pers
 _ON_CPU = ("reference", "tree")
 _APPROXIMATE = ("random", "grid", "morton", "npdu", "fastpoint")
 
-#: Options of approximate samplers, and what ``sample_approximate`` calls them.
+#: Options of approximate samplers, and what farpoint calls them.
 _OPTIONS: dict[str, dict[str, tuple[str, type]]] = {
     "random": {"seed": ("seed", int)},
     "grid": {"keep": ("keep", str), "cell": ("cell", float)},
     "morton": {"bits": ("bits", int)},
-    "npdu": {"order": ("npdu_order", str), "window": ("window", int)},
+    "npdu": {"order": ("order", str), "window": ("window", int)},
     "fastpoint": {"estimator": ("estimator", str)},
 }
 
@@ -110,7 +110,7 @@ class Sampler:
         Raises
         ------
         ValueError, TypeError, farpoint.CudaUnavailable
-            As ``farpoint.sample`` and ``farpoint.sample_approximate``.
+            As ``farpoint.sample`` and ``farpoint.sample_npdu``.
         """
         if level > 1 and self.rest is not None:
             return self.rest.sample(points, count, level, index)
@@ -138,8 +138,8 @@ class Sampler:
             raise ValueError(
                 f"{self.name} gives each of {points.shape[0]} clouds another number of points; clouds go one by one"
             )
-        method: Any = self.method
-        found: Tensor = farpoint.sample_approximate(points, method=method, **options)
+        sample = getattr(farpoint, f"sample_{self.method}")
+        found: Tensor = sample(points, **options)
         return found
 
 

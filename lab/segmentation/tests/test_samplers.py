@@ -69,9 +69,9 @@ def test_options_are_passed_on(points):
 
     assert torch.equal(
         of("npdu:order=morton,window=40"),
-        farpoint.sample_approximate(points, 150, method="npdu", npdu_order="morton", window=40),
+        farpoint.sample_npdu(points, 150, order="morton", window=40),
     )
-    assert torch.equal(of("morton"), farpoint.sample_approximate(points, 150, method="morton"))
+    assert torch.equal(of("morton"), farpoint.sample_morton(points, 150))
     assert torch.equal(of("fastpoint+radius"), of("fastpoint"))
     assert not torch.equal(of("random"), of("random:seed=7"))
 
@@ -88,7 +88,7 @@ def test_as_released(points):
     one = points[:1]
     grid = samplers.parse("grid@released", "s3dis")
     assert torch.equal(
-        grid.sample(one, 150, 1), farpoint.sample_approximate(one, method="grid", cell=0.08)
+        grid.sample(one, 150, 1), farpoint.sample_grid(one, cell=0.08)
     )
     assert torch.equal(grid.sample(one, 150, 2), farpoint.sample(one, 150))
     assert torch.equal(samplers.parse("grid:cell=0.08@released").sample(one, 1, 1), grid.sample(one, 1, 1))
@@ -103,7 +103,7 @@ def test_a_network_takes_as_many_points_as_come():
     made = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
     points = reference.cloud("s3dis", 900)
     found = made.find_geometry(points, samplers.parse("grid@released", "s3dis")).levels
-    count = farpoint.sample_approximate(points, method="grid", cell=0.08).shape[1]
+    count = farpoint.sample_grid(points, cell=0.08).shape[1]
     assert [level.samples.shape[1] for level in found] == [count, count // 4, count // 16, count // 64]
 
 

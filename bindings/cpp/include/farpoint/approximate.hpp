@@ -63,51 +63,52 @@ struct FastPoint {
 using ApproximateMethod = std::variant<Random, Grid, Morton, Npdu, FastPoint>;
 
 /// What an approximate sampler chose. Moves, but does not copy.
-class ApproximateSample {
+class ApproximateResult {
 public:
-    [[nodiscard]] std::size_t size() const noexcept { return farpoint_approximate_result_count(result_.get()); }
+    [[nodiscard]] std::size_t size() const noexcept { return view().count; }
     /// Rows of the cloud, all different: in order of choice, along the curve (`Morton`), or rising (`Grid`).
-    [[nodiscard]] Span<std::size_t> indices() const noexcept {
-        return {farpoint_approximate_result_indices(result_.get()), size()};
-    }
+    [[nodiscard]] Span<std::size_t> indices() const noexcept { return {view().indices, size()}; }
     /// Rows that were left out because they hold NaN or infinity.
-    [[nodiscard]] std::size_t dropped() const noexcept { return farpoint_approximate_result_dropped(result_.get()); }
+    [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
     /// The size of a cell of `Grid`; NaN for other methods.
-    [[nodiscard]] double cell() const noexcept { return farpoint_approximate_result_cell(result_.get()); }
+    [[nodiscard]] double cell() const noexcept { return view().cell; }
     /// The largest distance of a point to its nearest sample where the method knows it (`FastPoint`), else
     /// NaN: the function `covering_radius` finds it for all.
-    [[nodiscard]] double covering_radius() const noexcept {
-        return farpoint_approximate_result_covering_radius(result_.get());
+    [[nodiscard]] double covering_radius() const noexcept { return view().covering_radius; }
+    /// All of it, as the C interface has it; valid as long as the sample is.
+    [[nodiscard]] farpoint_approximate_view view() const noexcept {
+        return farpoint_approximate_result_view(result_.get());
     }
 
     /// Takes over a result of the C interface, which it frees.
-    explicit ApproximateSample(farpoint_approximate_result* result) noexcept : result_(result) {}
+    explicit ApproximateResult(farpoint_approximate_result* result) noexcept : result_(result) {}
 
 private:
     detail::Handle<farpoint_approximate_result, farpoint_approximate_result_free> result_;
 };
 
 /// Means of the points of each occupied cell of a grid. Moves, but does not copy.
-class Centroids {
+class CentroidsResult {
 public:
-    [[nodiscard]] std::size_t size() const noexcept { return farpoint_centroids_result_count(result_.get()); }
+    [[nodiscard]] std::size_t size() const noexcept { return view().count; }
     /// `size()` times the cloud's dimensions, without gaps. `T` is that of the cloud.
     template <typename T>
     [[nodiscard]] Span<T> coordinates() const {
-        return detail::of_scalar<T>(result_.get(), farpoint_centroids_result_coordinates_f32,
-                                    farpoint_centroids_result_coordinates_f64, size() * dimensions_);
+        return detail::of_scalar<T>(view().coordinates_f32, view().coordinates_f64, size() * dimensions_);
     }
     /// How many points each is the mean of.
-    [[nodiscard]] Span<std::size_t> point_counts() const noexcept {
-        return {farpoint_centroids_result_point_counts(result_.get()), size()};
-    }
+    [[nodiscard]] Span<std::uint32_t> point_counts() const noexcept { return {view().point_counts, size()}; }
     /// The size of a cell.
-    [[nodiscard]] double cell() const noexcept { return farpoint_centroids_result_cell(result_.get()); }
+    [[nodiscard]] double cell() const noexcept { return view().cell; }
     /// Rows that were left out because they hold NaN or infinity.
-    [[nodiscard]] std::size_t dropped() const noexcept { return farpoint_centroids_result_dropped(result_.get()); }
+    [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
+    /// All of it, as the C interface has it; valid as long as the centroids are.
+    [[nodiscard]] farpoint_centroids_view view() const noexcept {
+        return farpoint_centroids_result_view(result_.get());
+    }
 
     /// Takes over a result of the C interface, which it frees.
-    Centroids(farpoint_centroids_result* result, std::size_t dimensions) noexcept
+    CentroidsResult(farpoint_centroids_result* result, std::size_t dimensions) noexcept
         : result_(result), dimensions_(dimensions) {}
 
 private:
@@ -123,7 +124,7 @@ inline void set_method(farpoint_approximate_options& c, const Random& method) no
 }
 inline void set_method(farpoint_approximate_options& c, const Grid& method) noexcept {
     c.method = FARPOINT_METHOD_GRID;
-    c.keep = static_cast<std::int32_t>(method.keep);
+    c.keep = static_cast<farpoint_keep>(method.keep);
     c.method_seed = method.seed;
 }
 inline void set_method(farpoint_approximate_options& c, const Morton& method) noexcept {
@@ -132,22 +133,21 @@ inline void set_method(farpoint_approximate_options& c, const Morton& method) no
 }
 inline void set_method(farpoint_approximate_options& c, const Npdu& method) noexcept {
     c.method = FARPOINT_METHOD_NPDU;
-    c.window_order = static_cast<std::int32_t>(method.order);
+    c.window_order = static_cast<farpoint_window_order>(method.order);
     c.window = method.window;
 }
 inline void set_method(farpoint_approximate_options& c, const FastPoint& method) noexcept {
     c.method = FARPOINT_METHOD_FASTPOINT;
-    c.estimator = static_cast<std::int32_t>(method.estimator);
+    c.estimator = static_cast<farpoint_estimator>(method.estimator);
 }
 
-inline farpoint_approximate_options approximate_options(const Amount& amount, const Options& options,
-                                                        Observer& observer, std::size_t points) {
-    auto c = run_options<farpoint_approximate_options>(options, observer);
-    set_sampling(c, options, points);
+inline farpoint_approximate_options approximate_options(const ApproximateAmount& amount, const SampleOptions& options,
+                                                        const Run& run, std::size_t points) {
+    auto c = sampling_options<farpoint_approximate_options>(options, run, points);
     c.amount = amount.kind();
     c.count = amount.count();
-    c.ratio = amount.kind() == FARPOINT_RATIO ? amount.value() : 0.0;
-    c.cell = amount.kind() == FARPOINT_CELL ? amount.value() : 0.0;
+    c.ratio = amount.value();
+    c.cell = amount.value();
     return c;
 }
 
@@ -158,26 +158,27 @@ inline farpoint_approximate_options approximate_options(const Amount& amount, co
 ///
 /// @param method  `Random{}`, `Grid{}`, `Morton{}`, `Npdu{}` or `FastPoint{}`
 /// @param amount  a number, `ratio(0.25)`, `all()`, or `cell(0.1)` for `Grid`
-/// @throws error
-inline ApproximateSample sample_approximate(const Points& cloud, const ApproximateMethod& method, const Amount& amount,
-                                            const Options& options = {}) {
-    detail::Observer observer(options);
-    auto c = detail::approximate_options(amount, options, observer, cloud.size());
+/// @throws Error
+inline ApproximateResult sample_approximate(const Points& cloud, const ApproximateMethod& method,
+                                            const ApproximateAmount& amount, const SampleOptions& options = {}) {
+    detail::Run run(options);
+    auto c = detail::approximate_options(amount, options, run, cloud.size());
     std::visit([&c](const auto& which) { detail::set_method(c, which); }, method);
     farpoint_approximate_result* result = nullptr;
-    observer.finish(farpoint_approximate(cloud.c(), &c, &result));
-    return ApproximateSample(result);
+    run.finish(farpoint_approximate(cloud.c(), &c, &result));
+    return ApproximateResult(result);
 }
 
 /// The mean of the points of each occupied cell of the grid `cell(0.1)`; or, for another amount, of the
 /// grid that has the most cells but no more than that.
 ///
-/// @throws error
-inline Centroids centroids(const Points& cloud, const Amount& amount, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::approximate_options(amount, options, observer, cloud.size());
+/// @throws Error
+inline CentroidsResult centroids(const Points& cloud, const ApproximateAmount& amount,
+                                 const SampleOptions& options = {}) {
+    detail::Run run(options);
+    const auto c = detail::approximate_options(amount, options, run, cloud.size());
     farpoint_centroids_result* result = nullptr;
-    observer.finish(farpoint_centroids(cloud.c(), &c, &result));
+    run.finish(farpoint_centroids(cloud.c(), &c, &result));
     return {result, cloud.dimensions()};
 }
 

@@ -16,11 +16,11 @@
 namespace farpoint {
 
 /// What kind of error it was; the numbers are those of the C interface.
-enum class status : std::int32_t {
+enum class Status : std::int32_t {
     ok = FARPOINT_OK,
     /// An argument, an option, or the size of a cloud is wrong; nothing was done.
     invalid_argument = FARPOINT_INVALID_ARGUMENT,
-    /// Rows hold NaN or infinity: remove them, or set `Options::bad_rows` to `BadRows::skip`.
+    /// Rows hold NaN or infinity: remove them, or set `RunOptions::bad_rows` to `BadRows::skip`.
     bad_rows = FARPOINT_BAD_ROWS,
     /// `Options::progress` returned false.
     canceled = FARPOINT_CANCELED,
@@ -34,26 +34,26 @@ enum class status : std::int32_t {
 };
 
 /// What every call throws if it can't do what it is asked for. `what()` names the values at fault.
-class error : public std::runtime_error {
+class Error : public std::runtime_error {
 public:
-    error(farpoint::status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+    Error(farpoint::Status status, const std::string& text) : std::runtime_error(text), status_(status) {}
 
-    [[nodiscard]] farpoint::status status() const noexcept { return status_; }
+    [[nodiscard]] farpoint::Status status() const noexcept { return status_; }
 
 private:
-    farpoint::status status_;
+    farpoint::Status status_;
 };
 
 namespace detail {
 
 /// Throws the error of the call on this thread that returned `status`.
-inline void check(std::int32_t status) {
+inline void check(farpoint_status status) {
     if (status != FARPOINT_OK) {
-        throw error(static_cast<farpoint::status>(status), farpoint_last_error());
+        throw Error(static_cast<farpoint::Status>(status), farpoint_last_error());
     }
 }
 
-[[noreturn]] inline void invalid(const std::string& text) { throw error(status::invalid_argument, text); }
+[[noreturn]] inline void invalid(const std::string& text) { throw Error(Status::invalid_argument, text); }
 
 }  // namespace detail
 }  // namespace farpoint

@@ -25,16 +25,15 @@ using Handle = std::unique_ptr<T, Free<T, release>>;
 
 /// The one of two arrays that is of this scalar type.
 ///
-/// @throws error if the clouds were of the other one
-template <typename T, typename Result>
-Span<T> of_scalar(const Result* result, const float* (*single)(const Result*), const double* (*twice)(const Result*),
-                  std::size_t size) {
+/// @throws Error if the clouds were of the other one
+template <typename T>
+Span<T> of_scalar(const float* single, const double* twice, std::size_t size) {
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>, "float or double, as the clouds were");
     const T* data = nullptr;
     if constexpr (std::is_same_v<T, float>) {
-        data = single(result);
+        data = single;
     } else {
-        data = twice(result);
+        data = twice;
     }
     if (data == nullptr && size != 0) {
         invalid(std::is_same_v<T, float> ? "the points were double: ask for <double>"

@@ -12,7 +12,7 @@ namespace farpoint {
 
 /// Members `mean`, `min` and `max`: distances from each sample to its nearest other sample, in the unit
 /// of the coordinates.
-using Spacing = farpoint_spacing;
+using SampleSpacing = farpoint_spacing;
 
 /// All measures of a sample: `points`, `samples`, `unique`, `coverage_mean`, `coverage_p99`,
 /// `covering_radius`, `spacing`, `chamfer` (`farpoint_quality` in `farpoint/farpoint.h` says what they are).
@@ -21,49 +21,45 @@ using Quality = farpoint_quality;
 /// The largest distance of any point of the cloud to its nearest sample, in the unit of the coordinates.
 ///
 /// @param rows    the sample: rows of the cloud, at least 1
-/// @throws error  NaN or infinity in a row, rows outside the cloud, ...
-inline double covering_radius(const Points& cloud, Span<std::size_t> rows, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::run_options<farpoint_run_options>(options, observer);
+/// @throws Error  NaN or infinity in a row, rows outside the cloud, ...
+inline double covering_radius(const Points& cloud, Span<std::size_t> rows, const RunOptions& options = {}) {
+    detail::Run run(options);
     double radius = 0.0;
-    observer.finish(farpoint_covering_radius(cloud.c(), rows.data(), rows.size(), &c, &radius));
+    run.finish(farpoint_covering_radius(cloud.c(), rows.data(), rows.size(), run.c(), &radius));
     return radius;
 }
 
 /// How far the samples are from each other.
 ///
 /// @param rows    the sample: rows of the cloud, at least 2
-/// @throws error
-inline Spacing spacing_of(const Points& cloud, Span<std::size_t> rows, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::run_options<farpoint_run_options>(options, observer);
-    Spacing found{};
-    observer.finish(farpoint_spacing_of(cloud.c(), rows.data(), rows.size(), &c, &found));
+/// @throws Error
+inline SampleSpacing spacing_of(const Points& cloud, Span<std::size_t> rows, const RunOptions& options = {}) {
+    detail::Run run(options);
+    SampleSpacing found{};
+    run.finish(farpoint_spacing_of(cloud.c(), rows.data(), rows.size(), run.c(), &found));
     return found;
 }
 
 /// All measures of a sample.
 ///
 /// @param rows    the sample: rows of the cloud, at least 1
-/// @throws error
-inline Quality quality(const Points& cloud, Span<std::size_t> rows, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::run_options<farpoint_run_options>(options, observer);
+/// @throws Error
+inline Quality quality_of(const Points& cloud, Span<std::size_t> rows, const RunOptions& options = {}) {
+    detail::Run run(options);
     Quality found{};
     found.size = sizeof found;
-    observer.finish(farpoint_quality_of(cloud.c(), rows.data(), rows.size(), &c, &found));
+    run.finish(farpoint_quality_of(cloud.c(), rows.data(), rows.size(), run.c(), &found));
     return found;
 }
 
 /// All measures of a sample that is given by coordinates, which need not be points of the cloud.
 ///
-/// @throws error
-inline Quality quality(const Points& cloud, const Points& samples, const Options& options = {}) {
-    detail::Observer observer(options);
-    const auto c = detail::run_options<farpoint_run_options>(options, observer);
+/// @throws Error
+inline Quality quality_of(const Points& cloud, const Points& samples, const RunOptions& options = {}) {
+    detail::Run run(options);
     Quality found{};
     found.size = sizeof found;
-    observer.finish(farpoint_quality_of_points(cloud.c(), samples.c(), &c, &found));
+    run.finish(farpoint_quality_of_points(cloud.c(), samples.c(), run.c(), &found));
     return found;
 }
 

@@ -1,7 +1,7 @@
 #ifndef FARPOINT_OPTIONS_HPP
 #define FARPOINT_OPTIONS_HPP
 
-/// How calls are run: one flat structure for all of them, in which every member has a default.
+/// How calls are run: a structure per kind of call, in which every member has a default.
 
 #include <farpoint/error.hpp>
 #include <farpoint/farpoint.h>
@@ -30,7 +30,7 @@ enum class InstructionSet : std::int32_t {
 
 /// What happens to rows with NaN or infinity.
 enum class BadRows : std::int32_t {
-    /// They are an error, `status::bad_rows`.
+    /// They are an error, `Status::bad_rows`.
     error = FARPOINT_BAD_ROWS_ERROR,
     /// They are left out and counted; indices still count all rows.
     skip = FARPOINT_BAD_ROWS_SKIP,
@@ -65,8 +65,8 @@ struct Progress {
     double covering_radius = 0.0;
 };
 
-/// How a call is run. Members that a call has no use for are not looked at.
-struct Options {
+/// How a call is run.
+struct RunOptions {
     /// Threads to work on. 0: those of one pool for the whole process, one per core. 1: the calling
     /// thread alone; no thread is ever started.
     std::size_t threads = 0;
@@ -76,11 +76,12 @@ struct Options {
     InstructionSet instruction_set = InstructionSet::best;
     BadRows bad_rows = BadRows::error;
     /// Called now and then, one call at a time, not always on the calling thread. Returns whether to go
-    /// on; if not, the call throws `error` with `status::canceled`. What it throws comes out of the call.
+    /// on; if not, the call throws `Error` with `Status::canceled`. What it throws comes out of the call.
     std::function<bool(const Progress&)> progress;
+};
 
-    // Sampling.
-
+/// Where a sampler starts, and by which algorithm it works.
+struct StartOptions : RunOptions {
     /// Rows that come first, in this order. None: the first usable row.
     std::vector<std::size_t> starts;
     /// Starts at a random point instead, drawn by this seed, the same on every machine.
@@ -88,34 +89,54 @@ struct Options {
     /// The exact algorithm with its options: `"peak"`, `"radius:nvox=24"`. Empty: the fastest. All give
     /// the same samples.
     std::string algorithm;
+};
+
+/// How a cloud is sampled, or some rows of it.
+struct SampleOptions : StartOptions {
     /// Rows that are to be sampled, each once; not owned. Ties go to the row that is listed first, and
     /// the first listed row is the start unless set. Indices and starts are rows of the whole cloud.
     std::optional<Span<std::size_t>> rows;
     /// One byte per row: those that are not 0 are sampled, as if listed in `rows` from the first to the
     /// last; not owned. Not together with `rows`.
     std::optional<Span<std::uint8_t>> mask;
+};
 
-    // Nearest points and neighbors.
-
+/// How nearest points are found.
+struct MatchOptions : RunOptions {
     Norm norm = Norm::l2;
-    SearchMethod search = SearchMethod::automatic;
+    SearchMethod method = SearchMethod::automatic;
+};
+
+/// How several neighbors are found.
+struct SearchOptions : MatchOptions {
     /// The row of the same number is no neighbor: for a cloud that is searched for its own neighbors.
     bool exclude_self = false;
 };
 
 namespace detail {
 
-/// Hands a callback to C: keeps what it throws, cancels the call, and throws that again after it.
-class Observer {
+/// How a call is run, as C takes it. Keeps what the callback throws, cancels the call, and throws that again
+/// after it.
+class Run {
 public:
-    explicit Observer(const Options& options) noexcept : call_(options.progress ? &options.progress : nullptr) {}
-    Observer(const Observer&) = delete;
-    Observer& operator=(const Observer&) = delete;
+    explicit Run(const RunOptions& options) noexcept : call_(&options.progress) {
+        c_.size = sizeof c_;
+        c_.threads = options.threads;
+        c_.device = static_cast<farpoint_device>(options.device);
+        c_.device_number = options.device_number;
+        c_.instruction_set = static_cast<farpoint_instruction_set>(options.instruction_set);
+        c_.bad_rows = static_cast<farpoint_bad_rows>(options.bad_rows);
+        c_.progress = options.progress ? &Run::report : nullptr;
+        c_.user = this;
+    }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
 
-    [[nodiscard]] farpoint_progress_callback function() const noexcept { return call_ ? &Observer::report : nullptr; }
+    /// What the C interface takes; valid while this object is.
+    [[nodiscard]] const farpoint_run_options* c() const noexcept { return &c_; }
 
     /// Throws what the callback threw, or the error of the call that returned `status`.
-    void finish(std::int32_t status) {
+    void finish(farpoint_status status) const {
         if (thrown_) {
             std::rethrow_exception(thrown_);
         }
@@ -124,7 +145,7 @@ public:
 
 private:
     static std::int32_t report(void* user, const farpoint_progress* progress) noexcept {
-        auto& self = *static_cast<Observer*>(user);
+        auto& self = *static_cast<Run*>(user);
         try {
             return (*self.call_)({progress->done, progress->wanted, progress->covering_radius}) ? 0 : 1;
         } catch (...) {
@@ -133,28 +154,24 @@ private:
         }
     }
 
+    farpoint_run_options c_{};
     const std::function<bool(const Progress&)>* call_;
     std::exception_ptr thrown_;
 };
 
-/// Fills the members that every options structure of the C interface begins with.
+/// An options structure of the C interface, of which all is zero but its size.
 template <typename COptions>
-COptions run_options(const Options& options, Observer& observer) noexcept {
+COptions sized() noexcept {
     COptions c{};
     c.size = sizeof c;
-    c.threads = options.threads;
-    c.device = static_cast<std::int32_t>(options.device);
-    c.device_number = options.device_number;
-    c.instruction_set = static_cast<std::int32_t>(options.instruction_set);
-    c.bad_rows = static_cast<std::int32_t>(options.bad_rows);
-    c.progress = observer.function();
-    c.user = &observer;
     return c;
 }
 
-/// The members of exact and approximate samplers: starts, the algorithm, and which rows are sampled.
+/// What exact and approximate samplers are told alike: starts, the algorithm, and which rows are sampled.
 template <typename COptions>
-void set_sampling(COptions& c, const Options& options, std::size_t points) {
+COptions sampling_options(const SampleOptions& options, const Run& run, std::size_t points) {
+    auto c = sized<COptions>();
+    c.run = run.c();
     c.starts = options.starts.empty() ? nullptr : options.starts.data();
     c.start_count = options.starts.size();
     c.random_start = options.random_start.has_value();
@@ -174,6 +191,7 @@ void set_sampling(COptions& c, const Options& options, std::size_t points) {
         static const std::uint8_t none = 0;
         c.mask = options.mask->empty() ? &none : options.mask->data();
     }
+    return c;
 }
 
 }  // namespace detail

@@ -139,13 +139,13 @@ private:
         if (count == 0) {
             return {};
         }
-        Options options;
+        SampleOptions options;
         options.threads = threads_;
         options.starts = {first_row(usable)};
         if (!fake_indices_ || usable.size() != input_->size()) {
             options.rows = usable;
         }
-        const Sample sample = farpoint::sample(*input_, count, options);
+        const SampleResult sample = farpoint::sample(*input_, count, options);
         covering_radius_ = sample.covering_radius();
         return sample.indices().to_vector();
     }

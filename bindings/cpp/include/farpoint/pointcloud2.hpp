@@ -47,6 +47,9 @@ struct MessageReport {
     double covering_radius = std::numeric_limits<double>::infinity();
 };
 
+/// How a message is sampled: always all of its usable points.
+struct MessageOptions : StartOptions {};
+
 /// What happens to points at (0, 0, 0), which many drivers send where nothing returned.
 enum class Zeros : std::uint8_t {
     /// They are points like any others.
@@ -106,13 +109,13 @@ public:
     /// The cloud that the library reads. If rows are padded, only its rows `row_of(index)` are points.
     [[nodiscard]] Points points() const noexcept {
         const std::size_t rows = count() == 0 ? 0 : row_of(count() - 1) + 1;
-        const std::int32_t scalar = is_double_ ? FARPOINT_FLOAT64 : FARPOINT_FLOAT32;
+        const farpoint_scalar scalar = is_double_ ? FARPOINT_FLOAT64 : FARPOINT_FLOAT32;
         std::array<std::ptrdiff_t, 3> offsets{};
         for (std::size_t axis = 0; axis < 3; ++axis) {
             offsets[axis] = static_cast<std::ptrdiff_t>(axes_[axis]);
         }
         const Points view =
-            Points::axes(data_, scalar, rows, static_cast<std::ptrdiff_t>(unit_), offsets).within(data_, bytes_);
+            Points::axes(data_, scalar, rows, static_cast<std::ptrdiff_t>(unit_), offsets).inside(data_, bytes_);
         return swapped_ ? view.byte_swapped() : view;
     }
 
@@ -254,16 +257,12 @@ constexpr bool is_message<
 /// @param in       the message, of ROS 1 or ROS 2
 /// @param amount   a number, `ratio(0.25)` of the usable points, `spacing(0.05)`, `all()`
 /// @param out      becomes the sampled message; may be `in`
-/// @param options  how to sample; `starts` count the points of `in`. `rows`, `mask` and `bad_rows` are not for
-///                 messages
-/// @throws error   fields that are missing or of another type, data that is too short, canceled, ...; `out`
+/// @param options  how to sample; `starts` count the points of `in`. `bad_rows` is not looked at
+/// @throws Error   fields that are missing or of another type, data that is too short, canceled, ...; `out`
 ///                 is then as it was
 template <typename Message>
-MessageReport sample_message(const Message& in, const Amount& amount, Message& out, const Options& options = {},
+MessageReport sample_message(const Message& in, const Amount& amount, Message& out, const MessageOptions& options = {},
                              Zeros zeros = Zeros::keep) {
-    if (options.rows || options.mask) {
-        detail::invalid("rows and mask are not for messages");
-    }
     const detail::Records records(in);
     MessageReport report;
     const std::vector<std::size_t> usable = detail::usable_rows(records, zeros, report);
@@ -275,7 +274,8 @@ MessageReport sample_message(const Message& in, const Amount& amount, Message& o
         detail::write_message(in, records, {}, out);
         return report;
     }
-    Options sampling = options;
+    SampleOptions sampling;
+    static_cast<StartOptions&>(sampling) = options;
     sampling.rows = usable;
     for (std::size_t& start : sampling.starts) {
         if (start >= records.count()) {
@@ -283,7 +283,7 @@ MessageReport sample_message(const Message& in, const Amount& amount, Message& o
         }
         start = records.row_of(start);
     }
-    const Sample chosen = sample(records.points(), wanted, sampling);
+    const SampleResult chosen = sample(records.points(), wanted, sampling);
     detail::write_message(in, records, chosen.indices(), out);
     report.chosen = chosen.size();
     report.covering_radius = chosen.covering_radius();

@@ -40,7 +40,7 @@ template <typename T>
 constexpr bool is_scalar = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 template <typename T>
-constexpr std::int32_t scalar_of() {
+constexpr farpoint_scalar scalar_of() {
     static_assert(is_scalar<T>, "coordinates are float or double");
     return std::is_same_v<T, double> ? FARPOINT_FLOAT64 : FARPOINT_FLOAT32;
 }
@@ -86,7 +86,7 @@ public:
     }
 
     /// The same from raw bytes; `scalar` is FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
-    static Points strided(const void* data, std::int32_t scalar, std::size_t count, std::size_t dimensions,
+    static Points strided(const void* data, farpoint_scalar scalar, std::size_t count, std::size_t dimensions,
                           std::ptrdiff_t point_stride, std::ptrdiff_t axis_stride) {
         farpoint_points points = farpoint_dense(data, count, dimensions, scalar);
         points.point_stride = point_stride;
@@ -104,7 +104,7 @@ public:
     }
 
     /// The same from raw bytes: where x, y and z are, in bytes from the point.
-    static Points axes(const void* data, std::int32_t scalar, std::size_t count, std::ptrdiff_t point_stride,
+    static Points axes(const void* data, farpoint_scalar scalar, std::size_t count, std::ptrdiff_t point_stride,
                        std::array<std::ptrdiff_t, 3> offsets) {
         farpoint_points points = farpoint_dense(data, count, 3, scalar);
         points.point_stride = point_stride;
@@ -117,7 +117,7 @@ public:
     /// A contiguous range of structs, and the first of `dimensions` coordinates that follow each other:
     /// `Points(cloud, &MyPoint::x)`.
     ///
-    /// @throws error if that many coordinates do not fit into a struct from there on
+    /// @throws Error if that many coordinates do not fit into a struct from there on
     template <typename Range, typename Struct, typename T,
               typename = std::enable_if_t<detail::is_scalar<T> && !std::is_rvalue_reference_v<Range&&>>>
     Points(Range&& structs, T Struct::*first, std::size_t dimensions = 3)
@@ -152,7 +152,7 @@ public:
     }
 
     /// The memory in which all coordinates must lie: the library then checks that they do.
-    [[nodiscard]] Points within(const void* buffer, std::size_t bytes) const noexcept {
+    [[nodiscard]] Points inside(const void* buffer, std::size_t bytes) const noexcept {
         Points view = *this;
         view.points_.buffer = buffer;
         view.points_.buffer_size = bytes;

@@ -16,7 +16,7 @@ int main(void) {
         fprintf(stderr, "%s\n", farpoint_last_error());
         return 1;
     }
-    const size_t last = farpoint_sample_result_indices(sample)[1];
+    const size_t last = farpoint_sample_result_view(sample).indices[1];
     farpoint_sample_result_free(sample);
     printf("farpoint %s: %zu\n", farpoint_version(), last);
     return last == 999 ? 0 : 1;

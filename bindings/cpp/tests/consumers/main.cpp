@@ -10,7 +10,7 @@ int main() {
     for (std::size_t i = 0; i < cloud.size(); ++i) {
         cloud[i] = {static_cast<float>(i), static_cast<float>(i * i % 97), 0.0F};
     }
-    const farpoint::Sample sample = farpoint::sample(cloud, farpoint::ratio(0.1));
+    const farpoint::SampleResult sample = farpoint::sample(cloud, farpoint::ratio(0.1));
     std::printf("farpoint %s: %zu samples, radius %.3f\n", farpoint::version().c_str(), sample.size(),
                 sample.covering_radius());
     return sample.size() == 100 && sample.indices()[1] == 999 ? 0 : 1;

@@ -8,31 +8,34 @@ those taken: an even subset of which every prefix is an even subset.
 >>> farpoint.sample(cloud, 4).shape
 (4,)
 
-``sample`` and ``order`` choose points, ``nearest`` and ``chamfer`` compare clouds, ``knn``, ``ball_query``,
+``sample`` and ``order`` choose points, ``nearest`` and ``chamfer`` compare clouds, ``knn``, ``ball_query``, ``within``,
 ``gather``, ``gather_max`` and ``interpolate`` are what networks do with neighbors, ``read`` and ``write`` handle
 the usual files. All take NumPy arrays, PyTorch tensors, CuPy and JAX arrays, on the CPU or a GPU,
 and return arrays of the same library on the same device. ``farpoint.compat`` has drop-in replacements
 for other libraries.
 
 These are exact: every algorithm, thread count and device gives the same indices as the direct loop. What
-is approximate says so: ``sample_approximate`` has the samplers of other papers, ``centroids`` those of a
-grid, and ``quality`` measures any sample.
+is approximate says so: ``sample_random``, ``sample_grid``, ``sample_morton``, ``sample_npdu`` and
+``sample_fastpoint`` are the samplers of other papers, ``centroids`` has means of the cells of a grid, and
+``quality`` measures any sample.
 """
 
 from ._native import CudaUnavailable, __version__
 from ._torch import arrival
-from .approximate import Centroids, centroids, sample_approximate
-from .devices import warm_up
+from .approximate import (
+    Centroids, centroids, sample_fastpoint, sample_grid, sample_morton, sample_npdu, sample_random,
+)
+from .devices import get_num_threads, set_num_threads, warm_up
 from .files import Cloud, read, write
 from .generate import LabeledCloud, generate_labeled
 from .index import Index
 from .many_files import FileSample, sample_files
+from .matching import FScore, Nearest, chamfer, f_score, nearest, nearest_both
 from .measures import Quality, check, quality
-from .neighbors import Nearest, PlainNearest, chamfer, nearest, nearest_both
+from .neighbors import BallNeighbors, Neighbors, ball_query, knn, within
 from .one_file import sample_file
 from .operators import check_indices, gather, gather_max, interpolate, inverse_distance_weights
 from .sampling import Order, Sample, order, sample, sample_padded, sample_ragged
-from .several import BallNeighbors, Neighbors, ball_query, knn
 
 # Operators are known as soon as farpoint and PyTorch both are imported: exported programs rely on it.
 arrival.watch()
@@ -42,13 +45,13 @@ __all__ = [
     "Centroids",
     "Cloud",
     "CudaUnavailable",
+    "FScore",
     "FileSample",
     "Index",
     "LabeledCloud",
     "Nearest",
     "Neighbors",
     "Order",
-    "PlainNearest",
     "Quality",
     "Sample",
     "__version__",
@@ -57,9 +60,11 @@ __all__ = [
     "chamfer",
     "check",
     "check_indices",
+    "f_score",
     "gather",
     "gather_max",
     "generate_labeled",
+    "get_num_threads",
     "interpolate",
     "inverse_distance_weights",
     "knn",
@@ -69,11 +74,17 @@ __all__ = [
     "quality",
     "read",
     "sample",
-    "sample_approximate",
+    "sample_fastpoint",
     "sample_file",
     "sample_files",
+    "sample_grid",
+    "sample_morton",
+    "sample_npdu",
     "sample_padded",
     "sample_ragged",
+    "sample_random",
+    "set_num_threads",
     "warm_up",
+    "within",
     "write",
 ]

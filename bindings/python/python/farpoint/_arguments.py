@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import re
+import sys
 from typing import Any
 
 from ._native import METHODS
@@ -57,7 +59,7 @@ def exact(algorithm: Any) -> None:
     if algorithm.partition(":")[0] in METHODS:
         raise ValueError(
             f'algorithm "{algorithm}" is approximate, and this function is exact; for an approximate '
-            f'sample call farpoint.sample_approximate(points, count, method="{algorithm}")'
+            f"sample call farpoint.sample_{algorithm.partition(':')[0]}(points, count)"
         )
 
 
@@ -109,3 +111,20 @@ def size(value: Any, name: str) -> int:
     if isinstance(found, bool) or not isinstance(found, (int, float)) or not 1 <= found <= 1e18:
         raise ValueError(f'{name} is {value!r}; give an amount of memory in bytes, or such as "512MiB" or "8GiB"')
     return int(found)
+
+
+def gpu_number(device: Any) -> int:
+    """The number of a GPU: itself, or by "cuda" or "cuda:N"; unless set, PyTorch's current device, else the first."""
+    if isinstance(device, int) and not isinstance(device, bool):
+        if not 0 <= device < 1 << 31:
+            raise ValueError(f"there is no device of number {device}; they count from 0")
+        return device
+    found = None if device is None else re.fullmatch(r"cuda(?::(\d{1,9}))?", str(device))
+    if device is not None and found is None:
+        raise ValueError(f"device must be a number, 'cuda' or 'cuda:N', not {device!r}")
+    if found is not None and found[1] is not None:
+        return int(found[1])
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        return int(torch.cuda.current_device())
+    return 0

@@ -23,7 +23,7 @@ __all__ = [
     "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
-    "generate_labelled", "labelled_classes", "Met", "read_tensors_by",
+    "generate_labelled", "labelled_classes", "Met", "read_tensors_by", "set_num_threads", "get_num_threads",
 ]
 
 __version__: str
@@ -54,6 +54,7 @@ def sample(
     out: Any,
     callback: Callable[[int, int], None] | None,
     selected: NDArray[np.int64] | NDArray[np.bool_] | None = None,
+    gpu: int | None = None,
 ) -> tuple[Any, Any, Any]: ...
 def sample_ragged(
     points: NDArray[Any],
@@ -128,6 +129,8 @@ def cuda_device_of(address: int) -> int: ...
 def cuda_obstacle() -> str | None: ...
 def cuda_devices() -> int: ...
 def cuda_warm_up(device: int) -> None: ...
+def set_num_threads(threads: int | None) -> None: ...
+def get_num_threads() -> int: ...
 def read(
     path: str | os.PathLike[str],
     format: str | None,

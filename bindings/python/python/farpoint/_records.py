@@ -37,6 +37,8 @@ class Sampling(NamedTuple):
     selected: Selection | None = None
     #: Samples of each cloud of a batch, none of which is above ``count``.
     counts: Any = None
+    #: Number of the GPU that samples points in host memory, if any.
+    gpu: int | None = None
     #: Whether only count or ratio, algorithm, threads, distances and lengths are given.
     simple: bool = False
     #: The same without lengths, an object that is kept, if there is one.
@@ -120,7 +122,7 @@ class Clouds(NamedTuple):
 
 
 class Approximation(NamedTuple):
-    """Checked arguments of ``sample_approximate`` and ``centroids``."""
+    """Checked arguments of approximate samplers and ``centroids``."""
 
     method: str
     count: int | None  # type: ignore[assignment]  # a tuple counts its items by that name
@@ -142,3 +144,10 @@ class Approximation(NamedTuple):
 
 #: Two clouds (N, D) and (M, D), or batches (B, N, D) and (B, M, D) and rows of each of their clouds that count.
 Batches: TypeAlias = "tuple[np.ndarray, np.ndarray, list[int] | None, list[int] | None]"
+
+
+def repr_of(result: Any) -> str:
+    """Returns the text of a result with distances, which says whether they are squared."""
+    name = next(kind.__name__ for kind in type(result).__mro__ if "_fields" in vars(kind))
+    parts = ", ".join(f"{field}={value!r}" for field, value in zip(result._fields, result))
+    return f"{name}({parts}, squared={result.squared})"

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _arguments
 from ._records import Sampling, Selection
+from ._arrays import conversion, numpy
 from ._torch import presence
 
 #: Where samples start unless set otherwise.
@@ -70,3 +71,13 @@ def new_request(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",
         bool(progress), selected,
     )
+
+
+def gpu_for(points: Any, library: Any, device: Any) -> int | None:
+    """Returns the number of the GPU that samples points in host memory; None for the CPU."""
+    if library is not numpy:
+        raise ValueError(
+            f"device is for points in host memory, as NumPy arrays; these are sampled where they are "
+            f"({conversion.name(points)}): leave it out, or move them"
+        )
+    return None if str(device) == "cpu" else _arguments.gpu_number(device)

@@ -25,8 +25,7 @@ def nearest_request(
 def _nearest_request(
     index_dtype: IndexType, k: Any, exclude_self: bool, norm: int, threads: int | None
 ) -> Neighborhood:
-    if k is None:
-        raise TypeError("k must be an integer, not None (NoneType)")
+    refuse_all(k)
     limits = 0.0, 0.0, 0.0
     return _request(
         _places(k), "nearest", limits, False, "nearest", exclude_self, norm, index_dtype, threads
@@ -63,6 +62,12 @@ def raw_request(
     return _request(
         _places(k), "raw", limits, inclusive, order, exclude_self, norm, index_dtype, threads
     )
+
+
+def refuse_all(k: Any) -> None:
+    """Raises where all neighbors are asked for by ``k=None``."""
+    if k is None:
+        raise TypeError("k must be an integer, not None; for all neighbors in a ball call farpoint.within")
 
 
 def _places(k: Any) -> int | None:

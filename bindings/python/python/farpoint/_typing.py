@@ -62,9 +62,10 @@ OnBad = Literal["error", "skip"]
 Algorithm = Union[
     Literal["auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent"], str
 ]
+#: A GPU by its number, as "cuda" or "cuda:1", or as a ``torch.device``.
+Device = Any
 #: The type of indices: a name, or a type of NumPy or PyTorch.
 IndexType = Any
-Method = Literal["random", "grid", "morton", "npdu", "fastpoint"]
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
         algorithm: Algorithm
         seed: Seed | None
         threads: int | None
+        device: Device
         on_bad: OnBad
         progress: bool
 
@@ -112,23 +114,39 @@ if TYPE_CHECKING:
         algorithm: Algorithm
         seed: Seed | None
         threads: int | None
+        device: Device
         on_bad: OnBad
         progress: bool
 
-    class ApproximateOptions(TypedDict, total=False):
+    class RandomOptions(TypedDict, total=False):
         ratio: float | None
-        cell: float | None
-        start: Integers | None
         seed: Seed | None
-        keep: Literal["center", "first", "random"] | None
-        bits: int | None
-        window: int | None
-        npdu_order: Literal["input", "morton", "neighbors"] | None
-        estimator: Literal["network", "fit"] | None
-        first_stage: Algorithm | None
         lengths: Integers | None
         threads: int | None
         on_bad: OnBad
+
+    class GridOptions(RandomOptions, total=False):
+        cell: float | None
+        keep: Literal["center", "first", "random"]
+
+    class MortonOptions(TypedDict, total=False):
+        ratio: float | None
+        bits: int
+        lengths: Integers | None
+        threads: int | None
+        on_bad: OnBad
+
+    class NpduOptions(RandomOptions, total=False):
+        window: int | None
+        order: Literal["input", "morton", "neighbors"]
+        start: Integers | None
+        progress: bool
+
+    class FastPointOptions(RandomOptions, total=False):
+        estimator: Literal["network", "fit"]
+        first_stage: Algorithm
+        start: Integers | None
+        index: Any  # an ``Index``
         progress: bool
 
     class CentroidOptions(TypedDict, total=False):
@@ -144,11 +162,14 @@ if TYPE_CHECKING:
         threads: int | None
         progress: bool
 
-    class ChamferOptions(SearchOptions, total=False):
+    class NearestOptions(SearchOptions, total=False):
         squared: bool
         norm: Literal[1, 2]
+
+    class ChamferOptions(NearestOptions, total=False):
         reduction: Literal["mean", "sum", "max"]
         one_sided: bool
+        weights: tuple[float, float] | None
 
     class AskingOptions(TypedDict, total=False):
         x_lengths: Integers | None

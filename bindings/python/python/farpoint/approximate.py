@@ -1,4 +1,4 @@
-"""Approximate samplers and the centroids of a grid."""
+"""Approximate samplers, a function each, and the centroids of a grid."""
 
 from __future__ import annotations
 
@@ -10,36 +10,26 @@ from . import _arguments, _native, _progress
 from ._arrays import library_of, whole_numbers
 from ._records import Approximation
 from ._torch.presence import seed_of, untraced
-from ._typing import Algorithm, ArrayT, IndexT, Integers, Method, NamedTuple, OnBad, Rows, Seed, subscriptable
+from ._typing import Algorithm, ArrayT, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, subscriptable
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._typing import ApproximateOptions, CentroidOptions, FloatArray, FloatOrArray, Int64Array
+    from ._typing import (
+        CentroidOptions, FastPointOptions, FloatArray, FloatOrArray, GridOptions, Int64Array, MortonOptions, NpduOptions,
+        RandomOptions,
+    )
     from .files import Cloud
     from .index import Index
 
-    class SearchedOptions(ApproximateOptions, total=False):
-        index: Index[Any, Any] | None
-
-__all__ = ["Centroids", "centroids", "sample_approximate"]
-
-#: Options that only one method has.
-_ONLY = {
-    "cell": "grid", "keep": "grid", "bits": "morton", "window": "npdu", "npdu_order": "npdu",
-    "estimator": "fastpoint", "first_stage": "fastpoint", "index": "fastpoint",
-}
-
-#: Methods that start at a point.
-_STARTING = ("npdu", "fastpoint")
-
-#: Earlier spellings of values.
-_RESPELLED = {("keep", "centre"): "center", ("npdu_order", "neighbours"): "neighbors"}
+__all__ = [
+    "Centroids", "centroids", "sample_fastpoint", "sample_grid", "sample_morton", "sample_npdu", "sample_random",
+]
 
 
 @subscriptable
 class Centroids(NamedTuple, Generic[ArrayT, IndexT]):
-    """What ``centroids`` returns.
+    """Mean of the points of each occupied cell of a grid, as of ``centroids``.
 
     Attributes
     ----------
@@ -47,7 +37,7 @@ class Centroids(NamedTuple, Generic[ArrayT, IndexT]):
         Means of the points of each occupied cell, in the type and unit of the coordinates (float32 for
         tensors of float16 and bfloat16), padded with 0.
     counts : array of int64, (K,) or (B, K)
-        How many points each is the mean of, padded with 0.
+        Number of points that each is the mean of, padded with 0.
     cell : float or array of float64, (B,)
         The cell size, in the unit of the coordinates. 0 if every distinct position is a cell.
     """
@@ -59,100 +49,49 @@ class Centroids(NamedTuple, Generic[ArrayT, IndexT]):
 
 # NumPy arrays, and what is no array of a library, give arrays of NumPy.
 @overload
-def sample_approximate(
-    points: Rows | Cloud, count: int | None = ..., *, method: Method,
-    out: Int64Array | None = ..., **options: Unpack[SearchedOptions],
+def sample_random(
+    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ..., **options: Unpack[RandomOptions]
 ) -> Int64Array: ...
 @overload
-def sample_approximate(
-    points: ArrayT, count: int | None = ..., *, method: Method, out: ArrayT | None = ...,
-    **options: Unpack[SearchedOptions],
+def sample_random(
+    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ..., **options: Unpack[RandomOptions]
 ) -> ArrayT: ...
 @untraced
-def sample_approximate(
+def sample_random(
     points: Any,
     count: int | None = None,
     *,
-    method: Method,
     ratio: float | None = None,
-    cell: float | None = None,
-    start: Integers | None = None,
     seed: Seed | None = None,
-    keep: Literal["center", "first", "random"] | None = None,
-    bits: int | None = None,
-    window: int | None = None,
-    npdu_order: Literal["input", "morton", "neighbors"] | None = None,
-    estimator: Literal["network", "fit"] | None = None,
-    first_stage: Algorithm | None = None,
     lengths: Integers | None = None,
-    index: Index[Any, Any] | None = None,
     threads: int | None = None,
     out: Any = None,
     on_bad: OnBad = "error",
-    progress: bool = False,
 ) -> Any:
-    """Choose points by a sampler that does not give the farthest point sample; return their indices.
+    """Choose points at random without replacement; return their indices in random order.
 
-    No index comes twice, and the result is the same on every run, machine and number of threads.
-    ``quality`` measures how good it is. ``sample`` is exact, and often as fast.
+    No index comes twice, and the result is the same on every run, machine and number of threads, as of all samplers.
+    ``quality`` measures how good a sample is. ``sample`` is exact, and often as fast.
 
     Parameters
     ----------
     points : array, (N, D) or (B, N, D)
-        A cloud or a batch of clouds, float32 or float64, D at least 1, in any unit: as for ``sample``.
-        On the CPU; for "fastpoint" also tensors of PyTorch on a GPU.
+        A cloud or a batch of clouds, float32 or float64, D at least 1, in any unit: as for ``sample``, on the CPU.
     count : int, optional
-        Number of samples per cloud. Give one of count, ratio and cell.
-    method : {"random", "grid", "morton", "npdu", "fastpoint"}
-        "random": drawn without replacement, in random order.
-        "grid": one point of each occupied cell of a cubic grid, in rising order.
-        "morton": even steps along a Morton curve, in the order of the curve.
-        "npdu": farthest point sampling that updates only a window around each sample, in order of
-        choice.
-        "fastpoint": points at falling distances, which are predicted from the first tenth of an exact
-        sample; exact steps add what is missing. In order of choice.
+        Number of samples per cloud. Give count or ratio.
     ratio : float, optional
         ``ceil(ratio * N)`` samples, from 0 to 1.
-    cell : float, optional
-        "grid": as many points as there are occupied cells of this size, in the unit of the coordinates.
-        For a count or a ratio a size is searched for, and exactly that many come back.
-    start : int or array of int, optional
-        "npdu" and "fastpoint": index to start from (0); or several, an existing sample to continue. In a
-        batch: one for all clouds, (B,) one per cloud, or (B, S) several per cloud.
     seed : int or torch.Generator, optional
-        "random", and "grid" with ``keep="random"``: another seed (0 to 2**64 - 1), another sample; 0
-        unless set. Every cloud of a batch has the same. "npdu" and "fastpoint": start at a random point
-        instead, as in ``sample``. Or a ``torch.Generator``.
-    keep : {"center", "first", "random"}, optional
-        "grid": which point of a cell; the nearest to its center unless set. For centroids, which are no
-        points of the cloud, call ``farpoint.centroids``.
-    bits : int, optional
-        "morton": bits per axis, 1 to 21; 10 unless set.
-    window : int, optional
-        "npdu": points of a window; ``16 N / M`` unless set.
-    npdu_order : {"input", "morton", "neighbors"}, optional
-        "npdu": where windows lie: in the order of the input (unless set; for scans as they are
-        recorded), in Morton order, or among neighbors in space.
-    estimator : {"network", "fit"}, optional
-        "fastpoint": what predicts distances; the network unless set.
-    first_stage : str, optional
-        "fastpoint": the algorithm of its exact sample, as for ``sample``; "auto" unless set. It changes
-        the time only.
+        Seed (0 to 2**64 - 1), 0 unless set; the same for every cloud of a batch.
     lengths : array of int, (B,), optional
         Rows of each cloud of a batch that count; the rest is padding. A cloud with fewer rows than
         ``count`` gives all it has, and -1 in the remaining places.
-    index : Index, optional
-        "fastpoint": an ``Index`` of ``points``, with the same lengths. On a GPU it saves the time to build one, as points
-        are excluded through it; the result is the same.
     threads : int, optional
         Number of threads; all cores unless set.
     out : array of int64, optional
         Where the indices are written: of the result's shape, a NumPy array, for tensors a tensor.
     on_bad : {"error", "skip"}, optional
         "error": rows with NaN or infinity raise ValueError. "skip": such rows are left out.
-    progress : bool, optional
-        Show a progress bar (tqdm's, if installed). For one cloud; "npdu" and "fastpoint" move it, the
-        others choose all points at the end.
 
     Returns
     -------
@@ -163,66 +102,284 @@ def sample_approximate(
     Raises
     ------
     ValueError
-        Options that are not for the method, or out of range; more samples than points, a start
-        outside the cloud, NaN, shapes that do not fit.
+        More samples than points, NaN, an option out of range, shapes that do not fit.
     TypeError
-        Neither float32 nor float64, no array at all, or an array on a GPU that does not have the method.
+        Neither float32 nor float64, no array at all, or an array on a GPU.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> farpoint.sample_random(numpy.arange(10.0).reshape(10, 1), 3).shape
+    (3,)
+    """
+    request = _request("random", count, ratio, None, on_bad, threads, seed=seed)
+    return _indices(points, request, lengths, out)
+
+
+@overload
+def sample_grid(
+    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ..., **options: Unpack[GridOptions]
+) -> Int64Array: ...
+@overload
+def sample_grid(
+    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ..., **options: Unpack[GridOptions]
+) -> ArrayT: ...
+@untraced
+def sample_grid(
+    points: Any,
+    count: int | None = None,
+    *,
+    ratio: float | None = None,
+    cell: float | None = None,
+    keep: Literal["center", "first", "random"] = "center",
+    seed: Seed | None = None,
+    lengths: Integers | None = None,
+    threads: int | None = None,
+    out: Any = None,
+    on_bad: OnBad = "error",
+) -> Any:
+    """Choose one point of each occupied cell of a cubic grid; return their indices in rising order.
+
+    Parameters
+    ----------
+    points, lengths, threads, out, on_bad
+        As for ``sample_random``.
+    count, ratio : optional
+        Number of samples: a cell size is searched for, and exactly that many come back. Give one of count, ratio
+        and cell.
+    cell : float, optional
+        Cell size in the unit of the coordinates: as many samples as there are occupied cells.
+    keep : {"center", "first", "random"}, optional
+        Which point of a cell: the nearest to its center, the first row, or one at random. For centroids, which are no
+        points of the cloud, call ``centroids``.
+    seed : int or torch.Generator, optional
+        Seed of ``keep="random"``, 0 unless set.
+
+    Returns
+    -------
+    array of int64, (K,) or (B, K)
+        As of ``sample_random``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for ``sample_random``.
+
+    Notes
+    -----
+    Source: voxel grids as in PCL.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> farpoint.sample_grid(numpy.arange(10.0).reshape(10, 1), cell=5.0, keep="first")
+    array([0, 5])
+    """
+    if str(keep) == "centroid":
+        raise ValueError('keep "centroid" makes new points, which have no indices; call farpoint.centroids')
+    if seed is not None and keep != "random":
+        raise ValueError(f'seed is for keep="random", not keep={keep!r}; leave it out (got {seed=})')
+    request = _request("grid", count, ratio, cell, on_bad, threads, seed=seed, keep=keep)
+    return _indices(points, request, lengths, out)
+
+
+@overload
+def sample_morton(
+    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ..., **options: Unpack[MortonOptions]
+) -> Int64Array: ...
+@overload
+def sample_morton(
+    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ..., **options: Unpack[MortonOptions]
+) -> ArrayT: ...
+@untraced
+def sample_morton(
+    points: Any,
+    count: int | None = None,
+    *,
+    ratio: float | None = None,
+    bits: int = 10,
+    lengths: Integers | None = None,
+    threads: int | None = None,
+    out: Any = None,
+    on_bad: OnBad = "error",
+) -> Any:
+    """Choose points at even steps along a Morton curve; return their indices in the order of the curve.
+
+    Parameters
+    ----------
+    points, count, ratio, lengths, threads, out, on_bad
+        As for ``sample_random``.
+    bits : int, optional
+        Bits per axis, 1 to 21.
+
+    Returns
+    -------
+    array of int64, (K,) or (B, K)
+        As of ``sample_random``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for ``sample_random``.
+
+    Notes
+    -----
+    Source: EdgePC, Ying et al., ISCA 2023.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> farpoint.sample_morton(numpy.arange(10.0).reshape(10, 1), 2)
+    array([0, 5])
+    """
+    request = _request(
+        "morton", count, ratio, None, on_bad, threads, bits=_arguments.integer(bits, "bits", 1, 21)
+    )
+    return _indices(points, request, lengths, out)
+
+
+@overload
+def sample_npdu(
+    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ..., **options: Unpack[NpduOptions]
+) -> Int64Array: ...
+@overload
+def sample_npdu(
+    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ..., **options: Unpack[NpduOptions]
+) -> ArrayT: ...
+@untraced
+def sample_npdu(
+    points: Any,
+    count: int | None = None,
+    *,
+    ratio: float | None = None,
+    window: int | None = None,
+    order: Literal["input", "morton", "neighbors"] = "input",
+    start: Integers | None = None,
+    seed: Seed | None = None,
+    lengths: Integers | None = None,
+    threads: int | None = None,
+    out: Any = None,
+    on_bad: OnBad = "error",
+    progress: bool = False,
+) -> Any:
+    """Choose points by farthest point sampling that updates only a window around each sample.
+
+    Parameters
+    ----------
+    points, count, ratio, lengths, threads, out, on_bad
+        As for ``sample_random``.
+    window : int, optional
+        Points of a window; ``16 N / M`` unless set.
+    order : {"input", "morton", "neighbors"}, optional
+        Where windows lie: in the order of the input (for scans as they are recorded), in Morton order, or among
+        neighbors in space.
+    start : int or array of int, optional
+        Index to start from (0); or several, an existing sample to continue. In a batch: one for all clouds, (B,) one
+        per cloud, or (B, S) several per cloud.
+    seed : int or torch.Generator, optional
+        Start at a random point instead, as in ``sample``.
+    progress : bool, optional
+        Show a progress bar (tqdm's, if installed). For one cloud.
+
+    Returns
+    -------
+    array of int64, (K,) or (B, K)
+        As of ``sample_random``, in order of selection.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for ``sample_random``; a start outside the cloud.
+
+    Notes
+    -----
+    Source: adjustable FPS, Li et al., 2022.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> farpoint.sample_npdu(numpy.arange(10.0).reshape(10, 1), 2, window=10)
+    array([0, 9])
+    """
+    window = None if window is None else _arguments.integer(window, "window", 1)
+    request = _request(
+        "npdu", count, ratio, None, on_bad, threads, seed=_no_start(seed, start), window=window, npdu_order=order
+    )
+    return _indices(points, request, lengths, out, start, progress)
+
+
+@overload
+def sample_fastpoint(
+    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ..., **options: Unpack[FastPointOptions]
+) -> Int64Array: ...
+@overload
+def sample_fastpoint(
+    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ..., **options: Unpack[FastPointOptions]
+) -> ArrayT: ...
+@untraced
+def sample_fastpoint(
+    points: Any,
+    count: int | None = None,
+    *,
+    ratio: float | None = None,
+    estimator: Literal["network", "fit"] = "network",
+    first_stage: Algorithm = "auto",
+    start: Integers | None = None,
+    seed: Seed | None = None,
+    lengths: Integers | None = None,
+    index: Index[Any, Any] | None = None,
+    threads: int | None = None,
+    out: Any = None,
+    on_bad: OnBad = "error",
+    progress: bool = False,
+) -> Any:
+    """Choose points at falling distances, which are predicted from the first tenth of an exact sample.
+
+    Exact steps add what is missing.
+
+    Parameters
+    ----------
+    points, count, ratio, lengths, threads, out, on_bad
+        As for ``sample_random``; also tensors of PyTorch on a GPU, where the work is queued on the current stream, rows
+        are not checked for NaN, and ``progress`` is ignored, as by ``sample``.
+    estimator : {"network", "fit"}, optional
+        Predicts the distances: the paper's network, or a fitted curve.
+    first_stage : str, optional
+        Algorithm of the exact sample, as for ``sample``. It changes the time only.
+    start, seed, progress : optional
+        As for ``sample_npdu``.
+    index : Index, optional
+        An ``Index`` of ``points``, with the same lengths. On a GPU it saves the time to build one; the result is the
+        same.
+
+    Returns
+    -------
+    array of int64, (K,) or (B, K)
+        As of ``sample_random``, in order of selection.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for ``sample_npdu``.
     farpoint.CudaUnavailable
         The points are on a GPU that can't be used.
 
     Notes
     -----
-    On a GPU the work is queued on the current stream, as by ``sample``: rows are not checked for NaN there, and
-    ``progress`` is ignored.
-
-    Sources: "grid" as in PCL's voxel grid; "morton": EdgePC, Ying et al., ISCA 2023; "npdu":
-    adjustable FPS, Li et al., 2022; "fastpoint": FastPoint, ICCV 2025. What each promises:
-    https://github.com/farpoint/farpoint, docs/samplers.md.
+    Source: FastPoint, ICCV 2025.
 
     Examples
     --------
     >>> import numpy, farpoint
-    >>> line = numpy.arange(10.0).reshape(10, 1)
-    >>> farpoint.sample_approximate(line, method="grid", cell=5.0, keep="first")
-    array([0, 5])
+    >>> farpoint.sample_fastpoint(numpy.arange(10.0).reshape(10, 1), 2)
+    array([0, 9])
     """
-    options = {
-        "cell": cell, "keep": keep, "bits": bits, "window": window, "npdu_order": npdu_order,
-        "estimator": estimator, "first_stage": first_stage, "index": index,
-    }
-    _check_options(method, options, start, seed)
-    seed = _arguments.seed(seed_of(seed))
-    bits = None if bits is None else _arguments.integer(bits, "bits", 1, 21)
-    window = None if window is None else _arguments.integer(window, "window", 1)
-    threads = _arguments.threads(threads)
-    count = _one_amount(count, ratio, cell, on_bad)
-    library = library_of(points)
-    request = Approximation(
-        method, count, ratio, cell, None, seed, keep, bits, window, npdu_order, estimator, first_stage,
-        threads=threads, skip_bad=on_bad == "skip",
+    request = _request(
+        "fastpoint", count, ratio, None, on_bad, threads, seed=_no_start(seed, start), estimator=estimator,
+        first_stage=first_stage,
     )
     tree = None if index is None else _tree_of(index, points, lengths)
-    chosen = library.sample_approximate(points, request, start, lengths, tree)
-    if chosen is not None:
-        return chosen if out is None else library.fill(out, chosen, points)
-    array = library.on_host(points, f'method "{method}" runs')
-    starts = None if start is None else whole_numbers.starts_of(start, array.ndim == 3)
-    rows = whole_numbers.lengths_of(lengths)
-    with _progress.bar(progress, "sampling", "points") as callback:
-        found = _native.sample_approximate(
-            array, request._replace(starts=starts, lengths=rows, callback=callback)
-        )
-    if array.ndim == 2:
-        indices = found[0]
-    else:
-        if count is not None:
-            width = count
-        elif ratio is not None:
-            width = _native.limit(array.shape[1], ratio=ratio)
-        else:
-            width = max((len(one) for one in found), default=0)
-        indices = _stacked(found, (len(found), width), -1)
-    return library.like(indices, points) if out is None else library.fill(out, indices, points)
+    return _indices(points, request, lengths, out, start, progress, tree)
 
 
 @overload
@@ -252,7 +409,7 @@ def centroids(
     Parameters
     ----------
     points : array, (N, D) or (B, N, D)
-        A cloud or a batch of clouds, as for ``sample_approximate``.
+        A cloud or a batch of clouds, as for ``sample_grid``.
     count : int, optional
         At most this many: the most for which a cell size is found. Give one of count, ratio and cell.
     ratio : float, optional
@@ -260,7 +417,7 @@ def centroids(
     cell : float, optional
         The cell size, in the unit of the coordinates.
     lengths, threads, on_bad : optional
-        As for ``sample_approximate``.
+        As for ``sample_grid``.
 
     Returns
     -------
@@ -271,7 +428,7 @@ def centroids(
     Raises
     ------
     ValueError, TypeError
-        As for ``sample_approximate``.
+        As for ``sample_grid``.
 
     Notes
     -----
@@ -304,42 +461,52 @@ def centroids(
     return Centroids(library.like(rows, points), library.like(counts, points), size)
 
 
-# ------------------------------------------------------------------------- checks, and results
+# ------------------------------------------------------------------------- requests, and results
 
 
-def _check_options(method: str, options: dict[str, Any], start: Any, seed: Any) -> None:
-    if method not in _native.METHODS:
-        exact = "; exact ones are for farpoint.sample" if isinstance(method, str) else ""
-        raise ValueError(
-            f"method {method!r} is no approximate sampler; choose one of "
-            f"{', '.join(_native.METHODS)}{exact}"
-        )
-    for option, value in options.items():
-        if value is not None and _ONLY[option] != method:
-            raise ValueError(
-                f'{option} is for method "{_ONLY[option]}", not "{method}"; leave it out '
-                f"(got {option}={value!r})"
-            )
-        respelled = _RESPELLED.get((option, value)) if isinstance(value, str) else None
-        if respelled is not None:
-            raise ValueError(f'{option}="{value}" is spelled {option}="{respelled}"')
-    keep = options["keep"]
-    if keep == "centroid":
-        raise ValueError(
-            'keep "centroid" makes new points, which have no indices; call farpoint.centroids'
-        )
-    if start is not None and method not in _STARTING:
-        raise ValueError(
-            f'start is for methods "npdu" and "fastpoint", not "{method}", which starts nowhere; '
-            f"leave it out (got {start=})"
-        )
+def _request(
+    method: str, count: Any, ratio: Any, cell: Any, on_bad: str, threads: Any, seed: Any = None, **options: Any
+) -> Approximation:
+    """Checks what all samplers take. The compiled module checks names."""
+    count = _one_amount(count, ratio, cell, on_bad, "count, ratio and cell" if method == "grid" else "count and ratio")
+    return Approximation(
+        method, count, ratio, cell, seed=_arguments.seed(seed_of(seed)), threads=_arguments.threads(threads),
+        skip_bad=on_bad == "skip", **options,
+    )
+
+
+def _no_start(seed: Any, start: Any) -> Any:
+    """Returns the seed, which no start must stand beside."""
     if start is not None and seed is not None:
         raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
-    if seed is not None and method not in ("random", *_STARTING) and keep != "random":
-        raise ValueError(
-            'seed is for method "random", for keep="random" and for a random start of "npdu" and '
-            f'"fastpoint"; leave it out (got {seed=})'
-        )
+    return seed
+
+
+def _indices(
+    points: Any, request: Approximation, lengths: Any, out: Any, start: Any = None, progress: bool = False,
+    tree: Any = None,
+) -> Any:
+    """Samples on the device of the points, which may hand them to the CPU."""
+    library = library_of(points)
+    chosen = library.sample_approximate(points, request, start, lengths, tree)
+    if chosen is None:
+        array = library.on_host(points, f'method "{request.method}" runs')
+        starts = None if start is None else whole_numbers.starts_of(start, array.ndim == 3)
+        rows = whole_numbers.lengths_of(lengths)
+        with _progress.bar(progress, "sampling", "points") as callback:
+            found = _native.sample_approximate(array, request._replace(starts=starts, lengths=rows, callback=callback))
+        chosen = found[0] if array.ndim == 2 else _stacked(found, (len(found), _width(found, array, request)), -1)
+        chosen = chosen if out is not None else library.like(chosen, points)
+    return chosen if out is None else library.fill(out, chosen, points)
+
+
+def _width(found: list[np.ndarray], batch: np.ndarray, request: Approximation) -> int:
+    """Returns the number of columns of a batch's result."""
+    if request.count is not None:
+        return request.count
+    if request.ratio is not None:
+        return _native.limit(batch.shape[1], ratio=request.ratio)
+    return max((len(one) for one in found), default=0)
 
 
 def _tree_of(index: Index[Any, Any], points: Any, lengths: Any) -> Any:
@@ -353,11 +520,12 @@ def _tree_of(index: Index[Any, Any], points: Any, lengths: Any) -> Any:
 
 
 def _one_amount(
-    count: int | None, ratio: float | None, cell: float | None, on_bad: str
+    count: int | None, ratio: float | None, cell: float | None, on_bad: str, names: str = "count, ratio and cell"
 ) -> int | None:
-    """The count as an int, if it is the only amount or another one is."""
+    """Returns the count as an int, if it is the only amount or another one is."""
     if (count is None) + (ratio is None) + (cell is None) != 2:
-        raise ValueError(f"give one of count, ratio and cell (got {count=}, {ratio=}, {cell=})")
+        beside = f", {cell=}" if "cell" in names else ""
+        raise ValueError(f"give one of {names} (got {count=}, {ratio=}{beside})")
     count = _arguments.count(count)
     if on_bad not in ("error", "skip"):
         raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')

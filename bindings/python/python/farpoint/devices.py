@@ -1,14 +1,42 @@
-"""GPUs: loading kernels before they are needed."""
+"""Devices: the number of threads of the CPU, and kernels of a GPU loaded before they are needed."""
 
 from __future__ import annotations
 
-import re
-import sys
 from typing import Any
 
-from . import _native
+from . import _arguments, _native
 
-__all__ = ["warm_up"]
+__all__ = ["get_num_threads", "set_num_threads", "warm_up"]
+
+
+def set_num_threads(threads: int | None) -> None:
+    """Set the number of CPU threads of calls without ``threads=``, in this process.
+
+    Unless it is set, calls use all cores (or ``RAYON_NUM_THREADS`` of the environment, read when threads start); in a
+    worker of PyTorch's ``DataLoader`` they use ``torch.get_num_threads()``, which is 1 there by default.
+
+    Parameters
+    ----------
+    threads : int or None
+        Number of threads, 1 or more; None for the number without this call.
+
+    Raises
+    ------
+    ValueError, TypeError
+        No integer of at least 1.
+    """
+    _native.set_num_threads(_arguments.threads(threads))
+
+
+def get_num_threads() -> int:
+    """Return the number of CPU threads of calls without ``threads=``.
+
+    Returns
+    -------
+    int
+        Number of threads. Clouds of fewer than 16,384 points are sampled by one.
+    """
+    return _native.get_num_threads()
 
 
 def warm_up(device: Any = None) -> None:
@@ -30,21 +58,4 @@ def warm_up(device: Any = None) -> None:
     farpoint.CudaUnavailable
         There is no such GPU.
     """
-    _native.cuda_warm_up(_ordinal(device))
-
-
-def _ordinal(device: Any) -> int:
-    """The number of a device."""
-    if isinstance(device, int) and not isinstance(device, bool):
-        if not 0 <= device < 1 << 31:
-            raise ValueError(f"there is no device of number {device}; they count from 0")
-        return device
-    found = None if device is None else re.fullmatch(r"cuda(?::(\d{1,9}))?", str(device))
-    if device is not None and found is None:
-        raise ValueError(f"device must be a number, 'cuda' or 'cuda:N', not {device!r}")
-    if found is not None and found[1] is not None:
-        return int(found[1])
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
-        return int(torch.cuda.current_device())
-    return 0
+    _native.cuda_warm_up(_arguments.gpu_number(device))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
-from . import _arguments, several
+from . import _arguments, neighbors
 from . import _search_arguments as arguments
 from ._arrays import conversion, library_of
 from ._records import Sides
 from ._typing import ArrayT, IndexT, Integers, Rows, subscriptable
-from .neighbors import Nearest, PlainNearest
-from .several import BallNeighbors, Neighbors
+from .matching import Nearest, kind_of
+from .neighbors import BallNeighbors, Neighbors
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -146,25 +146,13 @@ class Index(Generic[ArrayT, IndexT]):
         """
         request = arguments.nearest_request(k, exclude_self, norm, index_dtype, threads)
         sides = self._both(x, x_lengths, x_offsets)
-        found: Neighbors[ArrayT, IndexT] = several.search(x, self.y, sides, request, squared)
+        found: Neighbors[ArrayT, IndexT] = neighbors.search(x, self.y, sides, request, squared)
         return found
 
-    @overload
     def ball_query(
         self, x: ArrayT, radius: float, k: int, **options: Unpack[IndexBallOptions]
-    ) -> Neighbors[ArrayT, IndexT]: ...
-    @overload
-    def ball_query(
-        self, x: ArrayT, radius: float, k: None, **options: Unpack[IndexBallOptions]
-    ) -> BallNeighbors[ArrayT, IndexT]: ...
-    @overload
-    def ball_query(
-        self, x: ArrayT, radius: float, k: int | None, **options: Unpack[IndexBallOptions]
-    ) -> Neighbors[ArrayT, IndexT] | BallNeighbors[ArrayT, IndexT]: ...
-    def ball_query(
-        self, x: Any, radius: float, k: int | None, **options: Any
-    ) -> Neighbors[Any, Any] | BallNeighbors[Any, Any]:
-        """Find the points of the cloud in the ball around each point of x, as ``farpoint.ball_query``.
+    ) -> Neighbors[ArrayT, IndexT]:
+        """Find k points of the cloud in the ball around each point of x, as ``farpoint.ball_query``.
 
         Parameters
         ----------
@@ -176,20 +164,49 @@ class Index(Generic[ArrayT, IndexT]):
 
         Returns
         -------
-        Neighbors or BallNeighbors
-            As ``farpoint.ball_query``.
+        Neighbors
+            Distances, indices and counts.
 
         Raises
         ------
         ValueError, TypeError, farpoint.CudaUnavailable
             As for ``farpoint.ball_query``.
         """
-        sides = self._both(x, options.pop("x_lengths", None), options.pop("x_offsets", None))
-        squared = options.pop("squared", True)
-        request = arguments.ball_request(radius, k, **options)
-        found: Neighbors[Any, Any] | BallNeighbors[Any, Any]
-        found = several.search(x, self.y, sides, request, squared)
+        arguments.refuse_all(k)
+        found: Neighbors[ArrayT, IndexT] = self._in_ball(x, radius, k, **options)
         return found
+
+    def within(
+        self, x: ArrayT, radius: float, **options: Unpack[IndexBallOptions]
+    ) -> BallNeighbors[ArrayT, IndexT]:
+        """Find all points of the cloud in the ball around each point of x, as ``farpoint.within``.
+
+        Parameters
+        ----------
+        x, radius
+            As for ``farpoint.within``. x may be the cloud itself.
+        **options
+            As for ``ball_query``.
+
+        Returns
+        -------
+        BallNeighbors
+            Distances and indices of all neighbors, and offsets.
+
+        Raises
+        ------
+        ValueError, TypeError, farpoint.CudaUnavailable
+            As for ``farpoint.within``.
+        """
+        found: BallNeighbors[ArrayT, IndexT] = self._in_ball(x, radius, None, **options)
+        return found
+
+    def _in_ball(
+        self, x: Any, radius: float, k: int | None, *, x_lengths: Any = None, x_offsets: Any = None,
+        squared: bool = True, **options: Any,
+    ) -> Any:
+        sides = self._both(x, x_lengths, x_offsets)
+        return neighbors.search(x, self.y, sides, arguments.ball_request(radius, k, **options), squared)
 
     def nearest(
         self,
@@ -200,7 +217,7 @@ class Index(Generic[ArrayT, IndexT]):
         squared: bool = True,
         norm: Literal[1, 2] = 2,
         threads: int | None = None,
-    ) -> Nearest[ArrayT, IndexT] | PlainNearest[ArrayT, IndexT]:
+    ) -> Nearest[ArrayT, IndexT]:
         """Find the nearest point of the cloud for each point of x, as ``farpoint.nearest``.
 
         Parameters
@@ -212,7 +229,7 @@ class Index(Generic[ArrayT, IndexT]):
 
         Returns
         -------
-        Nearest or PlainNearest
+        Nearest
             Distances and indices.
 
         Raises
@@ -224,8 +241,7 @@ class Index(Generic[ArrayT, IndexT]):
             x, 1, x_lengths=x_lengths, x_offsets=x_offsets, squared=squared, norm=norm,
             threads=threads,
         )
-        kind = Nearest if norm == 2 and squared else PlainNearest
-        return kind(found.distances[..., 0], found.indices[..., 0])
+        return kind_of(squared, norm)(found.distances[..., 0], found.indices[..., 0])
 
     def _both(self, x: Any, x_lengths: Any, x_offsets: Any) -> Sides:
         """What is known of both sides; the cloud in itself has its own lengths and offsets."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,8 @@ __all__ = ["Quality", "check", "quality"]
 
 
 class Quality(NamedTuple):
-    """What ``quality`` returns: numbers for a cloud, NumPy arrays (B,) for a batch. Distances are in the
-    unit of the coordinates, not squared.
+    """Quality of a sample: numbers for a cloud, NumPy arrays (B,) for a batch. Distances are in the
+    unit of the coordinates, not squared, but for ``chamfer``.
 
     Attributes
     ----------
@@ -34,8 +34,8 @@ class Quality(NamedTuple):
         Mean, smallest and largest distance of a sample to its nearest other sample; NaN if there is only
         one.
     chamfer : float
-        Chamfer distance of cloud and sample: mean distances both ways, added. Samples are points of the
-        cloud, so that the way back is 0 and this is ``mean``.
+        Chamfer distance of cloud and sample, as of ``farpoint.chamfer``: mean squared distances, in the square of
+        the unit. Samples are points of the cloud, so that the way back is 0.
     unique : float
         Share of the samples that are different rows, 0 to 1.
     """
@@ -50,6 +50,11 @@ class Quality(NamedTuple):
     spacing_max: Any
     chamfer: Any
     unique: Any
+
+    @property
+    def squared(self) -> Literal[False]:
+        """False: the distances are plain, but for ``chamfer``."""
+        return False
 
 
 @untraced

@@ -1,349 +1,395 @@
-"""Nearest points between clouds, and the Chamfer distance: ``nearest``, ``nearest_both`` and ``chamfer``. Several
-neighbors of each point: ``knn``, ``ball_query`` and ``ball_query_raw``."""
+"""Neighbors of each point: the k nearest (``knn``), k in a ball (``ball_query``), or all in it (``within``)."""
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
-from . import _arguments
+from . import _search_arguments as arguments
 from ._arrays import library_of_pair
-from ._records import Search
-from ._torch import presence
+from ._records import Neighborhood, Sides, repr_of
 from ._typing import ArrayT, IndexT, Integers, NamedTuple, Rows, subscriptable
-from .several import BallNeighbors, Neighbors, ball_query, ball_query_raw, knn
 
 if TYPE_CHECKING:
-    from torch import Tensor
     from typing_extensions import Unpack
 
-    from ._typing import ChamferOptions, FloatArray, FloatOrArray, Int64Array, SearchOptions
+    from ._typing import BallOptions, FloatArray, IndexType, IntArray, SeveralOptions
     from .files import Cloud
 
-__all__ = [
-    "BallNeighbors", "Nearest", "Neighbors", "PlainNearest", "ball_query", "ball_query_raw", "chamfer", "knn",
-    "nearest", "nearest_both",
-]
+__all__ = ["BallNeighbors", "Neighbors", "ball_query", "ball_query_raw", "knn", "within"]
 
 
 @subscriptable
-class Nearest(NamedTuple, Generic[ArrayT, IndexT]):
-    """What ``nearest`` returns unless set otherwise: squared distances, and indices.
+class Neighbors(NamedTuple, Generic[ArrayT, IndexT]):
+    """Up to k neighbors of each point of x: k places, filled from the first.
 
     Attributes
     ----------
-    distances : array, (N,) or (B, N)
-        Squared distance of each point of x to its nearest of y, in the type of the coordinates; 0 for
-        padding.
-    indices : array of int64, (N,) or (B, N)
-        That point, the lowest index among those equally near; -1 for padding.
+    distances : array, (N, k) or (B, N, k)
+        Distance of each neighbor, in the type of the coordinates, squared unless set otherwise; infinity in
+        places without a neighbor, 0 in rows of padding.
+    indices : array of int64 or int32, (N, k) or (B, N, k)
+        Rows of y, counted from the first of its cloud, with offsets from the first of all; -1 in places
+        without a neighbor.
+    counts : array of the type of the indices, (N,) or (B, N)
+        Number of neighbors of each point.
     """
 
     distances: ArrayT
     indices: IndexT
+    counts: IndexT
 
     @property
-    def squared(self) -> Literal[True]:
-        """Whether the distances are squared: here they are."""
+    def squared(self) -> bool:
+        """True for squared distances, False for plain ones."""
         return True
 
     def __repr__(self) -> str:
-        return f"Nearest(distances={self.distances!r}, indices={self.indices!r}, squared=True)"
+        return repr_of(self)
+
+
+class _PlainNeighbors(Neighbors[ArrayT, IndexT]):
+    """The same with plain distances: a tuple holds nothing beside its items."""
+
+    __slots__ = ()
+
+    @property
+    def squared(self) -> Literal[False]:
+        return False
 
 
 @subscriptable
-class PlainNearest(NamedTuple, Generic[ArrayT, IndexT]):
-    """What ``nearest`` returns with ``squared=False`` or ``norm=1``: plain distances, and indices.
+class BallNeighbors(NamedTuple, Generic[ArrayT, IndexT]):
+    """All neighbors of each point of x in a ball, concatenated, one point after another.
 
     Attributes
     ----------
-    distances : array, (N,) or (B, N)
-        Distance of each point of x to its nearest of y, in the unit and type of the coordinates; 0 for
-        padding.
-    indices : array of int64, (N,) or (B, N)
-        That point, the lowest index among those equally near; -1 for padding.
+    distances : array, (E,)
+        Distance of each neighbor, in the type of the coordinates, squared unless set otherwise.
+    indices : array of int64 or int32, (E,)
+        Rows of y, counted from the first of its cloud, with offsets from the first of all.
+    offsets : array of int64, (N + 1,) or (B * N + 1,)
+        Those of point i are ``offsets[i]:offsets[i + 1]``; points of a batch count on over its clouds, and
+        padding has none.
     """
 
     distances: ArrayT
     indices: IndexT
+    offsets: IndexT
+
+    @property
+    def squared(self) -> bool:
+        """True for squared distances, False for plain ones."""
+        return True
+
+    def __repr__(self) -> str:
+        return repr_of(self)
+
+
+class _PlainBallNeighbors(BallNeighbors[ArrayT, IndexT]):
+    """The same with plain distances."""
+
+    __slots__ = ()
 
     @property
     def squared(self) -> Literal[False]:
-        """Whether the distances are squared: here they are not."""
         return False
-
-    def __repr__(self) -> str:
-        return f"PlainNearest(distances={self.distances!r}, indices={self.indices!r}, squared=False)"
 
 
 # NumPy arrays, and what is no array of a library, give arrays of NumPy.
 @overload
-def nearest(
-    x: Rows | Cloud, y: Rows | Cloud, *, squared: Literal[True] = ..., norm: Literal[2] = ...,
-    **options: Unpack[SearchOptions],
-) -> Nearest[FloatArray, Int64Array]: ...
+def knn(
+    x: Rows | Cloud, y: Rows | Cloud, k: int, **options: Unpack[SeveralOptions]
+) -> Neighbors[FloatArray, IntArray]: ...
 @overload
-def nearest(
-    x: Rows | Cloud, y: Rows | Cloud, *, squared: Literal[False], norm: Literal[1, 2] = ...,
-    **options: Unpack[SearchOptions],
-) -> PlainNearest[FloatArray, Int64Array]: ...
-@overload
-def nearest(
-    x: Rows | Cloud, y: Rows | Cloud, *, squared: bool = ..., norm: Literal[1],
-    **options: Unpack[SearchOptions],
-) -> PlainNearest[FloatArray, Int64Array]: ...
-@overload
-def nearest(  # type: ignore[overload-overlap]  # those before it take what those behind it would
-    x: Rows | Cloud, y: Rows | Cloud, *, squared: bool = ..., norm: Literal[1, 2] = ...,
-    **options: Unpack[SearchOptions],
-) -> Nearest[FloatArray, Int64Array] | PlainNearest[FloatArray, Int64Array]: ...
-@overload
-def nearest(
-    x: ArrayT, y: ArrayT, *, squared: Literal[True] = ..., norm: Literal[2] = ...,
-    **options: Unpack[SearchOptions],
-) -> Nearest[ArrayT, ArrayT]: ...
-@overload
-def nearest(
-    x: ArrayT, y: ArrayT, *, squared: Literal[False], norm: Literal[1, 2] = ...,
-    **options: Unpack[SearchOptions],
-) -> PlainNearest[ArrayT, ArrayT]: ...
-@overload
-def nearest(
-    x: ArrayT, y: ArrayT, *, squared: bool = ..., norm: Literal[1],
-    **options: Unpack[SearchOptions],
-) -> PlainNearest[ArrayT, ArrayT]: ...
-@overload
-def nearest(
-    x: ArrayT, y: ArrayT, *, squared: bool = ..., norm: Literal[1, 2] = ...,
-    **options: Unpack[SearchOptions],
-) -> Nearest[ArrayT, ArrayT] | PlainNearest[ArrayT, ArrayT]: ...
-def nearest(
+def knn(x: ArrayT, y: ArrayT, k: int, **options: Unpack[SeveralOptions]) -> Neighbors[ArrayT, ArrayT]: ...
+def knn(
     x: Any,
     y: Any,
+    k: int,
     *,
     x_lengths: Integers | None = None,
     y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
+    exclude_self: bool = False,
     squared: bool = True,
     norm: Literal[1, 2] = 2,
+    index_dtype: IndexType = None,
     threads: int | None = None,
-    progress: bool = False,
-) -> Nearest[Any, Any] | PlainNearest[Any, Any]:
-    """Find the nearest point of y for each point of x, and its distance.
+) -> Neighbors[Any, Any]:
+    """Find the k nearest points of y for each point of x, the nearest first.
+
+    Among points equally near those of lower index come first. All devices, methods and numbers of threads
+    give the same bits.
 
     Parameters
     ----------
     x, y : array, (N, D) and (M, D), or (B, N, D) and (B, M, D)
-        Clouds or batches of clouds, both float32 or both float64, in any unit. Arrays as for ``sample``,
-        on a GPU both of one library. float16, and bfloat16 of tensors, is converted to float32 without
-        loss: distances, and means of them, are float32, which does not overflow where float16 would;
-        gradients have the type of the tensor.
+        Clouds or batches of clouds, of any library and type that ``nearest`` takes. They may be the same
+        array.
+    k : int
+        Neighbors of each point, 1 or more. Points of y may be fewer: places are left over then.
     x_lengths, y_lengths : array of int, (B,), optional
-        Rows of each cloud that count, at least 1; the rest is padding.
+        Rows of each cloud that count; the rest is padding.
+    x_offsets, y_offsets : array of int, (B + 1,), optional
+        Both, for B clouds that lie one after another in x and y, (N, D) and (M, D): cloud c is the rows
+        ``offsets[c]:offsets[c + 1]``. Indices are then rows of the whole y.
+    exclude_self : bool, optional
+        Whether the row of y with the number of the point is none of its neighbors, as for the neighbors of
+        a cloud in itself.
     squared : bool, optional
         Squared distances, or plain ones in the unit of the coordinates.
     norm : {2, 1}, optional
         The Euclidean norm, or 1 for sums of absolute differences, which are never squared.
+    index_dtype : {"int64", "int32"}, optional
+        Type of indices and counts, as a name or the type of a library; int64 unless set.
     threads : int, optional
         Number of threads on the CPU; all cores unless set.
-    progress : bool, optional
-        Show a progress bar (tqdm's, if installed). On the CPU.
 
     Returns
     -------
-    Nearest or PlainNearest
-        Distances and indices, in the library of x and on its device; ``squared`` says which of the two
-        it is. For tensors the distances can be differentiated with respect to x and y, twice and in
-        forward mode too, and by ``torch.func``; gradients have the same bits on every run.
+    Neighbors
+        Distances, indices and counts, in the library of x and on its device. For tensors the distances can
+        be differentiated with respect to x and y; gradients have the same bits on every run.
 
     Raises
     ------
     ValueError
-        NaN or infinity (on the CPU), empty clouds, shapes that do not fit. Lengths that lie on a GPU
-        are not checked: from a cloud of length 0 all others are infinitely far, with index -1.
+        k of 0, NaN or infinity (on the CPU), points asked for neighbors in an empty cloud (on the CPU; on a
+        GPU where the shape says it), offsets that do not ascend from 0 to the number of rows, shapes that do
+        not fit. Offsets and lengths that lie on a GPU are not checked.
     TypeError
         Neither float32 nor float64, or not both the same; arrays of different libraries.
     farpoint.CudaUnavailable
         Arrays on a GPU, and no driver that can be used.
 
-    Examples
-    --------
-    >>> import numpy, farpoint
-    >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
-    >>> farpoint.nearest(x, y)
-    Nearest(distances=array([ 1., 18.]), indices=array([0, 0]), squared=True)
-    """
-    search = _search(x_lengths, y_lengths, squared, norm, threads, progress, False)
-    found = library_of_pair(x, y).nearest(x, y, search)
-    # Norm 1 is never squared.
-    return Nearest(*found) if norm == 2 and squared else PlainNearest(*found)
-
-
-@overload
-def nearest_both(
-    x: Rows | Cloud, y: Rows | Cloud, *, squared: Literal[True] = ..., norm: Literal[2] = ...,
-    **options: Unpack[SearchOptions],
-) -> tuple[Nearest[FloatArray, Int64Array], Nearest[FloatArray, Int64Array]]: ...
-@overload
-def nearest_both(  # type: ignore[overload-overlap]  # those before it take what those behind it would
-    x: Rows | Cloud, y: Rows | Cloud, *, squared: bool = ..., norm: Literal[1, 2] = ...,
-    **options: Unpack[SearchOptions],
-) -> (
-    tuple[Nearest[FloatArray, Int64Array], Nearest[FloatArray, Int64Array]]
-    | tuple[PlainNearest[FloatArray, Int64Array], PlainNearest[FloatArray, Int64Array]]
-): ...
-@overload
-def nearest_both(
-    x: ArrayT, y: ArrayT, *, squared: Literal[True] = ..., norm: Literal[2] = ...,
-    **options: Unpack[SearchOptions],
-) -> tuple[Nearest[ArrayT, ArrayT], Nearest[ArrayT, ArrayT]]: ...
-@overload
-def nearest_both(
-    x: ArrayT, y: ArrayT, *, squared: bool = ..., norm: Literal[1, 2] = ...,
-    **options: Unpack[SearchOptions],
-) -> (
-    tuple[Nearest[ArrayT, ArrayT], Nearest[ArrayT, ArrayT]]
-    | tuple[PlainNearest[ArrayT, ArrayT], PlainNearest[ArrayT, ArrayT]]
-): ...
-def nearest_both(
-    x: Any,
-    y: Any,
-    *,
-    x_lengths: Integers | None = None,
-    y_lengths: Integers | None = None,
-    squared: bool = True,
-    norm: Literal[1, 2] = 2,
-    threads: int | None = None,
-    progress: bool = False,
-) -> tuple[Nearest[Any, Any], Nearest[Any, Any]] | tuple[PlainNearest[Any, Any], PlainNearest[Any, Any]]:
-    """Find the nearest points in both directions in one search, which is faster than two.
-
-    Parameters
-    ----------
-    x, y, x_lengths, y_lengths, squared, norm, threads, progress
-        As for ``nearest``.
-
-    Returns
-    -------
-    pair of Nearest or pair of PlainNearest
-        For each point of x its nearest of y, and for each point of y its nearest of x.
-
-    Raises
-    ------
-    ValueError, TypeError, farpoint.CudaUnavailable
-        As for ``nearest``.
+    Notes
+    -----
+    Time on the CPU: O((N + M) log M + N k) by a tree for large clouds, O(N M) for small ones. Source: Friedman,
+    Bentley, Finkel, "An algorithm for finding best matches in logarithmic expected time", ACM Transactions
+    on Mathematical Software, 1977.
 
     Examples
     --------
     >>> import numpy, farpoint
-    >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
-    >>> there, back = farpoint.nearest_both(x, y)
-    >>> there.indices, back.indices
-    (array([0, 0]), array([0]))
+    >>> x, y = numpy.array([[0.0]]), numpy.array([[3.0], [1.0], [-1.0]])
+    >>> farpoint.knn(x, y, 2)
+    Neighbors(distances=array([[1., 1.]]), indices=array([[1, 2]]), counts=array([2]), squared=True)
     """
-    search = _search(x_lengths, y_lengths, squared, norm, threads, progress, True)
-    found = library_of_pair(x, y).nearest(x, y, search)
-    if norm == 2 and squared:
-        return Nearest(*found[:2]), Nearest(*found[2:])
-    return PlainNearest(*found[:2]), PlainNearest(*found[2:])
+    sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
+    request = arguments.nearest_request(k, exclude_self, norm, index_dtype, threads)
+    found: Neighbors[Any, Any] = search(x, y, sides, request, squared)
+    return found
 
 
-# A number for a pair of clouds, an array for batches; of other libraries on a GPU numbers, too.
 @overload
-def chamfer(x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[ChamferOptions]) -> FloatOrArray: ...
+def ball_query(
+    x: Rows | Cloud, y: Rows | Cloud, radius: float, k: int, **options: Unpack[BallOptions]
+) -> Neighbors[FloatArray, IntArray]: ...
 @overload
-def chamfer(x: Tensor, y: Tensor, **options: Unpack[ChamferOptions]) -> Tensor: ...
-@overload
-def chamfer(x: ArrayT, y: ArrayT, **options: Unpack[ChamferOptions]) -> ArrayT | float: ...
-def chamfer(
+def ball_query(
+    x: ArrayT, y: ArrayT, radius: float, k: int, **options: Unpack[BallOptions]
+) -> Neighbors[ArrayT, ArrayT]: ...
+def ball_query(
     x: Any,
     y: Any,
+    radius: float,
+    k: int,
     *,
     x_lengths: Integers | None = None,
     y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
+    min_radius: float = 0.0,
+    order: Literal["index", "nearest"] = "index",
+    inclusive: bool = False,
+    exclude_self: bool = False,
     squared: bool = True,
     norm: Literal[1, 2] = 2,
-    reduction: Literal["mean", "sum", "max"] = "mean",
-    one_sided: bool = False,
+    index_dtype: IndexType = None,
     threads: int | None = None,
-    progress: bool = False,
-) -> Any:
-    """Compute the Chamfer distance of two clouds: how far their points are from each other's, both ways.
+) -> Neighbors[Any, Any]:
+    """Find k points of y in the ball of this radius around each point of x.
 
     Parameters
     ----------
-    x, y, x_lengths, y_lengths, threads, progress
-        As for ``nearest``.
-    squared : bool, optional
-        Squared distances (as PyTorch3D, Kaolin and ChamferDistancePytorch), or plain ones (as Open3D
-        and point-cloud-utils).
-    norm : {2, 1}, optional
-        The Euclidean norm, or 1 for sums of absolute differences, which are never squared.
-    reduction : {"mean", "sum", "max"}, optional
-        "mean" or "sum" over the points of each side; the sides are added. "max": the larger of the
-        sides' largest distances, which with ``squared=False`` is the Hausdorff distance.
-    one_sided : bool, optional
-        From x to y only.
+    x, y, x_lengths, y_lengths, x_offsets, y_offsets, exclude_self, squared, norm, index_dtype, threads
+        As for ``knn``.
+    radius : float
+        In the unit of the coordinates, 0 or more. Points nearer than this are neighbors: with norm 2 those of
+        ``d * d < r * r``, with r rounded to the type of the coordinates first, and its square again.
+    k : int
+        Most neighbors of each point, 1 or more. For all of them call ``within``.
+    min_radius : float, optional
+        Points nearer than this are no neighbors, except those at distance 0.
+    order : {"index", "nearest"}, optional
+        Which neighbors are kept where there are more than k, and how they are sorted: those of lowest index,
+        as PointNet++ does, or the nearest as by ``knn``.
+    inclusive : bool, optional
+        Whether points at the very radius are neighbors.
 
     Returns
     -------
-    float, or array or tensor
-        A number for a pair of clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x
-        (at least float32) that can be differentiated as the distances of ``nearest``. For others:
-        float64 (JAX without its 64-bit mode: float32). A number waits for a GPU. Distances are summed in
-        double precision, in an order that is the same for arrays and tensors on the CPU and tensors on a
-        GPU; arrays of CuPy and JAX on a GPU are summed by these libraries.
+    Neighbors
+        As ``knn``.
 
     Raises
     ------
-    ValueError, TypeError, farpoint.CudaUnavailable
-        As for ``nearest``.
+    ValueError
+        As for ``knn``; a radius that is negative or NaN.
+    TypeError, farpoint.CudaUnavailable
+        As for ``knn``.
 
     Notes
     -----
-    Source: Fan, Su, Guibas, "A point set generation network for 3D object reconstruction from a single
-    image", CVPR 2017.
+    Source: Qi, Yi, Su, Guibas, "PointNet++: deep hierarchical feature learning on point sets in a metric
+    space", NeurIPS 2017.
 
     Examples
     --------
     >>> import numpy, farpoint
-    >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
-    >>> farpoint.chamfer(x, y)
-    10.5
+    >>> x, y = numpy.array([[0.0]]), numpy.array([[3.0], [1.0], [-1.0], [0.5]])
+    >>> farpoint.ball_query(x, y, 2.0, 2).indices
+    array([[1, 2]])
+    >>> farpoint.ball_query(x, y, 2.0, 2, order="nearest").indices
+    array([[3, 1]])
     """
-    if reduction not in ("mean", "sum", "max"):
-        raise ValueError(f'reduction is {reduction!r}; it must be "mean", "sum" or "max"')
-    search = _search(
-        x_lengths, y_lengths, squared, norm, threads, progress, not one_sided, reduction
+    arguments.refuse_all(k)
+    sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
+    request = arguments.ball_request(
+        radius, k, min_radius, order, inclusive, exclude_self, norm, index_dtype, threads
     )
-    return library_of_pair(x, y).chamfer(x, y, search)
+    found: Neighbors[Any, Any] = search(x, y, sides, request, squared)
+    return found
 
 
-def _search(
-    x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None, progress: bool, both: bool,
-    reduction: str = "mean",
-) -> Search:
-    """Checked arguments: the same record for the same ones, lengths aside. None is kept where
-    ``torch.compile`` traces this."""
-    given = squared, norm, threads, progress, both, reduction
-    if presence.is_compiling() or not _arguments.are_constant(*given):
-        return _new_search(*given, x_lengths, y_lengths)
-    kept = _kept_search(*given)
-    if x_lengths is y_lengths is None:
-        return kept
-    return kept._replace(x_lengths=x_lengths, y_lengths=y_lengths, kept=kept)
+@overload
+def within(
+    x: Rows | Cloud, y: Rows | Cloud, radius: float, **options: Unpack[BallOptions]
+) -> BallNeighbors[FloatArray, IntArray]: ...
+@overload
+def within(x: ArrayT, y: ArrayT, radius: float, **options: Unpack[BallOptions]) -> BallNeighbors[ArrayT, ArrayT]: ...
+def within(
+    x: Any,
+    y: Any,
+    radius: float,
+    *,
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
+    min_radius: float = 0.0,
+    order: Literal["index", "nearest"] = "index",
+    inclusive: bool = False,
+    exclude_self: bool = False,
+    squared: bool = True,
+    norm: Literal[1, 2] = 2,
+    index_dtype: IndexType = None,
+    threads: int | None = None,
+) -> BallNeighbors[Any, Any]:
+    """Find all points of y in the ball of this radius around each point of x.
+
+    Parameters
+    ----------
+    x, y, radius, min_radius, inclusive
+        As for ``ball_query``.
+    x_lengths, y_lengths, x_offsets, y_offsets, exclude_self, squared, norm, index_dtype, threads
+        As for ``knn``.
+    order : {"index", "nearest"}, optional
+        Order of the neighbors of a point: by index, or the nearest first as by ``knn``.
+
+    Returns
+    -------
+    BallNeighbors
+        Distances and indices of all neighbors, one point after another, and offsets. Synchronizes a GPU, since the
+        size of the result depends on the data.
+
+    Raises
+    ------
+    ValueError, TypeError, farpoint.CudaUnavailable
+        As for ``ball_query``.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> x, y = numpy.array([[0.0], [9.0]]), numpy.array([[3.0], [1.0], [-1.0], [0.5]])
+    >>> found = farpoint.within(x, y, 2.0)
+    >>> found.indices, found.offsets
+    (array([1, 2, 3]), array([0, 3, 3]))
+    """
+    sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
+    request = arguments.ball_request(
+        radius, None, min_radius, order, inclusive, exclude_self, norm, index_dtype, threads
+    )
+    found: BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
+    return found
 
 
-def _new_search(
-    squared: bool, norm: int, threads: int | None, progress: bool, both: bool, reduction: str,
-    x_lengths: Any = None, y_lengths: Any = None,
-) -> Search:
-    if norm not in (1, 2):
-        raise ValueError(f"norm is {norm!r}; it must be 1 or 2")
-    norm = _arguments.integer(norm, "norm", 1)
-    if threads is not None:
-        threads = _arguments.threads(threads)
-    plain = norm == 2 and not squared
-    return Search(x_lengths, y_lengths, norm, plain, threads, bool(progress), both, reduction)
+def ball_query_raw(
+    x: Any,
+    y: Any,
+    k: int | None,
+    *,
+    most: float,
+    least: float = 0.0,
+    near: float = 0.0,
+    inclusive: bool = False,
+    order: Literal["index", "nearest"] = "index",
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
+    exclude_self: bool = False,
+    squared: bool = True,
+    norm: Literal[1, 2] = 2,
+    index_dtype: IndexType = None,
+    threads: int | None = None,
+) -> Neighbors[Any, Any] | BallNeighbors[Any, Any]:
+    """Find the points of y by limits of distances as they are computed: of squares for norm 2.
+
+    For replacements of libraries that round their squares in another way than ``ball_query``. A point at
+    distance d is a neighbor if ``d < most`` (``inclusive``: ``<=``), and ``d >= least`` or ``d <= near``.
+
+    Parameters
+    ----------
+    x, y, k, inclusive, order
+        As for ``ball_query``.
+    x_lengths, y_lengths, x_offsets, y_offsets, exclude_self, squared, norm, index_dtype, threads
+        As for ``knn``.
+    most, least, near : float
+        Limits, squared for norm 2, rounded to the type of the coordinates.
+
+    Returns
+    -------
+    Neighbors or BallNeighbors
+        As ``ball_query``.
+
+    Raises
+    ------
+    ValueError, TypeError, farpoint.CudaUnavailable
+        As for ``ball_query``.
+
+    Examples
+    --------
+    >>> import numpy, farpoint.neighbors
+    >>> x, y = numpy.array([[0.0]]), numpy.array([[3.0], [2.0], [-1.0]])
+    >>> farpoint.neighbors.ball_query_raw(x, y, 2, most=4.0, inclusive=True).indices
+    array([[1, 2]])
+    """
+    sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
+    request = arguments.raw_request(
+        k, most, least, near, inclusive, order, exclude_self, norm, index_dtype, threads
+    )
+    found: Neighbors[Any, Any] | BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
+    return found
 
 
-_kept_search = lru_cache(maxsize=1024, typed=True)(_new_search)
+def search(x: Any, y: Any, sides: Sides, request: Neighborhood, squared: bool) -> Any:
+    """Returns ``Neighbors``, or ``BallNeighbors`` where k is None."""
+    library, plain = library_of_pair(x, y), request.norm == 2 and not squared
+    squared = request.norm == 2 and not plain  # norm 1 is never squared
+    if request.k is None:
+        all_of = BallNeighbors if squared else _PlainBallNeighbors
+        return all_of(*library.within(x, y, sides, request, plain))
+    kind = Neighbors if squared else _PlainNeighbors
+    return kind(*library.search(x, y, sides, request, plain))

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from . import _arguments
 from ._arrays import library_of_values
 from ._typing import ArrayT
+from .neighbors import Neighbors
 
 __all__ = ["check_indices", "gather", "gather_max", "interpolate", "inverse_distance_weights"]
 
@@ -142,20 +143,32 @@ def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
     return found
 
 
+@overload
 def inverse_distance_weights(
-    distances: ArrayT, power: Literal[1, 2] = 1, eps: float = 1e-8
-) -> ArrayT:
+    distances: Neighbors[ArrayT, Any], power: Literal[1, 2] = ..., eps: float = ..., *, squared: bool | None = ...
+) -> ArrayT: ...
+@overload
+def inverse_distance_weights(
+    distances: ArrayT, power: Literal[1, 2] = ..., eps: float = ..., *, squared: bool | None = ...
+) -> ArrayT: ...
+def inverse_distance_weights(
+    distances: Any, power: Literal[1, 2] = 2, eps: float = 1e-8, *, squared: bool | None = None
+) -> Any:
     """Compute the weights of k neighbors from their distances, for ``interpolate``.
+
+    The weight of a neighbor is ``1 / (distance ** power + eps)``, divided by the sum of all k.
 
     Parameters
     ----------
-    distances : array, (..., k)
-        As ``knn`` gives them, float32 or float64; infinite in places without a neighbor.
-    power : {1, 2}, optional
-        The weight is ``1 / (distance ** power + eps)``, divided by the sum of all k. PointNet++ has 1, of
-        squared distances or of plain ones.
+    distances : Neighbors, or array, (..., k)
+        What ``knn`` returns, which says whether its distances are squared; or distances alone, float32 or float64,
+        infinite in places without a neighbor.
+    power : {2, 1}, optional
+        Power of the plain distance: 2 as in the paper of PointNet++, 1 as in ``pointnet2_ops`` and OpenPoints.
     eps : float, optional
-        Added to the distance, 0 or more.
+        Added to the power of the distance, 0 or more.
+    squared : bool, optional
+        Whether the distances are squared. Needed for an array, and only for that.
 
     Returns
     -------
@@ -166,27 +179,40 @@ def inverse_distance_weights(
     Raises
     ------
     ValueError
-        Another power, ``eps`` below 0 or NaN, no axis.
+        Another power, power 1 of squared distances, ``eps`` below 0 or NaN, no axis.
     TypeError
-        Neither float32 nor float64.
+        Neither float32 nor float64; an array without ``squared``.
 
     Notes
     -----
     Source: Shepard, "A two-dimensional interpolation function for irregularly-spaced data", ACM National
-    Conference 1968.
+    Conference 1968; Qi et al., NeurIPS 2017, equation 2.
 
     Examples
     --------
     >>> import numpy, farpoint
-    >>> farpoint.inverse_distance_weights(numpy.array([1.0, 3.0, numpy.inf]), eps=0.0)
-    array([0.75, 0.25, 0.  ])
+    >>> x, y = numpy.array([[0.0]]), numpy.array([[1.0], [-3.0]])
+    >>> farpoint.inverse_distance_weights(farpoint.knn(x, y, 3), eps=0.0)
+    array([[0.9, 0.1, 0. ]])
+    >>> farpoint.inverse_distance_weights(numpy.array([1.0, 3.0]), 1, eps=0.0, squared=False)
+    array([0.75, 0.25])
     """
     _arguments.integer(power, "power", 1, 2)
     eps = _arguments.number(eps, "eps")
     if not 0 <= eps < float("inf"):
         raise ValueError(f"eps is {eps}; it must be a finite number of at least 0")
-    found: ArrayT = library_of_values(distances).weights(distances, power, eps)
-    return found
+    if isinstance(distances, Neighbors):
+        if squared is not None and squared != distances.squared:
+            raise ValueError(f"squared is {squared}, but the neighbors have squared={distances.squared}; leave it out")
+        squared, distances = distances.squared, distances.distances
+    if squared is None:
+        raise TypeError(
+            "whether an array of distances is squared can't be seen; give squared=True or squared=False, or what knn returned"
+        )
+    if squared and power == 1:
+        raise ValueError("power is 1, of squared distances; search with squared=False")
+    # Squares are the second power already.
+    return library_of_values(distances).weights(distances, 1 if squared else power, eps)
 
 
 def check_indices(indices: Any, rows: int) -> None:

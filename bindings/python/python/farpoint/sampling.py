@@ -9,8 +9,10 @@ import numpy as np
 
 from ._arrays import library_of, whole_numbers
 from ._records import Sampling
-from ._sample_arguments import FIRST, new_request, simple_request
-from ._typing import Algorithm, ArrayT, Booleans, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, ValueT, subscriptable
+from ._sample_arguments import FIRST, gpu_for, new_request, simple_request
+from ._typing import (
+    Algorithm, ArrayT, Booleans, Device, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, ValueT, subscriptable,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -23,7 +25,7 @@ __all__ = ["Order", "Sample", "order", "sample", "sample_padded", "sample_ragged
 
 @subscriptable
 class Sample(NamedTuple, Generic[ArrayT, IndexT, ValueT]):
-    """What ``sample(..., return_distances=True)`` returns.
+    """Indices, distances and covering radius of a sample, as of ``sample(..., return_distances=True)``.
 
     All three are constants to PyTorch: they have no derivative.
 
@@ -45,13 +47,13 @@ class Sample(NamedTuple, Generic[ArrayT, IndexT, ValueT]):
 
     @property
     def squared(self) -> Literal[False]:
-        """Whether the distances are squared: those of samples never are."""
+        """False: distances of samples are plain."""
         return False
 
 
 @subscriptable
 class Order(NamedTuple, Generic[ArrayT, IndexT]):
-    """What ``order`` returns.
+    """All rows of a cloud, farthest first, and their spacings, as of ``order``.
 
     Attributes
     ----------
@@ -64,6 +66,11 @@ class Order(NamedTuple, Generic[ArrayT, IndexT]):
 
     indices: IndexT
     spacings: ArrayT
+
+    @property
+    def squared(self) -> Literal[False]:
+        """False: spacings are plain distances."""
+        return False
 
 
 # NumPy arrays, and what is no array of a library, give arrays of NumPy.
@@ -100,6 +107,7 @@ def sample(
     algorithm: Algorithm = "auto",
     seed: Seed | None = None,
     threads: int | None = None,
+    device: Device = None,
     out: Any = None,
     return_distances: bool = False,
     on_bad: OnBad = "error",
@@ -120,8 +128,8 @@ def sample(
         ``__cuda_array_interface__``, rows in a list, or what ``farpoint.read`` returns. Arrays are read
         in place, strided ones too; copied are only batches on a GPU whose clouds overlap or leave gaps,
         masked arrays (``numpy.ma``), where a masked value counts as NaN, and arrays in the other order of bytes.
-        float16, and bfloat16 of tensors, is converted to float32 without loss, and distances are float32. Lists of
-        whole numbers are float64; arrays of them are refused.
+        float16, and bfloat16 of tensors, is converted to float32 without loss, and distances are float32. Integers
+        of NumPy and in lists are converted to float64.
     count : int, optional
         Number of samples per cloud. Give one of count, ratio and spacing.
     ratio : float, optional
@@ -148,13 +156,16 @@ def sample(
         On the CPU "auto", "reference", "naive", "radius", "tree", "peak" or "quick"; on a GPU "auto",
         "naive", "radius", "persistent", "peak" or "quick". Options follow a colon, as in
         ``"radius:nvox=24"``.
-        All give the same indices. For approximate samplers see ``sample_approximate``.
+        All give the same indices. For approximate samplers see ``sample_grid``.
     seed : int or torch.Generator, optional
         Start at a random point instead (0 to 2**64 - 1), the same on every machine. Each cloud of a batch draws its
         own, by its place in the batch, and the first what it draws alone; under ``torch.vmap`` clouds are those of
         one batch. Or a ``torch.Generator``, from which a seed is drawn, and which is waited for if it is on a GPU.
     threads : int, optional
-        Number of threads on the CPU; all cores unless set.
+        Number of threads on the CPU; all cores unless set (``set_num_threads``).
+    device : str, int or torch.device, optional
+        "cuda", "cuda:1" or a number: this GPU samples points that are in host memory ("cpu": the CPU). Unless set, points are sampled
+        where they are.
     out : array of int64, optional
         Where the indices are written: of the result's shape and library, on its device.
     return_distances : bool, optional
@@ -187,7 +198,7 @@ def sample(
     See Also
     --------
     order : A whole cloud, farthest first.
-    sample_approximate : Samplers whose result is not the farthest point sample.
+    sample_grid, sample_npdu, sample_fastpoint : Samplers whose result is not the farthest point sample.
 
     Notes
     -----
@@ -211,7 +222,7 @@ def sample(
     array([1, 4])
     """
     request = None
-    usual = spacing is seed is out is rows is mask is None and (start is None or start is FIRST)
+    usual = spacing is seed is out is rows is mask is device is None and (start is None or start is FIRST)
     if usual and on_bad == "error" and not progress:
         request = simple_request(count, ratio, algorithm, threads, return_distances)
         if request is not None and lengths is not None:
@@ -221,7 +232,10 @@ def sample(
             count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances, on_bad,
             progress, rows, mask,
         )
-    found = library_of(points).sample(points, request)
+    library = library_of(points)
+    if device is not None:
+        request = request._replace(gpu=gpu_for(points, library, device))
+    found = library.sample(points, request)
     return Sample(*found) if return_distances else found[0]
 
 
@@ -241,6 +255,7 @@ def order(
     algorithm: Algorithm = "auto",
     seed: Seed | None = None,
     threads: int | None = None,
+    device: Device = None,
     on_bad: OnBad = "error",
     progress: bool = False,
 ) -> Order[Any, Any]:
@@ -250,7 +265,7 @@ def order(
     ----------
     points : array, (N, D) or (B, N, D)
         As for ``sample``.
-    start, lengths, rows, mask, algorithm, seed, threads, on_bad, progress : optional
+    start, lengths, rows, mask, algorithm, seed, threads, device, on_bad, progress : optional
         As for ``sample``.
 
     Returns
@@ -278,7 +293,7 @@ def order(
     """
     found: Any = sample(
         points, ratio=1.0, start=start, lengths=lengths, rows=rows, mask=mask, algorithm=algorithm, seed=seed,
-        threads=threads, return_distances=True, on_bad=on_bad, progress=progress,
+        threads=threads, device=device, return_distances=True, on_bad=on_bad, progress=progress,
     )
     return Order(found.indices, found.distances)
 

@@ -4,10 +4,12 @@ use super::answer::Answer;
 use super::selection::Selection;
 use super::{amount, cloud_seed, job, start_of};
 use crate::arrays::{View, about, cut, in_precision};
-use crate::{error, watch};
+use crate::error::{self, cuda as failed};
+use crate::watch;
 use farpoint::{
     Amount, BadRows, Cpu, Device, Error, Observer, Points, Sample, Sampler, Scalar, Start,
 };
+use farpoint_cuda::{CudaScalar, Gpu};
 use numpy::{
     Element, PyArrayDyn, PyArrayMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods,
 };
@@ -24,6 +26,8 @@ struct Request<'py> {
     /// The job of every cloud, where nothing below differs.
     job: Sampler,
     cpu: Cpu,
+    /// Number of the GPU that samples instead of the CPU.
+    gpu: Option<usize>,
     /// Rows of each cloud that count.
     lengths: Option<Vec<usize>>,
     /// Samples of each cloud, instead of the amount.
@@ -37,7 +41,7 @@ struct Request<'py> {
 /// Samples a cloud `(n, d)` or a batch `(b, n, d)`: indices, distances and covering radii.
 #[pyfunction]
 #[pyo3(signature = (points, count, ratio, spacing, starts, seed, lengths, counts, algorithm,
-                    threads, skip_bad, distances, out, callback, selected = None))]
+                    threads, skip_bad, distances, out, callback, selected = None, gpu = None))]
 #[expect(clippy::too_many_arguments, reason = "reading a record would take longer than the call")]
 fn sample<'py>(
     points: &Bound<'py, PyUntypedArray>,
@@ -55,13 +59,14 @@ fn sample<'py>(
     out: Option<Bound<'py, PyAny>>,
     callback: Option<Py<PyAny>>,
     selected: Option<Bound<'py, PyUntypedArray>>,
+    gpu: Option<usize>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let bad_rows = if skip_bad { BadRows::Skip } else { BadRows::Error };
     let job = job(amount(count, ratio, spacing), algorithm)?
         .bad_rows(bad_rows)
         .start(seed.map_or(Start::First, Start::Random));
     let (cpu, answer) = (watch::cpu(threads), Answer { distances, out });
-    let request = Request { job, cpu, lengths, counts, starts, answer, callback };
+    let request = Request { job, cpu, gpu, lengths, counts, starts, answer, callback };
     match selected {
         None => in_precision!(points, |array| request.run(array)),
         Some(selected) => {
@@ -72,7 +77,7 @@ fn sample<'py>(
 }
 
 impl<'py> Request<'py> {
-    fn run<T: Scalar + Element>(
+    fn run<T: CudaScalar + Element>(
         self,
         array: &Bound<'py, PyArrayDyn<T>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
@@ -87,7 +92,7 @@ impl<'py> Request<'py> {
     }
 
     /// Some rows of a cloud, or of each cloud of a batch.
-    fn run_selected<T: Scalar + Element>(
+    fn run_selected<T: CudaScalar + Element>(
         self,
         array: &Bound<'py, PyArrayDyn<T>>,
         selection: &Selection<'_>,
@@ -106,12 +111,17 @@ impl<'py> Request<'py> {
         self.answer.batch(array.py(), &samples, width)
     }
 
-    fn one<T: Scalar + Element, P: Points<T> + ?Sized>(
+    fn one<T: CudaScalar + Element, P: Points<T> + ?Sized>(
         self,
         array: &Bound<'py, PyArrayDyn<T>>,
         cloud: &P,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let (py, job) = (array.py(), self.job_of(0, cloud.len(), false)?);
+        if let Some(number) = self.gpu {
+            let sample = py.detach(|| Gpu::new(number)?.sample(&job, cloud, None));
+            let sample = sample.map_err(|error| failed(error, &about(array.as_untyped())))?;
+            return self.answer.one(py, sample);
+        }
         let long = watch::is_long([(cloud.len(), self.most(cloud.len()))]);
         let run = |observer: Option<Observer<'_>>| self.cpu.sample(&job, cloud, observer);
         let sample = watch::run(py, long, self.callback.as_ref(), run)?;
@@ -119,7 +129,7 @@ impl<'py> Request<'py> {
         self.answer.one(py, sample)
     }
 
-    fn batch<T: Scalar + Element>(
+    fn batch<T: CudaScalar + Element>(
         self,
         array: &Bound<'py, PyArrayDyn<T>>,
         clouds: &[View<'_, T>],
@@ -137,7 +147,7 @@ impl<'py> Request<'py> {
     }
 
     /// A sample of each cloud of a batch; those that are parts of a cloud give what they have.
-    fn each<T: Scalar + Element, P: Points<T>>(
+    fn each<T: CudaScalar + Element, P: Points<T>>(
         &self,
         array: &Bound<'py, PyArrayDyn<T>>,
         clouds: &[P],
@@ -149,6 +159,10 @@ impl<'py> Request<'py> {
         }
         let job = |(k, cloud): (usize, &P)| self.job_of(k, cloud.len(), parts);
         let jobs: Vec<_> = clouds.iter().enumerate().map(job).collect::<PyResult<_>>()?;
+        if let Some(number) = self.gpu {
+            let samples = array.py().detach(|| Gpu::new(number)?.sample_batch(&jobs, clouds, None));
+            return samples.map_err(|error| failed(error, &about(array.as_untyped())));
+        }
         let samples = each(array.py(), &self.cpu, &jobs, clouds)?;
         samples.map_err(|error| error::sampling(error, &about(array.as_untyped())))
     }

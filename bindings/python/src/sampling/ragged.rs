@@ -3,8 +3,8 @@
 use super::host::each;
 use super::{job, start_of};
 use crate::arrays::{View, about, clouds, in_precision, indices};
-use crate::error;
-use farpoint::{Amount, Cpu, Sampler, Scalar};
+use crate::{error, watch};
+use farpoint::{Amount, Sampler, Scalar};
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyUntypedArray, PyUntypedArrayMethods,
@@ -66,8 +66,8 @@ impl Ragged<'_> {
         let clouds: Vec<_> = self.offsets.windows(2).map(part).collect();
         let triples: Option<Vec<_>> = clouds.iter().map(View::triples).collect();
         let samples = match &triples {
-            Some(triples) => each(array.py(), &Cpu::new(), &jobs, triples)?,
-            None => each(array.py(), &Cpu::new(), &jobs, &clouds)?,
+            Some(triples) => each(array.py(), &watch::cpu(None), &jobs, triples)?,
+            None => each(array.py(), &watch::cpu(None), &jobs, &clouds)?,
         };
         let samples = samples.map_err(|error| error::without_skipping(error, &about))?;
         let of_array = |(k, sample): (usize, &farpoint::Sample<T>)| {

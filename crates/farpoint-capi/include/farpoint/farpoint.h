@@ -15,9 +15,8 @@
  *     fprintf(stderr, "%s\n", farpoint_last_error());
  *     return 1;
  * }
- * const size_t *indices = farpoint_sample_result_indices(sample);
- * size_t chosen = farpoint_sample_result_count(sample);
- * ...
+ * farpoint_sample_view view = farpoint_sample_result_view(sample);
+ * for (size_t k = 0; k < view.count; k++) { ... view.indices[k] ... }
  * farpoint_sample_result_free(sample);
  * @endcode
  *
@@ -43,9 +42,9 @@
 #include <stdint.h>
 
 /**
- * The index where there is no neighbor.
+ * The index where there is no neighbor, in all searches.
  */
-#define FARPOINT_NONE SIZE_MAX
+#define FARPOINT_NONE UINT32_MAX
 
 /**
  * The major version that this header belongs to.
@@ -63,246 +62,421 @@
 #define FARPOINT_VERSION_PATCH 0
 
 /**
- * Status: the call did what it was asked for.
- */
-#define FARPOINT_OK 0
-
-/**
- * Status: an argument, an option, or the size of a cloud is wrong; nothing was done.
- */
-#define FARPOINT_INVALID_ARGUMENT 1
-
-/**
- * Status: rows hold NaN or infinity. Remove them, or set `bad_rows` to FARPOINT_BAD_ROWS_SKIP.
- */
-#define FARPOINT_BAD_ROWS 2
-
-/**
- * Status: the progress callback canceled the call; there is no result.
- */
-#define FARPOINT_CANCELED 3
-
-/**
- * Status: not enough memory. Where the host has too little, the process ends instead, as it does
- * wherever Rust allocates; what is refused here is what is known beforehand, and memory of a GPU.
- */
-#define FARPOINT_OUT_OF_MEMORY 4
-
-/**
- * Status: what was asked for is not there: no such GPU, no driver, an instruction set that this
- * processor does not have, a library that was built without CUDA.
- */
-#define FARPOINT_UNAVAILABLE 5
-
-/**
- * Status: a GPU failed while it worked; the text says whether to call again.
- */
-#define FARPOINT_DEVICE_FAILED 6
-
-/**
- * Status: an error in farpoint itself; please report the text. The library can still be used.
- */
-#define FARPOINT_INTERNAL 7
-
-/**
- * Scalar type: `float`, 32 bits.
- */
-#define FARPOINT_FLOAT32 0
-
-/**
- * Scalar type: `double`, 64 bits.
- */
-#define FARPOINT_FLOAT64 1
-
-/**
  * Flag of farpoint_points: the bytes of each coordinate are in the order that is not this
  * machine's.
  */
 #define FARPOINT_BYTE_SWAPPED 1
 
 /**
- * Device: the processor.
+ * The type of coordinates.
  */
-#define FARPOINT_CPU 0
+enum farpoint_scalar
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * `float`, 32 bits.
+     */
+    FARPOINT_FLOAT32 = 0,
+    /**
+     * `double`, 64 bits.
+     */
+    FARPOINT_FLOAT64 = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_scalar farpoint_scalar;
+#else
+typedef int32_t farpoint_scalar;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Device: the GPU of NVIDIA with the number `device_number`.
+ * How a call ended.
  */
-#define FARPOINT_CUDA 1
+enum farpoint_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The call did what it was asked for.
+     */
+    FARPOINT_OK = 0,
+    /**
+     * An argument, an option, or the size of a cloud is wrong; nothing was done.
+     */
+    FARPOINT_INVALID_ARGUMENT = 1,
+    /**
+     * Rows hold NaN or infinity. Remove them, or set `bad_rows` to FARPOINT_BAD_ROWS_SKIP.
+     */
+    FARPOINT_BAD_ROWS = 2,
+    /**
+     * The progress callback canceled the call; there is no result.
+     */
+    FARPOINT_CANCELED = 3,
+    /**
+     * Not enough memory. Where the host has too little, the process ends instead, as it does
+     * wherever Rust allocates; what is refused here is what is known beforehand, and memory of a
+     * GPU.
+     */
+    FARPOINT_OUT_OF_MEMORY = 4,
+    /**
+     * What was asked for is not there: no such GPU, no driver, an instruction set that this
+     * processor does not have, a library that was built without CUDA.
+     */
+    FARPOINT_UNAVAILABLE = 5,
+    /**
+     * A GPU failed while it worked; the text says whether to call again.
+     */
+    FARPOINT_DEVICE_FAILED = 6,
+    /**
+     * An error in farpoint itself; please report the text. The library can still be used.
+     */
+    FARPOINT_INTERNAL = 7,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_status farpoint_status;
+#else
+typedef int32_t farpoint_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Instruction set: the best of this processor.
+ * Where the work is done.
  */
-#define FARPOINT_INSTRUCTIONS_BEST 0
+enum farpoint_device
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The processor.
+     */
+    FARPOINT_CPU = 0,
+    /**
+     * The GPU of NVIDIA with the number `device_number`.
+     */
+    FARPOINT_CUDA = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_device farpoint_device;
+#else
+typedef int32_t farpoint_device;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Instruction set: what every processor of this kind has.
+ * The vector instructions that are used. They never change a result.
  */
-#define FARPOINT_INSTRUCTIONS_PORTABLE 1
+enum farpoint_instruction_set
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The best of this processor.
+     */
+    FARPOINT_INSTRUCTIONS_BEST = 0,
+    /**
+     * What every processor of this kind has.
+     */
+    FARPOINT_INSTRUCTIONS_PORTABLE = 1,
+    /**
+     * AVX2.
+     */
+    FARPOINT_INSTRUCTIONS_AVX2 = 2,
+    /**
+     * AVX-512 (F, BW, DQ, VL).
+     */
+    FARPOINT_INSTRUCTIONS_AVX512 = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_instruction_set farpoint_instruction_set;
+#else
+typedef int32_t farpoint_instruction_set;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Instruction set: AVX2.
+ * What becomes of rows with NaN or infinity.
  */
-#define FARPOINT_INSTRUCTIONS_AVX2 2
+enum farpoint_bad_rows
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Rows with NaN or infinity are an error, FARPOINT_BAD_ROWS.
+     */
+    FARPOINT_BAD_ROWS_ERROR = 0,
+    /**
+     * Rows with NaN or infinity are left out and counted; indices still count all rows.
+     */
+    FARPOINT_BAD_ROWS_SKIP = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_bad_rows farpoint_bad_rows;
+#else
+typedef int32_t farpoint_bad_rows;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Instruction set: AVX-512 (F, BW, DQ, VL).
+ * How many samples are wanted.
  */
-#define FARPOINT_INSTRUCTIONS_AVX512 3
+enum farpoint_amount
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * `count` samples, at least 1.
+     */
+    FARPOINT_COUNT = 0,
+    /**
+     * `ceil(ratio * points)` samples, for a `ratio` above 0 and up to 1.
+     */
+    FARPOINT_RATIO = 1,
+    /**
+     * As many samples as it takes until every point is within `spacing` of one. Exact sampling
+     * only.
+     */
+    FARPOINT_SPACING = 2,
+    /**
+     * All points; by exact sampling in farthest-first order, of which every prefix is a sample.
+     */
+    FARPOINT_ALL = 3,
+    /**
+     * One point per occupied cell of a grid of cells of the size `cell`. FARPOINT_METHOD_GRID and
+     * farpoint_centroids() only.
+     */
+    FARPOINT_CELL = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_amount farpoint_amount;
+#else
+typedef int32_t farpoint_amount;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Bad rows: rows with NaN or infinity are an error, FARPOINT_BAD_ROWS.
+ * How points are chosen that are not the farthest point sample.
  */
-#define FARPOINT_BAD_ROWS_ERROR 0
+enum farpoint_approximate_method
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Points drawn without replacement, all equally likely.
+     */
+    FARPOINT_METHOD_RANDOM = 0,
+    /**
+     * One point of each occupied cell of a cubic grid.
+     */
+    FARPOINT_METHOD_GRID = 1,
+    /**
+     * Points at even steps along a Morton curve.
+     */
+    FARPOINT_METHOD_MORTON = 2,
+    /**
+     * Farthest point sampling that updates a window around each sample only.
+     */
+    FARPOINT_METHOD_NPDU = 3,
+    /**
+     * FastPoint, which predicts the distances of later samples from the first.
+     */
+    FARPOINT_METHOD_FASTPOINT = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_approximate_method farpoint_approximate_method;
+#else
+typedef int32_t farpoint_approximate_method;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Bad rows: rows with NaN or infinity are left out and counted; indices still count all rows.
+ * Which point of a cell is kept.
  */
-#define FARPOINT_BAD_ROWS_SKIP 1
+enum farpoint_keep
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The nearest to its center.
+     */
+    FARPOINT_KEEP_CENTER = 0,
+    /**
+     * The one of lowest index.
+     */
+    FARPOINT_KEEP_FIRST = 1,
+    /**
+     * A random one, drawn by `method_seed`.
+     */
+    FARPOINT_KEEP_RANDOM = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_keep farpoint_keep;
+#else
+typedef int32_t farpoint_keep;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Amount: `count` samples.
+ * In which order windows lie.
  */
-#define FARPOINT_COUNT 0
+enum farpoint_window_order
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * That of the input, good for scans as they are recorded.
+     */
+    FARPOINT_WINDOW_INPUT = 0,
+    /**
+     * Along a Morton curve.
+     */
+    FARPOINT_WINDOW_MORTON = 1,
+    /**
+     * None; a window is the nearest neighbors in space.
+     */
+    FARPOINT_WINDOW_NEIGHBORS = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_window_order farpoint_window_order;
+#else
+typedef int32_t farpoint_window_order;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Amount: `ceil(ratio * points)` samples, for a `ratio` of 0 to 1.
+ * How FastPoint predicts.
  */
-#define FARPOINT_RATIO 1
+enum farpoint_estimator
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * A small network.
+     */
+    FARPOINT_ESTIMATOR_NETWORK = 0,
+    /**
+     * A fitted curve.
+     */
+    FARPOINT_ESTIMATOR_FIT = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_estimator farpoint_estimator;
+#else
+typedef int32_t farpoint_estimator;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Amount: as many samples as it takes until every point is within `spacing` of one. Exact sampling
- * only.
+ * How neighbors are found. It never changes a result.
  */
-#define FARPOINT_SPACING 2
+enum farpoint_search_method
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The fastest for the input at hand.
+     */
+    FARPOINT_SEARCH_AUTO = 0,
+    /**
+     * The obvious loop that everything is compared with. CPU only.
+     */
+    FARPOINT_SEARCH_REFERENCE = 1,
+    /**
+     * All pairs, each measured by the rule alone. CUDA only.
+     */
+    FARPOINT_SEARCH_PLAIN = 2,
+    /**
+     * All pairs, by vectors.
+     */
+    FARPOINT_SEARCH_BRUTE = 3,
+    /**
+     * Through trees.
+     */
+    FARPOINT_SEARCH_TREE = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_search_method farpoint_search_method;
+#else
+typedef int32_t farpoint_search_method;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Amount: all points; by exact sampling in farthest-first order, of which every prefix is a sample.
+ * Which points are neighbors of a point.
  */
-#define FARPOINT_ALL 3
+enum farpoint_search_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The `k` nearest, wherever they are.
+     */
+    FARPOINT_NEAREST = 0,
+    /**
+     * Those within `radius`.
+     */
+    FARPOINT_BALL = 1,
+    /**
+     * Those within `radius`, which (as the other radii) is compared with distances as they are
+     * computed: squared with norm 2.
+     */
+    FARPOINT_RAW_BALL = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_search_kind farpoint_search_kind;
+#else
+typedef int32_t farpoint_search_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
- * Amount: one point per occupied cell of a grid of cells of the size `cell`. FARPOINT_METHOD_GRID
- * and farpoint_centroids() only.
+ * Which neighbors in a ball are kept if there are more than `k`, and in which order.
  */
-#define FARPOINT_CELL 4
-
-/**
- * Approximate method: points drawn without replacement, all equally likely.
- */
-#define FARPOINT_METHOD_RANDOM 0
-
-/**
- * Approximate method: one point of each occupied cell of a cubic grid.
- */
-#define FARPOINT_METHOD_GRID 1
-
-/**
- * Approximate method: points at even steps along a Morton curve.
- */
-#define FARPOINT_METHOD_MORTON 2
-
-/**
- * Approximate method: farthest point sampling that updates a window around each sample only.
- */
-#define FARPOINT_METHOD_NPDU 3
-
-/**
- * Approximate method: FastPoint, which predicts the distances of later samples from the first.
- */
-#define FARPOINT_METHOD_FASTPOINT 4
-
-/**
- * Which point of a cell is kept: the nearest to its center.
- */
-#define FARPOINT_KEEP_CENTER 0
-
-/**
- * Which point of a cell is kept: the one of lowest index.
- */
-#define FARPOINT_KEEP_FIRST 1
-
-/**
- * Which point of a cell is kept: a random one, drawn by `method_seed`.
- */
-#define FARPOINT_KEEP_RANDOM 2
-
-/**
- * Order of windows: that of the input, good for scans as they are recorded.
- */
-#define FARPOINT_WINDOW_INPUT 0
-
-/**
- * Order of windows: along a Morton curve.
- */
-#define FARPOINT_WINDOW_MORTON 1
-
-/**
- * Order of windows: none; a window is the nearest neighbors in space.
- */
-#define FARPOINT_WINDOW_NEIGHBORS 2
-
-/**
- * Estimator of FastPoint: a small network.
- */
-#define FARPOINT_ESTIMATOR_NETWORK 0
-
-/**
- * Estimator of FastPoint: a fitted curve.
- */
-#define FARPOINT_ESTIMATOR_FIT 1
-
-/**
- * Search method: the fastest for the input at hand.
- */
-#define FARPOINT_SEARCH_AUTO 0
-
-/**
- * Search method: the obvious loop that everything is compared with. CPU only.
- */
-#define FARPOINT_SEARCH_REFERENCE 1
-
-/**
- * Search method: all pairs, each measured by the rule alone. CUDA only.
- */
-#define FARPOINT_SEARCH_PLAIN 2
-
-/**
- * Search method: all pairs, by vectors.
- */
-#define FARPOINT_SEARCH_BRUTE 3
-
-/**
- * Search method: through trees.
- */
-#define FARPOINT_SEARCH_TREE 4
-
-/**
- * Which neighbors: the `k` nearest, wherever they are.
- */
-#define FARPOINT_NEAREST 0
-
-/**
- * Which neighbors: those within `radius`.
- */
-#define FARPOINT_BALL 1
-
-/**
- * Which neighbors: those within `radius`, which (as the other radii) is compared with distances as
- * they are computed: squared with norm 2.
- */
-#define FARPOINT_RAW_BALL 2
-
-/**
- * Which neighbors in a ball are kept if there are more than `k`, and in which order: those of
- * lowest index.
- */
-#define FARPOINT_BY_INDEX 0
-
-/**
- * Which neighbors in a ball are kept if there are more than `k`, and in which order: the nearest.
- */
-#define FARPOINT_BY_DISTANCE 1
+enum farpoint_ball_order
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Those of lowest index.
+     */
+    FARPOINT_BY_INDEX = 0,
+    /**
+     * The nearest.
+     */
+    FARPOINT_BY_DISTANCE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_ball_order farpoint_ball_order;
+#else
+typedef int32_t farpoint_ball_order;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
  * An approximate sample, which is not the farthest point sample.
@@ -337,6 +511,14 @@ typedef struct farpoint_chamfer_result farpoint_chamfer_result;
 typedef struct farpoint_gradients_result farpoint_gradients_result;
 
 /**
+ * A cloud with the tree by which the CPU searches it, for one that is searched more than once.
+ *
+ * Made by farpoint_index_build(), freed by farpoint_index_free(). It has a copy of the points. It
+ * never changes, so any number of threads may search it at a time.
+ */
+typedef struct farpoint_index farpoint_index;
+
+/**
  * For each point of a cloud its nearest of another.
  *
  * Made by farpoint_nearest() and farpoint_nearest_batch() and freed by
@@ -357,8 +539,7 @@ typedef struct farpoint_neighbors_result farpoint_neighbors_result;
  * A sample: indices in order of choice, and how far each was from those before it.
  *
  * Made by farpoint_sample() and farpoint_sample_batch(), freed by farpoint_sample_result_free(). It
- * never changes, so any number of threads may read it at a time. What its functions point to is
- * valid until it is freed.
+ * never changes, so any number of threads may read it at a time.
  */
 typedef struct farpoint_sample_result farpoint_sample_result;
 
@@ -425,11 +606,17 @@ typedef struct farpoint_points {
     /**
      * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
      */
-    int32_t scalar;
+    farpoint_scalar scalar;
     /**
      * 0 or FARPOINT_BYTE_SWAPPED.
      */
     uint32_t flags;
+    /**
+     * The index that the points are those of, if farpoint_index_points() made this description: of
+     * the other members only `count`, `dimensions` and `scalar` are then looked at, and must be the
+     * index's. NULL for coordinates in memory.
+     */
+    const struct farpoint_index *index;
 } farpoint_points;
 
 /**
@@ -469,7 +656,57 @@ typedef struct farpoint_progress {
 typedef int32_t (*farpoint_progress_callback)(void *user, const struct farpoint_progress *progress);
 
 /**
- * What is asked of exact sampling. All zero but `size`: 0 samples.
+ * How a call is run: what `run` of the other options structures points to, where NULL means the
+ * defaults.
+ *
+ * Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
+ *
+ * @code
+ * farpoint_run_options run = {0};
+ * run.size = sizeof run;
+ * run.threads = 1;
+ * options.run = &run;
+ * @endcode
+ */
+typedef struct farpoint_run_options {
+    /**
+     * `sizeof(farpoint_run_options)`: tells the library which members there are.
+     */
+    size_t size;
+    /**
+     * Threads to work on. 0: those of one pool for the whole process, one per core, which starts
+     * when it is first needed. 1: the calling thread alone; no thread is ever started.
+     */
+    size_t threads;
+    /**
+     * FARPOINT_CPU or FARPOINT_CUDA.
+     */
+    farpoint_device device;
+    /**
+     * Which GPU, from 0; 0 for the CPU.
+     */
+    int32_t device_number;
+    /**
+     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+     */
+    farpoint_instruction_set instruction_set;
+    /**
+     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+     */
+    farpoint_bad_rows bad_rows;
+    /**
+     * Called now and then; may cancel. NULL if nobody listens.
+     */
+    farpoint_progress_callback progress;
+    /**
+     * Passed to `progress`.
+     */
+    void *user;
+} farpoint_run_options;
+
+/**
+ * What is asked of exact sampling. How many samples must be set: a `count` or `ratio` of 0 is
+ * FARPOINT_INVALID_ARGUMENT, as nobody asks for none on purpose.
  *
  * @code
  * farpoint_sample_options options = {0};
@@ -483,47 +720,23 @@ typedef struct farpoint_sample_options {
      */
     size_t size;
     /**
-     * Threads to work on: see farpoint_run_options.
+     * How the call is run. NULL: on all threads of the CPU, with the defaults.
      */
-    size_t threads;
-    /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
-     */
-    int32_t device;
-    /**
-     * Which GPU, from 0; 0 for the CPU.
-     */
-    int32_t device_number;
-    /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-     */
-    int32_t instruction_set;
-    /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-     */
-    int32_t bad_rows;
-    /**
-     * Called now and then; may cancel. NULL if nobody listens.
-     */
-    farpoint_progress_callback progress;
-    /**
-     * Passed to `progress`.
-     */
-    void *user;
+    const struct farpoint_run_options *run;
     /**
      * How many samples: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
      */
-    int32_t amount;
+    farpoint_amount amount;
     /**
      * Not 0 to start at a point drawn by `seed`, the same on every machine.
      */
     int32_t random_start;
     /**
-     * Samples, with FARPOINT_COUNT.
+     * Samples, at least 1, with FARPOINT_COUNT.
      */
     size_t count;
     /**
-     * Share of the points, with FARPOINT_RATIO.
+     * Share of the points, above 0 and up to 1, with FARPOINT_RATIO.
      */
     double ratio;
     /**
@@ -565,7 +778,44 @@ typedef struct farpoint_sample_options {
 } farpoint_sample_options;
 
 /**
- * What is asked of an approximate sampler. All zero but `size`: 0 points, drawn at random.
+ * What a sample has. Addresses are valid until it is freed.
+ */
+typedef struct farpoint_sample_view {
+    /**
+     * Number of samples.
+     */
+    size_t count;
+    /**
+     * Rows of the cloud in order of choice, all different: `count` of them.
+     */
+    const size_t *indices;
+    /**
+     * The squared distance of each sample to the nearest one before it; infinite for those that the
+     * sampling was started from. NULL if the points were not `float`.
+     */
+    const float *squared_distances_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *squared_distances_f64;
+    /**
+     * The largest distance of any point to its nearest sample, in the unit of the coordinates;
+     * infinite if nothing was chosen.
+     */
+    double covering_radius;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+    /**
+     * The algorithm that ran, with its options, as text.
+     */
+    const char *algorithm;
+} farpoint_sample_view;
+
+/**
+ * What is asked of an approximate sampler. How many points must be set: a `count` or `ratio` of 0 is
+ * FARPOINT_INVALID_ARGUMENT.
  */
 typedef struct farpoint_approximate_options {
     /**
@@ -573,47 +823,23 @@ typedef struct farpoint_approximate_options {
      */
     size_t size;
     /**
-     * Threads to work on: see farpoint_run_options.
+     * How the call is run. NULL: on all threads of the CPU, with the defaults.
      */
-    size_t threads;
-    /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
-     */
-    int32_t device;
-    /**
-     * Which GPU, from 0; 0 for the CPU.
-     */
-    int32_t device_number;
-    /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-     */
-    int32_t instruction_set;
-    /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-     */
-    int32_t bad_rows;
-    /**
-     * Called now and then; may cancel. NULL if nobody listens.
-     */
-    farpoint_progress_callback progress;
-    /**
-     * Passed to `progress`.
-     */
-    void *user;
+    const struct farpoint_run_options *run;
     /**
      * FARPOINT_METHOD_RANDOM or another.
      */
-    int32_t method;
+    farpoint_approximate_method method;
     /**
      * How many points: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
      */
-    int32_t amount;
+    farpoint_amount amount;
     /**
-     * Points, with FARPOINT_COUNT.
+     * Points, at least 1, with FARPOINT_COUNT.
      */
     size_t count;
     /**
-     * Share of the points, with FARPOINT_RATIO.
+     * Share of the points, above 0 and up to 1, with FARPOINT_RATIO.
      */
     double ratio;
     /**
@@ -644,15 +870,15 @@ typedef struct farpoint_approximate_options {
     /**
      * Which point of a cell FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
      */
-    int32_t keep;
+    farpoint_keep keep;
     /**
      * In which order the windows of FARPOINT_METHOD_NPDU lie: FARPOINT_WINDOW_INPUT or another.
      */
-    int32_t window_order;
+    farpoint_window_order window_order;
     /**
      * How FARPOINT_METHOD_FASTPOINT predicts: FARPOINT_ESTIMATOR_NETWORK or another.
      */
-    int32_t estimator;
+    farpoint_estimator estimator;
     /**
      * Points of a window of FARPOINT_METHOD_NPDU; 0: 16 times the points per sample.
      */
@@ -680,6 +906,65 @@ typedef struct farpoint_approximate_options {
 } farpoint_approximate_options;
 
 /**
+ * What an approximate sample has. Addresses are valid until it is freed.
+ */
+typedef struct farpoint_approximate_view {
+    /**
+     * Number of samples.
+     */
+    size_t count;
+    /**
+     * Rows of the cloud, all different, `count` of them: in order of choice, along the curve
+     * (FARPOINT_METHOD_MORTON), or rising (FARPOINT_METHOD_GRID).
+     */
+    const size_t *indices;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+    /**
+     * The size of a cell of FARPOINT_METHOD_GRID: 0 if every distinct position had to be kept; NaN
+     * for other methods.
+     */
+    double cell;
+    /**
+     * The largest distance of any point to its nearest sample, where the method knows it
+     * (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() finds it for all.
+     */
+    double covering_radius;
+} farpoint_approximate_view;
+
+/**
+ * What centroids have. Addresses are valid until they are freed.
+ */
+typedef struct farpoint_centroids_view {
+    /**
+     * Number of centroids.
+     */
+    size_t count;
+    /**
+     * The coordinates of the centroids, without gaps; NULL if the points were not `float`.
+     */
+    const float *coordinates_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *coordinates_f64;
+    /**
+     * How many points each centroid is the mean of.
+     */
+    const uint32_t *point_counts;
+    /**
+     * The size of a cell.
+     */
+    double cell;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+} farpoint_centroids_view;
+
+/**
  * What is asked of a search for nearest points. All zero but `size`: Euclidean distances.
  */
 typedef struct farpoint_match_options {
@@ -688,33 +973,9 @@ typedef struct farpoint_match_options {
      */
     size_t size;
     /**
-     * Threads to work on: see farpoint_run_options.
+     * How the call is run. NULL: on all threads of the CPU, with the defaults.
      */
-    size_t threads;
-    /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
-     */
-    int32_t device;
-    /**
-     * Which GPU, from 0; 0 for the CPU.
-     */
-    int32_t device_number;
-    /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-     */
-    int32_t instruction_set;
-    /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-     */
-    int32_t bad_rows;
-    /**
-     * Called now and then; may cancel. NULL if nobody listens.
-     */
-    farpoint_progress_callback progress;
-    /**
-     * Passed to `progress`.
-     */
-    void *user;
+    const struct farpoint_run_options *run;
     /**
      * 2: Euclidean distances; 1: sums of absolute differences; 0: the default, 2.
      */
@@ -722,8 +983,36 @@ typedef struct farpoint_match_options {
     /**
      * FARPOINT_SEARCH_AUTO or another. Never changes a result.
      */
-    int32_t method;
+    farpoint_search_method method;
 } farpoint_match_options;
+
+/**
+ * What was found of nearest points. Addresses are valid until the result is freed.
+ */
+typedef struct farpoint_nearest_view {
+    /**
+     * Number of rows, those left out among them.
+     */
+    size_t rows;
+    /**
+     * The nearest point of each row, as a row of the other cloud, the lowest among those equally
+     * near; FARPOINT_NONE for rows that were left out.
+     */
+    const uint32_t *indices;
+    /**
+     * The distance of each row to its nearest point as it is computed: squared with norm 2. NaN for
+     * rows that were left out. NULL if the points were not `float`.
+     */
+    const float *raw_distances_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *raw_distances_f64;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+} farpoint_nearest_view;
 
 /**
  * How much of two clouds agrees: the first is what is judged, the second the truth.
@@ -753,33 +1042,9 @@ typedef struct farpoint_search_options {
      */
     size_t size;
     /**
-     * Threads to work on: see farpoint_run_options.
+     * How the call is run. NULL: on all threads of the CPU, with the defaults.
      */
-    size_t threads;
-    /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
-     */
-    int32_t device;
-    /**
-     * Which GPU, from 0; 0 for the CPU.
-     */
-    int32_t device_number;
-    /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-     */
-    int32_t instruction_set;
-    /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-     */
-    int32_t bad_rows;
-    /**
-     * Called now and then; may cancel. NULL if nobody listens.
-     */
-    farpoint_progress_callback progress;
-    /**
-     * Passed to `progress`.
-     */
-    void *user;
+    const struct farpoint_run_options *run;
     /**
      * Most neighbors of a point. farpoint_within() does not look at it.
      */
@@ -791,16 +1056,16 @@ typedef struct farpoint_search_options {
     /**
      * FARPOINT_SEARCH_AUTO or another. Never changes a result.
      */
-    int32_t method;
+    farpoint_search_method method;
     /**
      * Which neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
      */
-    int32_t kind;
+    farpoint_search_kind kind;
     /**
      * Which of a ball's neighbors are kept, in which order: FARPOINT_BY_INDEX or
      * FARPOINT_BY_DISTANCE.
      */
-    int32_t order;
+    farpoint_ball_order order;
     /**
      * Not 0: points at the very radius are neighbors, too.
      */
@@ -825,51 +1090,107 @@ typedef struct farpoint_search_options {
 } farpoint_search_options;
 
 /**
- * How a call is run. Every options structure begins with these members.
- *
- * Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
- *
- * @code
- * farpoint_run_options options = {0};
- * options.size = sizeof options;
- * options.threads = 1;
- * @endcode
+ * What was found of several neighbors. Addresses are valid until the result is freed.
  */
-typedef struct farpoint_run_options {
+typedef struct farpoint_neighbors_view {
     /**
-     * `sizeof(farpoint_run_options)`: tells the library which members there are.
+     * Number of rows, those left out among them.
      */
-    size_t size;
+    size_t rows;
     /**
-     * Threads to work on. 0: those of one pool for the whole process, one per core, which starts
-     * when it is first needed. 1: the calling thread alone; no thread is ever started.
+     * Places of a row: the `k` that was asked for.
      */
-    size_t threads;
+    size_t k;
     /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
+     * Neighbors of each row, at most `k`.
      */
-    int32_t device;
+    const uint32_t *counts;
     /**
-     * Which GPU, from 0; 0 for the CPU.
+     * The neighbors of all rows, `rows * k` rows of the other cloud: those of row `i` begin at
+     * `i * k`. FARPOINT_NONE in places without a neighbor.
      */
-    int32_t device_number;
+    const uint32_t *indices;
     /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+     * The distance of each neighbor as it is computed: squared with norm 2. Infinite in places
+     * without a neighbor. NULL if the points were not `float`.
      */
-    int32_t instruction_set;
+    const float *raw_distances_f32;
     /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+     * The same for points of type `double`; NULL if they were not.
      */
-    int32_t bad_rows;
+    const double *raw_distances_f64;
     /**
-     * Called now and then; may cancel. NULL if nobody listens.
+     * Rows that were left out because they hold NaN or infinity.
      */
-    farpoint_progress_callback progress;
+    size_t dropped;
+} farpoint_neighbors_view;
+
+/**
+ * What was found in balls. Addresses are valid until the result is freed.
+ */
+typedef struct farpoint_within_view {
     /**
-     * Passed to `progress`.
+     * Number of rows, those left out among them.
      */
-    void *user;
-} farpoint_run_options;
+    size_t rows;
+    /**
+     * Where the neighbors of each row begin, and the end of the last: `rows + 1` numbers.
+     */
+    const size_t *offsets;
+    /**
+     * Number of the neighbors of all rows.
+     */
+    size_t count;
+    /**
+     * The neighbors of all rows, as rows of the other cloud: those of row `i` are number `offsets[i]`
+     * to below `offsets[i + 1]`.
+     */
+    const uint32_t *indices;
+    /**
+     * The distance of each neighbor as it is computed: squared with norm 2. NULL if the points were
+     * not `float`.
+     */
+    const float *raw_distances_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *raw_distances_f64;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+} farpoint_within_view;
+
+/**
+ * Gradients of the coordinates of two clouds, a number per coordinate, without gaps. Addresses are
+ * valid until the result is freed.
+ */
+typedef struct farpoint_gradients_view {
+    /**
+     * Numbers of the first cloud: its points times its dimensions.
+     */
+    size_t a_count;
+    /**
+     * Those of the first cloud; NULL if the points were not `float`.
+     */
+    const float *a_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *a_f64;
+    /**
+     * Numbers of the second cloud.
+     */
+    size_t b_count;
+    /**
+     * Those of the second cloud; NULL if the points were not `float`.
+     */
+    const float *b_f32;
+    /**
+     * The same for points of type `double`; NULL if they were not.
+     */
+    const double *b_f64;
+} farpoint_gradients_view;
 
 /**
  * Distances from each sample to its nearest other sample, in the unit of the coordinates.
@@ -980,7 +1301,7 @@ typedef struct farpoint_cuda_batch {
     /**
      * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
      */
-    int32_t scalar;
+    farpoint_scalar scalar;
     /**
      * 0.
      */
@@ -1097,7 +1418,7 @@ typedef struct farpoint_cuda_pairs {
     /**
      * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
      */
-    int32_t scalar;
+    farpoint_scalar scalar;
     /**
      * 0.
      */
@@ -1160,7 +1481,7 @@ typedef struct farpoint_cuda_neighbors {
     /**
      * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
      */
-    int32_t scalar;
+    farpoint_scalar scalar;
     /**
      * 0.
      */
@@ -1203,7 +1524,7 @@ extern "C" {
 struct farpoint_points farpoint_dense(const void *data,
                                       size_t count,
                                       size_t dimensions,
-                                      int32_t scalar);
+                                      farpoint_scalar scalar);
 
 /**
  * The version of the library as text: "0.1.0".
@@ -1232,7 +1553,7 @@ const char *farpoint_last_error(void);
  * The name of a status, such as "FARPOINT_INVALID_ARGUMENT"; "unknown status" for numbers that are
  * none.
  */
-const char *farpoint_status_name(int32_t status);
+const char *farpoint_status_name(farpoint_status status);
 
 /**
  * Samples a cloud by exact farthest point sampling.
@@ -1247,9 +1568,9 @@ const char *farpoint_status_name(int32_t status);
  *                 error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_sample(struct farpoint_points points,
-                        const struct farpoint_sample_options *options,
-                        struct farpoint_sample_result **result);
+farpoint_status farpoint_sample(struct farpoint_points points,
+                                const struct farpoint_sample_options *options,
+                                struct farpoint_sample_result **result);
 
 /**
  * Samples many clouds, spread over all threads. A sample does not depend on its batch.
@@ -1258,17 +1579,17 @@ int32_t farpoint_sample(struct farpoint_points points,
  * @param cloud_count   number of clouds; 0 is fine
  * @param options       what is asked: one structure for all clouds, or an array of one per cloud,
  *                      all of one `size`. How the call is run (threads, device, progress, ...) is
- *                      taken from the first
+ *                      taken from the first; `bad_rows` from each
  * @param option_count  1 or `cloud_count`
  * @param results       `cloud_count` places, which are set to the samples, each to be freed by
  *                      farpoint_sample_result_free(); all to NULL on an error
  * @return FARPOINT_OK or another status; the text names the first cloud at fault
  */
-int32_t farpoint_sample_batch(const struct farpoint_points *clouds,
-                              size_t cloud_count,
-                              const struct farpoint_sample_options *options,
-                              size_t option_count,
-                              struct farpoint_sample_result **results);
+farpoint_status farpoint_sample_batch(const struct farpoint_points *clouds,
+                                      size_t cloud_count,
+                                      const struct farpoint_sample_options *options,
+                                      size_t option_count,
+                                      struct farpoint_sample_result **results);
 
 /**
  * Frees a sample. NULL is fine.
@@ -1276,41 +1597,9 @@ int32_t farpoint_sample_batch(const struct farpoint_points *clouds,
 void farpoint_sample_result_free(struct farpoint_sample_result *result);
 
 /**
- * Number of samples; 0 for NULL.
+ * What a sample has, lent until it is freed; all 0 for NULL, the text empty.
  */
-size_t farpoint_sample_result_count(const struct farpoint_sample_result *result);
-
-/**
- * Rows of the cloud in order of choice, all different: farpoint_sample_result_count() of them.
- */
-const size_t *farpoint_sample_result_indices(const struct farpoint_sample_result *result);
-
-/**
- * The squared distance of each sample to the nearest one before it; infinite for those that the
- * sampling was started from. NULL if the points were not `float`.
- */
-const float *farpoint_sample_result_squared_distances_f32(const struct farpoint_sample_result *result);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_sample_result_squared_distances_f64(const struct farpoint_sample_result *result);
-
-/**
- * The largest distance of any point to its nearest sample, in the unit of the coordinates: infinite
- * if nothing was chosen; NaN for NULL.
- */
-double farpoint_sample_result_covering_radius(const struct farpoint_sample_result *result);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_sample_result_dropped(const struct farpoint_sample_result *result);
-
-/**
- * The algorithm that ran, with its options, as text; "" for NULL.
- */
-const char *farpoint_sample_result_algorithm(const struct farpoint_sample_result *result);
+struct farpoint_sample_view farpoint_sample_result_view(const struct farpoint_sample_result *result);
 
 /**
  * Samples a cloud by a method that does not give the farthest point sample. The same on every run,
@@ -1322,9 +1611,9 @@ const char *farpoint_sample_result_algorithm(const struct farpoint_sample_result
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_approximate(struct farpoint_points points,
-                             const struct farpoint_approximate_options *options,
-                             struct farpoint_approximate_result **result);
+farpoint_status farpoint_approximate(struct farpoint_points points,
+                                     const struct farpoint_approximate_options *options,
+                                     struct farpoint_approximate_result **result);
 
 /**
  * The mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
@@ -1337,9 +1626,9 @@ int32_t farpoint_approximate(struct farpoint_points points,
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_centroids(struct farpoint_points points,
-                           const struct farpoint_approximate_options *options,
-                           struct farpoint_centroids_result **result);
+farpoint_status farpoint_centroids(struct farpoint_points points,
+                                   const struct farpoint_approximate_options *options,
+                                   struct farpoint_centroids_result **result);
 
 /**
  * Frees an approximate sample. NULL is fine.
@@ -1347,32 +1636,9 @@ int32_t farpoint_centroids(struct farpoint_points points,
 void farpoint_approximate_result_free(struct farpoint_approximate_result *result);
 
 /**
- * Number of samples; 0 for NULL.
+ * What an approximate sample has, lent until it is freed; all 0 for NULL.
  */
-size_t farpoint_approximate_result_count(const struct farpoint_approximate_result *result);
-
-/**
- * Rows of the cloud, all different: in order of choice, along the curve (FARPOINT_METHOD_MORTON), or
- * rising (FARPOINT_METHOD_GRID).
- */
-const size_t *farpoint_approximate_result_indices(const struct farpoint_approximate_result *result);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_approximate_result_dropped(const struct farpoint_approximate_result *result);
-
-/**
- * The size of a cell of FARPOINT_METHOD_GRID: 0 if every distinct position had to be kept; NaN for
- * other methods.
- */
-double farpoint_approximate_result_cell(const struct farpoint_approximate_result *result);
-
-/**
- * The largest distance of any point to its nearest sample, where the method knows it
- * (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() finds it for all.
- */
-double farpoint_approximate_result_covering_radius(const struct farpoint_approximate_result *result);
+struct farpoint_approximate_view farpoint_approximate_result_view(const struct farpoint_approximate_result *result);
 
 /**
  * Frees centroids. NULL is fine.
@@ -1380,34 +1646,44 @@ double farpoint_approximate_result_covering_radius(const struct farpoint_approxi
 void farpoint_centroids_result_free(struct farpoint_centroids_result *result);
 
 /**
- * Number of centroids; 0 for NULL.
+ * What centroids have, lent until they are freed; all 0 for NULL.
  */
-size_t farpoint_centroids_result_count(const struct farpoint_centroids_result *result);
+struct farpoint_centroids_view farpoint_centroids_result_view(const struct farpoint_centroids_result *result);
 
 /**
- * The coordinates of the centroids, without gaps; NULL if the points were not `float`.
+ * Builds an index.
+ *
+ * farpoint_index_points() then stands for the cloud in every call: as the cloud that is searched,
+ * the one that asks, or both, alone or in a batch. The CPU takes the tree as it is. Results are the
+ * same as without an index.
+ *
+ * @param points   the cloud, which is not needed any more after the call
+ * @param options  how the call is run; may be NULL. CPU only, without progress. Rows that `bad_rows`
+ *                 leaves out remain so in every search; indices still count all rows
+ * @param index    is set to the index, to be freed by farpoint_index_free(); to NULL on an error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-const float *farpoint_centroids_result_coordinates_f32(const struct farpoint_centroids_result *result);
+farpoint_status farpoint_index_build(struct farpoint_points points,
+                                     const struct farpoint_run_options *options,
+                                     struct farpoint_index **index);
 
 /**
- * The same for points of type `double`; NULL if they were not.
+ * The points of an index, for any call that takes points. Valid until the index is freed.
+ *
+ * @param index  the index; NULL gives a description without coordinates, which calls refuse
+ * @return the description; to be left as it is
  */
-const double *farpoint_centroids_result_coordinates_f64(const struct farpoint_centroids_result *result);
+struct farpoint_points farpoint_index_points(const struct farpoint_index *index);
 
 /**
- * How many points each centroid is the mean of.
+ * Rows that were left out because they hold NaN or infinity; 0 for NULL.
  */
-const size_t *farpoint_centroids_result_point_counts(const struct farpoint_centroids_result *result);
+size_t farpoint_index_dropped(const struct farpoint_index *index);
 
 /**
- * The size of a cell.
+ * Frees an index, of which no call may be at work. NULL is fine.
  */
-double farpoint_centroids_result_cell(const struct farpoint_centroids_result *result);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_centroids_result_dropped(const struct farpoint_centroids_result *result);
+void farpoint_index_free(struct farpoint_index *index);
 
 /**
  * For each point of `a` its nearest of `b`.
@@ -1419,10 +1695,10 @@ size_t farpoint_centroids_result_dropped(const struct farpoint_centroids_result 
  *                 error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_nearest(struct farpoint_points a,
-                         struct farpoint_points b,
-                         const struct farpoint_match_options *options,
-                         struct farpoint_nearest_result **result);
+farpoint_status farpoint_nearest(struct farpoint_points a,
+                                 struct farpoint_points b,
+                                 const struct farpoint_match_options *options,
+                                 struct farpoint_nearest_result **result);
 
 /**
  * farpoint_nearest() for many pairs of clouds, spread over all threads.
@@ -1434,11 +1710,11 @@ int32_t farpoint_nearest(struct farpoint_points a,
  * @param results     `pair_count` places, which are set to the results; all to NULL on an error
  * @return FARPOINT_OK or another status; the text names the first pair at fault
  */
-int32_t farpoint_nearest_batch(const struct farpoint_points *a,
-                               const struct farpoint_points *b,
-                               size_t pair_count,
-                               const struct farpoint_match_options *options,
-                               struct farpoint_nearest_result **results);
+farpoint_status farpoint_nearest_batch(const struct farpoint_points *a,
+                                       const struct farpoint_points *b,
+                                       size_t pair_count,
+                                       const struct farpoint_match_options *options,
+                                       struct farpoint_nearest_result **results);
 
 /**
  * Frees nearest points. NULL is fine. Not for what farpoint_chamfer_result_direction() lends.
@@ -1446,26 +1722,9 @@ int32_t farpoint_nearest_batch(const struct farpoint_points *a,
 void farpoint_nearest_result_free(struct farpoint_nearest_result *result);
 
 /**
- * Number of rows, those left out among them; 0 for NULL.
+ * What was found, lent until it is freed; all 0 for NULL.
  */
-size_t farpoint_nearest_result_count(const struct farpoint_nearest_result *result);
-
-/**
- * The nearest point of each row, as a row of the other cloud, the lowest among those equally near;
- * FARPOINT_NONE for rows that were left out.
- */
-const size_t *farpoint_nearest_result_indices(const struct farpoint_nearest_result *result);
-
-/**
- * The distance of each row to its nearest point as it is computed: squared with norm 2. NaN for rows
- * that were left out. NULL if the points were not `float`.
- */
-const float *farpoint_nearest_result_raw_distances_f32(const struct farpoint_nearest_result *result);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_nearest_result_raw_distances_f64(const struct farpoint_nearest_result *result);
+struct farpoint_nearest_view farpoint_nearest_result_view(const struct farpoint_nearest_result *result);
 
 /**
  * Mean of the raw distances: squared with norm 2, as most libraries compute one side of the Chamfer
@@ -1490,11 +1749,6 @@ double farpoint_nearest_result_share_within(const struct farpoint_nearest_result
                                             double threshold);
 
 /**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_nearest_result_dropped(const struct farpoint_nearest_result *result);
-
-/**
  * Nearest points in both directions: for each point of either cloud its nearest of the other.
  *
  * @param a        the first cloud
@@ -1504,19 +1758,19 @@ size_t farpoint_nearest_result_dropped(const struct farpoint_nearest_result *res
  *                 error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_chamfer(struct farpoint_points a,
-                         struct farpoint_points b,
-                         const struct farpoint_match_options *options,
-                         struct farpoint_chamfer_result **result);
+farpoint_status farpoint_chamfer(struct farpoint_points a,
+                                 struct farpoint_points b,
+                                 const struct farpoint_match_options *options,
+                                 struct farpoint_chamfer_result **result);
 
 /**
  * farpoint_chamfer() for many pairs of clouds, spread over all threads; as farpoint_nearest_batch().
  */
-int32_t farpoint_chamfer_batch(const struct farpoint_points *a,
-                               const struct farpoint_points *b,
-                               size_t pair_count,
-                               const struct farpoint_match_options *options,
-                               struct farpoint_chamfer_result **results);
+farpoint_status farpoint_chamfer_batch(const struct farpoint_points *a,
+                                       const struct farpoint_points *b,
+                                       size_t pair_count,
+                                       const struct farpoint_match_options *options,
+                                       struct farpoint_chamfer_result **results);
 
 /**
  * Frees a result of farpoint_chamfer(), and what it lent. NULL is fine.
@@ -1564,10 +1818,10 @@ struct farpoint_f_score farpoint_chamfer_result_f_score(const struct farpoint_ch
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_search(struct farpoint_points x,
-                        struct farpoint_points y,
-                        const struct farpoint_search_options *options,
-                        struct farpoint_neighbors_result **result);
+farpoint_status farpoint_search(struct farpoint_points x,
+                                struct farpoint_points y,
+                                const struct farpoint_search_options *options,
+                                struct farpoint_neighbors_result **result);
 
 /**
  * farpoint_search() for many pairs of clouds, spread over all threads.
@@ -1579,11 +1833,11 @@ int32_t farpoint_search(struct farpoint_points x,
  * @param results     `pair_count` places, which are set to the results; all to NULL on an error
  * @return FARPOINT_OK or another status; the text names the first pair at fault
  */
-int32_t farpoint_search_batch(const struct farpoint_points *x,
-                              const struct farpoint_points *y,
-                              size_t pair_count,
-                              const struct farpoint_search_options *options,
-                              struct farpoint_neighbors_result **results);
+farpoint_status farpoint_search_batch(const struct farpoint_points *x,
+                                      const struct farpoint_points *y,
+                                      size_t pair_count,
+                                      const struct farpoint_search_options *options,
+                                      struct farpoint_neighbors_result **results);
 
 /**
  * Frees neighbors. NULL is fine.
@@ -1591,41 +1845,9 @@ int32_t farpoint_search_batch(const struct farpoint_points *x,
 void farpoint_neighbors_result_free(struct farpoint_neighbors_result *result);
 
 /**
- * Number of rows, those left out among them; 0 for NULL.
+ * What was found, lent until it is freed; all 0 for NULL.
  */
-size_t farpoint_neighbors_result_rows(const struct farpoint_neighbors_result *result);
-
-/**
- * Places of a row: the `k` that was asked for. 0 for NULL.
- */
-size_t farpoint_neighbors_result_k(const struct farpoint_neighbors_result *result);
-
-/**
- * Neighbors of each row, at most `k`.
- */
-const size_t *farpoint_neighbors_result_counts(const struct farpoint_neighbors_result *result);
-
-/**
- * The neighbors of all rows, `rows * k` rows of the other cloud: those of row `i` begin at `i * k`.
- * FARPOINT_NONE in places without a neighbor.
- */
-const size_t *farpoint_neighbors_result_indices(const struct farpoint_neighbors_result *result);
-
-/**
- * The distance of each neighbor as it is computed: squared with norm 2. Infinite in places without a
- * neighbor. NULL if the points were not `float`.
- */
-const float *farpoint_neighbors_result_raw_distances_f32(const struct farpoint_neighbors_result *result);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_neighbors_result_raw_distances_f64(const struct farpoint_neighbors_result *result);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_neighbors_result_dropped(const struct farpoint_neighbors_result *result);
+struct farpoint_neighbors_view farpoint_neighbors_result_view(const struct farpoint_neighbors_result *result);
 
 /**
  * All points of `y` in the ball around each point of `x`, however many there are.
@@ -1637,19 +1859,19 @@ size_t farpoint_neighbors_result_dropped(const struct farpoint_neighbors_result 
  *                 an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_within(struct farpoint_points x,
-                        struct farpoint_points y,
-                        const struct farpoint_search_options *options,
-                        struct farpoint_within_result **result);
+farpoint_status farpoint_within(struct farpoint_points x,
+                                struct farpoint_points y,
+                                const struct farpoint_search_options *options,
+                                struct farpoint_within_result **result);
 
 /**
  * farpoint_within() for many pairs of clouds, spread over all threads; as farpoint_search_batch().
  */
-int32_t farpoint_within_batch(const struct farpoint_points *x,
-                              const struct farpoint_points *y,
-                              size_t pair_count,
-                              const struct farpoint_search_options *options,
-                              struct farpoint_within_result **results);
+farpoint_status farpoint_within_batch(const struct farpoint_points *x,
+                                      const struct farpoint_points *y,
+                                      size_t pair_count,
+                                      const struct farpoint_search_options *options,
+                                      struct farpoint_within_result **results);
 
 /**
  * Frees neighbors in balls. NULL is fine.
@@ -1657,36 +1879,9 @@ int32_t farpoint_within_batch(const struct farpoint_points *x,
 void farpoint_within_result_free(struct farpoint_within_result *result);
 
 /**
- * Number of rows, those left out among them; 0 for NULL.
+ * What was found, lent until it is freed; all 0 for NULL.
  */
-size_t farpoint_within_result_rows(const struct farpoint_within_result *result);
-
-/**
- * Where the neighbors of each row begin, and the end of the last: `rows + 1` numbers.
- */
-const size_t *farpoint_within_result_offsets(const struct farpoint_within_result *result);
-
-/**
- * The neighbors of all rows, as rows of the other cloud: those of row `i` are number `offsets[i]` to
- * below `offsets[i + 1]`.
- */
-const size_t *farpoint_within_result_indices(const struct farpoint_within_result *result);
-
-/**
- * The distance of each neighbor as it is computed: squared with norm 2. NULL if the points were not
- * `float`.
- */
-const float *farpoint_within_result_raw_distances_f32(const struct farpoint_within_result *result);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_within_result_raw_distances_f64(const struct farpoint_within_result *result);
-
-/**
- * Rows that were left out because they hold NaN or infinity.
- */
-size_t farpoint_within_result_dropped(const struct farpoint_within_result *result);
+struct farpoint_within_view farpoint_within_result_view(const struct farpoint_within_result *result);
 
 /**
  * The gradients of the coordinates of both clouds, from those of the raw distances.
@@ -1706,13 +1901,13 @@ size_t farpoint_within_result_dropped(const struct farpoint_within_result *resul
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_chamfer_backward(const struct farpoint_chamfer_result *found,
-                                  struct farpoint_points a,
-                                  struct farpoint_points b,
-                                  const void *grad_a,
-                                  const void *grad_b,
-                                  const struct farpoint_run_options *options,
-                                  struct farpoint_gradients_result **result);
+farpoint_status farpoint_chamfer_backward(const struct farpoint_chamfer_result *found,
+                                          struct farpoint_points a,
+                                          struct farpoint_points b,
+                                          const void *grad_a,
+                                          const void *grad_b,
+                                          const struct farpoint_run_options *options,
+                                          struct farpoint_gradients_result **result);
 
 /**
  * Frees gradients. NULL is fine.
@@ -1720,24 +1915,9 @@ int32_t farpoint_chamfer_backward(const struct farpoint_chamfer_result *found,
 void farpoint_gradients_result_free(struct farpoint_gradients_result *result);
 
 /**
- * Numbers of one cloud's gradients, its points times its dimensions: 0 for the first cloud, 1 for
- * the second. 0 for NULL or another number.
+ * What gradients there are, lent until they are freed; all 0 for NULL.
  */
-size_t farpoint_gradients_result_count(const struct farpoint_gradients_result *result,
-                                       int32_t cloud);
-
-/**
- * The gradients of the first cloud (0) or the second (1), without gaps; NULL for another number, and
- * if the points were not `float`.
- */
-const float *farpoint_gradients_result_f32(const struct farpoint_gradients_result *result,
-                                           int32_t cloud);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_gradients_result_f64(const struct farpoint_gradients_result *result,
-                                            int32_t cloud);
+struct farpoint_gradients_view farpoint_gradients_result_view(const struct farpoint_gradients_result *result);
 
 /**
  * The gradients of the coordinates of both clouds, from those of the raw distances that
@@ -1753,22 +1933,22 @@ const double *farpoint_gradients_result_f64(const struct farpoint_gradients_resu
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_search_backward(const struct farpoint_neighbors_result *found,
-                                 struct farpoint_points x,
-                                 struct farpoint_points y,
-                                 const void *grad,
-                                 const struct farpoint_run_options *options,
-                                 struct farpoint_gradients_result **result);
+farpoint_status farpoint_search_backward(const struct farpoint_neighbors_result *found,
+                                         struct farpoint_points x,
+                                         struct farpoint_points y,
+                                         const void *grad,
+                                         const struct farpoint_run_options *options,
+                                         struct farpoint_gradients_result **result);
 
 /**
  * farpoint_search_backward() for what farpoint_within() found: `grad` has one number per neighbor.
  */
-int32_t farpoint_within_backward(const struct farpoint_within_result *found,
-                                 struct farpoint_points x,
-                                 struct farpoint_points y,
-                                 const void *grad,
-                                 const struct farpoint_run_options *options,
-                                 struct farpoint_gradients_result **result);
+farpoint_status farpoint_within_backward(const struct farpoint_within_result *found,
+                                         struct farpoint_points x,
+                                         struct farpoint_points y,
+                                         const void *grad,
+                                         const struct farpoint_run_options *options,
+                                         struct farpoint_gradients_result **result);
 
 /**
  * The largest distance of any point of a cloud to its nearest sample. CPU only, as all measures.
@@ -1780,11 +1960,11 @@ int32_t farpoint_within_backward(const struct farpoint_within_result *found,
  * @param radius     is set to the distance, in the unit of the coordinates
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_covering_radius(struct farpoint_points points,
-                                 const size_t *rows,
-                                 size_t row_count,
-                                 const struct farpoint_run_options *options,
-                                 double *radius);
+farpoint_status farpoint_covering_radius(struct farpoint_points points,
+                                         const size_t *rows,
+                                         size_t row_count,
+                                         const struct farpoint_run_options *options,
+                                         double *radius);
 
 /**
  * How far the samples of a cloud are from each other.
@@ -1796,11 +1976,11 @@ int32_t farpoint_covering_radius(struct farpoint_points points,
  * @param found      is set to the distances
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_spacing_of(struct farpoint_points points,
-                            const size_t *rows,
-                            size_t row_count,
-                            const struct farpoint_run_options *options,
-                            struct farpoint_spacing *found);
+farpoint_status farpoint_spacing_of(struct farpoint_points points,
+                                    const size_t *rows,
+                                    size_t row_count,
+                                    const struct farpoint_run_options *options,
+                                    struct farpoint_spacing *found);
 
 /**
  * All measures of a sample.
@@ -1812,11 +1992,11 @@ int32_t farpoint_spacing_of(struct farpoint_points points,
  * @param found      its `size` is read, its other members are set
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_quality_of(struct farpoint_points points,
-                            const size_t *rows,
-                            size_t row_count,
-                            const struct farpoint_run_options *options,
-                            struct farpoint_quality *found);
+farpoint_status farpoint_quality_of(struct farpoint_points points,
+                                    const size_t *rows,
+                                    size_t row_count,
+                                    const struct farpoint_run_options *options,
+                                    struct farpoint_quality *found);
 
 /**
  * All measures of a sample that is given by coordinates, which need not be points of the cloud:
@@ -1828,10 +2008,10 @@ int32_t farpoint_quality_of(struct farpoint_points points,
  * @param found    its `size` is read, its other members are set
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_quality_of_points(struct farpoint_points points,
-                                   struct farpoint_points samples,
-                                   const struct farpoint_run_options *options,
-                                   struct farpoint_quality *found);
+farpoint_status farpoint_quality_of_points(struct farpoint_points points,
+                                           struct farpoint_points samples,
+                                           const struct farpoint_run_options *options,
+                                           struct farpoint_quality *found);
 
 /**
  * How many GPUs of NVIDIA this machine has.
@@ -1840,7 +2020,7 @@ int32_t farpoint_quality_of_points(struct farpoint_points points,
  * @return FARPOINT_UNAVAILABLE, with a text that says why, if CUDA can't be used or the library was
  *         built without it
  */
-int32_t farpoint_cuda_device_count(size_t *count);
+farpoint_status farpoint_cuda_device_count(size_t *count);
 
 /**
  * Loads all kernels of a GPU now, so that no later call waits for that. Optional.
@@ -1848,25 +2028,25 @@ int32_t farpoint_cuda_device_count(size_t *count);
  * @param device_number  which GPU, from 0
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_warm_up(int32_t device_number);
+farpoint_status farpoint_cuda_warm_up(int32_t device_number);
 
 /**
  * Queues the sampling of clouds in device memory on a stream, and returns. Nothing is copied to or
  * from the host and nothing waits, so that CUDA graphs can capture it.
  *
  * Everything in `batch` must stay valid, and be written by nobody else, until the stream has
- * finished. Of the options, `threads`, `instruction_set`, `progress`, `starts`, `random_start`, `rows`
- * and `mask` must not be set, and `bad_rows` be FARPOINT_BAD_ROWS_ERROR.
+ * finished. Of the options, `starts`, `random_start`, `rows` and `mask` must not be set, nor of their
+ * `run` anything but `device` and `device_number`.
  *
  * @param batch    the clouds, and where the answers go
- * @param options  what is asked; its `device` is FARPOINT_CUDA
+ * @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
  * @param stream   a `cudaStream_t`, which is a `CUstream`, of that GPU's primary context. NULL and
  *                 cudaStreamLegacy are the legacy default stream, cudaStreamPerThread the thread's
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_sample(const struct farpoint_cuda_batch *batch,
-                             const struct farpoint_sample_options *options,
-                             void *stream);
+farpoint_status farpoint_cuda_sample(const struct farpoint_cuda_batch *batch,
+                                     const struct farpoint_sample_options *options,
+                                     void *stream);
 
 /**
  * Bytes of scratch memory that farpoint_cuda_sample() needs for the same arguments, of which
@@ -1877,9 +2057,9 @@ int32_t farpoint_cuda_sample(const struct farpoint_cuda_batch *batch,
  * @param bytes    is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_sample_scratch(const struct farpoint_cuda_batch *batch,
-                                     const struct farpoint_sample_options *options,
-                                     size_t *bytes);
+farpoint_status farpoint_cuda_sample_scratch(const struct farpoint_cuda_batch *batch,
+                                             const struct farpoint_sample_options *options,
+                                             size_t *bytes);
 
 /**
  * Queues a search for rows that hold NaN or infinity, which farpoint_cuda_sample() must not be
@@ -1892,24 +2072,24 @@ int32_t farpoint_cuda_sample_scratch(const struct farpoint_cuda_batch *batch,
  * @param firsts         device memory: the first such row of each cloud, or -1
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_check_rows(const struct farpoint_cuda_batch *batch,
-                                 int32_t device_number,
-                                 void *stream,
-                                 int64_t *counts,
-                                 int64_t *firsts);
+farpoint_status farpoint_cuda_check_rows(const struct farpoint_cuda_batch *batch,
+                                         int32_t device_number,
+                                         void *stream,
+                                         int64_t *counts,
+                                         int64_t *firsts);
 
 /**
  * Queues a search for nearest points of clouds in device memory on a stream, and returns: as
  * farpoint_cuda_sample().
  *
  * @param pairs    the clouds, and where the answers go
- * @param options  what is asked; its `device` is FARPOINT_CUDA
+ * @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
  * @param stream   as in farpoint_cuda_sample()
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_nearest(const struct farpoint_cuda_pairs *pairs,
-                              const struct farpoint_match_options *options,
-                              void *stream);
+farpoint_status farpoint_cuda_nearest(const struct farpoint_cuda_pairs *pairs,
+                                      const struct farpoint_match_options *options,
+                                      void *stream);
 
 /**
  * Bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
@@ -1919,22 +2099,22 @@ int32_t farpoint_cuda_nearest(const struct farpoint_cuda_pairs *pairs,
  * @param bytes    is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_nearest_scratch(const struct farpoint_cuda_pairs *pairs,
-                                      const struct farpoint_match_options *options,
-                                      size_t *bytes);
+farpoint_status farpoint_cuda_nearest_scratch(const struct farpoint_cuda_pairs *pairs,
+                                              const struct farpoint_match_options *options,
+                                              size_t *bytes);
 
 /**
  * Queues a search for several neighbors (kNN, ball query) of clouds in device memory on a stream,
  * and returns: as farpoint_cuda_sample().
  *
  * @param neighbors  the clouds, and where the answers go
- * @param options    what is asked; its `device` is FARPOINT_CUDA
+ * @param options    what is asked; the `device` of its `run` is FARPOINT_CUDA
  * @param stream     as in farpoint_cuda_sample()
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_search(const struct farpoint_cuda_neighbors *neighbors,
-                             const struct farpoint_search_options *options,
-                             void *stream);
+farpoint_status farpoint_cuda_search(const struct farpoint_cuda_neighbors *neighbors,
+                                     const struct farpoint_search_options *options,
+                                     void *stream);
 
 /**
  * Bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
@@ -1944,9 +2124,9 @@ int32_t farpoint_cuda_search(const struct farpoint_cuda_neighbors *neighbors,
  * @param bytes      is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
-int32_t farpoint_cuda_search_scratch(const struct farpoint_cuda_neighbors *neighbors,
-                                     const struct farpoint_search_options *options,
-                                     size_t *bytes);
+farpoint_status farpoint_cuda_search_scratch(const struct farpoint_cuda_neighbors *neighbors,
+                                             const struct farpoint_search_options *options,
+                                             size_t *bytes);
 
 /**
  * Whether a kernel that was queued on a stream has given up since this was last asked: blocks that
@@ -1957,8 +2137,8 @@ int32_t farpoint_cuda_search_scratch(const struct farpoint_cuda_neighbors *neigh
  * @param stream         as in farpoint_cuda_sample()
  * @return FARPOINT_OK, or FARPOINT_DEVICE_FAILED, after which the GPU still works
  */
-int32_t farpoint_cuda_check_stream(int32_t device_number,
-                                   void *stream);
+farpoint_status farpoint_cuda_check_stream(int32_t device_number,
+                                           void *stream);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,14 +1,13 @@
 //! Approximate samplers.
 
-use crate::calls::nearest::sizes;
+use crate::constants::farpoint_status;
 use crate::given::structure;
 use crate::handle::{free, give, read};
-use crate::options::farpoint_approximate_options;
+use crate::options::{farpoint_approximate_options, run};
 use crate::points::farpoint_points;
-use crate::run::{Either, in_precision, of_either, on_place};
+use crate::run::{Either, in_its_precision, in_precision, of_either, on_place};
 use crate::status::Failure;
 use farpoint::approximate::{ApproximateDevice, ApproximateSample, Centroids, Details};
-use std::ptr;
 
 /// An approximate sample, which is not the farthest point sample.
 ///
@@ -20,9 +19,43 @@ pub struct farpoint_approximate_result(ApproximateSample);
 ///
 /// Made by farpoint_centroids(), freed by farpoint_centroids_result_free(). It never changes, so any
 /// number of threads may read it at a time.
-pub struct farpoint_centroids_result {
-    found: Either<Centroids<f32>, Centroids<f64>>,
-    counts: Vec<usize>,
+pub struct farpoint_centroids_result(Either<Centroids<f32>, Centroids<f64>>);
+
+/// What an approximate sample has. Addresses are valid until it is freed.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct farpoint_approximate_view {
+    /// Number of samples.
+    pub count: usize,
+    /// Rows of the cloud, all different, `count` of them: in order of choice, along the curve
+    /// (FARPOINT_METHOD_MORTON), or rising (FARPOINT_METHOD_GRID).
+    pub indices: *const usize,
+    /// Rows that were left out because they hold NaN or infinity.
+    pub dropped: usize,
+    /// The size of a cell of FARPOINT_METHOD_GRID: 0 if every distinct position had to be kept; NaN
+    /// for other methods.
+    pub cell: f64,
+    /// The largest distance of any point to its nearest sample, where the method knows it
+    /// (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() finds it for all.
+    pub covering_radius: f64,
+}
+
+/// What centroids have. Addresses are valid until they are freed.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct farpoint_centroids_view {
+    /// Number of centroids.
+    pub count: usize,
+    /// The coordinates of the centroids, without gaps; NULL if the points were not `float`.
+    pub coordinates_f32: *const f32,
+    /// The same for points of type `double`; NULL if they were not.
+    pub coordinates_f64: *const f64,
+    /// How many points each centroid is the mean of.
+    pub point_counts: *const u32,
+    /// The size of a cell.
+    pub cell: f64,
+    /// Rows that were left out because they hold NaN or infinity.
+    pub dropped: usize,
 }
 
 /// Samples a cloud by a method that does not give the farthest point sample. The same on every run,
@@ -38,7 +71,7 @@ pub unsafe extern "C" fn farpoint_approximate(
     points: farpoint_points,
     options: *const farpoint_approximate_options,
     result: *mut *mut farpoint_approximate_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, points and options as described.
     unsafe { give(result, || approximate(&points, options)) }
 }
@@ -57,7 +90,7 @@ pub unsafe extern "C" fn farpoint_centroids(
     points: farpoint_points,
     options: *const farpoint_approximate_options,
     result: *mut *mut farpoint_centroids_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, points and options as described.
     unsafe { give(result, || centroids(&points, options)) }
 }
@@ -71,60 +104,13 @@ pub unsafe extern "C" fn farpoint_approximate_result_free(
     unsafe { free(result) }
 }
 
-/// Number of samples; 0 for NULL.
+/// What an approximate sample has, lent until it is freed; all 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_approximate_result_count(
+pub unsafe extern "C" fn farpoint_approximate_result_view(
     result: *const farpoint_approximate_result,
-) -> usize {
+) -> farpoint_approximate_view {
     // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| result.0.len()) }
-}
-
-/// Rows of the cloud, all different: in order of choice, along the curve (FARPOINT_METHOD_MORTON), or
-/// rising (FARPOINT_METHOD_GRID).
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_approximate_result_indices(
-    result: *const farpoint_approximate_result,
-) -> *const usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), |result| result.0.indices.as_ptr()) }
-}
-
-/// Rows that were left out because they hold NaN or infinity.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_approximate_result_dropped(
-    result: *const farpoint_approximate_result,
-) -> usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| result.0.dropped) }
-}
-
-/// The size of a cell of FARPOINT_METHOD_GRID: 0 if every distinct position had to be kept; NaN for
-/// other methods.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_approximate_result_cell(
-    result: *const farpoint_approximate_result,
-) -> f64 {
-    let cell = |result: &farpoint_approximate_result| match &result.0.details {
-        Details::Grid { cell, .. } => *cell,
-        _ => f64::NAN,
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, f64::NAN, cell) }
-}
-
-/// The largest distance of any point to its nearest sample, where the method knows it
-/// (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() finds it for all.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_approximate_result_covering_radius(
-    result: *const farpoint_approximate_result,
-) -> f64 {
-    let radius = |result: &farpoint_approximate_result| match &result.0.details {
-        Details::FastPoint(details) => details.covering_radius,
-        _ => f64::NAN,
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, f64::NAN, radius) }
+    unsafe { read(result, farpoint_approximate_view::default(), farpoint_approximate_result::view) }
 }
 
 /// Frees centroids. NULL is fine.
@@ -134,66 +120,45 @@ pub unsafe extern "C" fn farpoint_centroids_result_free(result: *mut farpoint_ce
     unsafe { free(result) }
 }
 
-/// Number of centroids; 0 for NULL.
+/// What centroids have, lent until they are freed; all 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_centroids_result_count(
+pub unsafe extern "C" fn farpoint_centroids_result_view(
     result: *const farpoint_centroids_result,
-) -> usize {
+) -> farpoint_centroids_view {
     // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| result.counts.len()) }
+    unsafe { read(result, farpoint_centroids_view::default(), farpoint_centroids_result::view) }
 }
 
-/// The coordinates of the centroids, without gaps; NULL if the points were not `float`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_centroids_result_coordinates_f32(
-    result: *const farpoint_centroids_result,
-) -> *const f32 {
-    let numbers = |result: &farpoint_centroids_result| match &result.found {
-        Either::Single(found) => found.coordinates.as_ptr(),
-        Either::Double(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), numbers) }
+impl farpoint_approximate_result {
+    fn view(&self) -> farpoint_approximate_view {
+        let (cell, covering_radius) = match &self.0.details {
+            Details::Grid { cell, .. } => (*cell, f64::NAN),
+            Details::FastPoint(details) => (f64::NAN, details.covering_radius),
+            _ => (f64::NAN, f64::NAN),
+        };
+        farpoint_approximate_view {
+            count: self.0.len(),
+            indices: self.0.indices.as_ptr(),
+            dropped: self.0.dropped,
+            cell,
+            covering_radius,
+        }
+    }
 }
 
-/// The same for points of type `double`; NULL if they were not.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_centroids_result_coordinates_f64(
-    result: *const farpoint_centroids_result,
-) -> *const f64 {
-    let numbers = |result: &farpoint_centroids_result| match &result.found {
-        Either::Double(found) => found.coordinates.as_ptr(),
-        Either::Single(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), numbers) }
-}
-
-/// How many points each centroid is the mean of.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_centroids_result_point_counts(
-    result: *const farpoint_centroids_result,
-) -> *const usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), |result| result.counts.as_ptr()) }
-}
-
-/// The size of a cell.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_centroids_result_cell(
-    result: *const farpoint_centroids_result,
-) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, f64::NAN, |result| of_either!(&result.found, found => found.cell)) }
-}
-
-/// Rows that were left out because they hold NaN or infinity.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_centroids_result_dropped(
-    result: *const farpoint_centroids_result,
-) -> usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.dropped)) }
+impl farpoint_centroids_result {
+    fn view(&self) -> farpoint_centroids_view {
+        let coordinates = in_its_precision!(&self.0, found => &found.coordinates[..]);
+        let (coordinates_f32, coordinates_f64) = coordinates.addresses();
+        of_either!(&self.0, found => farpoint_centroids_view {
+            count: found.counts.len(),
+            coordinates_f32,
+            coordinates_f64,
+            point_counts: found.counts.as_ptr(),
+            cell: found.cell,
+            dropped: found.dropped,
+        })
+    }
 }
 
 /// # Safety
@@ -203,10 +168,12 @@ unsafe fn approximate(
     options: *const farpoint_approximate_options,
 ) -> Result<farpoint_approximate_result, Failure> {
     // SAFETY: by this function's contract.
-    let options = unsafe { structure(options) }?;
-    let run = options.run()?;
-    // SAFETY: by this function's contract.
-    let job = unsafe { options.job(run.bad_rows) }?;
+    let (options, run, job) = unsafe {
+        let options = structure(options)?;
+        let run = run(options.run)?;
+        let job = options.job(run.bad_rows)?;
+        (options, run, job)
+    };
     run.observed(|place, observer| {
         let sample = in_precision!(points.precision()?, T => {
             // SAFETY: by this function's contract.
@@ -228,8 +195,10 @@ unsafe fn centroids(
     options: *const farpoint_approximate_options,
 ) -> Result<farpoint_centroids_result, Failure> {
     // SAFETY: by this function's contract.
-    let options = unsafe { structure(options) }?;
-    let run = options.run()?;
+    let (options, run) = unsafe {
+        let options = structure(options)?;
+        (options, run(options.run)?)
+    };
     let job = options.centroids(run.bad_rows)?;
     let cpu = run.cpu("centroids are computed")?;
     run.observed(|_, observer| {
@@ -242,7 +211,6 @@ unsafe fn centroids(
             };
             on.centroids(&cloud)?
         });
-        let counts = of_either!(&found, found => sizes(&found.counts));
-        Ok(farpoint_centroids_result { found, counts })
+        Ok(farpoint_centroids_result(found))
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::calls::nearest::{asked, farpoint_nearest_result};
 use crate::calls::pairs::{Pairs, only, pairs};
+use crate::constants::farpoint_status;
 use crate::handle::{free, give, give_all, read};
 use crate::options::farpoint_match_options;
 use crate::points::farpoint_points;
@@ -65,7 +66,7 @@ pub unsafe extern "C" fn farpoint_chamfer(
     b: farpoint_points,
     options: *const farpoint_match_options,
     result: *mut *mut farpoint_chamfer_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give(result, || only(chamfer(Pairs::one(&a, &b), options))) }
 }
@@ -78,7 +79,7 @@ pub unsafe extern "C" fn farpoint_chamfer_batch(
     pair_count: usize,
     options: *const farpoint_match_options,
     results: *mut *mut farpoint_chamfer_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give_all(results, pair_count, || chamfer(pairs(a, b, pair_count)?, options)) }
 }

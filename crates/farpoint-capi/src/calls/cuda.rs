@@ -1,5 +1,6 @@
 //! Clouds in the memory of a GPU, answers that stay there, the caller's stream.
 
+use crate::constants::farpoint_status;
 use crate::options::{farpoint_match_options, farpoint_sample_options, farpoint_search_options};
 use crate::status::entry;
 use std::ffi::c_void;
@@ -29,7 +30,7 @@ macro_rules! with_cuda {
 /// @return FARPOINT_UNAVAILABLE, with a text that says why, if CUDA can't be used or the library was
 ///         built without it
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_cuda_device_count(count: *mut usize) -> i32 {
+pub unsafe extern "C" fn farpoint_cuda_device_count(count: *mut usize) -> farpoint_status {
     entry(|| {
         with_cuda!(count => {
             // SAFETY: as the header asks.
@@ -43,7 +44,7 @@ pub unsafe extern "C" fn farpoint_cuda_device_count(count: *mut usize) -> i32 {
 /// @param device_number  which GPU, from 0
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_cuda_warm_up(device_number: i32) -> i32 {
+pub unsafe extern "C" fn farpoint_cuda_warm_up(device_number: i32) -> farpoint_status {
     entry(|| with_cuda!(device_number => Ok(crate::run::gpu(device_number)?.warm_up()?)))
 }
 
@@ -51,11 +52,11 @@ pub unsafe extern "C" fn farpoint_cuda_warm_up(device_number: i32) -> i32 {
 /// from the host and nothing waits, so that CUDA graphs can capture it.
 ///
 /// Everything in `batch` must stay valid, and be written by nobody else, until the stream has
-/// finished. Of the options, `threads`, `instruction_set`, `progress`, `starts`, `random_start`, `rows`
-/// and `mask` must not be set, and `bad_rows` be FARPOINT_BAD_ROWS_ERROR.
+/// finished. Of the options, `starts`, `random_start`, `rows` and `mask` must not be set, nor of their
+/// `run` anything but `device` and `device_number`.
 ///
 /// @param batch    the clouds, and where the answers go
-/// @param options  what is asked; its `device` is FARPOINT_CUDA
+/// @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream   a `cudaStream_t`, which is a `CUstream`, of that GPU's primary context. NULL and
 ///                 cudaStreamLegacy are the legacy default stream, cudaStreamPerThread the thread's
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -64,7 +65,7 @@ pub unsafe extern "C" fn farpoint_cuda_sample(
     batch: *const farpoint_cuda_batch,
     options: *const farpoint_sample_options,
     stream: *mut c_void,
-) -> i32 {
+) -> farpoint_status {
     entry(|| {
         with_cuda!(batch, options, stream => {
             // SAFETY: as the header asks.
@@ -85,7 +86,7 @@ pub unsafe extern "C" fn farpoint_cuda_sample_scratch(
     batch: *const farpoint_cuda_batch,
     options: *const farpoint_sample_options,
     bytes: *mut usize,
-) -> i32 {
+) -> farpoint_status {
     entry(|| {
         with_cuda!(batch, options, bytes => {
             // SAFETY: as the header asks.
@@ -110,7 +111,7 @@ pub unsafe extern "C" fn farpoint_cuda_check_rows(
     stream: *mut c_void,
     counts: *mut i64,
     firsts: *mut i64,
-) -> i32 {
+) -> farpoint_status {
     entry(|| {
         with_cuda!(batch, device_number, stream, counts, firsts => {
             // SAFETY: as the header asks.
@@ -123,7 +124,7 @@ pub unsafe extern "C" fn farpoint_cuda_check_rows(
 /// farpoint_cuda_sample().
 ///
 /// @param pairs    the clouds, and where the answers go
-/// @param options  what is asked; its `device` is FARPOINT_CUDA
+/// @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream   as in farpoint_cuda_sample()
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -131,7 +132,7 @@ pub unsafe extern "C" fn farpoint_cuda_nearest(
     pairs: *const farpoint_cuda_pairs,
     options: *const farpoint_match_options,
     stream: *mut c_void,
-) -> i32 {
+) -> farpoint_status {
     entry(|| {
         with_cuda!(pairs, options, stream => {
             // SAFETY: as the header asks.
@@ -151,7 +152,7 @@ pub unsafe extern "C" fn farpoint_cuda_nearest_scratch(
     pairs: *const farpoint_cuda_pairs,
     options: *const farpoint_match_options,
     bytes: *mut usize,
-) -> i32 {
+) -> farpoint_status {
     entry(|| {
         with_cuda!(pairs, options, bytes => {
             // SAFETY: as the header asks.
@@ -164,7 +165,7 @@ pub unsafe extern "C" fn farpoint_cuda_nearest_scratch(
 /// and returns: as farpoint_cuda_sample().
 ///
 /// @param neighbors  the clouds, and where the answers go
-/// @param options    what is asked; its `device` is FARPOINT_CUDA
+/// @param options    what is asked; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream     as in farpoint_cuda_sample()
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -172,7 +173,7 @@ pub unsafe extern "C" fn farpoint_cuda_search(
     neighbors: *const farpoint_cuda_neighbors,
     options: *const farpoint_search_options,
     stream: *mut c_void,
-) -> i32 {
+) -> farpoint_status {
     entry(|| {
         with_cuda!(neighbors, options, stream => {
             // SAFETY: as the header asks.
@@ -192,7 +193,7 @@ pub unsafe extern "C" fn farpoint_cuda_search_scratch(
     neighbors: *const farpoint_cuda_neighbors,
     options: *const farpoint_search_options,
     bytes: *mut usize,
-) -> i32 {
+) -> farpoint_status {
     entry(|| {
         with_cuda!(neighbors, options, bytes => {
             // SAFETY: as the header asks.
@@ -212,7 +213,7 @@ pub unsafe extern "C" fn farpoint_cuda_search_scratch(
 pub unsafe extern "C" fn farpoint_cuda_check_stream(
     device_number: i32,
     stream: *mut c_void,
-) -> i32 {
+) -> farpoint_status {
     entry(|| {
         with_cuda!(device_number, stream => {
             // SAFETY: as the header asks.

@@ -3,33 +3,41 @@
 use crate::calls::chamfer::farpoint_chamfer_result;
 use crate::calls::search::farpoint_neighbors_result;
 use crate::calls::within::farpoint_within_result;
-use crate::given::{list, optional};
+use crate::constants::farpoint_status;
+use crate::given::list;
 use crate::handle::{free, give, read};
-use crate::options::farpoint_run_options;
-use crate::points::farpoint_points;
+use crate::options::{farpoint_run_options, run};
+use crate::points::{Given, farpoint_points};
 use crate::run::{Either, Number, Precision, Run, in_its_precision, of_either, on_place};
 use crate::status::{Failure, invalid};
 use farpoint::backend::memory;
-use farpoint::{Chamfer, Device, Gradients, Neighbors, RawPoints, Searcher, WithinBall};
+use farpoint::{Chamfer, Device, Gradients, Neighbors, Searcher, WithinBall};
 use std::borrow::Cow;
 use std::ffi::c_void;
-use std::ptr;
 
 /// Gradients of the coordinates of two clouds.
 ///
 /// Made by farpoint_chamfer_backward() and its like, freed by farpoint_gradients_result_free(). It
 /// never changes, so any number of threads may read it at a time.
-pub struct farpoint_gradients_result {
-    gradients: Either<Gradients<f32>, Gradients<f64>>,
-}
+pub struct farpoint_gradients_result(Either<Gradients<f32>, Gradients<f64>>);
 
-/// The gradients of the first cloud or the second.
-fn side<T>(both: &Gradients<T>, cloud: i32) -> Option<&Vec<T>> {
-    match cloud {
-        0 => Some(&both.a),
-        1 => Some(&both.b),
-        _ => None,
-    }
+/// Gradients of the coordinates of two clouds, a number per coordinate, without gaps. Addresses are
+/// valid until the result is freed.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct farpoint_gradients_view {
+    /// Numbers of the first cloud: its points times its dimensions.
+    pub a_count: usize,
+    /// Those of the first cloud; NULL if the points were not `float`.
+    pub a_f32: *const f32,
+    /// The same for points of type `double`; NULL if they were not.
+    pub a_f64: *const f64,
+    /// Numbers of the second cloud.
+    pub b_count: usize,
+    /// Those of the second cloud; NULL if the points were not `float`.
+    pub b_f32: *const f32,
+    /// The same for points of type `double`; NULL if they were not.
+    pub b_f64: *const f64,
 }
 
 /// The gradients of the coordinates of both clouds, from those of the raw distances.
@@ -57,7 +65,7 @@ pub unsafe extern "C" fn farpoint_chamfer_backward(
     grad_b: *const c_void,
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, a result, clouds and gradients as described.
     unsafe { give(result, || chamfer(found, [&a, &b], [grad_a, grad_b], options)) }
 }
@@ -69,45 +77,22 @@ pub unsafe extern "C" fn farpoint_gradients_result_free(result: *mut farpoint_gr
     unsafe { free(result) }
 }
 
-/// Numbers of one cloud's gradients, its points times its dimensions: 0 for the first cloud, 1 for
-/// the second. 0 for NULL or another number.
+/// What gradients there are, lent until they are freed; all 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_gradients_result_count(
+pub unsafe extern "C" fn farpoint_gradients_result_view(
     result: *const farpoint_gradients_result,
-    cloud: i32,
-) -> usize {
-    let count = |result: &farpoint_gradients_result| of_either!(&result.gradients, both => side(both, cloud).map_or(0, Vec::len));
+) -> farpoint_gradients_view {
     // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, count) }
+    unsafe { read(result, farpoint_gradients_view::default(), farpoint_gradients_result::view) }
 }
 
-/// The gradients of the first cloud (0) or the second (1), without gaps; NULL for another number, and
-/// if the points were not `float`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_gradients_result_f32(
-    result: *const farpoint_gradients_result,
-    cloud: i32,
-) -> *const f32 {
-    let numbers = |result: &farpoint_gradients_result| match &result.gradients {
-        Either::Single(both) => side(both, cloud).map_or(ptr::null(), Vec::as_ptr),
-        Either::Double(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), numbers) }
-}
-
-/// The same for points of type `double`; NULL if they were not.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_gradients_result_f64(
-    result: *const farpoint_gradients_result,
-    cloud: i32,
-) -> *const f64 {
-    let numbers = |result: &farpoint_gradients_result| match &result.gradients {
-        Either::Double(both) => side(both, cloud).map_or(ptr::null(), Vec::as_ptr),
-        Either::Single(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), numbers) }
+impl farpoint_gradients_result {
+    fn view(&self) -> farpoint_gradients_view {
+        let (a_f32, a_f64) = in_its_precision!(&self.0, both => &both.a[..]).addresses();
+        let (b_f32, b_f64) = in_its_precision!(&self.0, both => &both.b[..]).addresses();
+        let (a_count, b_count) = of_either!(&self.0, both => (both.a.len(), both.b.len()));
+        farpoint_gradients_view { a_count, a_f32, a_f64, b_count, b_f32, b_f64 }
+    }
 }
 
 /// The gradients of the coordinates of both clouds, from those of the raw distances that
@@ -130,7 +115,7 @@ pub unsafe extern "C" fn farpoint_search_backward(
     grad: *const c_void,
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, a result, clouds and gradients as described.
     unsafe { give(result, || search(found, [&x, &y], grad, options)) }
 }
@@ -144,7 +129,7 @@ pub unsafe extern "C" fn farpoint_within_backward(
     grad: *const c_void,
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, a result, clouds and gradients as described.
     unsafe { give(result, || within(found, [&x, &y], grad, options)) }
 }
@@ -163,18 +148,14 @@ impl<'a> Clouds<'a> {
         options: *const farpoint_run_options,
     ) -> Result<Self, Failure> {
         // SAFETY: by this function's contract.
-        let options = unsafe { optional(options) }?;
-        Ok(Self {
-            run: options.map_or_else(|| Ok(Run::default()), |options| options.run())?,
-            clouds,
-        })
+        Ok(Self { run: unsafe { run(options) }?, clouds })
     }
 
     /// The clouds, which must be of the precision of what was found for them.
     ///
     /// # Safety
     /// As `farpoint_points::read`.
-    unsafe fn read<T: Number>(&self) -> Result<[RawPoints<'a, T>; 2], Failure> {
+    unsafe fn read<T: Number>(&self) -> Result<[Given<'a, T>; 2], Failure> {
         let [a, b] = self.clouds;
         let of_found = Precision::of_type::<T>();
         of_found.expect(a.precision()?, "the first cloud")?;
@@ -240,7 +221,7 @@ unsafe fn chamfer(
         let given = Clouds::new(clouds, options)?;
         in_its_precision!(found(result)?.found(), found => of(found, &given, gradients)?)
     };
-    Ok(farpoint_gradients_result { gradients })
+    Ok(farpoint_gradients_result(gradients))
 }
 
 /// # Safety
@@ -267,9 +248,9 @@ unsafe fn search(
     // SAFETY: by this function's contract.
     let gradients = unsafe {
         let given = Clouds::new(clouds, options)?;
-        in_its_precision!(&found(result)?.found, found => of(found, &given, gradients)?)
+        in_its_precision!(&found(result)?.0, found => of(found, &given, gradients)?)
     };
-    Ok(farpoint_gradients_result { gradients })
+    Ok(farpoint_gradients_result(gradients))
 }
 
 /// # Safety
@@ -296,7 +277,7 @@ unsafe fn within(
     // SAFETY: by this function's contract.
     let gradients = unsafe {
         let given = Clouds::new(clouds, options)?;
-        in_its_precision!(&found(result)?.found, found => of(found, &given, gradients)?)
+        in_its_precision!(&found(result)?.0, found => of(found, &given, gradients)?)
     };
-    Ok(farpoint_gradients_result { gradients })
+    Ok(farpoint_gradients_result(gradients))
 }

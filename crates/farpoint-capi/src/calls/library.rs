@@ -1,8 +1,12 @@
 //! Versions and errors.
 
-use crate::constants::{FARPOINT_VERSION_MAJOR, FARPOINT_VERSION_MINOR, FARPOINT_VERSION_PATCH};
+use crate::constants::{
+    FARPOINT_VERSION_MAJOR, FARPOINT_VERSION_MINOR, FARPOINT_VERSION_PATCH, farpoint_status,
+};
+use crate::given::number;
 use crate::status;
 use std::ffi::c_char;
+use std::mem::MaybeUninit;
 
 /// The version of the library as text: "0.1.0".
 #[unsafe(no_mangle)]
@@ -34,6 +38,6 @@ pub extern "C" fn farpoint_last_error() -> *const c_char {
 /// The name of a status, such as "FARPOINT_INVALID_ARGUMENT"; "unknown status" for numbers that are
 /// none.
 #[unsafe(no_mangle)]
-pub extern "C" fn farpoint_status_name(status: i32) -> *const c_char {
-    status::name(status).as_ptr()
+pub extern "C" fn farpoint_status_name(status: MaybeUninit<farpoint_status>) -> *const c_char {
+    status::name(number(status)).as_ptr()
 }

@@ -1,7 +1,8 @@
 //! What samples are judged by.
 
-use crate::given::{Versioned, list, optional, places, structure};
-use crate::options::farpoint_run_options;
+use crate::constants::farpoint_status;
+use crate::given::{Versioned, list, places, structure};
+use crate::options::{farpoint_run_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_precision};
 use crate::status::{Failure, entry, invalid};
@@ -41,7 +42,7 @@ pub struct farpoint_quality {
     pub covering_radius: f64,
     /// Distances among the samples; NaN for a single one.
     pub spacing: farpoint_spacing,
-    /// The Chamfer distance of sample and cloud, of distances that are not squared.
+    /// Chamfer distance of cloud and sample, of squared distances.
     pub chamfer: f64,
 }
 
@@ -60,7 +61,7 @@ pub unsafe extern "C" fn farpoint_covering_radius(
     row_count: usize,
     options: *const farpoint_run_options,
     radius: *mut f64,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, rows, points and options as described.
     unsafe {
         fill(radius, || {
@@ -87,7 +88,7 @@ pub unsafe extern "C" fn farpoint_spacing_of(
     row_count: usize,
     options: *const farpoint_run_options,
     found: *mut farpoint_spacing,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, rows, points and options as described.
     unsafe {
         fill(found, || {
@@ -113,7 +114,7 @@ pub unsafe extern "C" fn farpoint_quality_of(
     row_count: usize,
     options: *const farpoint_run_options,
     found: *mut farpoint_quality,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, rows, points and options as described.
     unsafe {
         fill_quality(found, || {
@@ -145,7 +146,7 @@ pub unsafe extern "C" fn farpoint_quality_of_points(
     samples: farpoint_points,
     options: *const farpoint_run_options,
     found: *mut farpoint_quality,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place, rows, points and options as described.
     unsafe { fill_quality(found, || quality(&run_of(options)?.cpu(WHAT)?, [&points, &samples])) }
 }
@@ -183,8 +184,7 @@ impl From<Spacing> for farpoint_spacing {
 /// NULL, or as large as its first member says.
 unsafe fn run_of(options: *const farpoint_run_options) -> Result<Run, Failure> {
     // SAFETY: by this function's contract.
-    let Some(options) = unsafe { optional(options) }? else { return Ok(Run::default()) };
-    let run = options.run()?;
+    let run = unsafe { run(options) }?;
     match run.bad_rows {
         BadRows::Error => Ok(run),
         _ => {
@@ -195,7 +195,7 @@ unsafe fn run_of(options: *const farpoint_run_options) -> Result<Run, Failure> {
 
 /// # Safety
 /// `place` is NULL, or one can be written there.
-unsafe fn fill<R>(place: *mut R, work: impl FnOnce() -> Result<R, Failure>) -> i32 {
+unsafe fn fill<R>(place: *mut R, work: impl FnOnce() -> Result<R, Failure>) -> farpoint_status {
     entry(|| {
         // SAFETY: by this function's contract.
         let places = unsafe { places(place, 1, "the place for the result") }?;
@@ -209,7 +209,7 @@ unsafe fn fill<R>(place: *mut R, work: impl FnOnce() -> Result<R, Failure>) -> i
 unsafe fn fill_quality(
     place: *mut farpoint_quality,
     work: impl FnOnce() -> Result<Quality, Failure>,
-) -> i32 {
+) -> farpoint_status {
     entry(|| {
         // SAFETY: by this function's contract.
         let size = unsafe { structure(place.cast_const()) }?.size;

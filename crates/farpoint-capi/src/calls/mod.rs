@@ -6,6 +6,8 @@ pub mod sample;
 
 pub mod approximate;
 
+pub mod index;
+
 pub mod nearest;
 
 pub mod chamfer;

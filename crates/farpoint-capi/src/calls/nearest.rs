@@ -1,16 +1,15 @@
 //! Nearest points.
 
 use crate::calls::pairs::{Pairs, only, pairs};
+use crate::constants::farpoint_status;
 use crate::given::optional;
 use crate::handle::{free, give, give_all, read};
-use crate::options::farpoint_match_options;
+use crate::options::{farpoint_match_options, run};
 use crate::points::farpoint_points;
-use crate::run::{Either, Run, in_precision, of_either, on_place};
+use crate::run::{Either, Run, in_its_precision, in_precision, of_either, on_place};
 use crate::status::Failure;
-use farpoint::backend::memory;
 use farpoint::{Chamfer, Device, Matcher, Nearest, Scalar};
 use std::ops::Deref;
-use std::ptr;
 use std::sync::Arc;
 
 /// For each point of a cloud its nearest of another.
@@ -18,9 +17,24 @@ use std::sync::Arc;
 /// Made by farpoint_nearest() and farpoint_nearest_batch() and freed by
 /// farpoint_nearest_result_free(), or lent by farpoint_chamfer_result_direction(). It never changes,
 /// so any number of threads may read it at a time.
-pub struct farpoint_nearest_result {
-    found: Either<Held<f32>, Held<f64>>,
-    indices: Vec<usize>,
+pub struct farpoint_nearest_result(Either<Held<f32>, Held<f64>>);
+
+/// What was found of nearest points. Addresses are valid until the result is freed.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct farpoint_nearest_view {
+    /// Number of rows, those left out among them.
+    pub rows: usize,
+    /// The nearest point of each row, as a row of the other cloud, the lowest among those equally
+    /// near; FARPOINT_NONE for rows that were left out.
+    pub indices: *const u32,
+    /// The distance of each row to its nearest point as it is computed: squared with norm 2. NaN for
+    /// rows that were left out. NULL if the points were not `float`.
+    pub raw_distances_f32: *const f32,
+    /// The same for points of type `double`; NULL if they were not.
+    pub raw_distances_f64: *const f64,
+    /// Rows that were left out because they hold NaN or infinity.
+    pub dropped: usize,
 }
 
 /// A direction by itself, or one of both.
@@ -43,9 +57,16 @@ impl<T> Deref for Held<T> {
 }
 
 impl farpoint_nearest_result {
-    fn new(found: Either<Held<f32>, Held<f64>>) -> Self {
-        let indices = of_either!(&found, found => sizes(&found.indices));
-        Self { found, indices }
+    fn view(&self) -> farpoint_nearest_view {
+        let distances = in_its_precision!(&self.0, found => &found.raw_distances[..]);
+        let (raw_distances_f32, raw_distances_f64) = distances.addresses();
+        of_either!(&self.0, found => farpoint_nearest_view {
+            rows: found.len(),
+            indices: found.indices.as_ptr(),
+            raw_distances_f32,
+            raw_distances_f64,
+            dropped: found.dropped,
+        })
     }
 
     /// Both directions of a pair.
@@ -58,7 +79,7 @@ impl farpoint_nearest_result {
                 [Held::There(both.clone()), Held::Back(both.clone())].map(Either::Double)
             }
         }
-        .map(Self::new)
+        .map(Self)
     }
 }
 
@@ -76,7 +97,7 @@ pub unsafe extern "C" fn farpoint_nearest(
     b: farpoint_points,
     options: *const farpoint_match_options,
     result: *mut *mut farpoint_nearest_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give(result, || only(nearest(Pairs::one(&a, &b), options))) }
 }
@@ -96,7 +117,7 @@ pub unsafe extern "C" fn farpoint_nearest_batch(
     pair_count: usize,
     options: *const farpoint_match_options,
     results: *mut *mut farpoint_nearest_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give_all(results, pair_count, || nearest(pairs(a, b, pair_count)?, options)) }
 }
@@ -108,50 +129,13 @@ pub unsafe extern "C" fn farpoint_nearest_result_free(result: *mut farpoint_near
     unsafe { free(result) }
 }
 
-/// Number of rows, those left out among them; 0 for NULL.
+/// What was found, lent until it is freed; all 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_nearest_result_count(
+pub unsafe extern "C" fn farpoint_nearest_result_view(
     result: *const farpoint_nearest_result,
-) -> usize {
+) -> farpoint_nearest_view {
     // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| result.indices.len()) }
-}
-
-/// The nearest point of each row, as a row of the other cloud, the lowest among those equally near;
-/// FARPOINT_NONE for rows that were left out.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_nearest_result_indices(
-    result: *const farpoint_nearest_result,
-) -> *const usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), |result| result.indices.as_ptr()) }
-}
-
-/// The distance of each row to its nearest point as it is computed: squared with norm 2. NaN for rows
-/// that were left out. NULL if the points were not `float`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_nearest_result_raw_distances_f32(
-    result: *const farpoint_nearest_result,
-) -> *const f32 {
-    let numbers = |result: &farpoint_nearest_result| match &result.found {
-        Either::Single(found) => found.raw_distances.as_ptr(),
-        Either::Double(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), numbers) }
-}
-
-/// The same for points of type `double`; NULL if they were not.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_nearest_result_raw_distances_f64(
-    result: *const farpoint_nearest_result,
-) -> *const f64 {
-    let numbers = |result: &farpoint_nearest_result| match &result.found {
-        Either::Double(found) => found.raw_distances.as_ptr(),
-        Either::Single(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), numbers) }
+    unsafe { read(result, farpoint_nearest_view::default(), farpoint_nearest_result::view) }
 }
 
 /// Mean of the raw distances: squared with norm 2, as most libraries compute one side of the Chamfer
@@ -161,7 +145,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_mean(
     result: *const farpoint_nearest_result,
 ) -> f64 {
     // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, f64::NAN, |result| of_either!(&result.found, found => found.mean())) }
+    unsafe { read(result, f64::NAN, |result| of_either!(&result.0, found => found.mean())) }
 }
 
 /// Mean of the distances, not squared.
@@ -171,7 +155,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_mean_distance(
 ) -> f64 {
     // SAFETY: the header asks for NULL or a result that is not freed.
     unsafe {
-        read(result, f64::NAN, |result| of_either!(&result.found, found => found.mean_distance()))
+        read(result, f64::NAN, |result| of_either!(&result.0, found => found.mean_distance()))
     }
 }
 
@@ -185,7 +169,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_max_distance(
         read(
             result,
             f64::NAN,
-            |result| of_either!(&result.found, found => found.max_distance().to_f64()),
+            |result| of_either!(&result.0, found => found.max_distance().to_f64()),
         )
     }
 }
@@ -201,30 +185,15 @@ pub unsafe extern "C" fn farpoint_nearest_result_share_within(
         read(
             result,
             f64::NAN,
-            |result| of_either!(&result.found, found => found.share_within(threshold)),
+            |result| of_either!(&result.0, found => found.share_within(threshold)),
         )
     }
-}
-
-/// Rows that were left out because they hold NaN or infinity.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_nearest_result_dropped(
-    result: *const farpoint_nearest_result,
-) -> usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.dropped)) }
-}
-
-/// Indices or numbers as C has them: what stands for "none" does so there, too.
-pub(super) fn sizes(numbers: &[u32]) -> Vec<usize> {
-    let size = |&number: &u32| if number == u32::MAX { usize::MAX } else { number as usize };
-    memory::collected(numbers.iter().map(size))
 }
 
 /// How a search for nearest points is run, and what is asked.
 ///
 /// # Safety
-/// NULL, or as large as its first member says.
+/// NULL, or options as the header describes them.
 pub(super) unsafe fn asked(
     options: *const farpoint_match_options,
 ) -> Result<(Run, Matcher), Failure> {
@@ -232,7 +201,8 @@ pub(super) unsafe fn asked(
     match unsafe { optional(options) }? {
         None => Ok((Run::default(), Matcher::new())),
         Some(options) => {
-            let run = options.run()?;
+            // SAFETY: by this function's contract.
+            let run = unsafe { run(options.run) }?;
             let job = options.job(run.bad_rows)?;
             Ok((run, job))
         }
@@ -258,8 +228,8 @@ unsafe fn nearest(
                 |[a, b], observer| device.nearest_batch(&job, a, b, observer),
             ))?
         });
-        let single = |found| farpoint_nearest_result::new(Either::Single(Held::Alone(found)));
-        let double = |found| farpoint_nearest_result::new(Either::Double(Held::Alone(found)));
+        let single = |found| farpoint_nearest_result(Either::Single(Held::Alone(found)));
+        let double = |found| farpoint_nearest_result(Either::Double(Held::Alone(found)));
         Ok(found.each(single, double))
     })
 }

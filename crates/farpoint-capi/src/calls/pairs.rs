@@ -1,10 +1,10 @@
 //! Pairs of clouds, one or many.
 
 use crate::given::list;
-use crate::points::{farpoint_points, precision_of, read_all};
+use crate::points::{Given, farpoint_points, precision_of, read_all};
 use crate::run::{Number, Precision};
 use crate::status::Failure;
-use farpoint::{Observer, RawPoints};
+use farpoint::Observer;
 
 /// The clouds of pairs.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ impl<'a> Pairs<'a> {
     ///
     /// # Errors
     /// As there; the text names the cloud.
-    pub(crate) unsafe fn read<T: Number>(&self) -> Result<[Vec<RawPoints<'a, T>>; 2], Failure> {
+    pub(crate) unsafe fn read<T: Number>(&self) -> Result<[Vec<Given<'a, T>>; 2], Failure> {
         let side = |clouds: &'a [farpoint_points], which: &str| {
             let read = match (clouds, self.one) {
                 // SAFETY: by this function's contract.
@@ -73,10 +73,10 @@ impl<'a> Pairs<'a> {
     /// names a pair of a batch only.
     pub(crate) fn run<T, R, E>(
         &self,
-        [a, b]: &[Vec<RawPoints<'a, T>>; 2],
+        [a, b]: &[Vec<Given<'a, T>>; 2],
         observer: Option<Observer<'_>>,
-        one: impl FnOnce([&RawPoints<'a, T>; 2], Option<Observer<'_>>) -> Result<R, E>,
-        many: impl FnOnce([&[RawPoints<'a, T>]; 2], Option<Observer<'_>>) -> Result<Vec<R>, E>,
+        one: impl FnOnce([&Given<'a, T>; 2], Option<Observer<'_>>) -> Result<R, E>,
+        many: impl FnOnce([&[Given<'a, T>]; 2], Option<Observer<'_>>) -> Result<Vec<R>, E>,
     ) -> Result<Vec<R>, E> {
         match (&a[..], &b[..]) {
             ([a], [b]) if self.one => one([a, b], observer).map(|result| vec![result]),

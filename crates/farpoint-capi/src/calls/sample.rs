@@ -1,23 +1,44 @@
 //! Exact sampling.
 
+use crate::constants::farpoint_status;
 use crate::given::{Versioned, check_list, list, structure};
 use crate::handle::{free, give, give_all, read};
-use crate::options::farpoint_sample_options;
+use crate::options::{farpoint_sample_options, run};
 use crate::points::{Cloud, farpoint_points, precision_of, read_all};
-use crate::run::{Either, Number, Place, in_precision, of_either, on_place};
+use crate::run::{Either, Number, Place, in_its_precision, in_precision, of_either, on_place};
 use crate::status::{Failure, invalid};
 use farpoint::{Device, Observer, Points, Sample, Sampler};
 use std::ffi::{CString, c_char};
-use std::ptr;
 
 /// A sample: indices in order of choice, and how far each was from those before it.
 ///
 /// Made by farpoint_sample() and farpoint_sample_batch(), freed by farpoint_sample_result_free(). It
-/// never changes, so any number of threads may read it at a time. What its functions point to is
-/// valid until it is freed.
+/// never changes, so any number of threads may read it at a time.
 pub struct farpoint_sample_result {
     sample: Samples,
     algorithm: CString,
+}
+
+/// What a sample has. Addresses are valid until it is freed.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct farpoint_sample_view {
+    /// Number of samples.
+    pub count: usize,
+    /// Rows of the cloud in order of choice, all different: `count` of them.
+    pub indices: *const usize,
+    /// The squared distance of each sample to the nearest one before it; infinite for those that the
+    /// sampling was started from. NULL if the points were not `float`.
+    pub squared_distances_f32: *const f32,
+    /// The same for points of type `double`; NULL if they were not.
+    pub squared_distances_f64: *const f64,
+    /// The largest distance of any point to its nearest sample, in the unit of the coordinates;
+    /// infinite if nothing was chosen.
+    pub covering_radius: f64,
+    /// Rows that were left out because they hold NaN or infinity.
+    pub dropped: usize,
+    /// The algorithm that ran, with its options, as text.
+    pub algorithm: *const c_char,
 }
 
 type Samples = Either<Sample<f32>, Sample<f64>>;
@@ -46,7 +67,7 @@ pub unsafe extern "C" fn farpoint_sample(
     points: farpoint_points,
     options: *const farpoint_sample_options,
     result: *mut *mut farpoint_sample_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for a place for a result, or NULL.
     unsafe { give(result, || sample(&points, options)) }
 }
@@ -57,7 +78,7 @@ pub unsafe extern "C" fn farpoint_sample(
 /// @param cloud_count   number of clouds; 0 is fine
 /// @param options       what is asked: one structure for all clouds, or an array of one per cloud,
 ///                      all of one `size`. How the call is run (threads, device, progress, ...) is
-///                      taken from the first
+///                      taken from the first; `bad_rows` from each
 /// @param option_count  1 or `cloud_count`
 /// @param results       `cloud_count` places, which are set to the samples, each to be freed by
 ///                      farpoint_sample_result_free(); all to NULL on an error
@@ -69,7 +90,7 @@ pub unsafe extern "C" fn farpoint_sample_batch(
     options: *const farpoint_sample_options,
     option_count: usize,
     results: *mut *mut farpoint_sample_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for as many places as clouds.
     unsafe {
         give_all(results, cloud_count, || {
@@ -87,85 +108,30 @@ pub unsafe extern "C" fn farpoint_sample_result_free(result: *mut farpoint_sampl
     unsafe { free(result) }
 }
 
-/// Number of samples; 0 for NULL.
+/// What a sample has, lent until it is freed; all 0 for NULL, the text empty.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_sample_result_count(
+pub unsafe extern "C" fn farpoint_sample_result_view(
     result: *const farpoint_sample_result,
-) -> usize {
+) -> farpoint_sample_view {
+    let none = farpoint_sample_view { algorithm: c"".as_ptr(), ..Default::default() };
     // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| of_either!(&result.sample, one => one.len())) }
+    unsafe { read(result, none, farpoint_sample_result::view) }
 }
 
-/// Rows of the cloud in order of choice, all different: farpoint_sample_result_count() of them.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_sample_result_indices(
-    result: *const farpoint_sample_result,
-) -> *const usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe {
-        read(result, ptr::null(), |result| of_either!(&result.sample, one => one.indices.as_ptr()))
+impl farpoint_sample_result {
+    fn view(&self) -> farpoint_sample_view {
+        let distances = in_its_precision!(&self.sample, one => &one.squared_distances[..]);
+        let (squared_distances_f32, squared_distances_f64) = distances.addresses();
+        of_either!(&self.sample, one => farpoint_sample_view {
+            count: one.len(),
+            indices: one.indices.as_ptr(),
+            squared_distances_f32,
+            squared_distances_f64,
+            covering_radius: farpoint::Scalar::to_f64(one.covering_radius()),
+            dropped: one.dropped,
+            algorithm: self.algorithm.as_ptr(),
+        })
     }
-}
-
-/// The squared distance of each sample to the nearest one before it; infinite for those that the
-/// sampling was started from. NULL if the points were not `float`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_sample_result_squared_distances_f32(
-    result: *const farpoint_sample_result,
-) -> *const f32 {
-    let distances = |result: &farpoint_sample_result| match &result.sample {
-        Either::Single(one) => one.squared_distances.as_ptr(),
-        Either::Double(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), distances) }
-}
-
-/// The same for points of type `double`; NULL if they were not.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_sample_result_squared_distances_f64(
-    result: *const farpoint_sample_result,
-) -> *const f64 {
-    let distances = |result: &farpoint_sample_result| match &result.sample {
-        Either::Double(one) => one.squared_distances.as_ptr(),
-        Either::Single(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), distances) }
-}
-
-/// The largest distance of any point to its nearest sample, in the unit of the coordinates: infinite
-/// if nothing was chosen; NaN for NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_sample_result_covering_radius(
-    result: *const farpoint_sample_result,
-) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe {
-        read(
-            result,
-            f64::NAN,
-            |result| of_either!(&result.sample, one => farpoint::Scalar::to_f64(one.covering_radius())),
-        )
-    }
-}
-
-/// Rows that were left out because they hold NaN or infinity.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_sample_result_dropped(
-    result: *const farpoint_sample_result,
-) -> usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| of_either!(&result.sample, one => one.dropped)) }
-}
-
-/// The algorithm that ran, with its options, as text; "" for NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_sample_result_algorithm(
-    result: *const farpoint_sample_result,
-) -> *const c_char {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, c"".as_ptr(), |result| result.algorithm.as_ptr()) }
 }
 
 /// # Safety
@@ -175,10 +141,12 @@ unsafe fn sample(
     options: *const farpoint_sample_options,
 ) -> Result<farpoint_sample_result, Failure> {
     // SAFETY: by this function's contract.
-    let options = unsafe { structure(options) }?;
-    let run = options.run()?;
-    // SAFETY: by this function's contract.
-    let job = unsafe { options.job(run.bad_rows) }?;
+    let (options, run, job) = unsafe {
+        let options = structure(options)?;
+        let run = run(options.run)?;
+        let job = options.job(run.bad_rows)?;
+        (options, run, job)
+    };
     let sample = run.observed(|place, observer| {
         let sample = in_precision!(points.precision()?, T => {
             // SAFETY: by this function's contract.
@@ -245,12 +213,13 @@ unsafe fn batch(
     options: &[farpoint_sample_options],
 ) -> Result<Vec<farpoint_sample_result>, Failure> {
     let Some(first) = options.first() else { return Ok(Vec::new()) };
-    let run = first.run()?;
     let job = |(cloud, options): (usize, &farpoint_sample_options)| {
-        let bad_rows = options.run()?.bad_rows;
         // SAFETY: by this function's contract.
-        unsafe { options.job(bad_rows) }.map_err(|failure| failure.of_cloud(cloud))
+        let job = unsafe { run(options.run).and_then(|run| options.job(run.bad_rows)) };
+        job.map_err(|failure| failure.of_cloud(cloud))
     };
+    // SAFETY: by this function's contract.
+    let run = unsafe { run(first.run) }?;
     let jobs = options.iter().enumerate().map(job).collect::<Result<Vec<_>, _>>()?;
     run.observed(|place, observer| {
         let samples = in_precision!(precision_of(clouds)?, T => {

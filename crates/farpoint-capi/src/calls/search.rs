@@ -1,35 +1,44 @@
 //! Several neighbors of each point: the k nearest, or those in a ball.
 
-use crate::calls::nearest::sizes;
 use crate::calls::pairs::{Pairs, only, pairs};
+use crate::constants::farpoint_status;
 use crate::given::structure;
 use crate::handle::{free, give, give_all, read};
-use crate::options::farpoint_search_options;
+use crate::options::{farpoint_search_options, run};
 use crate::points::farpoint_points;
-use crate::run::{Either, Run, in_precision, of_either, on_place};
+use crate::run::{Either, Run, in_its_precision, in_precision, of_either, on_place};
 use crate::status::Failure;
 use farpoint::{Device, Neighbors, Searcher};
-use std::ptr;
 
 /// For each row of a cloud its neighbors in another: `k` places per row, filled from the first.
 ///
 /// Made by farpoint_search() and farpoint_search_batch(), freed by farpoint_neighbors_result_free().
 /// It never changes, so any number of threads may read it at a time.
-pub struct farpoint_neighbors_result {
-    pub(super) found: Found,
-    indices: Vec<usize>,
-    counts: Vec<usize>,
+pub struct farpoint_neighbors_result(pub(super) Found);
+
+/// What was found of several neighbors. Addresses are valid until the result is freed.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct farpoint_neighbors_view {
+    /// Number of rows, those left out among them.
+    pub rows: usize,
+    /// Places of a row: the `k` that was asked for.
+    pub k: usize,
+    /// Neighbors of each row, at most `k`.
+    pub counts: *const u32,
+    /// The neighbors of all rows, `rows * k` rows of the other cloud: those of row `i` begin at
+    /// `i * k`. FARPOINT_NONE in places without a neighbor.
+    pub indices: *const u32,
+    /// The distance of each neighbor as it is computed: squared with norm 2. Infinite in places
+    /// without a neighbor. NULL if the points were not `float`.
+    pub raw_distances_f32: *const f32,
+    /// The same for points of type `double`; NULL if they were not.
+    pub raw_distances_f64: *const f64,
+    /// Rows that were left out because they hold NaN or infinity.
+    pub dropped: usize,
 }
 
 type Found = Either<Neighbors<f32>, Neighbors<f64>>;
-
-impl From<Found> for farpoint_neighbors_result {
-    fn from(found: Found) -> Self {
-        let (indices, counts) =
-            of_either!(&found, found => (sizes(&found.all_indices), sizes(&found.counts)));
-        Self { found, indices, counts }
-    }
-}
 
 /// The neighbors in `y` of each point of `x`, at most `k`: the nearest (kNN), or those in a ball
 /// (ball query).
@@ -46,7 +55,7 @@ pub unsafe extern "C" fn farpoint_search(
     y: farpoint_points,
     options: *const farpoint_search_options,
     result: *mut *mut farpoint_neighbors_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give(result, || only(search(Pairs::one(&x, &y), options))) }
 }
@@ -66,7 +75,7 @@ pub unsafe extern "C" fn farpoint_search_batch(
     pair_count: usize,
     options: *const farpoint_search_options,
     results: *mut *mut farpoint_neighbors_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give_all(results, pair_count, || search(pairs(x, y, pair_count)?, options)) }
 }
@@ -78,89 +87,43 @@ pub unsafe extern "C" fn farpoint_neighbors_result_free(result: *mut farpoint_ne
     unsafe { free(result) }
 }
 
-/// Number of rows, those left out among them; 0 for NULL.
+/// What was found, lent until it is freed; all 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_neighbors_result_rows(
+pub unsafe extern "C" fn farpoint_neighbors_result_view(
     result: *const farpoint_neighbors_result,
-) -> usize {
+) -> farpoint_neighbors_view {
     // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| result.counts.len()) }
+    unsafe { read(result, farpoint_neighbors_view::default(), farpoint_neighbors_result::view) }
 }
 
-/// Places of a row: the `k` that was asked for. 0 for NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_neighbors_result_k(
-    result: *const farpoint_neighbors_result,
-) -> usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.k)) }
-}
-
-/// Neighbors of each row, at most `k`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_neighbors_result_counts(
-    result: *const farpoint_neighbors_result,
-) -> *const usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), |result| result.counts.as_ptr()) }
-}
-
-/// The neighbors of all rows, `rows * k` rows of the other cloud: those of row `i` begin at `i * k`.
-/// FARPOINT_NONE in places without a neighbor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_neighbors_result_indices(
-    result: *const farpoint_neighbors_result,
-) -> *const usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), |result| result.indices.as_ptr()) }
-}
-
-/// The distance of each neighbor as it is computed: squared with norm 2. Infinite in places without a
-/// neighbor. NULL if the points were not `float`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_neighbors_result_raw_distances_f32(
-    result: *const farpoint_neighbors_result,
-) -> *const f32 {
-    let numbers = |result: &farpoint_neighbors_result| match &result.found {
-        Either::Single(found) => found.all_distances.as_ptr(),
-        Either::Double(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), numbers) }
-}
-
-/// The same for points of type `double`; NULL if they were not.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_neighbors_result_raw_distances_f64(
-    result: *const farpoint_neighbors_result,
-) -> *const f64 {
-    let numbers = |result: &farpoint_neighbors_result| match &result.found {
-        Either::Double(found) => found.all_distances.as_ptr(),
-        Either::Single(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), numbers) }
-}
-
-/// Rows that were left out because they hold NaN or infinity.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_neighbors_result_dropped(
-    result: *const farpoint_neighbors_result,
-) -> usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.dropped)) }
+impl farpoint_neighbors_result {
+    fn view(&self) -> farpoint_neighbors_view {
+        let distances = in_its_precision!(&self.0, found => &found.all_distances[..]);
+        let (raw_distances_f32, raw_distances_f64) = distances.addresses();
+        of_either!(&self.0, found => farpoint_neighbors_view {
+            rows: found.counts.len(),
+            k: found.k,
+            counts: found.counts.as_ptr(),
+            indices: found.all_indices.as_ptr(),
+            raw_distances_f32,
+            raw_distances_f64,
+            dropped: found.dropped,
+        })
+    }
 }
 
 /// How a search is run, and what is asked.
 ///
 /// # Safety
-/// NULL, or as large as its first member says.
+/// NULL, or options as the header describes them.
 pub(super) unsafe fn asked(
     options: *const farpoint_search_options,
 ) -> Result<(Run, Searcher), Failure> {
     // SAFETY: by this function's contract.
-    let options = unsafe { structure(options) }?;
-    let run = options.run()?;
+    let (options, run) = unsafe {
+        let options = structure(options)?;
+        (options, run(options.run)?)
+    };
     let job = options.job(run.bad_rows)?;
     Ok((run, job))
 }
@@ -184,6 +147,8 @@ unsafe fn search(
                 |[x, y], observer| device.search_batch(&job, x, y, observer),
             ))?
         });
-        Ok(found.each(|found| Found::Single(found).into(), |found| Found::Double(found).into()))
+        let single = |found| farpoint_neighbors_result(Found::Single(found));
+        let double = |found| farpoint_neighbors_result(Found::Double(found));
+        Ok(found.each(single, double))
     })
 }

@@ -1,33 +1,44 @@
 //! All neighbors in balls.
 
-use crate::calls::nearest::sizes;
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::calls::search::asked;
+use crate::constants::farpoint_status;
 use crate::handle::{free, give, give_all, read};
 use crate::options::farpoint_search_options;
 use crate::points::farpoint_points;
-use crate::run::{Either, in_precision, of_either, on_place};
+use crate::run::{Either, in_its_precision, in_precision, of_either, on_place};
 use crate::status::Failure;
 use farpoint::{Device, WithinBall};
-use std::ptr;
 
 /// For each row of a cloud all its neighbors in a ball, one row after another.
 ///
 /// Made by farpoint_within() and farpoint_within_batch(), freed by farpoint_within_result_free(). It
 /// never changes, so any number of threads may read it at a time.
-pub struct farpoint_within_result {
-    pub(super) found: Found,
-    indices: Vec<usize>,
+pub struct farpoint_within_result(pub(super) Found);
+
+/// What was found in balls. Addresses are valid until the result is freed.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct farpoint_within_view {
+    /// Number of rows, those left out among them.
+    pub rows: usize,
+    /// Where the neighbors of each row begin, and the end of the last: `rows + 1` numbers.
+    pub offsets: *const usize,
+    /// Number of the neighbors of all rows.
+    pub count: usize,
+    /// The neighbors of all rows, as rows of the other cloud: those of row `i` are number `offsets[i]`
+    /// to below `offsets[i + 1]`.
+    pub indices: *const u32,
+    /// The distance of each neighbor as it is computed: squared with norm 2. NULL if the points were
+    /// not `float`.
+    pub raw_distances_f32: *const f32,
+    /// The same for points of type `double`; NULL if they were not.
+    pub raw_distances_f64: *const f64,
+    /// Rows that were left out because they hold NaN or infinity.
+    pub dropped: usize,
 }
 
 type Found = Either<WithinBall<f32>, WithinBall<f64>>;
-
-impl From<Found> for farpoint_within_result {
-    fn from(found: Found) -> Self {
-        let indices = of_either!(&found, found => sizes(&found.indices));
-        Self { found, indices }
-    }
-}
 
 /// All points of `y` in the ball around each point of `x`, however many there are.
 ///
@@ -43,7 +54,7 @@ pub unsafe extern "C" fn farpoint_within(
     y: farpoint_points,
     options: *const farpoint_search_options,
     result: *mut *mut farpoint_within_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give(result, || only(within(Pairs::one(&x, &y), options))) }
 }
@@ -56,7 +67,7 @@ pub unsafe extern "C" fn farpoint_within_batch(
     pair_count: usize,
     options: *const farpoint_search_options,
     results: *mut *mut farpoint_within_result,
-) -> i32 {
+) -> farpoint_status {
     // SAFETY: the header asks for places, clouds and options as described.
     unsafe { give_all(results, pair_count, || within(pairs(x, y, pair_count)?, options)) }
 }
@@ -68,74 +79,29 @@ pub unsafe extern "C" fn farpoint_within_result_free(result: *mut farpoint_withi
     unsafe { free(result) }
 }
 
-/// Number of rows, those left out among them; 0 for NULL.
+/// What was found, lent until it is freed; all 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_rows(
+pub unsafe extern "C" fn farpoint_within_result_view(
     result: *const farpoint_within_result,
-) -> usize {
+) -> farpoint_within_view {
     // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.len())) }
+    unsafe { read(result, farpoint_within_view::default(), farpoint_within_result::view) }
 }
 
-/// Where the neighbors of each row begin, and the end of the last: `rows + 1` numbers.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_offsets(
-    result: *const farpoint_within_result,
-) -> *const usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe {
-        read(
-            result,
-            ptr::null(),
-            |result| of_either!(&result.found, found => found.offsets.as_ptr()),
-        )
+impl farpoint_within_result {
+    fn view(&self) -> farpoint_within_view {
+        let distances = in_its_precision!(&self.0, found => &found.raw_distances[..]);
+        let (raw_distances_f32, raw_distances_f64) = distances.addresses();
+        of_either!(&self.0, found => farpoint_within_view {
+            rows: found.len(),
+            offsets: found.offsets.as_ptr(),
+            count: found.indices.len(),
+            indices: found.indices.as_ptr(),
+            raw_distances_f32,
+            raw_distances_f64,
+            dropped: found.dropped,
+        })
     }
-}
-
-/// The neighbors of all rows, as rows of the other cloud: those of row `i` are number `offsets[i]` to
-/// below `offsets[i + 1]`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_indices(
-    result: *const farpoint_within_result,
-) -> *const usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), |result| result.indices.as_ptr()) }
-}
-
-/// The distance of each neighbor as it is computed: squared with norm 2. NULL if the points were not
-/// `float`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_raw_distances_f32(
-    result: *const farpoint_within_result,
-) -> *const f32 {
-    let numbers = |result: &farpoint_within_result| match &result.found {
-        Either::Single(found) => found.raw_distances.as_ptr(),
-        Either::Double(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), numbers) }
-}
-
-/// The same for points of type `double`; NULL if they were not.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_raw_distances_f64(
-    result: *const farpoint_within_result,
-) -> *const f64 {
-    let numbers = |result: &farpoint_within_result| match &result.found {
-        Either::Double(found) => found.raw_distances.as_ptr(),
-        Either::Single(_) => ptr::null(),
-    };
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, ptr::null(), numbers) }
-}
-
-/// Rows that were left out because they hold NaN or infinity.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_dropped(
-    result: *const farpoint_within_result,
-) -> usize {
-    // SAFETY: the header asks for NULL or a result that is not freed.
-    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.dropped)) }
 }
 
 /// # Safety
@@ -157,6 +123,8 @@ unsafe fn within(
                 |[x, y], observer| device.within_batch(&job, x, y, observer),
             ))?
         });
-        Ok(found.each(|found| Found::Single(found).into(), |found| Found::Double(found).into()))
+        let single = |found| farpoint_within_result(Found::Single(found));
+        let double = |found| farpoint_within_result(Found::Double(found));
+        Ok(found.each(single, double))
     })
 }

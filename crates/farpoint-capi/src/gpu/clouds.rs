@@ -1,7 +1,9 @@
 //! Clouds in the memory of a GPU, as C describes them.
 
+use crate::constants::farpoint_scalar;
 use crate::given::Versioned;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 
 /// Clouds in the memory of a GPU, and where their samples go. All addresses but that of the structure
 /// are of device memory; numbers there are `int64_t`, except coordinates and distances, which are
@@ -36,7 +38,7 @@ pub struct farpoint_cuda_batch {
     /// Rows of each cloud of a padded batch; of a ragged one, at least those of its largest cloud.
     pub rows: usize,
     /// FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
-    pub scalar: i32,
+    pub scalar: MaybeUninit<farpoint_scalar>,
     /// 0.
     pub flags: u32,
     /// `clouds + 1` numbers: a ragged batch. NULL: a padded one.
@@ -103,7 +105,7 @@ pub struct farpoint_cuda_pairs {
     /// Number of pairs.
     pub pairs: usize,
     /// FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
-    pub scalar: i32,
+    pub scalar: MaybeUninit<farpoint_scalar>,
     /// 0.
     pub flags: u32,
     /// Where the distances of the rows of `a` go. NULL: not wanted.
@@ -140,7 +142,7 @@ pub struct farpoint_cuda_neighbors {
     /// Number of clouds on either side.
     pub clouds: usize,
     /// FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
-    pub scalar: i32,
+    pub scalar: MaybeUninit<farpoint_scalar>,
     /// 0.
     pub flags: u32,
     /// Where the distances go, `k` per row of `x`: squared with norm 2. NULL: not wanted.

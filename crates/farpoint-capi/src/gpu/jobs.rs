@@ -3,9 +3,12 @@
 use super::{
     farpoint_cuda_batch, farpoint_cuda_neighbors, farpoint_cuda_pairs, farpoint_cuda_side,
 };
-use crate::given::{places, structure};
-use crate::options::{farpoint_match_options, farpoint_sample_options, farpoint_search_options};
-use crate::run::{Place, Precision, Run, gpu};
+use crate::given::{number, optional, places, structure};
+use crate::options::{
+    farpoint_match_options, farpoint_run_options, farpoint_sample_options, farpoint_search_options,
+    run,
+};
+use crate::run::{Place, Precision, gpu};
 use crate::status::{Failure, invalid};
 use farpoint::{BadRows, Matcher, Sampler, Searcher};
 use farpoint_cuda::{
@@ -41,11 +44,21 @@ pub(crate) unsafe fn check_stream(number: i32, raw: *mut c_void) -> Result<(), F
 }
 
 /// The GPU of a job on device memory, for which the CPU's options are not.
-fn gpu_of(run: Run, threads: usize, instruction_set: i32) -> Result<Gpu, Failure> {
+///
+/// # Safety
+/// NULL, or as large as its first member says.
+unsafe fn gpu_of(options: *const farpoint_run_options) -> Result<Gpu, Failure> {
+    // SAFETY: by this function's contract.
+    let (given, run) = unsafe { (optional(options)?, run(options)?) };
+    let Some(options) = given else {
+        return Err(invalid(
+            "run is NULL, which is the CPU; give one, its device FARPOINT_CUDA (1)",
+        ));
+    };
     let set = [
-        (threads != 0, "threads"),
-        (instruction_set != 0, "instruction_set"),
-        (run.is_heard(), "progress"),
+        (options.threads != 0, "threads"),
+        (number(options.instruction_set) != 0, "instruction_set"),
+        (options.progress.is_some(), "progress"),
         (run.bad_rows != BadRows::Error, "bad_rows"),
     ];
     if let Some((_, member)) = set.iter().find(|(set, _)| *set) {
@@ -59,7 +72,9 @@ fn gpu_of(run: Run, threads: usize, instruction_set: i32) -> Result<Gpu, Failure
     }
 }
 
-fn sampler(options: &farpoint_sample_options) -> Result<(Gpu, Sampler), Failure> {
+/// # Safety
+/// As `gpu_of`, of what `run` points to; the algorithm is as the header says.
+unsafe fn sampler(options: &farpoint_sample_options) -> Result<(Gpu, Sampler), Failure> {
     let set = [
         (options.start_count != 0 || options.random_start != 0, "starts", "those of the batch"),
         (!options.rows.is_null() || options.row_count != 0, "rows", "gathered points"),
@@ -69,22 +84,22 @@ fn sampler(options: &farpoint_sample_options) -> Result<(Gpu, Sampler), Failure>
         let text = format!("{member} is set, which is of host memory; give {instead}");
         return Err(invalid(text));
     }
-    let run = options.run()?;
-    // SAFETY: no starts; the text is as the header says, which every caller has asked for.
-    let job = unsafe { options.job(run.bad_rows) }?;
-    Ok((gpu_of(run, options.threads, options.instruction_set)?, job))
+    // SAFETY: by this function's contract, and there are no starts.
+    unsafe { Ok((gpu_of(options.run)?, options.job(BadRows::Error)?)) }
 }
 
-fn matcher(options: &farpoint_match_options) -> Result<(Gpu, Matcher), Failure> {
-    let run = options.run()?;
-    let job = options.job(run.bad_rows)?;
-    Ok((gpu_of(run, options.threads, options.instruction_set)?, job))
+/// # Safety
+/// As `gpu_of`, of what `run` points to.
+unsafe fn matcher(options: &farpoint_match_options) -> Result<(Gpu, Matcher), Failure> {
+    // SAFETY: by this function's contract.
+    Ok((unsafe { gpu_of(options.run) }?, options.job(BadRows::Error)?))
 }
 
-fn searcher(options: &farpoint_search_options) -> Result<(Gpu, Searcher), Failure> {
-    let run = options.run()?;
-    let job = options.job(run.bad_rows)?;
-    Ok((gpu_of(run, options.threads, options.instruction_set)?, job))
+/// # Safety
+/// As `gpu_of`, of what `run` points to.
+unsafe fn searcher(options: &farpoint_search_options) -> Result<(Gpu, Searcher), Failure> {
+    // SAFETY: by this function's contract.
+    Ok((unsafe { gpu_of(options.run) }?, options.job(BadRows::Error)?))
 }
 
 /// Does the same in the precision of what is in device memory; flags must be 0.
@@ -113,7 +128,8 @@ pub(crate) unsafe fn sample(
 ) -> Result<(), Failure> {
     // SAFETY: by this function's contract.
     let (batch, options) = unsafe { (structure(batch)?, structure(options)?) };
-    let (gpu, job) = sampler(&options)?;
+    // SAFETY: by this function's contract.
+    let (gpu, job) = unsafe { sampler(&options) }?;
     // SAFETY: by this function's contract: the stream, and all that the batch describes.
     typed!(batch, T => unsafe {
         Ok(gpu.enqueue_sample::<T>(&job, &stream(&gpu, raw), &batch.described()?)?)
@@ -130,7 +146,8 @@ pub(crate) unsafe fn sample_scratch(
     // SAFETY: by this function's contract.
     let (batch, options, place) =
         unsafe { (structure(batch)?, structure(options)?, places(bytes, 1, "bytes")?) };
-    let (gpu, job) = sampler(&options)?;
+    // SAFETY: by this function's contract.
+    let (gpu, job) = unsafe { sampler(&options) }?;
     let wanted = job.amount.limit(batch.rows)?;
     let bytes: Result<usize, Failure> = typed!(batch, T => Ok(gpu.sample_scratch_bytes::<T>(
         &job, batch.clouds, batch.rows, batch.dimensions, wanted,
@@ -170,7 +187,8 @@ pub(crate) unsafe fn nearest(
 ) -> Result<(), Failure> {
     // SAFETY: by this function's contract.
     let (pairs, options) = unsafe { (structure(pairs)?, structure(options)?) };
-    let (gpu, job) = matcher(&options)?;
+    // SAFETY: by this function's contract.
+    let (gpu, job) = unsafe { matcher(&options) }?;
     // SAFETY: by this function's contract: the stream, and all that the pairs describe.
     typed!(pairs, T => unsafe {
         Ok(gpu.enqueue_nearest::<T>(&job, &stream(&gpu, raw), &pairs.described()?)?)
@@ -187,7 +205,8 @@ pub(crate) unsafe fn nearest_scratch(
     // SAFETY: by this function's contract.
     let (pairs, options, place) =
         unsafe { (structure(pairs)?, structure(options)?, places(bytes, 1, "bytes")?) };
-    let (gpu, job) = matcher(&options)?;
+    // SAFETY: by this function's contract.
+    let (gpu, job) = unsafe { matcher(&options) }?;
     let bytes: Result<usize, Failure> =
         typed!(pairs, T => Ok(gpu.nearest_scratch_bytes::<T>(&job, &pairs.described()?)));
     place[0].write(bytes?);
@@ -203,7 +222,8 @@ pub(crate) unsafe fn search(
 ) -> Result<(), Failure> {
     // SAFETY: by this function's contract.
     let (neighbors, options) = unsafe { (structure(neighbors)?, structure(options)?) };
-    let (gpu, job) = searcher(&options)?;
+    // SAFETY: by this function's contract.
+    let (gpu, job) = unsafe { searcher(&options) }?;
     // SAFETY: by this function's contract: the stream, and all that the search describes.
     typed!(neighbors, T => unsafe {
         Ok(gpu.enqueue_search::<T>(&job, &stream(&gpu, raw), &neighbors.described()?)?)
@@ -220,7 +240,8 @@ pub(crate) unsafe fn search_scratch(
     // SAFETY: by this function's contract.
     let (neighbors, options, place) =
         unsafe { (structure(neighbors)?, structure(options)?, places(bytes, 1, "bytes")?) };
-    let (gpu, job) = searcher(&options)?;
+    // SAFETY: by this function's contract.
+    let (gpu, job) = unsafe { searcher(&options) }?;
     job.check()?;
     let bytes: Result<usize, Failure> =
         typed!(neighbors, T => Ok(gpu.search_scratch_bytes::<T>(&job, &neighbors.described()?)));

@@ -2,40 +2,30 @@
 
 use crate::constants::*;
 use crate::given::named;
+use crate::options::farpoint_run_options;
 use crate::points::Wanted;
-use crate::progress::farpoint_progress_callback;
 use crate::status::{Failure, invalid};
 use farpoint::approximate::{Estimator, Keep, Method, Order};
 use farpoint::{Amount, ApproximateSampler, BadRows};
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
 
-/// What is asked of an approximate sampler. All zero but `size`: 0 points, drawn at random.
+/// What is asked of an approximate sampler. How many points must be set: a `count` or `ratio` of 0 is
+/// FARPOINT_INVALID_ARGUMENT.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_approximate_options {
     /// `sizeof(farpoint_approximate_options)`: tells the library which members there are.
     pub size: usize,
-    /// Threads to work on: see farpoint_run_options.
-    pub threads: usize,
-    /// FARPOINT_CPU or FARPOINT_CUDA.
-    pub device: i32,
-    /// Which GPU, from 0; 0 for the CPU.
-    pub device_number: i32,
-    /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-    pub instruction_set: i32,
-    /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-    pub bad_rows: i32,
-    /// Called now and then; may cancel. NULL if nobody listens.
-    pub progress: farpoint_progress_callback,
-    /// Passed to `progress`.
-    pub user: *mut c_void,
+    /// How the call is run. NULL: on all threads of the CPU, with the defaults.
+    pub run: *const farpoint_run_options,
     /// FARPOINT_METHOD_RANDOM or another.
-    pub method: i32,
+    pub method: MaybeUninit<farpoint_approximate_method>,
     /// How many points: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
-    pub amount: i32,
-    /// Points, with FARPOINT_COUNT.
+    pub amount: MaybeUninit<farpoint_amount>,
+    /// Points, at least 1, with FARPOINT_COUNT.
     pub count: usize,
-    /// Share of the points, with FARPOINT_RATIO.
+    /// Share of the points, above 0 and up to 1, with FARPOINT_RATIO.
     pub ratio: f64,
     /// Size of a cell in the unit of the coordinates, with FARPOINT_CELL.
     pub cell: f64,
@@ -51,11 +41,11 @@ pub struct farpoint_approximate_options {
     /// Not 0 to start at a point drawn by `seed`.
     pub random_start: i32,
     /// Which point of a cell FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
-    pub keep: i32,
+    pub keep: MaybeUninit<farpoint_keep>,
     /// In which order the windows of FARPOINT_METHOD_NPDU lie: FARPOINT_WINDOW_INPUT or another.
-    pub window_order: i32,
+    pub window_order: MaybeUninit<farpoint_window_order>,
     /// How FARPOINT_METHOD_FASTPOINT predicts: FARPOINT_ESTIMATOR_NETWORK or another.
-    pub estimator: i32,
+    pub estimator: MaybeUninit<farpoint_estimator>,
     /// Points of a window of FARPOINT_METHOD_NPDU; 0: 16 times the points per sample.
     pub window: usize,
     /// Bits per axis of FARPOINT_METHOD_MORTON, 1 to 21; 0: 10.
@@ -109,12 +99,12 @@ impl farpoint_approximate_options {
 
     fn amount(&self) -> Result<Amount, Failure> {
         let amounts = [
-            (FARPOINT_COUNT, "FARPOINT_COUNT", Amount::Count(self.count)),
-            (FARPOINT_RATIO, "FARPOINT_RATIO", Amount::Ratio(self.ratio)),
-            (FARPOINT_ALL, "FARPOINT_ALL", Amount::All),
-            (FARPOINT_CELL, "FARPOINT_CELL", Amount::Cell(self.cell)),
+            (FARPOINT_COUNT, Amount::Count(self.count)),
+            (FARPOINT_RATIO, Amount::Ratio(self.ratio)),
+            (FARPOINT_ALL, Amount::All),
+            (FARPOINT_CELL, Amount::Cell(self.cell)),
         ];
-        named(self.amount, "amount", &amounts)
+        super::some(named(self.amount, "amount", &amounts)?)
     }
 
     /// # Safety
@@ -130,45 +120,37 @@ impl farpoint_approximate_options {
         // SAFETY: by this function's contract.
         let first = unsafe { super::algorithm(self.algorithm) }?;
         let methods = [
-            (
-                FARPOINT_METHOD_RANDOM,
-                "FARPOINT_METHOD_RANDOM",
-                Method::Random { seed: self.method_seed },
-            ),
-            (FARPOINT_METHOD_GRID, "FARPOINT_METHOD_GRID", Method::Grid { keep }),
-            (FARPOINT_METHOD_MORTON, "FARPOINT_METHOD_MORTON", Method::Morton { bits }),
-            (FARPOINT_METHOD_NPDU, "FARPOINT_METHOD_NPDU", Method::Npdu { window, order }),
-            (
-                FARPOINT_METHOD_FASTPOINT,
-                "FARPOINT_METHOD_FASTPOINT",
-                Method::FastPoint { first, estimator },
-            ),
+            (FARPOINT_METHOD_RANDOM, Method::Random { seed: self.method_seed }),
+            (FARPOINT_METHOD_GRID, Method::Grid { keep }),
+            (FARPOINT_METHOD_MORTON, Method::Morton { bits }),
+            (FARPOINT_METHOD_NPDU, Method::Npdu { window, order }),
+            (FARPOINT_METHOD_FASTPOINT, Method::FastPoint { first, estimator }),
         ];
         named(self.method, "method", &methods)
     }
 
     fn keep(&self) -> Result<Keep, Failure> {
         let kept = [
-            (FARPOINT_KEEP_CENTER, "FARPOINT_KEEP_CENTER", Keep::Center),
-            (FARPOINT_KEEP_FIRST, "FARPOINT_KEEP_FIRST", Keep::First),
-            (FARPOINT_KEEP_RANDOM, "FARPOINT_KEEP_RANDOM", Keep::Random(self.method_seed)),
+            (FARPOINT_KEEP_CENTER, Keep::Center),
+            (FARPOINT_KEEP_FIRST, Keep::First),
+            (FARPOINT_KEEP_RANDOM, Keep::Random(self.method_seed)),
         ];
         named(self.keep, "keep", &kept)
     }
 
     fn order(&self) -> Result<Order, Failure> {
         let orders = [
-            (FARPOINT_WINDOW_INPUT, "FARPOINT_WINDOW_INPUT", Order::Input),
-            (FARPOINT_WINDOW_MORTON, "FARPOINT_WINDOW_MORTON", Order::Morton),
-            (FARPOINT_WINDOW_NEIGHBORS, "FARPOINT_WINDOW_NEIGHBORS", Order::Neighbors),
+            (FARPOINT_WINDOW_INPUT, Order::Input),
+            (FARPOINT_WINDOW_MORTON, Order::Morton),
+            (FARPOINT_WINDOW_NEIGHBORS, Order::Neighbors),
         ];
         named(self.window_order, "window_order", &orders)
     }
 
     fn estimator(&self) -> Result<Estimator, Failure> {
         let estimators = [
-            (FARPOINT_ESTIMATOR_NETWORK, "FARPOINT_ESTIMATOR_NETWORK", Estimator::Network),
-            (FARPOINT_ESTIMATOR_FIT, "FARPOINT_ESTIMATOR_FIT", Estimator::Fit),
+            (FARPOINT_ESTIMATOR_NETWORK, Estimator::Network),
+            (FARPOINT_ESTIMATOR_FIT, Estimator::Fit),
         ];
         named(self.estimator, "estimator", &estimators)
     }

@@ -1,9 +1,10 @@
 //! What is asked of a search for nearest points.
 
-use crate::progress::farpoint_progress_callback;
+use crate::constants::farpoint_search_method;
+use crate::options::farpoint_run_options;
 use crate::status::Failure;
 use farpoint::{BadRows, Matcher};
-use std::ffi::c_void;
+use std::mem::MaybeUninit;
 
 /// What is asked of a search for nearest points. All zero but `size`: Euclidean distances.
 #[repr(C)]
@@ -11,24 +12,12 @@ use std::ffi::c_void;
 pub struct farpoint_match_options {
     /// `sizeof(farpoint_match_options)`: tells the library which members there are.
     pub size: usize,
-    /// Threads to work on: see farpoint_run_options.
-    pub threads: usize,
-    /// FARPOINT_CPU or FARPOINT_CUDA.
-    pub device: i32,
-    /// Which GPU, from 0; 0 for the CPU.
-    pub device_number: i32,
-    /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-    pub instruction_set: i32,
-    /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-    pub bad_rows: i32,
-    /// Called now and then; may cancel. NULL if nobody listens.
-    pub progress: farpoint_progress_callback,
-    /// Passed to `progress`.
-    pub user: *mut c_void,
+    /// How the call is run. NULL: on all threads of the CPU, with the defaults.
+    pub run: *const farpoint_run_options,
     /// 2: Euclidean distances; 1: sums of absolute differences; 0: the default, 2.
     pub norm: i32,
     /// FARPOINT_SEARCH_AUTO or another. Never changes a result.
-    pub method: i32,
+    pub method: MaybeUninit<farpoint_search_method>,
 }
 
 super::options!(farpoint_match_options, last: method);

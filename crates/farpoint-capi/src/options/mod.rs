@@ -13,6 +13,7 @@ mod search;
 pub use approximate::farpoint_approximate_options;
 pub use matching::farpoint_match_options;
 pub use run::farpoint_run_options;
+pub(crate) use run::run;
 pub use sample::farpoint_sample_options;
 pub use search::farpoint_search_options;
 
@@ -20,11 +21,12 @@ use crate::constants::*;
 use crate::given::{list, named, text};
 use crate::status::{Failure, invalid};
 use farpoint::backend::memory;
-use farpoint::{Algorithm, Method, Norm, Start};
+use farpoint::{Algorithm, Amount, Method, Norm, Start};
 use std::ffi::c_char;
+use std::mem::MaybeUninit;
 
-/// What every options structure has: its version, and how the call is run. `$last` is the last member
-/// that version 0.1 knew; members that are added later come behind it.
+/// An options structure and its version: `$last` is the last member that version 0.1 knew; members that
+/// are added later come behind it.
 macro_rules! options {
     ($name:ident, last: $last:ident) => {
         // SAFETY: C's layout, the size first; numbers, and addresses and functions that may be NULL.
@@ -36,22 +38,6 @@ macro_rules! options {
                 }
                 std::mem::offset_of!($name, $last) + size(|options: &$name| options.$last)
             };
-        }
-
-        impl $name {
-            /// How the call is run.
-            pub(crate) fn run(&self) -> Result<$crate::run::Run, $crate::status::Failure> {
-                $crate::options::run::read(&$crate::options::farpoint_run_options {
-                    size: size_of::<$crate::options::farpoint_run_options>(),
-                    threads: self.threads,
-                    device: self.device,
-                    device_number: self.device_number,
-                    instruction_set: self.instruction_set,
-                    bad_rows: self.bad_rows,
-                    progress: self.progress,
-                    user: self.user,
-                })
-            }
         }
     };
 }
@@ -99,6 +85,21 @@ unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
     }
 }
 
+/// Refuses an amount of nothing: a structure in which it was forgotten.
+///
+/// # Errors
+/// If that is what is asked for.
+fn some(amount: Amount) -> Result<Amount, Failure> {
+    let member = match amount {
+        Amount::Count(0) => "count",
+        Amount::Ratio(0.0) => "ratio",
+        _ => return Ok(amount),
+    };
+    Err(invalid(format!(
+        "{member} is 0, which would be a sample of no points; set {member}, or another amount"
+    )))
+}
+
 fn norm(number: i32) -> Result<Norm, Failure> {
     match number {
         0 | 2 => Ok(Norm::Two),
@@ -107,13 +108,13 @@ fn norm(number: i32) -> Result<Norm, Failure> {
     }
 }
 
-fn method(number: i32) -> Result<Method, Failure> {
+fn method(number: MaybeUninit<farpoint_search_method>) -> Result<Method, Failure> {
     let methods = [
-        (FARPOINT_SEARCH_AUTO, "FARPOINT_SEARCH_AUTO", Method::Auto),
-        (FARPOINT_SEARCH_REFERENCE, "FARPOINT_SEARCH_REFERENCE", Method::Reference),
-        (FARPOINT_SEARCH_PLAIN, "FARPOINT_SEARCH_PLAIN", Method::Plain),
-        (FARPOINT_SEARCH_BRUTE, "FARPOINT_SEARCH_BRUTE", Method::Brute),
-        (FARPOINT_SEARCH_TREE, "FARPOINT_SEARCH_TREE", Method::Tree),
+        (FARPOINT_SEARCH_AUTO, Method::Auto),
+        (FARPOINT_SEARCH_REFERENCE, Method::Reference),
+        (FARPOINT_SEARCH_PLAIN, Method::Plain),
+        (FARPOINT_SEARCH_BRUTE, Method::Brute),
+        (FARPOINT_SEARCH_TREE, Method::Tree),
     ];
     named(number, "method", &methods)
 }

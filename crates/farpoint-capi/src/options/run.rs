@@ -1,21 +1,24 @@
 //! How a call is run.
 
 use crate::constants::*;
-use crate::given::named;
+use crate::given::{named, optional};
 use crate::progress::{Listener, farpoint_progress_callback};
 use crate::run::{Place, Run};
 use crate::status::{Failure, invalid};
 use farpoint::{BadRows, Cpu, Level};
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 
-/// How a call is run. Every options structure begins with these members.
+/// How a call is run: what `run` of the other options structures points to, where NULL means the
+/// defaults.
 ///
 /// Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
 ///
 /// @code
-/// farpoint_run_options options = {0};
-/// options.size = sizeof options;
-/// options.threads = 1;
+/// farpoint_run_options run = {0};
+/// run.size = sizeof run;
+/// run.threads = 1;
+/// options.run = &run;
 /// @endcode
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -26,13 +29,13 @@ pub struct farpoint_run_options {
     /// when it is first needed. 1: the calling thread alone; no thread is ever started.
     pub threads: usize,
     /// FARPOINT_CPU or FARPOINT_CUDA.
-    pub device: i32,
+    pub device: MaybeUninit<farpoint_device>,
     /// Which GPU, from 0; 0 for the CPU.
     pub device_number: i32,
     /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-    pub instruction_set: i32,
+    pub instruction_set: MaybeUninit<farpoint_instruction_set>,
     /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-    pub bad_rows: i32,
+    pub bad_rows: MaybeUninit<farpoint_bad_rows>,
     /// Called now and then; may cancel. NULL if nobody listens.
     pub progress: farpoint_progress_callback,
     /// Passed to `progress`.
@@ -44,19 +47,25 @@ super::options!(farpoint_run_options, last: user);
 /// More threads than any machine has; each would be started.
 const MOST_THREADS: usize = 4096;
 
-/// How a call is run.
-pub(super) fn read(options: &farpoint_run_options) -> Result<Run, Failure> {
-    let bad_rows = [
-        (FARPOINT_BAD_ROWS_ERROR, "FARPOINT_BAD_ROWS_ERROR", BadRows::Error),
-        (FARPOINT_BAD_ROWS_SKIP, "FARPOINT_BAD_ROWS_SKIP", BadRows::Skip),
-    ];
+/// How a call is run; with the defaults for NULL.
+///
+/// # Safety
+/// NULL, or as large as its first member says.
+///
+/// # Errors
+/// If a number stands for nothing, or for what is not there.
+pub(crate) unsafe fn run(options: *const farpoint_run_options) -> Result<Run, Failure> {
+    // SAFETY: by this function's contract.
+    let Some(options) = unsafe { optional(options) }? else { return Ok(Run::default()) };
+    let bad_rows =
+        [(FARPOINT_BAD_ROWS_ERROR, BadRows::Error), (FARPOINT_BAD_ROWS_SKIP, BadRows::Skip)];
     let bad_rows = named(options.bad_rows, "bad_rows", &bad_rows)?;
     let listener = Listener::new(options.progress, options.user);
-    Ok(Run::new(place(options)?, bad_rows, listener))
+    Ok(Run::new(place(&options)?, bad_rows, listener))
 }
 
 fn place(options: &farpoint_run_options) -> Result<Place, Failure> {
-    let devices = [(FARPOINT_CPU, "FARPOINT_CPU", false), (FARPOINT_CUDA, "FARPOINT_CUDA", true)];
+    let devices = [(FARPOINT_CPU, false), (FARPOINT_CUDA, true)];
     let number = options.device_number;
     match named(options.device, "device", &devices)? {
         false if number != 0 => Err(invalid(format!(
@@ -72,10 +81,10 @@ fn place(options: &farpoint_run_options) -> Result<Place, Failure> {
 
 fn cpu(options: &farpoint_run_options) -> Result<Cpu, Failure> {
     let levels = [
-        (FARPOINT_INSTRUCTIONS_BEST, "FARPOINT_INSTRUCTIONS_BEST", None),
-        (FARPOINT_INSTRUCTIONS_PORTABLE, "FARPOINT_INSTRUCTIONS_PORTABLE", Some(Level::Portable)),
-        (FARPOINT_INSTRUCTIONS_AVX2, "FARPOINT_INSTRUCTIONS_AVX2", Some(Level::Avx2)),
-        (FARPOINT_INSTRUCTIONS_AVX512, "FARPOINT_INSTRUCTIONS_AVX512", Some(Level::Avx512)),
+        (FARPOINT_INSTRUCTIONS_BEST, None),
+        (FARPOINT_INSTRUCTIONS_PORTABLE, Some(Level::Portable)),
+        (FARPOINT_INSTRUCTIONS_AVX2, Some(Level::Avx2)),
+        (FARPOINT_INSTRUCTIONS_AVX512, Some(Level::Avx512)),
     ];
     let mut cpu = Cpu::new();
     if let Some(level) = named(options.instruction_set, "instruction_set", &levels)? {

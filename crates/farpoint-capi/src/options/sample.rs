@@ -2,13 +2,15 @@
 
 use crate::constants::*;
 use crate::given::named;
+use crate::options::farpoint_run_options;
 use crate::points::Wanted;
-use crate::progress::farpoint_progress_callback;
 use crate::status::Failure;
 use farpoint::{Amount, BadRows, Sampler};
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
 
-/// What is asked of exact sampling. All zero but `size`: 0 samples.
+/// What is asked of exact sampling. How many samples must be set: a `count` or `ratio` of 0 is
+/// FARPOINT_INVALID_ARGUMENT, as nobody asks for none on purpose.
 ///
 /// @code
 /// farpoint_sample_options options = {0};
@@ -20,27 +22,15 @@ use std::ffi::{c_char, c_void};
 pub struct farpoint_sample_options {
     /// `sizeof(farpoint_sample_options)`: tells the library which members there are.
     pub size: usize,
-    /// Threads to work on: see farpoint_run_options.
-    pub threads: usize,
-    /// FARPOINT_CPU or FARPOINT_CUDA.
-    pub device: i32,
-    /// Which GPU, from 0; 0 for the CPU.
-    pub device_number: i32,
-    /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-    pub instruction_set: i32,
-    /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-    pub bad_rows: i32,
-    /// Called now and then; may cancel. NULL if nobody listens.
-    pub progress: farpoint_progress_callback,
-    /// Passed to `progress`.
-    pub user: *mut c_void,
+    /// How the call is run. NULL: on all threads of the CPU, with the defaults.
+    pub run: *const farpoint_run_options,
     /// How many samples: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
-    pub amount: i32,
+    pub amount: MaybeUninit<farpoint_amount>,
     /// Not 0 to start at a point drawn by `seed`, the same on every machine.
     pub random_start: i32,
-    /// Samples, with FARPOINT_COUNT.
+    /// Samples, at least 1, with FARPOINT_COUNT.
     pub count: usize,
-    /// Share of the points, with FARPOINT_RATIO.
+    /// Share of the points, above 0 and up to 1, with FARPOINT_RATIO.
     pub ratio: f64,
     /// Largest distance to the nearest sample, in the unit of the coordinates, with FARPOINT_SPACING.
     pub spacing: f64,
@@ -73,15 +63,15 @@ impl farpoint_sample_options {
     /// Starts and algorithm are as the header says.
     ///
     /// # Errors
-    /// If a number or a text stands for nothing.
+    /// If a number or a text stands for nothing, or nothing is asked for.
     pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<Sampler, Failure> {
         let amounts = [
-            (FARPOINT_COUNT, "FARPOINT_COUNT", Amount::Count(self.count)),
-            (FARPOINT_RATIO, "FARPOINT_RATIO", Amount::Ratio(self.ratio)),
-            (FARPOINT_SPACING, "FARPOINT_SPACING", Amount::Spacing(self.spacing)),
-            (FARPOINT_ALL, "FARPOINT_ALL", Amount::All),
+            (FARPOINT_COUNT, Amount::Count(self.count)),
+            (FARPOINT_RATIO, Amount::Ratio(self.ratio)),
+            (FARPOINT_SPACING, Amount::Spacing(self.spacing)),
+            (FARPOINT_ALL, Amount::All),
         ];
-        let amount = named(self.amount, "amount", &amounts)?;
+        let amount = super::some(named(self.amount, "amount", &amounts)?)?;
         // SAFETY: by this function's contract.
         let (start, algorithm) = unsafe {
             let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;

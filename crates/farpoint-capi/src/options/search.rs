@@ -2,10 +2,10 @@
 
 use crate::constants::*;
 use crate::given::named;
-use crate::progress::farpoint_progress_callback;
+use crate::options::farpoint_run_options;
 use crate::status::Failure;
 use farpoint::{BadRows, Order, Searcher};
-use std::ffi::c_void;
+use std::mem::MaybeUninit;
 
 /// What is asked of a search for several neighbors. `k` must be set, unless all neighbors in balls
 /// are wanted.
@@ -14,31 +14,19 @@ use std::ffi::c_void;
 pub struct farpoint_search_options {
     /// `sizeof(farpoint_search_options)`: tells the library which members there are.
     pub size: usize,
-    /// Threads to work on: see farpoint_run_options.
-    pub threads: usize,
-    /// FARPOINT_CPU or FARPOINT_CUDA.
-    pub device: i32,
-    /// Which GPU, from 0; 0 for the CPU.
-    pub device_number: i32,
-    /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-    pub instruction_set: i32,
-    /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-    pub bad_rows: i32,
-    /// Called now and then; may cancel. NULL if nobody listens.
-    pub progress: farpoint_progress_callback,
-    /// Passed to `progress`.
-    pub user: *mut c_void,
+    /// How the call is run. NULL: on all threads of the CPU, with the defaults.
+    pub run: *const farpoint_run_options,
     /// Most neighbors of a point. farpoint_within() does not look at it.
     pub k: usize,
     /// 2: Euclidean distances; 1: sums of absolute differences; 0: the default, 2.
     pub norm: i32,
     /// FARPOINT_SEARCH_AUTO or another. Never changes a result.
-    pub method: i32,
+    pub method: MaybeUninit<farpoint_search_method>,
     /// Which neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
-    pub kind: i32,
+    pub kind: MaybeUninit<farpoint_search_kind>,
     /// Which of a ball's neighbors are kept, in which order: FARPOINT_BY_INDEX or
     /// FARPOINT_BY_DISTANCE.
-    pub order: i32,
+    pub order: MaybeUninit<farpoint_ball_order>,
     /// Not 0: points at the very radius are neighbors, too.
     pub inclusive: i32,
     /// Not 0: the row of the same number is no neighbor, for a cloud that is searched for its own.
@@ -61,14 +49,11 @@ impl farpoint_search_options {
     /// If a number stands for nothing.
     pub(crate) fn job(&self, bad_rows: BadRows) -> Result<Searcher, Failure> {
         let kinds = [
-            (FARPOINT_NEAREST, "FARPOINT_NEAREST", Searcher::nearest as fn(usize) -> Searcher),
-            (FARPOINT_BALL, "FARPOINT_BALL", |k| Searcher::ball(0.0, k)),
-            (FARPOINT_RAW_BALL, "FARPOINT_RAW_BALL", |k| Searcher::raw_ball(0.0, k)),
+            (FARPOINT_NEAREST, Searcher::nearest as fn(usize) -> Searcher),
+            (FARPOINT_BALL, |k| Searcher::ball(0.0, k)),
+            (FARPOINT_RAW_BALL, |k| Searcher::raw_ball(0.0, k)),
         ];
-        let orders = [
-            (FARPOINT_BY_INDEX, "FARPOINT_BY_INDEX", Order::Index),
-            (FARPOINT_BY_DISTANCE, "FARPOINT_BY_DISTANCE", Order::Nearest),
-        ];
+        let orders = [(FARPOINT_BY_INDEX, Order::Index), (FARPOINT_BY_DISTANCE, Order::Nearest)];
         let mut job = named(self.kind, "kind", &kinds)?(self.k)
             .min_radius(self.min_radius)
             .near(self.near_radius)

@@ -40,8 +40,15 @@ static unsigned char mask[BUFFER];
 static ptrdiff_t offsets[8];
 static size_t rows[64];
 
+static farpoint_index *an_index;
+
 static farpoint_points some_points(void) {
     farpoint_points points;
+    if (draw(8) == 0) {
+        points = farpoint_index_points(draw(8) == 0 ? NULL : an_index);
+        points.dimensions = draw(8) == 0 ? some_size() : points.dimensions;
+        return points;
+    }
     memset(&points, 0, sizeof points);
     points.data = draw(30) == 0 ? NULL : buffer + 800 + draw(BUFFER / 3);
     points.count = draw(9) == 0 ? some_size() : 1 + (size_t)draw(30);
@@ -58,11 +65,10 @@ static farpoint_points some_points(void) {
     return points;
 }
 
-/* The members that all options begin with. */
-static farpoint_run_options some_run(size_t size) {
+static farpoint_run_options some_run(void) {
     farpoint_run_options run;
     memset(&run, 0, sizeof run);
-    run.size = draw(30) == 0 ? some_size() % size : size;
+    run.size = draw(30) == 0 ? some_size() % sizeof run : sizeof run;
     run.threads = draw(30) == 0 ? SIZE_MAX : (size_t)draw(3);
     run.device = draw(30) == 0 ? some_int() : 0;
     run.device_number = draw(30) == 0 ? some_int() : 0;
@@ -107,8 +113,8 @@ static void ends_well(int32_t status, const void *result) {
 
 static void sampling(void) {
     farpoint_sample_options options = sample_options(draw(3) == 0 ? some_size() : (size_t)draw(10));
-    farpoint_run_options run = some_run(sizeof options);
-    memcpy(&options, &run, sizeof run);
+    farpoint_run_options run = some_run();
+    options.run = draw(4) == 0 ? NULL : &run;
     options.amount = draw(2) == 0 ? some_int() : 0;
     options.random_start = draw(5) == 0;
     options.ratio = some_double();
@@ -129,7 +135,7 @@ static void sampling(void) {
     farpoint_points clouds[3] = {points, some_points(), points};
     farpoint_sample_result *results[3];
     if (options.mask == NULL) {
-        int32_t status = farpoint_sample_batch(clouds, 3, &options, 1, results);
+        farpoint_status status = farpoint_sample_batch(clouds, 3, &options, 1, results);
         for (size_t i = 0; i < 3; i++) {
             ends_well(status, results[i]);
             farpoint_sample_result_free(results[i]);
@@ -139,8 +145,8 @@ static void sampling(void) {
 
 static void approximating(void) {
     farpoint_approximate_options options = approximate_options(some_int(), (size_t)draw(10));
-    farpoint_run_options run = some_run(sizeof options);
-    memcpy(&options, &run, sizeof run);
+    farpoint_run_options run = some_run();
+    options.run = draw(4) == 0 ? NULL : &run;
     options.amount = some_int();
     options.ratio = some_double();
     options.cell = some_double();
@@ -164,12 +170,8 @@ static void approximating(void) {
 static void searching(void) {
     farpoint_search_options options = search_options(draw(3) == 0 ? some_size() : (size_t)draw(10));
     farpoint_match_options matching = match_options();
-    farpoint_run_options run = some_run(sizeof matching);
-    if (run.size == sizeof matching) {
-        memcpy(&matching, &run, sizeof run);
-        run.size = sizeof options;
-        memcpy(&options, &run, sizeof run);
-    }
+    farpoint_run_options run = some_run();
+    options.run = matching.run = draw(4) == 0 ? NULL : &run;
     options.norm = matching.norm = draw(3) == 0 ? some_int() : 0;
     options.method = matching.method = draw(3) == 0 ? some_int() : 0;
     options.kind = some_int();
@@ -202,7 +204,7 @@ static void searching(void) {
 }
 
 static void measuring(void) {
-    farpoint_run_options run = some_run(sizeof run);
+    farpoint_run_options run = some_run();
     const size_t *list = NULL;
     size_t count = some_rows(&list);
     farpoint_points points = some_points();
@@ -211,7 +213,7 @@ static void measuring(void) {
     farpoint_quality quality;
     memset(&quality, 0, sizeof quality);
     quality.size = sizeof quality;
-    int32_t status = farpoint_covering_radius(points, list, count, &run, &radius);
+    farpoint_status status = farpoint_covering_radius(points, list, count, &run, &radius);
     CHECK(status >= FARPOINT_OK && status < FARPOINT_INTERNAL);
     status = farpoint_spacing_of(points, list, count, &run, &spacing);
     CHECK(status >= FARPOINT_OK && status < FARPOINT_INTERNAL);
@@ -231,12 +233,15 @@ int main(int count, char **arguments) {
     for (size_t i = 0; i < 8; i++) {
         offsets[i] = (ptrdiff_t)draw(30) - 10;
     }
+    const float indexed[] = {0.0f, 1.0f, 1.0f, 0.5f, 0.25f, 1.0f, 2.0f, 1.0f, 0.0f, 0.5f};
+    CHECK(farpoint_index_build(farpoint_dense(indexed, 5, 2, FARPOINT_FLOAT32), NULL, &an_index) == FARPOINT_OK);
     for (int round = 0; round < rounds && failures < 5; round++) {
         sampling();
         approximating();
         searching();
         measuring();
     }
+    farpoint_index_free(an_index);
     /* Not all of it was refused. */
     CHECK(right > (size_t)rounds);
     printf("%zu calls with a result\n", right);

@@ -24,7 +24,7 @@ static int failures = 0;
 /* The call has this status, and its text has these words. */
 #define REFUSED(call, status, words)                                                               \
     do {                                                                                           \
-        int32_t got = (call);                                                                      \
+        farpoint_status got = (call);                                                                      \
         if (got != (status) || strstr(farpoint_last_error(), (words)) == NULL) {                   \
             failures++;                                                                            \
             fprintf(stderr, "%s:%d: %s\n  is %s, not %s with '%s': %s\n", __FILE__, __LINE__, #call, \

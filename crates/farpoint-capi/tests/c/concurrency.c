@@ -38,9 +38,10 @@ static void progress_and_canceling(size_t threads) {
     farpoint_sample_options options = sample_options(SAMPLES);
     farpoint_sample_result *result = NULL;
     struct heard heard = {0};
-    options.threads = threads;
-    options.progress = hear;
-    options.user = &heard;
+    farpoint_run_options run = run_options(threads);
+    run.progress = hear;
+    run.user = &heard;
+    options.run = &run;
     CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
     CHECK(heard.calls > 1 && heard.last <= SAMPLES);
     farpoint_sample_result_free(result);
@@ -50,17 +51,13 @@ static void progress_and_canceling(size_t threads) {
     CHECK(result == NULL && heard.calls == 2);
     farpoint_search_options searching = search_options(8);
     farpoint_neighbors_result *found = NULL;
-    searching.threads = threads;
-    searching.progress = hear;
-    searching.user = &heard;
+    searching.run = &run;
     heard.calls = 0;
     heard.cancel_at = 1;
     REFUSED(farpoint_search(cloud, cloud, &searching, &found), FARPOINT_CANCELED, "canceled after");
     farpoint_approximate_options approximate = approximate_options(FARPOINT_METHOD_NPDU, SAMPLES);
     farpoint_approximate_result *some = NULL;
-    approximate.threads = threads;
-    approximate.progress = hear;
-    approximate.user = &heard;
+    approximate.run = &run;
     heard.calls = 0;
     REFUSED(farpoint_approximate(cloud, &approximate, &some), FARPOINT_CANCELED, "canceled after");
     CHECK(found == NULL && some == NULL);
@@ -71,8 +68,9 @@ static int32_t ask_again(void *user, const farpoint_progress *progress) {
     farpoint_points cloud = farpoint_dense(xyz, 100, 3, FARPOINT_FLOAT32);
     farpoint_sample_options options = sample_options(10);
     farpoint_sample_result *result = NULL;
+    farpoint_run_options run = run_options(1);
     (void)progress;
-    options.threads = 1;
+    options.run = &run;
     if (farpoint_sample(cloud, &options, &result) == FARPOINT_OK) {
         *(int *)user += 1;
     }
@@ -85,9 +83,10 @@ static void calls_within_calls(void) {
     farpoint_sample_options options = sample_options(SAMPLES);
     farpoint_sample_result *result = NULL;
     int calls = 0;
-    options.threads = 1;
-    options.progress = ask_again;
-    options.user = &calls;
+    farpoint_run_options run = run_options(1);
+    run.progress = ask_again;
+    run.user = &calls;
+    options.run = &run;
     CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK && calls > 0);
     farpoint_sample_result_free(result);
 }
@@ -123,14 +122,14 @@ static void one_thread_starts_none(void) {
     farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
     farpoint_sample_options options = sample_options(SAMPLES);
     farpoint_sample_result *result = NULL;
-    options.threads = 1;
-    options.progress = count_threads;
+    farpoint_run_options run = run_options(1);
+    run.progress = count_threads;
+    options.run = &run;
     CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
     farpoint_sample_result_free(result);
     farpoint_match_options matching = match_options();
     farpoint_chamfer_result *chamfer = NULL;
-    matching.threads = 1;
-    matching.progress = count_threads;
+    matching.run = &run;
     CHECK(farpoint_chamfer(cloud, cloud, &matching, &chamfer) == FARPOINT_OK);
     farpoint_chamfer_result_free(chamfer);
     CHECK(most_threads == before && threads_of_this_process() == before);
@@ -141,9 +140,10 @@ static void *sample_often(void *wanted) {
     for (int i = 0; i < 3; i++) {
         farpoint_sample_options options = sample_options(200);
         farpoint_sample_result *result = NULL;
-        options.threads = (size_t)i;
+        farpoint_run_options run = run_options((size_t)i);
+        options.run = &run;
         if (farpoint_sample(cloud, &options, &result) != FARPOINT_OK ||
-            memcmp(farpoint_sample_result_indices(result), wanted, 200 * sizeof(size_t)) != 0) {
+            memcmp(farpoint_sample_result_view(result).indices, wanted, 200 * sizeof(size_t)) != 0) {
             return "another sample";
         }
         farpoint_sample_result_free(result);
@@ -182,9 +182,10 @@ static void forked(void) {
         farpoint_sample_options options = sample_options(SAMPLES);
         farpoint_sample_result *result = NULL;
         for (size_t threads = 2; threads-- > 0;) {
-            options.threads = threads;
+            farpoint_run_options run = run_options(threads);
+            options.run = &run;
             if (farpoint_sample(cloud, &options, &result) != FARPOINT_OK ||
-                farpoint_sample_result_count(result) != SAMPLES) {
+                farpoint_sample_result_view(result).count != SAMPLES) {
                 _exit(1);
             }
             farpoint_sample_result_free(result);

@@ -9,7 +9,7 @@ static farpoint_sample_result *result = NULL;
 
 static int32_t sample(farpoint_points cloud, const farpoint_sample_options *options) {
     result = (farpoint_sample_result *)&result;
-    int32_t status = farpoint_sample(cloud, options, &result);
+    farpoint_status status = farpoint_sample(cloud, options, &result);
     /* Nobody is left with an address that was there before. */
     CHECK(status == FARPOINT_OK || result == NULL);
     farpoint_sample_result_free(status == FARPOINT_OK ? result : NULL);
@@ -47,11 +47,10 @@ static void pointers_and_strides(void) {
     bad = farpoint_dense(xyz, SIZE_MAX, SIZE_MAX, FARPOINT_FLOAT64);
     INVALID(sample(bad, &options), "");
     /* No points need no memory. */
-    options.count = 0;
     bad = farpoint_dense(NULL, 0, 3, FARPOINT_FLOAT32);
-    CHECK(sample(bad, &options) == FARPOINT_OK);
-    options.count = 1;
     INVALID(sample(bad, &options), "no usable point");
+    memset(&bad, 0, sizeof bad);
+    INVALID(sample(bad, &options), "not filled in");
 }
 
 /* With a buffer, coordinates outside of it are found. */
@@ -93,13 +92,15 @@ static void enums_and_flags(void) {
         INVALID(sample(bad, &options), "flags");
         options.amount = wrong[i];
         INVALID(sample(cloud, &options), "FARPOINT_RATIO (1)");
-        options = sample_options(3), options.device = wrong[i];
+        farpoint_run_options run;
+        options = sample_options(3), options.run = &run;
+        run = run_options(0), run.device = wrong[i];
         INVALID(sample(cloud, &options), "FARPOINT_CUDA (1)");
-        options = sample_options(3), options.device_number = wrong[i];
+        run = run_options(0), run.device_number = wrong[i];
         INVALID(sample(cloud, &options), "device_number");
-        options = sample_options(3), options.bad_rows = wrong[i];
+        run = run_options(0), run.bad_rows = wrong[i];
         INVALID(sample(cloud, &options), "FARPOINT_BAD_ROWS_SKIP (1)");
-        options = sample_options(3), options.instruction_set = wrong[i];
+        run = run_options(0), run.instruction_set = wrong[i];
         INVALID(sample(cloud, &options), "FARPOINT_INSTRUCTIONS_AVX2 (2)");
         farpoint_match_options matching = match_options();
         farpoint_nearest_result *nearest = NULL;
@@ -146,9 +147,11 @@ static void sizes(void) {
         INVALID(sample(cloud, &options), "sizeof(farpoint_sample_options)");
         farpoint_run_options run = run_options(1);
         run.size = wrong[i];
+        options = sample_options(3), options.run = &run;
         double radius = 0.0;
         size_t row = 0;
         if (wrong[i] != sizeof larger.known - 1) {
+            INVALID(sample(cloud, &options), "sizeof(farpoint_run_options)");
             INVALID(farpoint_covering_radius(cloud, &row, 1, &run, &radius),
                     "sizeof(farpoint_run_options)");
         }
@@ -196,7 +199,8 @@ static void lists_and_texts(void) {
     INVALID(sample(cloud, &options), "CPU");
     options.algorithm = "\xff\xfe";
     INVALID(sample(cloud, &options), "UTF-8");
-    options = sample_options(3), options.threads = SIZE_MAX;
+    farpoint_run_options run = run_options(SIZE_MAX);
+    options = sample_options(3), options.run = &run;
     INVALID(sample(cloud, &options), "threads is 18446744073709551615");
 }
 
@@ -204,7 +208,11 @@ static void numbers(void) {
     farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
     farpoint_sample_options options = sample_options(COUNT + 1);
     INVALID(sample(cloud, &options), "101 samples");
-    options = sample_options(0), options.amount = FARPOINT_RATIO, options.ratio = NAN;
+    options.count = 0;
+    INVALID(sample(cloud, &options), "count is 0");
+    options.amount = FARPOINT_RATIO;
+    INVALID(sample(cloud, &options), "ratio is 0");
+    options.ratio = NAN;
     INVALID(sample(cloud, &options), "ratio");
     options.amount = FARPOINT_SPACING, options.spacing = -1.0;
     INVALID(sample(cloud, &options), "spacing -1");
@@ -242,17 +250,16 @@ static void numbers(void) {
 
 /* Functions on results take NULL. */
 static void no_results(void) {
-    CHECK(farpoint_sample_result_count(NULL) == 0 && farpoint_sample_result_indices(NULL) == NULL);
-    CHECK(isnan(farpoint_sample_result_covering_radius(NULL)));
-    CHECK(strcmp(farpoint_sample_result_algorithm(NULL), "") == 0);
-    CHECK(farpoint_sample_result_squared_distances_f32(NULL) == NULL);
-    CHECK(farpoint_approximate_result_count(NULL) == 0 && isnan(farpoint_approximate_result_cell(NULL)));
-    CHECK(farpoint_centroids_result_count(NULL) == 0);
-    CHECK(farpoint_nearest_result_count(NULL) == 0 && isnan(farpoint_nearest_result_mean(NULL)));
+    farpoint_sample_view view = farpoint_sample_result_view(NULL);
+    CHECK(view.count == 0 && view.indices == NULL && strcmp(view.algorithm, "") == 0);
+    CHECK(farpoint_approximate_result_view(NULL).count == 0);
+    CHECK(farpoint_centroids_result_view(NULL).count == 0);
+    CHECK(farpoint_nearest_result_view(NULL).rows == 0 && isnan(farpoint_nearest_result_mean(NULL)));
     CHECK(farpoint_chamfer_result_direction(NULL, 0) == NULL);
     CHECK(isnan(farpoint_chamfer_result_f_score(NULL, 1.0).f_score));
-    CHECK(farpoint_neighbors_result_rows(NULL) == 0 && farpoint_within_result_offsets(NULL) == NULL);
-    CHECK(farpoint_gradients_result_count(NULL, 0) == 0);
+    CHECK(farpoint_neighbors_result_view(NULL).rows == 0);
+    CHECK(farpoint_within_result_view(NULL).offsets == NULL);
+    CHECK(farpoint_gradients_result_view(NULL).b_count == 0);
     farpoint_sample_result_free(NULL);
     farpoint_approximate_result_free(NULL);
     farpoint_centroids_result_free(NULL);
@@ -268,10 +275,12 @@ static void devices(void) {
     farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
     farpoint_sample_options options = sample_options(3);
     size_t count = 0;
-    options.device = FARPOINT_CUDA;
-    options.device_number = 1000;
+    farpoint_run_options run = run_options(0);
+    run.device = FARPOINT_CUDA;
+    run.device_number = 1000;
+    options.run = &run;
     REFUSED(sample(cloud, &options), FARPOINT_UNAVAILABLE, farpoint_has_cuda() ? "" : "without CUDA");
-    int32_t status = farpoint_cuda_device_count(&count);
+    farpoint_status status = farpoint_cuda_device_count(&count);
     CHECK(status == FARPOINT_UNAVAILABLE || (status == FARPOINT_OK && count > 0));
     if (!farpoint_has_cuda()) {
         REFUSED(farpoint_cuda_sample(NULL, NULL, NULL), FARPOINT_UNAVAILABLE, "without CUDA");

@@ -32,9 +32,10 @@ static size_t obvious_neighbors(const float *p, const float *b, size_t k, float 
 }
 
 static void expect_nearest(const farpoint_nearest_result *found, const float *a, const float *b) {
-    CHECK(farpoint_nearest_result_count(found) == A && farpoint_nearest_result_dropped(found) == 0);
-    const size_t *indices = farpoint_nearest_result_indices(found);
-    const float *distances = farpoint_nearest_result_raw_distances_f32(found);
+    farpoint_nearest_view view = farpoint_nearest_result_view(found);
+    CHECK(view.rows == A && view.dropped == 0 && view.raw_distances_f64 == NULL);
+    const uint32_t *indices = view.indices;
+    const float *distances = view.raw_distances_f32;
     double largest = 0.0;
     for (size_t i = 0; i < A; i++) {
         size_t nearest = 0;
@@ -44,7 +45,6 @@ static void expect_nearest(const farpoint_nearest_result *found, const float *a,
     }
     CHECK(farpoint_nearest_result_max_distance(found) == largest);
     CHECK(farpoint_nearest_result_share_within(found, largest) == 1.0);
-    CHECK(farpoint_nearest_result_raw_distances_f64(found) == NULL);
 }
 
 static void chamfer(const float *a, const float *b) {
@@ -62,7 +62,7 @@ static void chamfer(const float *a, const float *b) {
     CHECK(farpoint_chamfer_result_direction(found, 2) == NULL);
     CHECK(farpoint_chamfer_result_direction(found, -1) == NULL);
     expect_nearest(there, a, b);
-    CHECK(farpoint_nearest_result_count(back) == B);
+    CHECK(farpoint_nearest_result_view(back).rows == B);
     double mean = farpoint_nearest_result_mean(there), other = farpoint_nearest_result_mean(back);
     CHECK(mean == farpoint_nearest_result_mean(nearest));
     CHECK(farpoint_chamfer_result_sum(found, 1.0, 1.0) == mean + other);
@@ -85,16 +85,14 @@ static void chamfer(const float *a, const float *b) {
     CHECK(farpoint_chamfer_backward(found, x, y, grad_a, NULL, NULL, &gradients) == FARPOINT_OK);
     farpoint_run_options run = run_options(1);
     CHECK(farpoint_chamfer_backward(found, x, y, grad_a, grad_b, &run, &again) == FARPOINT_OK);
-    CHECK(farpoint_gradients_result_count(gradients, 0) == 3 * A);
-    CHECK(farpoint_gradients_result_count(gradients, 1) == 3 * B);
-    CHECK(farpoint_gradients_result_count(gradients, 2) == 0);
-    CHECK(farpoint_gradients_result_f64(gradients, 0) == NULL);
-    const float *of_a = farpoint_gradients_result_f32(gradients, 0);
-    const float *of_b = farpoint_gradients_result_f32(gradients, 1);
-    CHECK(memcmp(of_a, farpoint_gradients_result_f32(again, 0), 3 * A * sizeof *of_a) == 0);
-    CHECK(memcmp(of_b, farpoint_gradients_result_f32(again, 1), 3 * B * sizeof *of_b) == 0);
+    farpoint_gradients_view view = farpoint_gradients_result_view(gradients);
+    CHECK(view.a_count == 3 * A && view.b_count == 3 * B && view.a_f64 == NULL);
+    const float *of_a = view.a_f32;
+    const float *of_b = view.b_f32;
+    CHECK(memcmp(of_a, farpoint_gradients_result_view(again).a_f32, 3 * A * sizeof *of_a) == 0);
+    CHECK(memcmp(of_b, farpoint_gradients_result_view(again).b_f32, 3 * B * sizeof *of_b) == 0);
     float sum = 0.0f;
-    const size_t *indices = farpoint_nearest_result_indices(there);
+    const uint32_t *indices = farpoint_nearest_result_view(there).indices;
     for (size_t i = 0; i < A; i++) {
         float two = grad_a[i] + grad_a[i];
         CHECK(of_a[3 * i] == two * (a[3 * i] - b[3 * indices[i]]));
@@ -123,10 +121,10 @@ static void neighbors(const float *a, const float *b) {
         float limit = kinds[i] == FARPOINT_NEAREST ? INFINITY : 900.0f;
         farpoint_neighbors_result *found = NULL;
         CHECK(farpoint_search(x, y, &options, &found) == FARPOINT_OK);
-        CHECK(farpoint_neighbors_result_rows(found) == A && farpoint_neighbors_result_k(found) == K);
-        const size_t *indices = farpoint_neighbors_result_indices(found);
-        const size_t *counts = farpoint_neighbors_result_counts(found);
-        const float *distances = farpoint_neighbors_result_raw_distances_f32(found);
+        farpoint_neighbors_view view = farpoint_neighbors_result_view(found);
+        CHECK(view.rows == A && view.k == K);
+        const uint32_t *indices = view.indices, *counts = view.counts;
+        const float *distances = view.raw_distances_f32;
         float grad[A * K];
         for (size_t row = 0; row < A; row++) {
             size_t wanted[K];
@@ -146,7 +144,7 @@ static void neighbors(const float *a, const float *b) {
         for (size_t k = 0; k < counts[3]; k++) {
             sum = sum + (grad[3 * K + k] + grad[3 * K + k]) * (a[9] - b[3 * indices[3 * K + k]]);
         }
-        CHECK(farpoint_gradients_result_f32(gradients, 0)[9] == sum);
+        CHECK(farpoint_gradients_result_view(gradients).a_f32[9] == sum);
         farpoint_gradients_result_free(gradients);
         farpoint_neighbors_result_free(found);
     }
@@ -155,9 +153,10 @@ static void neighbors(const float *a, const float *b) {
     options.radius = 30.0;
     farpoint_within_result *within = NULL;
     CHECK(farpoint_within(x, y, &options, &within) == FARPOINT_OK);
-    const size_t *offsets = farpoint_within_result_offsets(within);
-    const size_t *indices = farpoint_within_result_indices(within);
-    CHECK(farpoint_within_result_rows(within) == A && offsets[0] == 0);
+    farpoint_within_view view = farpoint_within_result_view(within);
+    const size_t *offsets = view.offsets;
+    const uint32_t *indices = view.indices;
+    CHECK(view.rows == A && offsets[0] == 0 && offsets[A] == view.count);
     for (size_t row = 0; row < A; row++) {
         size_t at = offsets[row];
         for (size_t j = 0; j < B; j++) {
@@ -171,7 +170,7 @@ static void neighbors(const float *a, const float *b) {
     farpoint_gradients_result *gradients = NULL;
     float *grad = calloc(offsets[A] + 1, sizeof *grad);
     CHECK(farpoint_within_backward(within, x, y, grad, NULL, &gradients) == FARPOINT_OK);
-    CHECK(farpoint_gradients_result_f32(gradients, 1)[0] == 0.0f);
+    CHECK(farpoint_gradients_result_view(gradients).b_f32[0] == 0.0f);
     free(grad);
     farpoint_gradients_result_free(gradients);
     farpoint_within_result_free(within);
@@ -194,7 +193,7 @@ static void batches(const float *a, const float *b) {
     expect_nearest(nearest[0], a, b);
     CHECK(farpoint_nearest_result_mean(nearest[1]) ==
           farpoint_nearest_result_mean(farpoint_chamfer_result_direction(chamfers[0], 1)));
-    CHECK(farpoint_neighbors_result_rows(found[1]) == B && farpoint_within_result_rows(within[0]) == A);
+    CHECK(farpoint_neighbors_result_view(found[1]).rows == B && farpoint_within_result_view(within[0]).rows == A);
     for (size_t i = 0; i < 2; i++) {
         farpoint_nearest_result_free(nearest[i]);
         farpoint_chamfer_result_free(chamfers[i]);
@@ -213,11 +212,11 @@ static void measures(const float *a) {
     farpoint_sample_options options = sample_options(50);
     farpoint_sample_result *sample = NULL;
     CHECK(farpoint_sample(cloud, &options, &sample) == FARPOINT_OK);
-    const size_t *rows = farpoint_sample_result_indices(sample);
+    const size_t *rows = farpoint_sample_result_view(sample).indices;
     double radius = 0.0;
     farpoint_run_options run = run_options(1);
     CHECK(farpoint_covering_radius(cloud, rows, 50, &run, &radius) == FARPOINT_OK);
-    CHECK(radius == farpoint_sample_result_covering_radius(sample));
+    CHECK(radius == farpoint_sample_result_view(sample).covering_radius);
     farpoint_spacing spacing;
     CHECK(farpoint_spacing_of(cloud, rows, 50, NULL, &spacing) == FARPOINT_OK);
     CHECK(spacing.min >= radius && spacing.min <= spacing.mean && spacing.mean <= spacing.max);
@@ -246,8 +245,9 @@ static void approximate(const float *a) {
         farpoint_approximate_options options = approximate_options(method, 60);
         farpoint_approximate_result *result = NULL;
         CHECK(farpoint_approximate(cloud, &options, &result) == FARPOINT_OK);
-        CHECK(farpoint_approximate_result_count(result) == 60);
-        const size_t *indices = farpoint_approximate_result_indices(result);
+        farpoint_approximate_view view = farpoint_approximate_result_view(result);
+        CHECK(view.count == 60);
+        const size_t *indices = view.indices;
         unsigned char seen[A] = {0};
         for (size_t i = 0; i < 60; i++) {
             CHECK(indices[i] < A && !seen[indices[i]]);
@@ -255,9 +255,9 @@ static void approximate(const float *a) {
         }
         double radius = 0.0;
         CHECK(farpoint_covering_radius(cloud, indices, 60, NULL, &radius) == FARPOINT_OK);
-        double known = farpoint_approximate_result_covering_radius(result);
+        double known = view.covering_radius;
         CHECK(method == FARPOINT_METHOD_FASTPOINT ? known == radius : isnan(known));
-        CHECK(isnan(farpoint_approximate_result_cell(result)) == (method != FARPOINT_METHOD_GRID));
+        CHECK(isnan(view.cell) == (method != FARPOINT_METHOD_GRID));
         farpoint_approximate_result_free(result);
     }
     farpoint_approximate_options options = approximate_options(FARPOINT_METHOD_GRID, 0);
@@ -267,14 +267,15 @@ static void approximate(const float *a) {
     farpoint_centroids_result *centroids = NULL;
     CHECK(farpoint_approximate(cloud, &options, &result) == FARPOINT_OK);
     CHECK(farpoint_centroids(cloud, &options, &centroids) == FARPOINT_OK);
-    size_t cells = farpoint_centroids_result_count(centroids), points = 0;
-    CHECK(cells > 1 && cells == farpoint_approximate_result_count(result));
-    CHECK(farpoint_centroids_result_cell(centroids) == 64.0);
+    farpoint_centroids_view view = farpoint_centroids_result_view(centroids);
+    size_t cells = view.count, points = 0;
+    CHECK(cells > 1 && cells == farpoint_approximate_result_view(result).count);
+    CHECK(view.cell == 64.0);
     for (size_t i = 0; i < cells; i++) {
-        points += farpoint_centroids_result_point_counts(centroids)[i];
-        CHECK(isfinite(farpoint_centroids_result_coordinates_f32(centroids)[3 * i + 2]));
+        points += view.point_counts[i];
+        CHECK(isfinite(view.coordinates_f32[3 * i + 2]));
     }
-    CHECK(points == A && farpoint_centroids_result_coordinates_f64(centroids) == NULL);
+    CHECK(points == A && view.coordinates_f64 == NULL);
     farpoint_approximate_result_free(result);
     farpoint_centroids_result_free(centroids);
     options = approximate_options(FARPOINT_METHOD_RANDOM, 3);

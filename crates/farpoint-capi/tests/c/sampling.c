@@ -8,9 +8,8 @@ static void expect(farpoint_points cloud, const farpoint_sample_options *options
                    const size_t *wanted, size_t samples) {
     farpoint_sample_result *result = NULL;
     CHECK(farpoint_sample(cloud, options, &result) == FARPOINT_OK);
-    CHECK(farpoint_sample_result_count(result) == samples);
-    const size_t *indices = farpoint_sample_result_indices(result);
-    CHECK(indices != NULL && memcmp(indices, wanted, samples * sizeof *wanted) == 0);
+    farpoint_sample_view view = farpoint_sample_result_view(result);
+    CHECK(view.count == samples && memcmp(view.indices, wanted, samples * sizeof *wanted) == 0);
     farpoint_sample_result_free(result);
 }
 
@@ -22,9 +21,10 @@ static void same_in_every_way(const float *xyz, const size_t *wanted) {
         for (size_t threads = 0; threads < 4; threads += i == 0 ? 1 : 3) {
             farpoint_sample_options options = sample_options(SAMPLES);
             options.algorithm = algorithms[i];
-            options.threads = threads;
+            farpoint_run_options run = run_options(threads);
+            options.run = &run;
             expect(cloud, &options, wanted, SAMPLES);
-            options.instruction_set = FARPOINT_INSTRUCTIONS_PORTABLE;
+            run.instruction_set = FARPOINT_INSTRUCTIONS_PORTABLE;
             expect(cloud, &options, wanted, SAMPLES);
         }
     }
@@ -137,11 +137,9 @@ static void amounts_and_starts(const float *xyz, size_t *wanted) {
     options.amount = FARPOINT_SPACING;
     options.spacing = 40.0;
     CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
-    size_t chosen = farpoint_sample_result_count(result);
-    CHECK(chosen > 1 && chosen < COUNT);
-    CHECK(farpoint_sample_result_covering_radius(result) <= 40.0);
-    CHECK(farpoint_sample_result_squared_distances_f32(result)[chosen - 1] > 1600.0f);
-    CHECK(farpoint_sample_result_squared_distances_f64(result) == NULL);
+    farpoint_sample_view view = farpoint_sample_result_view(result);
+    CHECK(view.count > 1 && view.count < COUNT && view.covering_radius <= 40.0);
+    CHECK(view.squared_distances_f32[view.count - 1] > 1600.0f && view.squared_distances_f64 == NULL);
     farpoint_sample_result_free(result);
     size_t *all = malloc(COUNT * sizeof *all);
     size_t start = 17;
@@ -161,8 +159,8 @@ static void amounts_and_starts(const float *xyz, size_t *wanted) {
     farpoint_sample_result *again = NULL;
     CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
     CHECK(farpoint_sample(cloud, &options, &again) == FARPOINT_OK);
-    const size_t *one = farpoint_sample_result_indices(result);
-    CHECK(memcmp(one, farpoint_sample_result_indices(again), SAMPLES * sizeof *one) == 0);
+    const size_t *one = farpoint_sample_result_view(result).indices;
+    CHECK(memcmp(one, farpoint_sample_result_view(again).indices, SAMPLES * sizeof *one) == 0);
     obvious(xyz, COUNT, SAMPLES, one[0], all);
     CHECK(memcmp(one, all, SAMPLES * sizeof *one) == 0);
     farpoint_sample_result_free(result);
@@ -182,13 +180,13 @@ static void doubles_and_bad_rows(const float *xyz) {
     farpoint_sample_result *result = NULL;
     REFUSED(farpoint_sample(cloud, &options, &result), FARPOINT_BAD_ROWS, "the first is row 5");
     CHECK(result == NULL);
-    options.bad_rows = FARPOINT_BAD_ROWS_SKIP;
+    farpoint_run_options run = run_options(0);
+    run.bad_rows = FARPOINT_BAD_ROWS_SKIP;
+    options.run = &run;
     CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
-    CHECK(farpoint_sample_result_count(result) == COUNT - 2);
-    CHECK(farpoint_sample_result_dropped(result) == 2);
-    CHECK(farpoint_sample_result_squared_distances_f32(result) == NULL);
-    CHECK(isinf(farpoint_sample_result_squared_distances_f64(result)[0]));
-    CHECK(farpoint_sample_result_covering_radius(result) == 0.0);
+    farpoint_sample_view view = farpoint_sample_result_view(result);
+    CHECK(view.count == COUNT - 2 && view.dropped == 2 && view.covering_radius == 0.0);
+    CHECK(view.squared_distances_f32 == NULL && isinf(view.squared_distances_f64[0]));
     farpoint_sample_result_free(result);
     free(wide);
 }
@@ -212,13 +210,13 @@ static void batches(void) {
     for (size_t i = 0; i < CLOUDS; i++) {
         size_t wanted[20 + CLOUDS];
         obvious(xyz[i], clouds[i].count, 20 + i, i % 2 == 1 ? start : 0, wanted);
-        CHECK(farpoint_sample_result_count(results[i]) == 20 + i);
-        CHECK(memcmp(farpoint_sample_result_indices(results[i]), wanted, (20 + i) * sizeof *wanted) == 0);
+        farpoint_sample_view view = farpoint_sample_result_view(results[i]);
+        CHECK(view.count == 20 + i && memcmp(view.indices, wanted, view.count * sizeof *wanted) == 0);
         farpoint_sample_result_free(results[i]);
     }
     CHECK(farpoint_sample_batch(clouds, CLOUDS, options, 1, results) == FARPOINT_OK);
     for (size_t i = 0; i < CLOUDS; i++) {
-        CHECK(farpoint_sample_result_count(results[i]) == 20);
+        CHECK(farpoint_sample_result_view(results[i]).count == 20);
         farpoint_sample_result_free(results[i]);
     }
     CHECK(farpoint_sample_batch(NULL, 0, options, 1, NULL) == FARPOINT_OK);

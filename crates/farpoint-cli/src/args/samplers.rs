@@ -63,8 +63,8 @@ const OUTPUT: &str = "Output";
 ///
 /// Distances are in the unit of the file. 'radius' is the largest distance of a point to its
 /// nearest sample, 'mean' the mean, 'p99' what 99 % of the points are within; 'spacing' is the
-/// distance of a sample to its nearest; 'chamfer' the means from the cloud to the sample and back,
-/// added; 'unique' the share of different samples; 'in vain' the share of computed distances that
+/// distance of a sample to its nearest; 'chamfer' the means of the squared distances from the cloud to the sample
+/// and back, added; 'unique' the share of different samples; 'in vain' the share of computed distances that
 /// changed nothing. Times are medians of up to three runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = COMPARE_EXAMPLES,

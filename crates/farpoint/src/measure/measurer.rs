@@ -111,15 +111,15 @@ impl On<'_, Measure, Cpu> {
         let samples = sample.len();
         self.run(points.len(), points.len().saturating_add(samples), |taking| {
             let rows = rows(&points, sample)?;
-            let coverage = covered(&taking.nearest(&points, &rows)?, taking.threads);
+            let nearest = taking.nearest(&points, &rows)?;
             let several = samples > 1;
             Ok(Quality {
                 points: points.len(),
                 samples,
                 unique: different_rows(sample) as f64 / samples as f64,
-                coverage,
+                coverage: covered(&nearest, taking.threads),
                 spacing: several.then(|| taking.spacing(&points, sample)).transpose()?,
-                chamfer: coverage.mean,
+                chamfer: nearest.mean(),
             })
         })
     }
@@ -137,15 +137,14 @@ impl On<'_, Measure, Cpu> {
         let wanted = points.len().saturating_add(samples.saturating_mul(2));
         self.run(points.len().max(samples), wanted, |taking| {
             let chamfer = chamfer_watched(&taking.cpu, &points, &sample, &taking.watch)?;
-            let coverage = covered(&chamfer.a_to_b, taking.threads);
             let several = samples > 1;
             Ok(Quality {
                 points: points.len(),
                 samples,
                 unique: different_places(&sample) as f64 / samples as f64,
-                coverage,
+                coverage: covered(&chamfer.a_to_b, taking.threads),
                 spacing: several.then(|| taking.spacing_of(&sample)).transpose()?,
-                chamfer: coverage.mean + chamfer.b_to_a.mean_distance(),
+                chamfer: chamfer.sum(),
             })
         })
     }

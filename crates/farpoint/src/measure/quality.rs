@@ -34,8 +34,8 @@ pub struct Quality {
     pub coverage: Coverage,
     /// Distances inside the sample; `None` for a single one.
     pub spacing: Option<Spacing>,
-    /// The Chamfer distance of sample and cloud: the mean distance from the cloud to the sample
-    /// and back, added, not squared. Samples that are points of the cloud are no way back.
+    /// Chamfer distance of cloud and sample, as of [`crate::Chamfer::sum`]: the mean squared distances of both
+    /// directions, added. From samples that are points of the cloud the way back is 0.
     pub chamfer: f64,
 }
 
@@ -165,7 +165,13 @@ mod tests {
                 assert!(within(found.coverage.p99.next_down()) < 99 * n, "{kind} {n}");
                 let mean = all.iter().map(|&d| f64::from(d)).sum::<f64>() / n as f64;
                 assert!((found.coverage.mean - mean).abs() <= 1e-12 * mean, "{kind} {n}");
-                assert_eq!(found.chamfer, found.coverage.mean);
+                let squares = cloud.iter().map(|p| {
+                    f64::from(
+                        any.iter().map(|&k| square(*p, cloud[k])).fold(f32::INFINITY, f32::min),
+                    )
+                });
+                let squared = squares.sum::<f64>() / n as f64;
+                assert!((found.chamfer - squared).abs() <= 1e-12 * squared, "{kind} {n}");
                 assert_eq!(coverage(&cloud, &any).unwrap(), found.coverage);
                 assert_eq!(covering_radius(&cloud, &any).unwrap(), all[n - 1]);
                 let different: std::collections::HashSet<_> = any.iter().collect();
@@ -184,7 +190,7 @@ mod tests {
         let cloud = [[0.0f64, 0.0], [2.0, 0.0]];
         let found = quality_of(&cloud[..], &[[1.0, 0.0], [1.0, -0.0], [5.0, 0.0]][..]).unwrap();
         assert_eq!(found.unique, 2.0 / 3.0);
-        assert_eq!(found.chamfer, 1.0 + (1.0 + 1.0 + 3.0) / 3.0);
+        assert_eq!(found.chamfer, 1.0 + (1.0 + 1.0 + 9.0) / 3.0);
         assert_eq!(found.spacing.unwrap().max, 4.0);
     }
 

@@ -196,4 +196,4 @@ class _Searched:
     def three_nearest(self, points: Tensor) -> tuple[Tensor, Tensor]:
         """Of each of these points the three nearest, and their weights."""
         found = self.index.knn(points, 3, squared=False, index_dtype="int32")
-        return found.indices, farpoint.inverse_distance_weights(found.distances)
+        return found.indices, farpoint.inverse_distance_weights(found, 1)

@@ -64,9 +64,9 @@ def to_numpy(array: Any) -> np.ndarray:
             raise ValueError("its rows have different lengths")
     except ValueError as error:
         raise ValueError(f"the points are no array of numbers ({name(array)}): {error}") from None
-    # Lists of whole numbers are coordinates like others.
+    # Lists of integers are numbers like others.
     if found.dtype.kind in "iu" and isinstance(array, (list, tuple)):
-        found = found.astype(np.float64)
+        found = _as_float64(found)
     if found.dtype.kind == "O":
         raise TypeError(
             f"the points must be an array of float32 or float64, not of objects ({name(array)})"
@@ -75,20 +75,37 @@ def to_numpy(array: Any) -> np.ndarray:
 
 
 def points_of(array: Any) -> np.ndarray:
-    """Points as the compiled module reads them: ``to_numpy``, and float16 as float32, which holds it without loss,
-    and numbers in the order of bytes of this machine. Refuses other types."""
+    """Points as the compiled module reads them: ``to_numpy``, in the byte order of this machine, and without loss
+    float16 as float32 and integers as float64. Refuses other types."""
     if type(array) is np.ndarray and (array.dtype is _SINGLE or array.dtype is _DOUBLE):
         return array
+    if isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "iu":
+        array = array.astype(np.float64)
     found = native(to_numpy(array))
+    if found.dtype.kind in "iu":
+        return _as_float64(found)
     if found.dtype == np.float16:
         return found.astype(np.float32)
     if found.dtype not in (_SINGLE, _DOUBLE):
         raise TypeError(
-            "the points must be float32 or float64 (or float16); convert them, as by "
+            "the points must be float32, float64, float16 or integers; convert them, as by "
             f"numpy.asarray(points, numpy.float64) ({name(array)})"
         )
     return found
 
+
+def _as_float64(integers: np.ndarray) -> np.ndarray:
+    found = integers.astype(np.float64)
+    wide = integers.size and max(int(integers.max()), -int(integers.min())) > _WHOLE
+    if wide and (found.astype(integers.dtype) != integers).any():
+        raise ValueError(
+            f"the points have integers that float64 does not hold exactly; subtract an origin first ({name(integers)})"
+        )
+    return found
+
+
+#: Up to here float64 holds every integer.
+_WHOLE = 2**53
 
 #: Types that are read in place.
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)

@@ -56,7 +56,7 @@ def _sampled(
     return _native.sample(
         points, request.count, request.ratio, request.spacing, starts, request.seed, lengths,
         request.counts, request.algorithm, request.threads, request.skip_bad, request.distances,
-        request.out, callback, selected,
+        request.out, callback, selected, request.gpu,
     )
 
 

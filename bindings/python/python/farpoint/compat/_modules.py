@@ -93,7 +93,7 @@ class FeaturePropagation(nn.Module):
             spread = known_feats.expand(-1, -1, unknown.shape[1])
         else:
             distances, idx = three_nn(unknown, known)
-            spread = three_interpolate(known_feats, idx, inverse_distance_weights(distances))
+            spread = three_interpolate(known_feats, idx, inverse_distance_weights(distances, 1, squared=False))
         joined = spread if unknow_feats is None else torch.cat([spread, unknow_feats], dim=1)
         result: Tensor = self.mlp(joined.unsqueeze(-1))
         return result.squeeze(-1)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ..neighbors import nearest_both
+from ..matching import nearest_both
 from ._common import refuse_beyond_int32, refuse_single
 from ._tensors import require
 

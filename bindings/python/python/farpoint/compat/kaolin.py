@@ -13,7 +13,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..neighbors import nearest, nearest_both
+from ..matching import nearest, nearest_both
 from ..sampling import sample
 from ._common import about, any_of, refuse_single
 from ._tensors import require
@@ -48,7 +48,8 @@ def chamfer_distance(
     require(p1=p1, p2=p2)
     refuse_single(p1, p2)
     (dist1, _), (dist2, _) = nearest_both(p1, p2, squared=squared)
-    return (w1 * dist1.mean(dim=-1) + w2 * dist2.mean(dim=-1)).to(p1.dtype)
+    value: Tensor = w1 * dist1.mean(dim=-1) + w2 * dist2.mean(dim=-1)
+    return value.to(p1.dtype)
 
 
 def f_score(

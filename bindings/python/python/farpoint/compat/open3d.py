@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..neighbors import nearest
+from ..matching import nearest
 from ..sampling import sample
 
 __all__ = ["compute_point_cloud_distance", "farthest_point_down_sample", "install"]

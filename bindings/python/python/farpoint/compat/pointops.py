@@ -207,7 +207,7 @@ def interpolation(
     points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
     find = functools.partial(knn, k=k, squared=False)
     distances, rows = search(find, centers, new_begins, points, begins, k)
-    weights = inverse_distance_weights(distances)
+    weights = inverse_distance_weights(distances, 1, squared=False)
     kind = torch.promote_types(feat.dtype, torch.float32)
     found: Tensor = interpolate(feat.contiguous(), rows, weights.to(kind))
     return found

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ...neighbors import ball_query as neighbors_within
-from ...neighbors import nearest_both
+from ...matching import nearest_both
 from .. import _batch, _stack
 from .._batch import gather_operation, three_interpolate
 from .._common import refuse_beyond_int32, with_apply

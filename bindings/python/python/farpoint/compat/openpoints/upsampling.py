@@ -16,4 +16,4 @@ def three_interpolation(unknown_xyz: Tensor, known_xyz: Tensor, know_feat: Tenso
     """(B, n, 3) and (B, m, 3) points, (B, C, m) features -> (B, C, n): the features of the three
     nearest known points, weighted by 1 / (distance + 1e-8)."""
     distances, idx = three_nn(unknown_xyz, known_xyz)
-    return three_interpolate(know_feat, idx, inverse_distance_weights(distances))
+    return three_interpolate(know_feat, idx, inverse_distance_weights(distances, 1, squared=False))

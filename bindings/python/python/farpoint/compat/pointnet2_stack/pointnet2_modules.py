@@ -106,7 +106,7 @@ class StackPointnetFPModule(nn.Module):
         if known_feats is None:
             raise ValueError("known_feats must be given")
         distances, idx = three_nn(unknown, unknown_batch_cnt, known, known_batch_cnt)
-        joined = three_interpolate(known_feats, idx, inverse_distance_weights(distances))
+        joined = three_interpolate(known_feats, idx, inverse_distance_weights(distances, 1, squared=False))
         if unknown_feats is not None:
             joined = torch.cat([joined, unknown_feats], dim=1)
         result: Tensor = self.mlp(joined.t()[None, :, :, None])

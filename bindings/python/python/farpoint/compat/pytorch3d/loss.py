@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor
 
-from ...neighbors import nearest, nearest_both
+from ...matching import nearest, nearest_both
 from ...operators import gather
 from .._common import about, any_of
 from .._tensors import require

@@ -1,0 +1,361 @@
+"""Nearest points between clouds, and the Chamfer distance: ``nearest``, ``nearest_both`` and ``chamfer``."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
+
+from . import _arguments
+from ._arrays import library_of_pair
+from ._records import Search, repr_of
+from ._torch import presence
+from ._typing import ArrayT, IndexT, Integers, NamedTuple, Rows, subscriptable
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from typing_extensions import Unpack
+
+    from ._typing import ChamferOptions, FloatArray, FloatOrArray, Int64Array, NearestOptions
+    from .files import Cloud
+
+__all__ = ["FScore", "Nearest", "chamfer", "f_score", "nearest", "nearest_both"]
+
+
+@subscriptable
+class Nearest(NamedTuple, Generic[ArrayT, IndexT]):
+    """Nearest point of y for each point of x, and its distance.
+
+    Attributes
+    ----------
+    distances : array, (N,) or (B, N)
+        Distance of each point of x to its nearest of y, in the type of the coordinates, squared unless set
+        otherwise; 0 for padding.
+    indices : array of int64, (N,) or (B, N)
+        That point, the lowest index among those equally near; -1 for padding.
+    """
+
+    distances: ArrayT
+    indices: IndexT
+
+    @property
+    def squared(self) -> bool:
+        """True for squared distances, False for plain ones."""
+        return True
+
+    def __repr__(self) -> str:
+        return repr_of(self)
+
+
+class _PlainNearest(Nearest[ArrayT, IndexT]):
+    """The same with plain distances: a tuple holds nothing beside its items."""
+
+    __slots__ = ()
+
+    @property
+    def squared(self) -> Literal[False]:
+        return False
+
+
+class FScore(NamedTuple):
+    """Share of two clouds that agrees: numbers for a pair of clouds, (B,) for batches.
+
+    Attributes
+    ----------
+    f_score : float or array
+        Harmonic mean of precision and recall, 0 where both are 0.
+    precision : float or array
+        Share of the points of x within the threshold of y.
+    recall : float or array
+        Share of the points of y within the threshold of x.
+    """
+
+    f_score: Any
+    precision: Any
+    recall: Any
+
+
+# NumPy arrays, and what is no array of a library, give arrays of NumPy.
+@overload
+def nearest(
+    x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[NearestOptions]
+) -> Nearest[FloatArray, Int64Array]: ...
+@overload
+def nearest(x: ArrayT, y: ArrayT, **options: Unpack[NearestOptions]) -> Nearest[ArrayT, ArrayT]: ...
+def nearest(
+    x: Any,
+    y: Any,
+    *,
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    squared: bool = True,
+    norm: Literal[1, 2] = 2,
+    threads: int | None = None,
+    progress: bool = False,
+) -> Nearest[Any, Any]:
+    """Find the nearest point of y for each point of x, and its distance.
+
+    Parameters
+    ----------
+    x, y : array, (N, D) and (M, D), or (B, N, D) and (B, M, D)
+        Clouds or batches of clouds, both float32 or both float64, in any unit. Arrays as for ``sample``,
+        on a GPU both of one library. float16, and bfloat16 of tensors, is converted to float32 without
+        loss: distances, and means of them, are float32, which does not overflow where float16 would;
+        gradients have the type of the tensor.
+    x_lengths, y_lengths : array of int, (B,), optional
+        Rows of each cloud that count, at least 1; the rest is padding.
+    squared : bool, optional
+        Squared distances, or plain ones in the unit of the coordinates.
+    norm : {2, 1}, optional
+        The Euclidean norm, or 1 for sums of absolute differences, which are never squared.
+    threads : int, optional
+        Number of threads on the CPU; all cores unless set.
+    progress : bool, optional
+        Show a progress bar (tqdm's, if installed). On the CPU.
+
+    Returns
+    -------
+    Nearest
+        Distances and indices, in the library of x and on its device. For tensors the distances can be differentiated with respect to x and y, twice and in
+        forward mode too, and by ``torch.func``; gradients have the same bits on every run.
+
+    Raises
+    ------
+    ValueError
+        NaN or infinity (on the CPU), empty clouds, shapes that do not fit. Lengths that lie on a GPU
+        are not checked: from a cloud of length 0 all others are infinitely far, with index -1.
+    TypeError
+        Neither float32 nor float64, or not both the same; arrays of different libraries.
+    farpoint.CudaUnavailable
+        Arrays on a GPU, and no driver that can be used.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
+    >>> farpoint.nearest(x, y)
+    Nearest(distances=array([ 1., 18.]), indices=array([0, 0]), squared=True)
+    """
+    search = _search(x_lengths, y_lengths, squared, norm, threads, progress, False)
+    found = library_of_pair(x, y).nearest(x, y, search)
+    return kind_of(squared, norm)(*found)
+
+
+@overload
+def nearest_both(
+    x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[NearestOptions]
+) -> tuple[Nearest[FloatArray, Int64Array], Nearest[FloatArray, Int64Array]]: ...
+@overload
+def nearest_both(
+    x: ArrayT, y: ArrayT, **options: Unpack[NearestOptions]
+) -> tuple[Nearest[ArrayT, ArrayT], Nearest[ArrayT, ArrayT]]: ...
+def nearest_both(
+    x: Any,
+    y: Any,
+    *,
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    squared: bool = True,
+    norm: Literal[1, 2] = 2,
+    threads: int | None = None,
+    progress: bool = False,
+) -> tuple[Nearest[Any, Any], Nearest[Any, Any]]:
+    """Find the nearest points in both directions in one search, which is faster than two.
+
+    Parameters
+    ----------
+    x, y, x_lengths, y_lengths, squared, norm, threads, progress
+        As for ``nearest``.
+
+    Returns
+    -------
+    pair of Nearest
+        For each point of x its nearest of y, and for each point of y its nearest of x.
+
+    Raises
+    ------
+    ValueError, TypeError, farpoint.CudaUnavailable
+        As for ``nearest``.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
+    >>> there, back = farpoint.nearest_both(x, y)
+    >>> there.indices, back.indices
+    (array([0, 0]), array([0]))
+    """
+    search = _search(x_lengths, y_lengths, squared, norm, threads, progress, True)
+    found = library_of_pair(x, y).nearest(x, y, search)
+    kind = kind_of(squared, norm)
+    return kind(*found[:2]), kind(*found[2:])
+
+
+def kind_of(squared: bool, norm: int) -> type[Nearest[Any, Any]]:
+    """Returns the class of a result with such distances: those of norm 1 are never squared."""
+    return Nearest if norm == 2 and squared else _PlainNearest
+
+
+# A number for a pair of clouds, an array for batches; of other libraries on a GPU numbers, too.
+@overload
+def chamfer(x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[ChamferOptions]) -> FloatOrArray: ...
+@overload
+def chamfer(x: Tensor, y: Tensor, **options: Unpack[ChamferOptions]) -> Tensor: ...
+@overload
+def chamfer(x: ArrayT, y: ArrayT, **options: Unpack[ChamferOptions]) -> ArrayT | float: ...
+def chamfer(
+    x: Any,
+    y: Any,
+    *,
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    squared: bool = True,
+    norm: Literal[1, 2] = 2,
+    reduction: Literal["mean", "sum", "max"] = "mean",
+    one_sided: bool = False,
+    weights: tuple[float, float] | None = None,
+    threads: int | None = None,
+    progress: bool = False,
+) -> Any:
+    """Compute the Chamfer distance of two clouds: how far their points are from each other's, both ways.
+
+    Parameters
+    ----------
+    x, y, x_lengths, y_lengths, threads, progress
+        As for ``nearest``.
+    squared : bool, optional
+        Squared distances (as PyTorch3D, Kaolin and ChamferDistancePytorch), or plain ones (as Open3D
+        and point-cloud-utils).
+    norm : {2, 1}, optional
+        The Euclidean norm, or 1 for sums of absolute differences, which are never squared.
+    reduction : {"mean", "sum", "max"}, optional
+        "mean" or "sum" over the points of each side; the sides are added. "max": the larger of the
+        sides' largest distances, which with ``squared=False`` is the Hausdorff distance.
+    one_sided : bool, optional
+        From x to y only.
+    weights : pair of float, optional
+        Factors of the sides, from x to y and back, before they are added.
+
+    Returns
+    -------
+    float, or array or tensor
+        A number for a pair of clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x
+        (at least float32) that can be differentiated as the distances of ``nearest``. For others:
+        float64 (JAX without its 64-bit mode: float32). A number waits for a GPU. Distances are summed in
+        double precision, in an order that is the same for arrays and tensors on the CPU and tensors on a
+        GPU; arrays of CuPy and JAX on a GPU are summed by these libraries.
+
+    Raises
+    ------
+    ValueError, TypeError, farpoint.CudaUnavailable
+        As for ``nearest``.
+
+    Notes
+    -----
+    Source: Fan, Su, Guibas, "A point set generation network for 3D object reconstruction from a single
+    image", CVPR 2017.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
+    >>> farpoint.chamfer(x, y)
+    10.5
+    """
+    if reduction not in ("mean", "sum", "max"):
+        raise ValueError(f'reduction is {reduction!r}; it must be "mean", "sum" or "max"')
+    if weights is not None:
+        if one_sided or reduction == "max":
+            raise ValueError("weights are for two sides that are added; leave out one_sided and reduction='max'")
+        options: Any = {
+            "squared": squared, "norm": norm, "reduction": reduction, "threads": threads, "progress": progress,
+        }
+        there = chamfer(x, y, x_lengths=x_lengths, y_lengths=y_lengths, one_sided=True, **options)
+        back = chamfer(y, x, x_lengths=y_lengths, y_lengths=x_lengths, one_sided=True, **options)
+        return weights[0] * there + weights[1] * back
+    search = _search(
+        x_lengths, y_lengths, squared, norm, threads, progress, not one_sided, reduction
+    )
+    return library_of_pair(x, y).chamfer(x, y, search)
+
+
+def f_score(
+    x: Any,
+    y: Any,
+    threshold: float,
+    *,
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    threads: int | None = None,
+    progress: bool = False,
+) -> FScore:
+    """Compute the F-score of a cloud against the true one.
+
+    Parameters
+    ----------
+    x, y, x_lengths, y_lengths, threads, progress
+        As for ``nearest``. x is judged, y is the truth.
+    threshold : float
+        Distance up to which points agree, in the unit of the coordinates, not squared.
+
+    Returns
+    -------
+    FScore
+        F-score, precision and recall, without gradients: for clouds scalars and for batches (B,), in the library of x.
+
+    Raises
+    ------
+    ValueError, TypeError, farpoint.CudaUnavailable
+        As for ``nearest``.
+
+    Notes
+    -----
+    Source: Knapitsch, Park, Zhou, Koltun, "Tanks and Temples", ACM Transactions on Graphics, 2017.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> found = farpoint.f_score(numpy.array([[0.0], [3.0]]), numpy.array([[0.5], [9.0]]), 1.0)
+    >>> float(found.f_score), float(found.precision), float(found.recall)
+    (0.5, 0.5, 0.5)
+    """
+    threshold = _arguments.number(threshold, "threshold")
+    found = nearest_both(
+        x, y, x_lengths=x_lengths, y_lengths=y_lengths, squared=False, threads=threads, progress=progress
+    )
+    precision, recall = [
+        # Padding has no index.
+        ((side.distances <= threshold) & (side.indices >= 0)).sum(-1) / (side.indices >= 0).sum(-1) for side in found
+    ]
+    total = precision + recall
+    return FScore(2 * precision * recall / (total + (total == 0)), precision, recall)
+
+
+def _search(
+    x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None, progress: bool, both: bool,
+    reduction: str = "mean",
+) -> Search:
+    """Checked arguments: the same record for the same ones, lengths aside. None is kept where
+    ``torch.compile`` traces this."""
+    given = squared, norm, threads, progress, both, reduction
+    if presence.is_compiling() or not _arguments.are_constant(*given):
+        return _new_search(*given, x_lengths, y_lengths)
+    kept = _kept_search(*given)
+    if x_lengths is y_lengths is None:
+        return kept
+    return kept._replace(x_lengths=x_lengths, y_lengths=y_lengths, kept=kept)
+
+
+def _new_search(
+    squared: bool, norm: int, threads: int | None, progress: bool, both: bool, reduction: str,
+    x_lengths: Any = None, y_lengths: Any = None,
+) -> Search:
+    if norm not in (1, 2):
+        raise ValueError(f"norm is {norm!r}; it must be 1 or 2")
+    norm = _arguments.integer(norm, "norm", 1)
+    if threads is not None:
+        threads = _arguments.threads(threads)
+    plain = norm == 2 and not squared
+    return Search(x_lengths, y_lengths, norm, plain, threads, bool(progress), both, reduction)
+
+
+_kept_search = lru_cache(maxsize=1024, typed=True)(_new_search)
