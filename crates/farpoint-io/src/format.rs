@@ -1,4 +1,4 @@
-//! The formats: names, extensions, and which can be written.
+//! The formats: names and extensions.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -48,38 +48,32 @@ pub enum Format {
     Mcap,
 }
 
-/// What is known of a format beside its code in [`crate::formats`].
+/// Names of a format, whose functions are those of [`crate::formats`].
 struct Row {
     format: Format,
     name: &'static str,
     extensions: &'static [&'static str],
-    written: bool,
 }
 
-const fn row(
-    format: Format,
-    name: &'static str,
-    extensions: &'static [&'static str],
-    written: bool,
-) -> Row {
-    Row { format, name, extensions, written }
+const fn row(format: Format, name: &'static str, extensions: &'static [&'static str]) -> Row {
+    Row { format, name, extensions }
 }
 
 /// The formats, in the order of the enum.
 const ROWS: [Row; 13] = [
-    row(Format::Ply, "PLY", &["ply"], true),
-    row(Format::Pcd, "PCD", &["pcd"], true),
-    row(Format::Las, "LAS", &["las"], true),
-    row(Format::Laz, "LAZ", &["laz"], true),
-    row(Format::E57, "E57", &["e57"], true),
-    row(Format::Npy, "NPY", &["npy"], true),
-    row(Format::Npz, "NPZ", &["npz"], true),
-    row(Format::Raw, "raw float32", &["bin"], true),
-    row(Format::Text, "text", &["txt", "xyz", "csv", "pts", "asc"], true),
-    row(Format::Ptx, "PTX", &["ptx"], false),
-    row(Format::Obj, "OBJ", &["obj"], false),
-    row(Format::Off, "OFF", &["off"], false),
-    row(Format::Mcap, "MCAP", &["mcap"], false),
+    row(Format::Ply, "PLY", &["ply"]),
+    row(Format::Pcd, "PCD", &["pcd"]),
+    row(Format::Las, "LAS", &["las"]),
+    row(Format::Laz, "LAZ", &["laz"]),
+    row(Format::E57, "E57", &["e57"]),
+    row(Format::Npy, "NPY", &["npy"]),
+    row(Format::Npz, "NPZ", &["npz"]),
+    row(Format::Raw, "raw float32", &["bin"]),
+    row(Format::Text, "text", &["txt", "xyz", "csv", "pts", "asc"]),
+    row(Format::Ptx, "PTX", &["ptx"]),
+    row(Format::Obj, "OBJ", &["obj"]),
+    row(Format::Off, "OFF", &["off"]),
+    row(Format::Mcap, "MCAP", &["mcap"]),
 ];
 
 // A format finds its row by its number.
@@ -111,11 +105,6 @@ impl Format {
     /// The file name extensions, without the dot; the first is the usual one.
     pub fn extensions(self) -> &'static [&'static str] {
         self.row().extensions
-    }
-
-    /// Whether this crate writes clouds in the format.
-    pub fn can_write(self) -> bool {
-        self.row().written
     }
 
     fn row(self) -> &'static Row {
@@ -150,17 +139,6 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// The extensions that can be written, for messages.
-pub(crate) fn writable() -> String {
-    let names: Vec<&str> = Format::ALL
-        .iter()
-        .filter(|f| f.can_write())
-        .flat_map(|f| f.extensions())
-        .copied()
-        .collect();
-    format!(".{}", names.join(", ."))
 }
 
 /// A name without the ending of packed files.

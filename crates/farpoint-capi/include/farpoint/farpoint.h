@@ -1247,7 +1247,7 @@ typedef struct farpoint_quality {
      */
     struct farpoint_spacing spacing;
     /**
-     * The Chamfer distance of sample and cloud, of distances that are not squared.
+     * Chamfer distance of cloud and sample, of squared distances.
      */
     double chamfer;
 } farpoint_quality;

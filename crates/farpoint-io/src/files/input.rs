@@ -4,15 +4,16 @@
 use crate::bag;
 use crate::bytes::load;
 use crate::bytes::{memory, unpack};
-use crate::cloud::lines;
 use crate::cloud::summary::Summary;
 use crate::cloud::{Cloud, degrees};
 use crate::error::{Error, Fault};
 use crate::files::detect;
 use crate::files::filter::Filter;
 use crate::files::scan::Scan;
-use crate::format::{self, Format};
-use crate::formats::{e57, las, mesh, npy, pcd, ply, ptx, raw, text};
+use crate::format;
+#[cfg(feature = "mcap")]
+use crate::format::Format;
+use crate::formats::{self, functions};
 use crate::options::ReadOptions;
 use std::borrow::Cow;
 use std::fs::File;
@@ -89,12 +90,9 @@ pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Er
     let mut start = Vec::new();
     file.by_ref().take(detect::SIGNATURE).read_to_end(&mut start).map_err(fail)?;
     let Some(format) = detect::with_header(&start, options) else { return Ok(None) };
+    let Some(summary) = functions(format).summary else { return Ok(None) };
     file.rewind().map_err(fail)?;
-    let summary = match format {
-        Format::E57 => e57::summary(&mut file),
-        _ => las::summary(&mut file, length.len()),
-    };
-    summary.map(Some).map_err(|fault| fault.named(&name, format))
+    summary(&mut file, length.len()).map(Some).map_err(|fault| fault.named(&name, format))
 }
 
 /// Reads a cloud from bytes in memory; `name` helps to detect the format and appears in messages.
@@ -130,27 +128,7 @@ fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Resu
     if format == Format::Mcap {
         return bag::read(&bag::Bag::from_bytes(bytes.into_owned(), name)?, options);
     }
-    let bytes = match format {
-        Format::Text => lines::with_feeds(bytes, true),
-        Format::Ptx | Format::Obj | Format::Off => lines::with_feeds(bytes, false),
-        _ => Ok(bytes),
-    };
-    let bytes = bytes.map_err(|fault| fault.named(name, format))?;
-    let cloud = match format {
-        Format::Ply => ply::read(bytes),
-        Format::Pcd => pcd::read(bytes),
-        Format::Las | Format::Laz => las::read(bytes),
-        Format::E57 => e57::read(&bytes),
-        Format::Npy => npy::read(bytes),
-        Format::Npz => npy::read_archive(&bytes),
-        Format::Raw => raw::read(bytes, name, options),
-        Format::Text => text::read(bytes, name, options),
-        Format::Ptx => ptx::read(&bytes),
-        Format::Obj => mesh::read_obj(&bytes),
-        Format::Off => mesh::read_off(&bytes),
-        Format::Mcap => Err(Fault::new("this build does not read recordings")
-            .fix("build farpoint-io with its feature mcap, or use the command farpoint")),
-    };
+    let cloud = (functions(format).read)(formats::Input { bytes, name, options });
     let mut cloud = cloud.map_err(|fault| fault.named(name, format))?;
     let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
     let geographic = || cloud.crs().is_some_and(|crs| crs.geographic);

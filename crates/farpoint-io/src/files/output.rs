@@ -4,11 +4,9 @@ use crate::bytes::sink::{READ_ONLY, Sink, folder_of, put, put_by};
 use crate::cloud::column::Column;
 use crate::cloud::resolution::step_text;
 use crate::error::Error;
-use crate::format::{Format, writable};
-use crate::{
-    Cloud, Copc, TextStyle, WriteOptions, formats::copc, formats::e57, formats::las, formats::npy,
-    formats::pcd, formats::ply, formats::raw, formats::text,
-};
+use crate::format::Format;
+use crate::formats::{self, functions, npy};
+use crate::{Cloud, Copc, TextStyle, WriteOptions};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -180,6 +178,13 @@ pub(crate) fn output_format(path: &Path, options: &WriteOptions) -> Result<Forma
     refuse(what, &format!("use one of {}", writable()))
 }
 
+/// The extensions that can be written, for messages.
+fn writable() -> String {
+    let written = Format::ALL.into_iter().filter(|format| format.can_write());
+    let names: Vec<&str> = written.flat_map(Format::extensions).copied().collect();
+    format!(".{}", names.join(", ."))
+}
+
 pub(crate) fn encode(
     name: &str,
     cloud: &Cloud,
@@ -192,20 +197,8 @@ pub(crate) fn encode(
     let format = options.format.or(cloud.format());
     let format = output_format(Path::new(name), &WriteOptions { format, ..options.clone() })?;
     let mut warnings: Vec<String> = left_out(cloud, format).into_iter().collect();
-    let bytes = match format {
-        Format::Ply => ply::write(cloud, rows, options, &mut warnings),
-        Format::Pcd => pcd::write(cloud, rows, options, &mut warnings),
-        Format::Las => las::write(cloud, rows, false, options, &mut warnings),
-        Format::Laz => match &options.copc {
-            Some(levels) => copc::write(cloud, rows, levels, options, &mut warnings),
-            None => las::write(cloud, rows, true, options, &mut warnings),
-        },
-        Format::Npy => npy::write(cloud, rows, options, &mut warnings),
-        Format::Npz => npy::write_packed(cloud, rows, options, &mut warnings),
-        Format::E57 => e57::write(cloud, rows, options, &mut warnings),
-        Format::Raw => raw::write(name, cloud, rows, &mut warnings),
-        _ => text::write(cloud, rows, options.style, &mut warnings),
-    };
+    let write = functions(format).write.unwrap_or_else(|| unreachable!("{format} is written"));
+    let bytes = write(formats::Output { name, cloud, rows, options, warnings: &mut warnings });
     if let Some(error) = cloud.unread.as_ref().and_then(|unread| unread.failed()) {
         let fix = "read the whole file without a filter to see what is wrong with it".into();
         return Err(Error::Output { name: name.to_owned(), what: error.to_string(), fix });

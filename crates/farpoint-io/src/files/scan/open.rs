@@ -1,15 +1,15 @@
 //! Opening a file for reading in parts.
 
-use super::place::{Handle, read_at};
+use super::place::Handle;
 use super::{Content, Scan, starts};
 use crate::cloud::layout::{Layout, Storage};
 use crate::error::{Error, Fault};
 use crate::files::filter::Filter;
 use crate::format::Format;
+use crate::formats::{Head, functions};
 use crate::{
-    ReadOptions, bytes::load, bytes::memory, bytes::unpack, cloud::degrees, files::detect,
-    files::input::decode, formats::las, formats::npy, formats::pcd, formats::ply, formats::raw,
-    formats::text,
+    ReadOptions, bytes::load, bytes::load::read_at, bytes::memory, bytes::unpack, cloud::degrees,
+    files::detect, files::input::decode,
 };
 use std::borrow::Cow;
 use std::fs::File;
@@ -167,7 +167,8 @@ fn in_parts(
         let mut start = vec![0; size as usize];
         read_at(file, &mut start, 0).map_err(fail)?;
         let format = detect::detect(&start, name, options)?;
-        match layout(file, length, &start, format, name, options) {
+        let head = Head { file, length, start: &start, name, options };
+        match functions(format).layout.map_or(Ok(None), |layout| layout(head)) {
             // The header may go on.
             Err(_) if size < length.min(LONGEST) => size = length.min(4 * size),
             found => {
@@ -178,30 +179,6 @@ fn in_parts(
                 return Ok((format, found));
             }
         }
-    }
-}
-
-fn layout(
-    file: &mut File,
-    length: u64,
-    start: &[u8],
-    format: Format,
-    name: &str,
-    options: &ReadOptions,
-) -> Result<Option<Layout>, Fault> {
-    match format {
-        Format::Las | Format::Laz => las::layout(file, length),
-        Format::Ply => ply::layout(start, length),
-        Format::Pcd => pcd::layout(start, length),
-        Format::Npy => npy::layout(start, length),
-        Format::Raw => {
-            let read = |at: u64, length: usize| {
-                let mut bytes = vec![0; length];
-                read_at(file, &mut bytes, at).map(|()| bytes)
-            };
-            raw::layout(length, read, name, options)
-        }
-        _ => Ok(None),
     }
 }
 
@@ -218,12 +195,8 @@ fn in_lines(
     loop {
         let mut start = vec![0; size as usize];
         read_at(file, &mut start, 0).map_err(fail)?;
-        let found = match format {
-            Format::Text => text::layout(file, &start, size == length, name, options),
-            Format::Ply => ply::lines(file, &start),
-            Format::Pcd => pcd::lines(file, &start),
-            _ => Ok(None),
-        };
+        let head = Head { file, length, start: &start, name, options };
+        let found = functions(format).lines.map_or(Ok(None), |lines| lines(head));
         match found {
             // The header may go on.
             Err(_) if size < length.min(LONGEST) => size = length.min(16 * size),
