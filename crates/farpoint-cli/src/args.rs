@@ -17,7 +17,7 @@ mod size;
 mod view;
 mod which;
 
-pub(crate) use algorithm::{AnyMethod, Chosen};
+pub(crate) use algorithm::{Chosen, Method};
 pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};

@@ -2,7 +2,7 @@
 //! can't be written. Numbers out of range are found by the library.
 
 use crate::args::{
-    self, AnyMethod, Approximate, Count, Device, Keep, Length, Report, Run, SampleOutput, StartAt,
+    self, Approximate, Count, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt,
     Where, Writing,
 };
 use crate::device;
@@ -18,8 +18,8 @@ pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
     args.filters.filter().map_err(|wrong| anyhow!(wrong))?;
     unfit(args, sampler.method.name())?;
     match sampler.method {
-        AnyMethod::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
-        AnyMethod::Approximate(method) => approximate(args, method)?,
+        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
+        Method::Approximate(method) => approximate(args, method)?,
     }
     amount(args.wanted.amount(Length::in_meters))
 }
@@ -45,7 +45,7 @@ pub(crate) fn sampled(args: &args::Sample, inputs: &[&Path]) -> Result<()> {
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
     match output {
-        Some(path) if matches!(args.run.sampler.method, AnyMethod::Exact(_)) => {
+        Some(path) if matches!(args.run.sampler.method, Method::Exact(_)) => {
             leveled(path, inputs, writing)?;
             let through = args.spool.is_some() || args.memory.is_some();
             ensure!(
@@ -71,8 +71,8 @@ pub(crate) fn ordering(args: &args::Order) -> Result<()> {
         "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
     );
     match args.run.sampler.method {
-        AnyMethod::Exact(algorithm) => exact(&args.run, &args.place, algorithm),
-        AnyMethod::Approximate(method) => bail!(
+        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm),
+        Method::Approximate(method) => bail!(
             "--algorithm {method}: an approximate sampler, which can't put a cloud into \
              farthest-first order; choose an exact algorithm"
         ),
@@ -102,8 +102,8 @@ const PAGE: usize = 5_000_000;
 pub(crate) fn view(args: &args::View) -> Result<()> {
     let Run { sampler, .. } = &args.run;
     match sampler.method {
-        AnyMethod::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
-        AnyMethod::Approximate(method) => bail!(
+        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
+        Method::Approximate(method) => bail!(
             "--algorithm {method}: an approximate sampler, which can't put a cloud into \
              farthest-first order; choose an exact algorithm"
         ),

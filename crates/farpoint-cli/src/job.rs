@@ -1,6 +1,6 @@
 //! What `sample`, `order` and `view` ask of the library, from their options.
 
-use crate::args::{AnyMethod, Approximate, Estimator, Keep, NpduOrder, Run, StartAt};
+use crate::args::{Approximate, Estimator, Keep, Method, NpduOrder, Run, StartAt};
 use anyhow::{Result, bail};
 use farpoint::Start;
 use farpoint::approximate::{self, Order};
@@ -9,8 +9,8 @@ use farpoint_pipeline::{self as files, Chosen};
 /// The sampler that the options ask for.
 pub(crate) fn method(run: &Run, given: Option<&Approximate>) -> files::Method {
     let method = match run.sampler.method {
-        AnyMethod::Exact(algorithm) => return files::Method::Exact(algorithm),
-        AnyMethod::Approximate(method) => given.map_or(method, |given| with(method, given, run)),
+        Method::Exact(algorithm) => return files::Method::Exact(algorithm),
+        Method::Approximate(method) => given.map_or(method, |given| with(method, given, run)),
     };
     match given.and_then(|given| given.keep) {
         Some(Keep::Centroid) => files::Method::Centroids(method),

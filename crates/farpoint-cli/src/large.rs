@@ -2,7 +2,7 @@
 
 mod needed;
 
-use crate::args::{self, AnyMethod, Device, SampleOutput};
+use crate::args::{self, Device, Method, SampleOutput};
 use crate::merged::About;
 use crate::messages::{note, warn};
 use crate::output::{count, number, seconds};
@@ -47,7 +47,7 @@ pub(crate) struct Large {
 pub(crate) fn chosen(args: &args::Sample) -> Result<Option<Large>> {
     let (path, options) = (&args.input.input, args.input.reading.options());
     limit(args)?;
-    let AnyMethod::Exact(_) = args.run.sampler.method else { return Ok(None) };
+    let Method::Exact(_) = args.run.sampler.method else { return Ok(None) };
     let allowed = args.memory.map(|size| size.0);
     if path == Path::new("-") {
         ensure!(
@@ -82,7 +82,7 @@ fn filter(args: &args::Sample) -> Result<Filter> {
 
 /// The memory that is set by options.
 pub(crate) fn limit(args: &args::Sample) -> Result<Option<u64>> {
-    let AnyMethod::Exact(_) = args.run.sampler.method else {
+    let Method::Exact(_) = args.run.sampler.method else {
         let given = args.memory.is_some() || args.spool.is_some();
         ensure!(!given, "--memory and --spool are for exact algorithms; leave them out");
         return Ok(None);
@@ -103,7 +103,7 @@ pub(crate) fn asked(args: &args::Sample, scan: &Scan) -> Result<Option<u64>> {
     if let Some(memory) = limit(args)? {
         return Ok((args.spool.is_some() || needed > memory).then_some(memory));
     }
-    let exact = matches!(args.run.sampler.method, AnyMethod::Exact(_));
+    let exact = matches!(args.run.sampler.method, Method::Exact(_));
     let Some(free) = memory::available().filter(|free| exact && needed > *free) else {
         return Ok(None);
     };
@@ -174,7 +174,7 @@ fn bytes(size: u64) -> String {
 
 /// An option that sampling through the disk does not have.
 fn asks_for_more(args: &args::Sample) -> Option<&'static str> {
-    let algorithm = matches!(args.run.sampler.method, AnyMethod::Exact(Algorithm::Auto));
+    let algorithm = matches!(args.run.sampler.method, Method::Exact(Algorithm::Auto));
     let options = [
         (!algorithm, "--algorithm"),
         (args.place.device == Device::Cuda, "--device cuda"),

@@ -10,12 +10,12 @@ use std::str::FromStr;
 
 /// A sampler: an exact algorithm with its options, or an approximate one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum AnyMethod {
+pub(crate) enum Method {
     Exact(Algorithm),
     Approximate(approximate::Method),
 }
 
-impl AnyMethod {
+impl Method {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exact(algorithm) => algorithm.name(),
@@ -24,7 +24,7 @@ impl AnyMethod {
     }
 }
 
-impl fmt::Display for AnyMethod {
+impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exact(algorithm) => algorithm.fmt(f),
@@ -33,7 +33,7 @@ impl fmt::Display for AnyMethod {
     }
 }
 
-impl FromStr for AnyMethod {
+impl FromStr for Method {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -68,7 +68,7 @@ fn approximate() -> String {
 /// The arguments that choose a sampler.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chosen {
-    pub(crate) method: AnyMethod,
+    pub(crate) method: Method,
 }
 
 /// Name of the argument that the others add to.
@@ -114,7 +114,7 @@ impl clap::Args for Chosen {
             .value_name("A")
             .help_heading("Sampling")
             .default_value(Algorithm::Auto.name())
-            .value_parser(ValueParser::new(|text: &str| text.parse::<AnyMethod>()))
+            .value_parser(ValueParser::new(|text: &str| text.parse::<Method>()))
             .help(StyledStr::from(about));
         options().into_iter().fold(command.arg(algorithm), |command, option| {
             let arg = Arg::new(option.name).long(flag(option)).help(StyledStr::from(help(option)));
@@ -134,11 +134,11 @@ impl clap::Args for Chosen {
 impl FromArgMatches for Chosen {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let refused = |text: String| clap::Error::raw(ErrorKind::ValueValidation, text);
-        let method = matches.get_one::<AnyMethod>(ALGORITHM).copied();
-        let mut method = method.unwrap_or(AnyMethod::Exact(Algorithm::Auto));
+        let method = matches.get_one::<Method>(ALGORITHM).copied();
+        let mut method = method.unwrap_or(Method::Exact(Algorithm::Auto));
         for option in options() {
             let Some(value) = given(matches, option) else { continue };
-            let AnyMethod::Exact(algorithm) = method else {
+            let Method::Exact(algorithm) = method else {
                 return Err(refused(format!(
                     "--{} is for exact algorithms, and --algorithm {method} is approximate; leave \
                      it out",
@@ -154,7 +154,7 @@ impl FromArgMatches for Chosen {
                 )));
             }
             let set = algorithm.set(option.name, &value);
-            method = AnyMethod::Exact(
+            method = Method::Exact(
                 set.map_err(|error| refused(format!("--{} {value}: {error}", flag(option))))?,
             );
         }
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use clap::Args;
 
-    fn parsed(arguments: &str) -> Result<AnyMethod, String> {
+    fn parsed(arguments: &str) -> Result<Method, String> {
         let command = Chosen::augment_args(Command::new("farpoint").no_binary_name(true));
         let matches = command.try_get_matches_from(arguments.split_whitespace());
         let matches = matches.map_err(|error| error.to_string())?;
@@ -207,11 +207,11 @@ mod tests {
     #[test]
     fn names_of_all_samplers_are_known() {
         for algorithm in Algorithm::ALL {
-            assert_eq!(algorithm.name().parse(), Ok(AnyMethod::Exact(algorithm)));
+            assert_eq!(algorithm.name().parse(), Ok(Method::Exact(algorithm)));
         }
-        assert!(matches!("npdu".parse(), Ok(AnyMethod::Approximate(_))));
-        assert_eq!(parsed(""), Ok(AnyMethod::Exact(Algorithm::Auto)));
-        let error = "fast".parse::<AnyMethod>().unwrap_err();
+        assert!(matches!("npdu".parse(), Ok(Method::Approximate(_))));
+        assert_eq!(parsed(""), Ok(Method::Exact(Algorithm::Auto)));
+        let error = "fast".parse::<Method>().unwrap_err();
         assert!(error.contains("tree (CPU)") && error.contains("persistent (GPU)"), "{error}");
     }
 

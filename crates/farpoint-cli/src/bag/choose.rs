@@ -1,6 +1,6 @@
 //! The rows of one message that are kept: the sample of its usable rows, on the thread that asks.
 
-use crate::args::{self, AnyMethod, Run};
+use crate::args::{self, Method, Run};
 use crate::input::narrowed;
 use crate::job::method;
 use farpoint::{Amount, Cpu, RawLayout, RawPoints, Scalar, Selected};
@@ -48,7 +48,7 @@ impl<'a> Chooser<'a> {
         let Run { start, seed, sampler, .. } = &self.args.run;
         let start = start.as_ref().map(|start| start.with_seed(seed.unwrap_or(0)));
         // Without a start, the first usable row, as of files.
-        let exact = matches!(sampler.method, AnyMethod::Exact(_));
+        let exact = matches!(sampler.method, Method::Exact(_));
         let start = start.or_else(|| exact.then_some(farpoint::Start::First));
         Job::new(method(&self.args.run, Some(&self.args.approximate)), amount, start)
     }

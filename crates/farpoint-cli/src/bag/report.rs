@@ -2,7 +2,7 @@
 
 use super::Recording;
 use super::write::{Done, messages};
-use crate::args::{self, AnyMethod};
+use crate::args::{self, Method};
 use crate::messages::{note, warn};
 use crate::output::{count, number, seconds};
 use crate::report;
@@ -45,8 +45,8 @@ fn tell(args: &args::Sample, recording: &Recording, done: &Done) {
 
 fn algorithm(args: &args::Sample) -> String {
     match args.run.sampler.method {
-        AnyMethod::Exact(algorithm) => algorithm.to_string(),
-        AnyMethod::Approximate(method) => format!("{method} (approximate)"),
+        Method::Exact(algorithm) => algorithm.to_string(),
+        Method::Approximate(method) => format!("{method} (approximate)"),
     }
 }
 
@@ -72,7 +72,7 @@ fn object(args: &args::Sample, recording: &Recording, output: &Path, done: &Done
         "samples": kept,
         "dropped": dropped,
         "algorithm": algorithm(args),
-        "exact": matches!(args.run.sampler.method, AnyMethod::Exact(_)),
+        "exact": matches!(args.run.sampler.method, Method::Exact(_)),
         "device": "cpu",
         "threads": done.threads,
         "seconds": done.stages.whole.as_secs_f64(),
