@@ -3,18 +3,17 @@
 use crate::error::room;
 use crate::files;
 use crate::watch::without_gil;
-use farpoint::Algorithm;
-use farpoint::backend::{granted_here, memory, spawned};
+use farpoint::backend::{memory, spawned};
 use farpoint_io::Merged;
-use farpoint_pipeline::disk::{Error, Event, Limits, Outputs, Sampled};
-use farpoint_pipeline::{Done, Method, Notes, Request, Wanted, answer};
+use farpoint_pipeline::disk::Error;
+use farpoint_pipeline::{Done, Files, Request, Watch, answer};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -113,62 +112,35 @@ const EVERY: Duration = Duration::from_millis(100);
 pub(crate) fn sample(
     py: Python<'_>,
     request: &Request,
-    threads: Option<usize>,
-    [input, output]: [&Path; 2],
-    limits: &Limits,
+    input: PathBuf,
+    output: &Path,
+    memory: u64,
 ) -> PyResult<String> {
-    let (begin, mut looked, mut raised) = (Instant::now(), Instant::now(), None);
-    let result = without_gil(py, || {
-        let mut go_on = |_: Event| {
-            if looked.elapsed() >= EVERY {
-                looked = Instant::now();
-                raised = Python::attach(|py| py.check_signals()).err();
-            }
-            raised.is_none()
-        };
-        let _pool = threads_of(threads);
-        sampled(request, [input, output], limits, &mut go_on)
-    });
-    if let Some(raised) = raised {
+    let begin = Instant::now();
+    let heard = Heard(Mutex::new((begin, None)));
+    let inputs = [input];
+    let files = Files { inputs: &inputs, merge: false, output: Some(output), indices: None };
+    let result = without_gil(py, || request.through_disk(files, memory)?.run(&heard));
+    if let Some(raised) = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
         return Err(raised);
     }
-    let done = result.and_then(|sampled| {
-        let bytes =
-            fs::metadata(output).map_err(|error| format!("{}: {error}", output.display()))?;
-        let Sampled { points, samples, covering_radius: radius, .. } = sampled;
-        Ok(Done { points, samples, radius, bytes: bytes.len() })
-    });
+    let done = result.map_err(|error| error.to_string());
+    let done = done.and_then(|finished| Done::of(&finished, output));
     Ok(answer(begin.elapsed().as_secs_f64(), &done))
 }
 
-fn sampled(
-    request: &Request,
-    [input, output]: [&Path; 2],
-    limits: &Limits,
-    go_on: &mut (dyn FnMut(Event) -> bool + Send),
-) -> Result<Sampled, String> {
-    let name = input.display().to_string();
-    if !matches!(request.method, Method::Exact(Algorithm::Auto)) {
-        return Err(format!(
-            "{name}: an algorithm is for clouds in memory; leave it out, or leave memory out"
-        ));
-    }
-    let text = |error: Error| error.to_string();
-    let scan =
-        farpoint_pipeline::disk::open(input, &request.reading, limits.memory).map_err(text)?;
-    let spacing = match request.wanted {
-        Wanted::Spacing(length) => Some(length),
-        _ => None,
-    };
-    let lengths = [("spacing", spacing), ("scale", request.scale)];
-    let unit = farpoint_pipeline::unit(scan.head(), &name, &lengths, &mut Notes::default())?;
-    let (job, writing) = (request.disk_job(unit, limits), request.writing(unit));
-    let outputs = Outputs { points: Some((output, &writing)), indices: None };
-    farpoint_pipeline::disk::sample(&scan, &job, &outputs, go_on).map_err(text)
-}
+/// Looks for signals now and then: when it last did, and what a handler raised. The thread that hears them is the first of
+/// those that work.
+struct Heard(Mutex<(Instant, Option<PyErr>)>);
 
-/// Those threads of which this one, which hears signals, is the first. A thread that is one of others already (in a
-/// second call) stays with those.
-fn threads_of(threads: Option<usize>) -> Option<rayon::ThreadPool> {
-    granted_here(threads?, rayon::ThreadPoolBuilder::new)
+impl Watch for Heard {
+    fn goes_on(&self) -> bool {
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (looked, raised) = &mut *heard;
+        if looked.elapsed() >= EVERY {
+            *looked = Instant::now();
+            *raised = Python::attach(|py| py.check_signals()).err();
+        }
+        raised.is_none()
+    }
 }

@@ -4,10 +4,9 @@ use crate::files::{options as reading, writing};
 use crate::limited;
 use crate::watch::without_gil;
 use farpoint::{Algorithm, Start};
-use farpoint_pipeline::disk::Limits;
 use farpoint_pipeline::{
-    Batch, Cards, Choice, Executor, Length, Method, Notes, Request, Rows, Stop, Wanted, Where,
-    answer, expand, plan, read_answer,
+    Batch, Cards, Choice, Executor, Length, Limits, Method, Notes, Request, Rows, Stop, Wanted,
+    Where, answer, expand, plan, read_answer,
 };
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -36,8 +35,6 @@ fn length(text: &str) -> PyResult<Length> {
 #[pyclass(frozen, module = "farpoint._native")]
 struct FileWorker {
     executor: Executor,
-    request: Request,
-    threads: Option<usize>,
     digest: String,
 }
 
@@ -76,6 +73,12 @@ impl FileWorker {
             .limit(usize::MAX)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let algorithm = algorithm.parse::<Algorithm>().map_err(crate::error::name)?;
+        let place = Where {
+            device: if gpu.is_some() { Choice::Cuda } else { Choice::Cpu },
+            gpu: gpu.map(|card| Cards::These(vec![card])),
+            threads,
+            ..Where::cpu()
+        };
         let request = Request {
             reading: reading(format, columns, xyz)?,
             rows: Rows { drop_zeros: rows.0, single: rows.1 },
@@ -83,17 +86,12 @@ impl FileWorker {
             start: seed.map(Start::Random).or(start.map(starts)),
             writing: writing(to, encoding, precision)?,
             scale: scale.map(length).transpose()?,
+            place,
             ..Request::new(wanted)
         };
         let digest = request.digest();
-        let place = Where {
-            device: if gpu.is_some() { Choice::Cuda } else { Choice::Cpu },
-            gpu: gpu.map(|card| Cards::These(vec![card])),
-            threads,
-            ..Where::cpu()
-        };
-        let executor = Executor::new(request.clone(), place).map_err(PyRuntimeError::new_err)?;
-        Ok(Self { executor, request, threads, digest })
+        let executor = Executor::new(request).map_err(PyRuntimeError::new_err)?;
+        Ok(Self { executor, digest })
     }
 
     /// Digest of the options that change outputs.
@@ -129,8 +127,9 @@ impl FileWorker {
         spool: Option<PathBuf>,
         resume: bool,
     ) -> PyResult<String> {
-        let limits = Limits { memory, spool, resume };
-        limited::sample(py, &self.request, self.threads, [&input, &output], &limits)
+        let limits = Limits { memory: Some(memory), spool, resume };
+        let request = Request { limits, ..self.executor.request().clone() };
+        limited::sample(py, &request, input, &output, memory)
     }
 }
 

@@ -25,7 +25,7 @@ def test_all_public_names_are_in_the_reference():
 def test_public_functions_of_modules_are_names_of_the_package():
     """No function is half public: what a module lists is in the package, or in the reference by its module."""
     pages = documented()
-    for module in ("sampling", "approximate", "neighbors", "operators", "index", "measures", "files", "devices",
+    for module in ("sampling", "approximate", "matching", "neighbors", "operators", "index", "measures", "files", "devices",
                    "generate"):
         module = importlib.import_module(f"farpoint.{module}")
         for name in module.__all__:

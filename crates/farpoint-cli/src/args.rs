@@ -12,8 +12,6 @@ mod neighbors;
 mod numbers;
 mod place;
 mod samplers;
-mod selection;
-mod size;
 mod view;
 mod which;
 
@@ -26,18 +24,16 @@ pub(crate) use generate::{Generate, Made};
 pub(crate) use manual::{Completions, Man};
 pub(crate) use many::{Found, Many};
 pub(crate) use neighbors::Neighbors;
-pub(crate) use numbers::{Count, Length, Ratio};
-pub(crate) use place::{Device, Run, StartAt, Where};
+pub(crate) use numbers::{Count, Length, Ratio, Size};
+pub(crate) use place::{Device, Run, Selection, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
-pub(crate) use selection::Selection;
-pub(crate) use size::Size;
 pub(crate) use view::{Shown, View};
 pub(crate) use which::Which;
 
 use crate::messages::Verbosity;
 use crate::picture::Up;
 use clap::{ArgGroup, Parser, Subcommand};
-use farpoint::{Amount, Level};
+use farpoint::Level;
 use std::path::PathBuf;
 
 /// Exact farthest point sampling of point clouds.
@@ -213,26 +209,6 @@ Examples:
   farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap --drop-zeros      each message
   farpoint sample drive.mcap --message 3 -n 4096 -o turn.ply              one message
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
-
-impl Sample {
-    /// Whether the points go to COPC.
-    pub(crate) fn is_copc(&self) -> bool {
-        let SampleOutput { output, writing, .. } = &self.output;
-        output.as_deref().is_some_and(|path| writing.is_copc(path))
-    }
-}
-
-impl Wanted {
-    /// How many samples; `length` turns a length into the unit of the file.
-    pub(crate) fn amount(&self, length: impl Fn(Length) -> f64) -> Amount {
-        match (self.count, self.ratio, self.cell, self.spacing) {
-            (Some(count), ..) => Amount::Count(count.0),
-            (_, Some(ratio), ..) => Amount::Ratio(ratio.0),
-            (_, _, Some(cell), _) => Amount::Cell(length(cell)),
-            (.., spacing) => Amount::Spacing(spacing.map_or(f64::NAN, length)),
-        }
-    }
-}
 
 /// Sort a file farthest first: every prefix is an even sample.
 ///

@@ -5,13 +5,11 @@ mod pairs;
 
 use crate::args::{self, Rows};
 use crate::check;
-use crate::device;
 use crate::input::{self, Points};
 use crate::output::{self, count, number, seconds};
 use crate::picture::{Deviation, Unit, deviation};
 use crate::progress::Progress;
 use crate::report;
-use crate::units;
 use anyhow::{Result, ensure};
 use farpoint::{BadRows, Chamfer, Cpu, FScore, Matcher, Nearest, Scalar};
 use farpoint_cuda::{CudaScalar, Gpu};
@@ -56,7 +54,7 @@ fn compared(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Cloud, Outcome,
     let (cloud, read_a) = input::read(a, &reading)?;
     let (other, read_b) = input::read(b, &reading)?;
     let lengths = [("--threshold", args.threshold), ("--scale", args.writing.scale)];
-    let unit = units::of(&cloud, &input::name(a), &lengths)?;
+    let unit = input::unit(&cloud, a, &lengths)?;
     let threshold = args.threshold.map(|length| length.in_units_of(unit));
     let points = input::prepare(&cloud, a, rows)?;
     let others = input::prepare(&other, b, rows)?;
@@ -71,7 +69,7 @@ fn compared(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Cloud, Outcome,
 
 /// What can be refused before the inputs are read.
 fn check(args: &args::Chamfer) -> Result<()> {
-    device::check(&args.place, "chamfer", &|_| Ok(()))?;
+    check::device(&args.place, "chamfer", &|_| Ok(()))?;
     let stdin = Path::new("-");
     ensure!(
         args.a != stdin || args.b != stdin,

@@ -5,12 +5,11 @@ use crate::args::{
     self, Approximate, Count, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt,
     Where, Writing,
 };
-use crate::device;
 use crate::output::count;
 use anyhow::{Result, anyhow, bail, ensure};
-use farpoint::{Algorithm, Amount, approximate};
+use farpoint::{Algorithm, Amount, DeviceKind, approximate};
 use farpoint_io::{Copc, memory};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What `farpoint sample` is asked to do, whatever the files.
 pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
@@ -21,18 +20,12 @@ pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => approximate(args, method)?,
     }
-    amount(args.wanted.amount(Length::in_meters))
-}
-
-/// All of `farpoint sample` with one file.
-pub(crate) fn sample(args: &args::Sample) -> Result<()> {
-    sampling(args)?;
-    one_file(&args.many)?;
-    sampled(args, &[&args.input.input])
+    amount(args.wanted.asked()?.amount(1.0))
 }
 
 /// What `farpoint sample` writes and reports, with these inputs.
-pub(crate) fn sampled(args: &args::Sample, inputs: &[&Path]) -> Result<()> {
+pub(crate) fn sampled(args: &args::Sample, inputs: &[PathBuf]) -> Result<()> {
+    let inputs = &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>()[..];
     let SampleOutput { output, indices, writing, sorted } = &args.output;
     ensure!(
         !sorted || output.is_some() || indices.is_some(),
@@ -70,24 +63,12 @@ pub(crate) fn ordering(args: &args::Order) -> Result<()> {
         args.filters.of_cell().is_none(),
         "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
     );
-    match args.run.sampler.method {
-        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm),
-        Method::Approximate(method) => bail!(
-            "--algorithm {method}: an approximate sampler, which can't put a cloud into \
-             farthest-first order; choose an exact algorithm"
-        ),
-    }
-}
-
-/// All of `farpoint order` with one file.
-pub(crate) fn order(args: &args::Order) -> Result<()> {
-    ordering(args)?;
-    one_file(&args.many)?;
-    ordered(args, &[&args.input.input])
+    exact_only(&args.run, &args.place)
 }
 
 /// What `farpoint order` writes and reports, with these inputs.
-pub(crate) fn ordered(args: &args::Order, inputs: &[&Path]) -> Result<()> {
+pub(crate) fn ordered(args: &args::Order, inputs: &[PathBuf]) -> Result<()> {
+    let inputs = &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>()[..];
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
     leveled(output, inputs, writing)?;
     shown(&args.shown, inputs)?;
@@ -100,14 +81,7 @@ const PAGE: usize = 5_000_000;
 
 /// All of `farpoint view`.
 pub(crate) fn view(args: &args::View) -> Result<()> {
-    let Run { sampler, .. } = &args.run;
-    match sampler.method {
-        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
-        Method::Approximate(method) => bail!(
-            "--algorithm {method}: an approximate sampler, which can't put a cloud into \
-             farthest-first order; choose an exact algorithm"
-        ),
-    }
+    exact_only(&args.run, &args.place)?;
     page(args.points)?;
     file("--output", &args.output, &["html", "htm"], &[&args.input.input])?;
     report(&args.report, &[&args.input.input, &args.output])?;
@@ -282,9 +256,60 @@ pub(crate) fn stdout_once(output: &Path, report: &Report) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a device that is not there, or cannot do the job, before any work. `what` names the job
+/// in messages: `--algorithm tree`; `has` is whether a kind of device has what it needs, which the library knows.
+pub(crate) fn device(
+    place: &Where,
+    what: &str,
+    has: &dyn Fn(DeviceKind) -> Result<(), farpoint::Error>,
+) -> Result<()> {
+    let on = |kind| has(kind).map_err(|error| anyhow!("{what}: {error}"));
+    let at = place.place();
+    match place.device {
+        Device::Cpu => {
+            ensure!(place.gpu.is_none(), "--gpu is for --device cuda or auto, not cpu");
+            on(DeviceKind::Cpu)
+        }
+        Device::Cuda => {
+            on(DeviceKind::Gpu)?;
+            if let Some(option) = at.cpu_option() {
+                bail!("{option} is for the CPU; leave it out, or use --device cpu");
+            }
+            at.present().map_err(|error| {
+                anyhow!("--device cuda: {error}; use --device cpu or leave it out")
+            })
+        }
+        Device::Auto if has(DeviceKind::Cpu).is_err() => {
+            // Where neither device can do it, the CPU's reason is the one to read.
+            if has(DeviceKind::Gpu).is_err() {
+                return on(DeviceKind::Cpu);
+            }
+            if let Some(option) = at.cpu_option() {
+                bail!("{option} is for the CPU, and {what} for GPUs");
+            }
+            at.present().map_err(|error| anyhow!("{what} is for GPUs: {error}"))
+        }
+        Device::Auto if place.gpu.is_some() => {
+            at.present().map_err(|error| anyhow!("--gpu: {error}"))
+        }
+        Device::Auto => Ok(()),
+    }
+}
+
+/// Refuses samplers that have no order.
+fn exact_only(run: &Run, place: &Where) -> Result<()> {
+    match run.sampler.method {
+        Method::Exact(algorithm) => exact(run, place, algorithm),
+        Method::Approximate(method) => bail!(
+            "--algorithm {method}: an approximate sampler, which can't put a cloud into \
+             farthest-first order; choose an exact algorithm"
+        ),
+    }
+}
+
 fn exact(run: &Run, place: &Where, algorithm: Algorithm) -> Result<()> {
     let what = format!("--algorithm {algorithm}");
-    device::check(place, &what, &|kind| algorithm.check(kind))?;
+    device(place, &what, &|kind| algorithm.check(kind))?;
     ensure!(
         run.seed.is_none() || run.start == Some(StartAt::Random),
         "--seed is for a random start; add --start random, or leave it out"

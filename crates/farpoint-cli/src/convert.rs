@@ -1,17 +1,17 @@
 //! `farpoint convert`: the points of files in another format, in their order.
 
 use crate::output::{count, seconds};
+use crate::progress::Shown;
 use crate::text::lines;
-use crate::{args, check, input, many, merged, messages, output, report, units};
-use anyhow::{Result, anyhow, ensure};
-use farpoint_io::Cloud;
-use farpoint_pipeline::{Notes, converted};
+use crate::{args, check, input, many, report};
+use anyhow::{Result, ensure};
+use farpoint_pipeline::{Files, Finished};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub(crate) fn run(args: &args::Convert) -> Result<()> {
-    let args::Convert { input, many, .. } = args;
+    let many = &args.many;
     ensure!(
         args.filters.of_cell().is_none(),
         "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
@@ -24,18 +24,17 @@ pub(crate) fn run(args: &args::Convert) -> Result<()> {
         return many::convert(args);
     }
     check::one_file(many)?;
-    let (inputs, to) = names(args)?;
+    let (mut inputs, to) = names(args)?;
     let begin = Instant::now();
     if many.merge {
-        let paths = merged::paths(&inputs[0], &inputs[1..], many.found.recursive)?;
-        checked(args, &paths, &to)?;
-        let merged = merged::open(&paths, &args.reading, None)?;
-        let (cloud, about, _) = merged::load(&merged)?;
-        return write(args, (&cloud, Path::new(merged.scan().name())), &to, begin, Some(&about));
+        inputs = input::paths(&inputs[0], &inputs[1..], many.found.recursive)?;
     }
     checked(args, &inputs, &to)?;
-    let (cloud, _) = input::read_for(input, &args.reading.options(), &args.filters)?;
-    write(args, (&cloud, input), &to, begin, None)
+    let (request, watch) = (args.request()?, Shown::default());
+    let files = Files { inputs: &inputs, merge: many.merge, output: Some(&to), indices: None };
+    let finished = request.in_memory(files, &watch)?.sample(&watch)?.write(&watch)?;
+    drop(watch);
+    print(args, &finished, &to, begin.elapsed().as_secs_f64())
 }
 
 /// The inputs and the output: the last of the names, unless it has an option.
@@ -70,42 +69,21 @@ fn checked(args: &args::Convert, inputs: &[PathBuf], to: &Path) -> Result<()> {
     check::stdout_once(to, &args.report)
 }
 
-fn write(
-    args: &args::Convert,
-    (cloud, path): (&Cloud, &Path),
-    to: &Path,
-    begin: Instant,
-    about: Option<&merged::About>,
-) -> Result<()> {
-    let (name, mut notes) = (input::name(path), Notes::default());
-    let chosen = converted(cloud, &name, args.drop_zeros, &args.filter()?, &mut notes);
-    messages::pass_on(&notes);
-    let chosen = chosen.map_err(|error| anyhow!(error))?;
-    let unit = units::of(cloud, &name, &[("--scale", args.writing.scale)])?;
-    let scale = args.writing.scale.map(|scale| scale.in_units_of(unit));
-    output::write_cloud(to, cloud, &chosen, &args.writing.options(scale))?;
-    let time = begin.elapsed().as_secs_f64();
+fn print(args: &args::Convert, finished: &Finished, to: &Path, time: f64) -> Result<()> {
     let mut object = json!({
-        "input": input::name(path),
+        "input": finished.name,
         "output": to.display().to_string(),
-        "points": cloud.len(),
-        "written": chosen.len(),
+        "points": finished.points,
+        "written": finished.samples,
         "seconds": time,
     });
     let rows = [
-        ("input", input::name(path)),
-        ("points", count(cloud.len())),
-        ("written", count(chosen.len())),
+        ("input", finished.name.clone()),
+        ("points", count(finished.points)),
+        ("written", count(finished.samples)),
         ("time", seconds(time)),
     ];
     let mut table = lines(&rows, 20);
-    about.iter().for_each(|about| about.report(&mut object, &mut table));
+    finished.joined.iter().for_each(|files| report::add_files(files, &mut object, &mut table));
     report::print(&args.report, object, &table, to == Path::new("-"))
-}
-
-impl args::Convert {
-    /// What cannot be, whatever the files.
-    pub(crate) fn filter(&self) -> Result<farpoint_io::Filter> {
-        self.filters.filter().map_err(|wrong| anyhow!(wrong))
-    }
 }

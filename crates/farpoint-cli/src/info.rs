@@ -8,13 +8,13 @@ pub(crate) use facts::class_name;
 use crate::input::{self, Points};
 use crate::many::Failed;
 use crate::messages::{complain, warn};
-use crate::progress::Progress;
-use crate::{args, bag, check, merged, report};
+use crate::progress::{Progress, Shown};
+use crate::{args, bag, check, report};
 use anyhow::Result;
 use description::Description;
 use facts::{Attributes, CoordinateFacts};
 use farpoint_io::{Cloud, Summary};
-use farpoint_pipeline::{expand, names_several};
+use farpoint_pipeline::{Joined, expand, names_several, open_merged, read_merged};
 use serde_json::json;
 use std::path::Path;
 
@@ -37,12 +37,13 @@ pub(crate) fn run(args: &args::Info) -> Result<()> {
 
 /// Of all files as one cloud.
 fn merged(args: &args::Info) -> Result<()> {
-    let paths = merged::paths(&args.input, &args.more, args.found.recursive)?;
-    let merged = merged::open(&paths, &args.reading, None)?;
+    let paths = input::paths(&args.input, &args.more, args.found.recursive)?;
+    let watch = Shown::default();
+    let merged = open_merged(&paths, &args.reading.options(), None, &watch)?;
     let scan = merged.scan();
-    let (found, about) = if args.points || scan.bounds().is_none() {
-        let (cloud, about, _) = merged::load(&merged)?;
-        (of_cloud(scan.name().to_owned(), &cloud, args), about)
+    let (found, files) = if args.points || scan.bounds().is_none() {
+        let (cloud, files, _) = read_merged(&merged, &watch)?;
+        (of_cloud(scan.name().to_owned(), &cloud, args), files)
     } else {
         let head = scan.head();
         let description = Description {
@@ -57,10 +58,10 @@ fn merged(args: &args::Info) -> Result<()> {
             scale: head.scale(),
             ..Description::empty()
         };
-        (description, merged::About::of_headers(&merged))
+        (description, Joined::of_headers(&merged))
     };
     let (mut object, mut table) = (found.as_json(), found.as_table());
-    about.report(&mut object, &mut table);
+    report::add_files(&files, &mut object, &mut table);
     report::print(&args.report, object, &table, false)
 }
 

@@ -1,15 +1,14 @@
-//! From a file to points that can be sampled, with the warnings a user should see.
+//! From files to points, with the warnings a user should see.
 
-use crate::args;
-use crate::args::Filters;
-use crate::messages::{self, note, warn};
-use crate::progress::Progress;
+use crate::args::{self, Length, Many, Selection};
+use crate::check;
+use crate::progress::Shown;
 use anyhow::{Result, anyhow};
-use farpoint_io::{Cloud, Filter, Format, ReadOptions};
-use farpoint_pipeline::{Chosen, Notes, Rows};
+use farpoint_io::{Cloud, Filter, ReadOptions};
+pub use farpoint_pipeline::text::name;
 pub use farpoint_pipeline::{Points, each_precision, narrowed};
-use std::path::Path;
-use std::time::Instant;
+use farpoint_pipeline::{Rows, expand};
+use std::path::{Path, PathBuf};
 
 /// Reads a file; returns the seconds too.
 ///
@@ -17,90 +16,37 @@ use std::time::Instant;
 ///
 /// If the file can't be read; the text names it.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<(Cloud, f64)> {
-    read_within(path, options, &Filter::default())
+    let filter = Filter::default();
+    Ok(farpoint_pipeline::read(path, options, &filter, true, &Shown::default())?)
 }
 
-/// As [`read`], for use with filters: of COPC only the nodes are read that these can use rows of.
-pub(crate) fn read_for(
-    path: &Path,
-    options: &ReadOptions,
-    filters: &Filters,
-) -> Result<(Cloud, f64)> {
-    read_within(path, options, &filters.filter().map_err(|wrong| anyhow!(wrong))?)
-}
-
-fn read_within(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<(Cloud, f64)> {
-    let name = name(path);
-    let progress = Progress::start("reading", &name);
-    let start = Instant::now();
-    let cloud = farpoint_io::read_for(path, options, filter)?;
-    let seconds = start.elapsed().as_secs_f64();
-    drop(progress);
-    unused_options(&name, &cloud, options);
-    if let Some([read, all]) = cloud.nodes_read() {
-        note(&format!("{name}: {read} of {all} nodes are read"));
+/// The files that are one cloud: the one that is named or, with `--merge`, all that are found, in sorted order.
+pub(crate) fn one_cloud(first: &Path, many: &Many, selection: &Selection) -> Result<Vec<PathBuf>> {
+    check::one_file(many)?;
+    if !many.merge {
+        return Ok(vec![first.to_owned()]);
     }
-    cloud.warnings().iter().for_each(|warning| warn(&format!("{name}: {warning}")));
-    Ok((cloud, seconds))
+    selection.refuse("a single file")?;
+    paths(first, &many.more, many.found.recursive)
 }
 
-/// Warns of options that mean nothing to the format.
-fn unused_options(name: &str, cloud: &Cloud, options: &ReadOptions) {
-    let Some(format) = cloud.format() else { return };
-    let xyz = options.xyz.is_some() && !matches!(format, Format::Text | Format::Raw);
-    let columns = options.columns.is_some() && format != Format::Raw;
-    let other = format != Format::Mcap;
-    for (unused, option, kind) in [
-        (xyz, "--xyz", "text and raw files"),
-        (columns, "--columns", "raw files"),
-        (other && options.topic.is_some(), "--topic", "MCAP recordings"),
-        (other && options.message.is_some(), "--message", "MCAP recordings"),
-    ] {
-        if unused {
-            warn(&format!("{name}: {option} is for {kind} and changes nothing in {format}"));
-        }
-    }
-}
-
-/// What to call a path in messages.
-pub fn name(path: &Path) -> String {
-    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+/// The files that are named, in sorted order.
+pub(crate) fn paths(first: &Path, more: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>> {
+    let given: Vec<PathBuf> = std::iter::once(first.to_owned()).chain(more.to_vec()).collect();
+    let found = expand(&given, recursive, None)?;
+    Ok(found.into_iter().map(|found| found.path).collect())
 }
 
 /// Applies `--drop-zeros` and `--f32`, and warns of what a user may not expect in the file at `path`.
 pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: args::Rows) -> Result<Points<'a>> {
-    let mut notes = Notes::default();
     let rows = Rows { drop_zeros: args.drop_zeros, single: args.f32 };
-    let points = farpoint_pipeline::prepare(cloud, &name(path), rows, &mut notes);
-    messages::pass_on(&notes);
+    let points = farpoint_pipeline::prepare(cloud, &name(path), rows, &Shown::default());
     points.map_err(|error| anyhow!(error))
 }
 
-/// As [`prepare`], of the rows that the filters choose.
-pub(crate) fn choose<'a>(
-    cloud: &'a Cloud,
-    path: &Path,
-    args: args::Rows,
-    filters: &Filters,
-) -> Result<Chosen<'a>> {
-    let mut notes = Notes::default();
-    let rows = Rows { drop_zeros: args.drop_zeros, single: args.f32 };
-    let filter = filters.filter().map_err(|wrong| anyhow!(wrong))?;
-    let chosen = farpoint_pipeline::choose(cloud, &name(path), rows, &filter, &mut notes);
-    messages::pass_on(&notes);
-    chosen.map_err(|error| anyhow!(error))
-}
-
-/// Says which of all rows are bad, which are zeros, and what is done with them.
-pub(crate) fn tell(name: &str, rows: args::Rows, counts: [usize; 3]) {
-    let mut notes = Notes::default();
-    farpoint_pipeline::tell_rows(name, rows.drop_zeros, counts, &mut notes);
-    messages::pass_on(&notes);
-}
-
-/// Says what was subtracted.
-pub(crate) fn tell_narrowed(name: &str, corner: [f64; 3]) {
-    let mut notes = Notes::default();
-    farpoint_pipeline::tell_narrowed(name, corner, &mut notes);
-    messages::pass_on(&notes);
+/// The unit of a file in meters, as far as a length such as `5cm` among `given` has a unit of its own; the names of
+/// the options are for messages.
+pub(crate) fn unit(cloud: &Cloud, path: &Path, given: &[(&str, Option<Length>)]) -> Result<f64> {
+    let unit = farpoint_pipeline::unit(cloud, &name(path), given, &Shown::default());
+    unit.map_err(|error| anyhow!(error))
 }

@@ -31,13 +31,23 @@ pub fn install() {
 /// Runs `write`, which must leave either the whole file or none; then exits if an
 /// interrupt came meanwhile.
 pub fn guarded<R>(write: impl FnOnce() -> R) -> R {
-    WRITING.fetch_add(1, Ordering::SeqCst);
+    hold();
     let result = write();
+    release();
+    result
+}
+
+/// From now on an interrupt waits, until [`release`].
+pub(crate) fn hold() {
+    WRITING.fetch_add(1, Ordering::SeqCst);
+}
+
+/// A file has been written: exits if an interrupt waited for that.
+pub(crate) fn release() {
     WRITING.fetch_sub(1, Ordering::SeqCst);
     if INTERRUPTED.load(Ordering::SeqCst) && !GENTLE.load(Ordering::SeqCst) {
         end();
     }
-    result
 }
 
 /// From now on the first interrupt only sets what this returns, for work on several files at a time, which

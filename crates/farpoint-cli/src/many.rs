@@ -7,12 +7,12 @@ mod report;
 use crate::args::{Convert, Many, Order, Report, Sample, Writing};
 use crate::messages::{self, complain, warn};
 use crate::progress::Progress;
-use crate::{args, bag, check, interrupt};
+use crate::{bag, check, interrupt};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Progress as Step;
 use farpoint_io::memory;
 use farpoint_pipeline::{
-    Batch, Cards, Concurrency, Executor, Request, Where, expand, names_several, plan,
+    Batch, Cards, Concurrency, Executor, Request, expand, names_several, plan,
 };
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -46,9 +46,7 @@ impl std::error::Error for Failed {}
 struct Asked<'a> {
     first: &'a Path,
     many: &'a Many,
-    memory: Option<u64>,
     request: Request,
-    place: Where,
     writing: &'a Writing,
     report: &'a Report,
     /// What is done, for people.
@@ -75,59 +73,34 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
             "{option} is for a single file; leave it out, or sample one file without --output-dir"
         );
     }
-    Asked {
-        first: &args.input.input,
-        many: &args.many,
-        memory: args.memory.map(|size| size.0),
-        request: args.request()?,
-        place: place(&args.place)?,
-        writing: &args.output.writing,
-        report: &args.report,
-        verb: "sampling",
-    }
-    .run()
+    let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
+    let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "sampling");
+    Asked { first, many, request, writing, report, verb }.run()
 }
 
 /// `farpoint order`.
 pub(crate) fn order(args: &Order) -> Result<()> {
     check::ordering(args)?;
-    Asked {
-        first: &args.input.input,
-        many: &args.many,
-        memory: None,
-        request: args.request()?,
-        place: place(&args.place)?,
-        writing: &args.output.writing,
-        report: &args.report,
-        verb: "ordering",
-    }
-    .run()
+    let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
+    let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "ordering");
+    Asked { first, many, request, writing, report, verb }.run()
 }
 
 /// `farpoint convert`.
 pub(crate) fn convert(args: &Convert) -> Result<()> {
-    Asked {
-        first: &args.input,
-        many: &args.many,
-        memory: None,
-        request: args.request()?,
-        place: Where::cpu(),
-        writing: &args.writing,
-        report: &args.report,
-        verb: "converting",
-    }
-    .run()
+    let Convert { input: first, many, writing, report, .. } = args;
+    Asked { first, many, request: args.request()?, writing, report, verb: "converting" }.run()
 }
 
 /// Files side by side share one GPU.
-fn place(args: &args::Where) -> Result<Where> {
-    let place = args.place();
-    let card = match &place.gpu {
+fn on_one_gpu(mut request: Request) -> Result<Request> {
+    let card = match &request.place.gpu {
         None => 0,
         Some(Cards::These(cards)) if cards.len() == 1 => cards[0],
         Some(_) => bail!("--gpu names several GPUs, and files side by side share one; name one"),
     };
-    Ok(Where { gpu: Some(Cards::These(vec![card])), ..place })
+    request.place.gpu = Some(Cards::These(vec![card]));
+    Ok(request)
 }
 
 impl Asked<'_> {
@@ -191,22 +164,22 @@ impl Asked<'_> {
     }
 
     fn executor(&self, threads: usize) -> Result<Executor> {
-        let threads = Some(self.place.threads.unwrap_or(threads));
-        let place = Where { threads, ..self.place.clone() };
-        Executor::new(self.request.clone(), place).map_err(|error| anyhow!(error))
+        let mut request = self.request.clone();
+        request.place.threads.get_or_insert(threads);
+        Executor::new(request).map_err(|error| anyhow!(error))
     }
 
     /// As many files at a time as there are cores for; fewer files than cores share them.
     fn side(&self, files: usize) -> Concurrency {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let each = self.place.threads;
+        let each = self.request.place.threads;
         let jobs =
             self.many.jobs.map_or(cores / each.unwrap_or(1), usize::from).clamp(1, files.max(1));
         let half = || memory::available().map_or(4 << 30, |free| free / 2);
         Concurrency {
             jobs,
             threads: each.unwrap_or(cores / jobs).max(1),
-            memory: self.memory.unwrap_or_else(half),
+            memory: self.request.limits.memory.unwrap_or_else(half),
             fail_fast: self.many.fail_fast,
             limit: self.many.time_limit.map(|limit| limit.0),
         }

@@ -1,15 +1,17 @@
 //! A progress bar on stderr, for people only: on a terminal, and for work over a second.
 
+use crate::interrupt;
 use crate::messages::{self, Verbosity};
 use crate::text::seconds;
 use farpoint::Progress as Step;
 use farpoint_io::printable;
+use farpoint_pipeline::{Kind, Stage, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use terminal_size::{Width, terminal_size_of};
@@ -114,6 +116,65 @@ impl Drop for Progress {
         }
         let time = seconds(self.start.elapsed().as_secs_f64());
         messages::stage(&self.shared.message(usize::MAX), &time);
+    }
+}
+
+/// Shows what happens to a request: stages as progress, what is told as messages. An interrupt waits while a file is
+/// written.
+#[derive(Default)]
+pub(crate) struct Shown(Mutex<Option<Going>>);
+
+/// A stage that goes on.
+#[derive(Default)]
+struct Going {
+    progress: Option<Progress>,
+    /// Whether a file is written.
+    writes: bool,
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        if self.writes {
+            interrupt::release();
+        }
+    }
+}
+
+impl Watch for Shown {
+    fn stage(&self, stage: Stage, what: &str) {
+        let mut going = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *going = None;
+        let verb = match stage {
+            Stage::Opening => "opening",
+            Stage::Reading => "reading",
+            Stage::Comparing => "comparing",
+            Stage::Sampling => "sampling",
+            Stage::Writing => "writing",
+            Stage::Indices => "",
+            Stage::Between => return,
+        };
+        let writes = matches!(stage, Stage::Writing | Stage::Indices);
+        let progress = (!verb.is_empty()).then(|| Progress::start(verb, what));
+        if writes {
+            interrupt::hold();
+        }
+        *going = Some(Going { progress, writes });
+    }
+
+    fn tell(&self, kind: Kind, text: &str) {
+        messages::tell(kind, text);
+    }
+
+    fn did(&self, what: &str, how: &str) {
+        messages::stage(what, how);
+    }
+
+    fn step(&self, samples: usize, wanted: usize) -> bool {
+        let going = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(progress) = going.as_ref().and_then(|going| going.progress.as_ref()) {
+            progress.count(samples, wanted);
+        }
+        true
     }
 }
 

@@ -3,24 +3,13 @@
 use crate::args::Report;
 use crate::output::{self, count, number, seconds};
 use crate::text::lines;
-use crate::{args, input, messages};
+use crate::{args, messages};
 use anyhow::Result;
-use farpoint_pipeline::{Figure, Outcome, RanOn};
+use farpoint_io::MergedFile;
+use farpoint_pipeline::text::bytes;
+use farpoint_pipeline::{Figure, Finished, Joined, RanOn, Tiles, equal_rows};
 use serde_json::{Map, Value, json};
 use std::path::Path;
-
-/// Seconds outside the sampler.
-pub(crate) struct Times {
-    pub(crate) read: f64,
-    /// `None` if nothing was written.
-    pub(crate) write: Option<f64>,
-}
-
-/// What was read and written.
-pub(crate) struct Files<'a> {
-    pub(crate) input: &'a Path,
-    pub(crate) output: Option<&'a Path>,
-}
 
 /// Prints the table, or the object if that was asked for; `taken` says that stdout carries data. The
 /// object repeats all warnings.
@@ -37,13 +26,14 @@ pub(crate) fn print(asked: &Report, mut object: Value, table: &str, taken: bool)
 }
 
 /// Prints the report of `farpoint sample` where it does not mix with the data.
-pub(crate) fn sampled(args: &args::Sample, object: Value, table: &str) -> Result<()> {
+pub(crate) fn sampled(args: &args::Sample, finished: &Finished) -> Result<()> {
     let outputs = [args.output.output.as_deref(), args.output.indices.as_deref()];
     let taken = outputs.contains(&Some(Path::new("-")));
+    let (object, table) = of(finished, outputs[0]);
     if taken && args.stats {
-        output::print_error(table);
+        output::print_error(&table);
     }
-    print(&args.report, object, table, taken)?;
+    print(&args.report, object, &table, taken)?;
     if outputs == [None; 2] && args.report.json.is_none() {
         messages::note(
             "nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows",
@@ -52,18 +42,39 @@ pub(crate) fn sampled(args: &args::Sample, object: Value, table: &str) -> Result
     Ok(())
 }
 
-/// The object that `--json` prints.
-pub(crate) fn as_json(files: &Files<'_>, outcome: &Outcome, points: usize, times: &Times) -> Value {
+/// What came of a request, as the object that `--json` prints and as the table that is printed otherwise.
+pub(crate) fn of(finished: &Finished, output: Option<&Path>) -> (Value, String) {
+    let (mut object, mut table) = (as_json(finished, output), as_table(finished));
+    finished.joined.iter().for_each(|joined| add_files(joined, &mut object, &mut table));
+    (object, table)
+}
+
+/// Adds what is told of several files that are one cloud.
+pub(crate) fn add_files(joined: &Joined, object: &mut Value, table: &mut String) {
+    let file = |file: &MergedFile| json!({ "file": file.name, "first_row": file.first, "rows": file.rows });
+    object["files"] = joined.files.iter().map(file).collect();
+    let mut rows = vec![("files", count(joined.files.len()))];
+    if let Some(equal) = joined.equal {
+        object["equal_rows"] = equal.rows.into();
+        object["equal_rows_are_estimated"] = equal.about.into();
+        rows.push(("equal rows", equal_rows(equal)));
+    }
+    table.push_str(&lines(&rows, 20));
+}
+
+fn as_json(finished: &Finished, output: Option<&Path>) -> Value {
+    let outcome = &finished.outcome;
     let mut object = json!({
-        "input": input::name(files.input),
-        "output": files.output.map(|path| path.display().to_string()),
-        "points": points,
+        "input": finished.name,
+        "output": output.map(|path| path.display().to_string()),
+        "points": finished.points,
         "dropped": outcome.dropped,
-        "samples": outcome.indices.len(),
+        "samples": finished.samples,
         "algorithm": outcome.algorithm,
         "exact": outcome.exact,
     });
     match &outcome.ran_on {
+        RanOn::Cpu { .. } if finished.disk.is_some() => object["device"] = "cpu".into(),
         RanOn::Cpu { threads, level } => {
             object["device"] = "cpu".into();
             if let Some(level) = level {
@@ -80,9 +91,15 @@ pub(crate) fn as_json(files: &Files<'_>, outcome: &Outcome, points: usize, times
     for (name, value) in &outcome.details {
         object[name.replace(' ', "_")] = value.clone();
     }
-    object["read_seconds"] = times.read.into();
+    if let Some(disk) = finished.disk {
+        object["memory"] = disk.memory.into();
+        object["tiles"] = disk.tiles.into();
+        object["bands"] = disk.bands.into();
+        object["spool_bytes"] = disk.spooled.into();
+    }
+    object["read_seconds"] = finished.read.into();
     object["sample_seconds"] = outcome.seconds.into();
-    object["write_seconds"] = times.write.unwrap_or(0.0).into();
+    object["write_seconds"] = finished.write.unwrap_or(0.0).into();
     if let Some(statistics) = &outcome.statistics {
         let named = |(name, figure): &(String, Figure)| (name.replace(' ', "_"), value(figure));
         object["statistics"] = statistics.iter().map(named).collect::<Map<_, _>>().into();
@@ -130,42 +147,35 @@ fn detail(value: &Value) -> Option<String> {
     }
 }
 
-/// The table that is printed otherwise.
-pub(crate) fn as_table(
-    files: &Files<'_>,
-    outcome: &Outcome,
-    points: usize,
-    times: &Times,
-) -> String {
-    let samples = outcome.indices.len();
-    let pace = samples as f64 / outcome.seconds.max(1e-9);
-    let on = place(&outcome.ran_on);
+fn as_table(finished: &Finished) -> String {
+    let outcome = &finished.outcome;
+    let pace = finished.samples as f64 / outcome.seconds.max(1e-9);
+    let time = seconds(outcome.seconds);
+    let (algorithm, sample) = match finished.disk {
+        Some(Tiles { tiles, memory, .. }) => {
+            (format!("{} tiles through the disk, {}", count(tiles), bytes(memory)), time)
+        }
+        None => {
+            let exact = if outcome.exact { "" } else { " (approximate)" };
+            let on = place(&outcome.ran_on);
+            let pace = format!("{time}, {} samples per second", count(pace as u64));
+            (format!("{}{exact} on {on}", outcome.algorithm), pace)
+        }
+    };
     let mut rows = vec![
-        ("input", input::name(files.input)),
-        ("points", count(points)),
+        ("input", finished.name.clone()),
+        ("points", count(finished.points)),
         ("left out", count(outcome.dropped)),
-        ("samples", count(samples)),
-        (
-            "algorithm",
-            format!(
-                "{}{} on {on}",
-                outcome.algorithm,
-                if outcome.exact { "" } else { " (approximate)" }
-            ),
-        ),
+        ("samples", count(finished.samples)),
+        ("algorithm", algorithm),
         ("covering radius", number(outcome.covering_radius)),
-        ("read", seconds(times.read)),
-        (
-            "sample",
-            format!("{}, {} samples per second", seconds(outcome.seconds), count(pace as u64)),
-        ),
+        ("read", seconds(finished.read)),
+        ("sample", sample),
     ];
     for (name, value) in &outcome.details {
         rows.extend(detail(value).map(|value| (name.as_str(), value)));
     }
-    if let Some(write) = times.write {
-        rows.push(("write", seconds(write)));
-    }
+    rows.extend(finished.write.map(|write| ("write", seconds(write))));
     for (name, figure) in outcome.statistics.iter().flatten() {
         rows.extend(in_table(figure).map(|text| (name.as_str(), text)));
     }

@@ -1,28 +1,38 @@
-//! The request that the options of a command make.
+//! The requests that the options of commands make.
 
-use crate::args::{Approximate, Convert, Order, Reading, Rows, Run, Sample, Writing};
-use crate::job;
+use crate::args::{
+    self, Approximate, Convert, Estimator, Filters, Input, Keep, Method, NpduOrder, Order, Run,
+    Sample, View, Where, Writing,
+};
 use anyhow::{Result, anyhow, bail};
-use farpoint_pipeline::{Request, Wanted};
+use farpoint::approximate;
+use farpoint_pipeline::{self as files, Limits, Request, Rows, Wanted};
 
-impl Sample {
-    /// What to do with each file.
-    pub(crate) fn request(&self) -> Result<Request> {
-        let amounts = &self.wanted;
-        let wanted = match (&amounts.count, &amounts.ratio, amounts.cell, amounts.spacing) {
+impl args::Wanted {
+    /// How many points are asked for.
+    pub(crate) fn asked(&self) -> Result<Wanted> {
+        Ok(match (&self.count, &self.ratio, self.cell, self.spacing) {
             (Some(count), ..) => Wanted::Count(count.0),
             (_, Some(ratio), ..) => Wanted::Ratio(ratio.0),
             (_, _, Some(cell), _) => Wanted::Cell(cell),
             (.., Some(spacing)) => Wanted::Spacing(spacing),
             _ => bail!("no amount is given; add --count, --ratio or --spacing"),
-        };
-        let writing = &self.output.writing;
-        let given = Some(&self.approximate);
+        })
+    }
+}
+
+impl Sample {
+    /// What to do with each file.
+    pub(crate) fn request(&self) -> Result<Request> {
+        let memory = self.memory.map(|size| size.0);
+        let wanted = self.wanted.asked()?;
+        let request = sampled(wanted, &self.input, &self.filters, &self.run, &self.place)?;
         Ok(Request {
-            filter: self.filters.filter().map_err(|wrong| anyhow!(wrong))?,
+            method: method(&self.run, Some(&self.approximate)),
             sorted: self.output.sorted,
-            copc: writing.levels()?,
-            ..request(wanted, (&self.input.reading, self.input.rows), &self.run, given, writing)
+            limits: Limits { memory, spool: self.spool.clone(), resume: self.resume },
+            statistics: self.stats,
+            ..written(request, &self.output.writing)?
         })
     }
 }
@@ -30,46 +40,107 @@ impl Sample {
 impl Order {
     /// What to do with each file.
     pub(crate) fn request(&self) -> Result<Request> {
-        let writing = &self.output.writing;
-        let reading = (&self.input.reading, self.input.rows);
-        Ok(Request {
-            filter: self.filters.filter().map_err(|wrong| anyhow!(wrong))?,
-            copc: writing.levels()?,
-            ..request(Wanted::Order, reading, &self.run, None, writing)
-        })
+        let Self { input, filters, run, place, .. } = self;
+        written(sampled(Wanted::Order, input, filters, run, place)?, &self.output.writing)
+    }
+}
+
+impl View {
+    /// What to do with the file.
+    pub(crate) fn request(&self) -> Result<Request> {
+        let Self { input, filters, run, place, .. } = self;
+        sampled(Wanted::AtMost(self.points.0), input, filters, run, place)
     }
 }
 
 impl Convert {
     /// What to do with each file.
     pub(crate) fn request(&self) -> Result<Request> {
-        let writing = &self.writing;
         Ok(Request {
             reading: self.reading.options(),
-            rows: farpoint_pipeline::Rows { drop_zeros: self.drop_zeros, single: false },
-            filter: self.filter()?,
-            writing: writing.options(None),
-            scale: writing.scale,
-            copc: writing.levels()?,
-            ..Request::new(Wanted::All)
+            rows: Rows { drop_zeros: self.drop_zeros, single: false },
+            filter: self.filters.filter().map_err(|wrong| anyhow!(wrong))?,
+            command: true,
+            ..written(Request::new(Wanted::All), &self.writing)?
         })
     }
 }
 
-fn request(
+/// A request for points of what is read.
+fn sampled(
     wanted: Wanted,
-    (reading, rows): (&Reading, Rows),
+    input: &Input,
+    filters: &Filters,
     run: &Run,
-    given: Option<&Approximate>,
-    writing: &Writing,
-) -> Request {
-    Request {
-        reading: reading.options(),
-        rows: farpoint_pipeline::Rows { drop_zeros: rows.drop_zeros, single: rows.f32 },
-        method: job::method(run, given),
+    place: &Where,
+) -> Result<Request> {
+    Ok(Request {
+        reading: input.reading.options(),
+        rows: Rows { drop_zeros: input.rows.drop_zeros, single: input.rows.f32 },
+        filter: filters.filter().map_err(|wrong| anyhow!(wrong))?,
+        listed: run.selection.listed(),
+        method: method(run, None),
         start: run.start.as_ref().map(|start| start.with_seed(run.seed.unwrap_or(0))),
-        writing: writing.options(None),
-        scale: writing.scale,
+        place: place.place(),
+        command: true,
         ..Request::new(wanted)
+    })
+}
+
+/// The same, with how it is written.
+fn written(request: Request, writing: &Writing) -> Result<Request> {
+    let (scale, copc) = (writing.scale, writing.levels()?);
+    Ok(Request { writing: writing.options(None), scale, copc, ..request })
+}
+
+/// The sampler that the options ask for.
+fn method(run: &Run, given: Option<&Approximate>) -> files::Method {
+    let method = match run.sampler.method {
+        Method::Exact(algorithm) => return files::Method::Exact(algorithm),
+        Method::Approximate(method) => given.map_or(method, |given| with(method, given, run)),
+    };
+    match given.and_then(|given| given.keep) {
+        Some(Keep::Centroid) => files::Method::Centroids(method),
+        _ => files::Method::Approximate(method),
+    }
+}
+
+/// A method with the options that were given.
+fn with(method: approximate::Method, given: &Approximate, run: &Run) -> approximate::Method {
+    use approximate::Method;
+    let seed = run.seed.unwrap_or(0);
+    match method {
+        Method::Random { .. } => Method::Random { seed },
+        Method::Grid { .. } => Method::Grid { keep: keep(given.keep, seed) },
+        Method::Morton { bits } => Method::Morton { bits: given.bits.unwrap_or(bits) },
+        Method::Npdu { .. } => Method::Npdu {
+            window: given.window.map(|window| window as usize),
+            order: given.npdu_order.map_or(approximate::Order::Input, order),
+        },
+        Method::FastPoint { first, .. } => Method::FastPoint {
+            first: given.first_stage.unwrap_or(first),
+            estimator: match given.estimator {
+                Some(Estimator::Fit) => approximate::Estimator::Fit,
+                _ => approximate::Estimator::Network,
+            },
+        },
+        other => other,
+    }
+}
+
+/// Centroids have a job of their own, which does not use this.
+fn keep(keep: Option<Keep>, seed: u64) -> approximate::Keep {
+    match keep {
+        Some(Keep::First) => approximate::Keep::First,
+        Some(Keep::Random) => approximate::Keep::Random(seed),
+        Some(Keep::Center | Keep::Centroid) | None => approximate::Keep::Center,
+    }
+}
+
+fn order(order: NpduOrder) -> approximate::Order {
+    match order {
+        NpduOrder::Input => approximate::Order::Input,
+        NpduOrder::Morton => approximate::Order::Morton,
+        NpduOrder::Neighbors => approximate::Order::Neighbors,
     }
 }

@@ -11,9 +11,10 @@
 //! use std::sync::atomic::AtomicBool;
 //! let out = Path::new("thin");
 //! let files = plan(expand(&["scans".into()], true, Some(out))?, out, Some("laz"))?;
-//! let request = Request::new(Wanted::Ratio(0.25));
+//! let place = Where { threads: Some(1), ..Where::cpu() };
+//! let request = Request { place, ..Request::new(Wanted::Ratio(0.25)) };
 //! let batch = Batch::open(files, out, &request.digest(), false)?;
-//! let executor = Executor::new(request, Where { threads: Some(1), ..Where::cpu() })?;
+//! let executor = Executor::new(request)?;
 //! // Files that may have ended a process: here, they are tried in this one.
 //! let isolated = |file: &File| {
 //!     let never = AtomicBool::new(false);
@@ -35,11 +36,16 @@ mod device;
 pub mod disk;
 mod error;
 mod executor;
+mod in_memory;
+mod memory;
+mod merged;
 mod notes;
+mod plan;
 mod request;
 mod sampling;
 mod stop;
 pub mod text;
+mod through_disk;
 
 pub use batch::Batch;
 pub use batch::inputs::{Found, expand, names_several};
@@ -47,14 +53,21 @@ pub use batch::manifest::{MANIFEST, Manifest, TRIES_MOST};
 pub use batch::plan::{File, plan};
 pub use batch::row::{Done, Row, answer, read_answer};
 pub use batch::run::{Concurrency, Isolated, run};
-pub use cloud::length::Length;
-pub use cloud::points::{Points, Rows, narrowed, prepare, tell_narrowed, tell_rows};
-pub use cloud::selection::{Chosen, Used, choose, converted, tell_filtered};
-pub use cloud::unit::of as unit;
+pub use cloud::choose::{narrowed, prepare};
+pub use cloud::length::{Length, unit};
+pub use cloud::listed::Listed;
+pub use cloud::points::{Points, Rows};
+pub use cloud::selection::{Chosen, Used};
 pub use device::{Cards, Choice, Place, Where};
 pub use error::Error;
 pub use executor::Executor;
-pub use notes::{Kind, Notes};
-pub use request::{Method, Request, Wanted};
-pub use sampling::{Figure, Job, Observer, Outcome, RanOn, covering_radius, named};
+pub use in_memory::{InMemory, Taken, read};
+pub use merged::{Joined, equal_rows, open_merged, read_merged};
+pub use notes::{Kind, Notes, Stage, Watch};
+pub use plan::Plan;
+pub use request::{Files, Limits, Method, Request, Wanted};
+pub use sampling::{
+    Figure, Finished, Job, Observer, Outcome, RanOn, Tiles, covering_radius, named,
+};
 pub use stop::Stop;
+pub use through_disk::ThroughDisk;

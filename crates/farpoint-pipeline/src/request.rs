@@ -1,9 +1,10 @@
-//! A request: what is read, which rows, how many of them, by which sampler, and how they are written.
+//! A request: what is read, which rows, how many of them, by which sampler, where and within which limits, and how they are
+//! written.
 
-use crate::{Length, Rows};
+use crate::{Length, Listed, Rows, Where};
 use farpoint::{Algorithm, Amount, Start, approximate};
 use farpoint_io::{Copc, Filter, ReadOptions, WriteOptions};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How many points are chosen; lengths are in the unit of each file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,6 +13,8 @@ pub enum Wanted {
     Count(usize),
     /// This share of the rows that can be used.
     Ratio(f64),
+    /// So many, or all if there are fewer.
+    AtMost(usize),
     /// Until every point is within this distance of a chosen one.
     Spacing(Length),
     /// One for each occupied cell of this size (the approximate sampler `grid`).
@@ -34,7 +37,7 @@ impl Wanted {
     /// The amount in a file whose unit is so many meters.
     pub fn amount(self, unit: f64) -> Amount {
         match self {
-            Self::Count(count) => Amount::Count(count),
+            Self::Count(count) | Self::AtMost(count) => Amount::Count(count),
             Self::Ratio(ratio) => Amount::Ratio(ratio),
             Self::Spacing(length) => Amount::Spacing(length.in_units_of(unit)),
             Self::Cell(length) => Amount::Cell(length.in_units_of(unit)),
@@ -54,6 +57,30 @@ pub enum Method {
     Centroids(approximate::Method),
 }
 
+/// What is read and written.
+#[derive(Clone, Copy, Debug)]
+pub struct Files<'a> {
+    /// The input, or several.
+    pub inputs: &'a [PathBuf],
+    /// Whether these are one cloud.
+    pub merge: bool,
+    /// Where the chosen points go.
+    pub output: Option<&'a Path>,
+    /// Where their rows go.
+    pub indices: Option<&'a Path>,
+}
+
+/// What a run may take. It changes no output.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Bytes of memory; what is free unless set.
+    pub memory: Option<u64>,
+    /// The folder of the spool; one beside the output unless set.
+    pub spool: Option<PathBuf>,
+    /// Whether a run that was interrupted in that folder goes on.
+    pub resume: bool,
+}
+
 /// What is done with a file. Two runs of equal requests give equal outputs.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -63,6 +90,8 @@ pub struct Request {
     pub rows: Rows,
     /// Which rows are used, by place and attributes.
     pub filter: Filter,
+    /// Which rows are used, by a file that lists them.
+    pub listed: Option<Listed>,
     /// How many points are chosen.
     pub wanted: Wanted,
     /// The sampler.
@@ -78,6 +107,14 @@ pub struct Request {
     /// How levels of COPC are made, without distances. Outputs that are called `.copc.laz` have levels in any
     /// case, unless their format is set; others if this is set, and their format.
     pub copc: Option<Copc>,
+    /// Where the sampler runs.
+    pub place: Where,
+    /// What a run may take.
+    pub limits: Limits,
+    /// Whether it is counted what the sampler does.
+    pub statistics: bool,
+    /// Whether this is the command with one cloud: what it is told names its options.
+    pub command: bool,
 }
 
 impl Request {
@@ -94,6 +131,11 @@ impl Request {
             writing: WriteOptions::default(),
             scale: None,
             copc: None,
+            listed: None,
+            place: Where::cpu(),
+            limits: Limits::default(),
+            statistics: false,
+            command: false,
         }
     }
 
@@ -107,8 +149,8 @@ impl Request {
 
     /// A digest of all that changes outputs, in 16 digits: which exact algorithm runs, and where, does not.
     pub fn digest(&self) -> String {
-        let Self { reading, rows, filter, wanted, method, start, sorted, writing, scale, copc } =
-            self;
+        let Self { reading, rows, filter, wanted, method, start, .. } = self;
+        let Self { sorted, writing, scale, copc, listed, .. } = self;
         let method = match method {
             Method::Exact(_) => "exact".to_owned(),
             Method::Approximate(method) => format!("{method:?}"),
@@ -117,6 +159,7 @@ impl Request {
         let text =
             format!("1 {reading:?} {rows:?} {wanted:?} {method} {start:?} {writing:?} {scale:?}");
         let text = if filter.is_empty() { text } else { format!("{text} {filter}") };
+        let text = listed.iter().fold(text, |text, listed| format!("{text} {listed:?}"));
         let text = if *sorted { text + " sorted" } else { text };
         let text = copc.iter().fold(text, |text, copc| format!("{text} {copc:?}"));
         // FNV-1a: options are few, and nobody gains by making two agree.

@@ -1,7 +1,7 @@
 //! A sampler with all that was requested of it, exact or approximate, run on the chosen device: the one place where files
 //! are sampled in memory.
 
-use crate::cloud::points::Points;
+use crate::merged::Joined;
 use crate::{Chosen, Method, Where, each_chosen};
 use farpoint::approximate::{ApproximateSampler, Details};
 use farpoint::{
@@ -43,21 +43,6 @@ impl Job {
             Method::Approximate(method) => Self::Approximate(approximate(method, start)),
             Method::Centroids(method) => Self::Centroids(approximate(method, start)),
         }
-    }
-
-    /// Bytes that it takes on the CPU at least, besides the cloud: a copy of the coordinates with
-    /// distances, and as much again for most algorithms, which order the copy. Measured: 37 to 53
-    /// bytes for each point in single precision, 82 for fastpoint.
-    pub fn bytes(&self, points: &Chosen<'_>) -> u64 {
-        let points = &points.points;
-        let plain = match self {
-            Self::Exact(job) => {
-                matches!(job.algorithm.name(), "auto" | "naive" | "reference" | "persistent")
-            }
-            Self::Approximate(_) | Self::Centroids(_) => true,
-        };
-        let size = if matches!(points, Points::F32(_)) { 4 } else { 8 };
-        points.len() as u64 * size * if plain { 4 } else { 8 }
     }
 
     /// Returns the rows that it chooses of points, on a CPU.
@@ -244,6 +229,40 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
+/// What came of a request.
+#[derive(Debug)]
+pub struct Finished {
+    /// What the input is called.
+    pub name: String,
+    /// Rows that could be chosen.
+    pub points: u64,
+    /// Rows that were.
+    pub samples: u64,
+    /// Seconds of reading.
+    pub read: f64,
+    /// Seconds of writing; `None` if nothing was written.
+    pub write: Option<f64>,
+    /// Of several files that are one cloud.
+    pub joined: Option<Joined>,
+    /// Of a cloud that went through the disk.
+    pub disk: Option<Tiles>,
+    /// The sample; through the disk, without its rows.
+    pub outcome: Outcome,
+}
+
+/// How a cloud went through the disk.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiles {
+    /// Bytes of memory that were allowed.
+    pub memory: u64,
+    /// Tiles that the cloud was cut into.
+    pub tiles: usize,
+    /// Bands in which it was sampled.
+    pub bands: u64,
+    /// Bytes of the spool.
+    pub spooled: u64,
+}
+
 /// What did the work.
 #[derive(Debug)]
 pub enum RanOn {
@@ -273,6 +292,23 @@ pub enum Figure {
 }
 
 impl Outcome {
+    /// Rows that were not sampled.
+    pub(crate) fn of_rows(indices: Vec<usize>) -> Self {
+        Self {
+            indices,
+            distances: Vec::new(),
+            covering_radius: 0.0,
+            algorithm: String::new(),
+            ran_on: RanOn::Cpu { threads: 0, level: None },
+            exact: false,
+            dropped: 0,
+            made: None,
+            details: Vec::new(),
+            statistics: None,
+            seconds: 0.0,
+        }
+    }
+
     /// Of an exact algorithm; `gpu` is the name of the GPU that did it.
     fn exact<T: Scalar>(sample: Sample<T>, gpu: Option<&str>, seconds: f64) -> Self {
         let ran_on = match (sample.ran_on, gpu) {

@@ -1,4 +1,11 @@
-//! Numbers for people.
+//! Names and numbers for people.
+
+use std::path::Path;
+
+/// What to call a path in messages.
+pub fn name(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
 
 /// `1234567` as `1,234,567`.
 pub fn count(number: impl TryInto<u64>) -> String {
@@ -24,4 +31,13 @@ pub fn number(value: f64) -> String {
     }
     let whole = if size == 0.0 { 1 } else { size.log10().floor() as i32 + 1 };
     format!("{value:.*}", (4 - whole).clamp(0, 9) as usize)
+}
+
+/// An amount of memory for people.
+pub fn bytes(size: u64) -> String {
+    match size >> 30 {
+        0 => format!("{} MiB", size >> 20),
+        1..10 => format!("{:.1} GiB", size as f64 / f64::from(1u32 << 30)),
+        large => format!("{large} GiB"),
+    }
 }

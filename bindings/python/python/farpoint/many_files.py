@@ -46,7 +46,7 @@ class FileSample(NamedTuple):
 
 def sample_files(
     paths: Path | Iterable[Path],
-    out: Path,
+    output_dir: Path,
     *,
     count: int | None = None,
     ratio: float | None = None,
@@ -62,17 +62,17 @@ def sample_files(
     progress: bool = False,
     **options: Unpack[FileOptions],
 ) -> list[FileSample]:
-    """Sample many point cloud files, each into a file of the folder ``out``, by several processes.
+    """Sample many point cloud files, each into a file of the folder ``output_dir``, by several processes.
 
     The same call again goes on where an earlier one was stopped or killed: a manifest, ``farpoint.jsonl`` in
-    ``out``, has a line for each file, and what it says is done is passed over. Command line, this function
+    ``output_dir``, has a line for each file, and what it says is done is passed over. Command line, this function
     and ``farpoint.ray.sample_files`` have the same manifest, and go on with each other's runs.
 
     Parameters
     ----------
     paths : str, os.PathLike or several
         Files, folders, patterns such as ``"scans/**/*.laz"``, and lists of these (``"@list.txt"``).
-    out : str or os.PathLike
+    output_dir : str or os.PathLike
         The folder of the outputs, which keeps the tree of the folders that are given.
     count, ratio, spacing : int, float, float or str
         How many points of each file: so many, a share, or until every point is within this distance of a
@@ -128,7 +128,7 @@ def sample_files(
     limit = positive(time_limit, "time_limit")
     workers = _cores() if workers is None else _arguments.integer(workers, "workers", 1)
     room = None if memory is None else _arguments.size(memory, "memory")
-    with open_batch(paths, out, recursive, to, settings, force) as batch:
+    with open_batch(paths, output_dir, recursive, to, settings, force) as batch:
         left = batch.left()
         with _progress.bar(progress, "sampling", "files") as tell:
             pool = Pool(settings, limit)
@@ -140,14 +140,14 @@ class open_batch:
     """The files of a call with their manifest, which is closed at the end whatever happens."""
 
     def __init__(
-        self, paths: Path | Iterable[Path], out: Path, recursive: bool, to: str | None,
+        self, paths: Path | Iterable[Path], output_dir: Path, recursive: bool, to: str | None,
         settings: dict[str, Any], force: bool,
     ) -> None:
         several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
         digest = _native.FileWorker(**{**settings, "gpu": None}).digest
         extension = None if to is None else to.lstrip(".").lower()
         self._batch = _native.FileBatch(
-            [os.fspath(path) for path in several], os.fspath(out), recursive, extension, digest, force
+            [os.fspath(path) for path in several], os.fspath(output_dir), recursive, extension, digest, force
         )
         #: The rows of all files that were tried, once the batch is closed.
         self.rows: list[FileSample] = []

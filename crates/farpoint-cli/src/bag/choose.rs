@@ -1,35 +1,30 @@
 //! The rows of one message that are kept: the sample of its usable rows, on the thread that asks.
 
-use crate::args::{self, Method, Run};
 use crate::input::narrowed;
-use crate::job::method;
 use farpoint::{Amount, Cpu, RawLayout, RawPoints, Scalar, Selected};
 use farpoint_io::Coordinates;
 use farpoint_io::bag::{Kept, PointCloud2};
-use farpoint_pipeline::Job;
+use farpoint_pipeline::{Job, Method, Request};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Samples messages as the options say.
+/// Samples messages as a request says.
 pub(super) struct Chooser<'a> {
-    args: &'a args::Sample,
-    amount: Amount,
+    request: &'a Request,
     cpu: Cpu,
     /// Messages with fewer usable points than were asked for.
     pub(super) short: AtomicU64,
 }
 
 impl<'a> Chooser<'a> {
-    pub(super) fn new(args: &'a args::Sample) -> Self {
-        // Messages of ROS are in meters.
-        let amount = args.wanted.amount(args::Length::in_meters);
-        let cpu = args.place.place().as_cpu().threads(1);
-        Self { args, amount, cpu, short: AtomicU64::new(0) }
+    pub(super) fn new(request: &'a Request) -> Self {
+        Self { request, cpu: request.place.as_cpu().threads(1), short: AtomicU64::new(0) }
     }
 
     /// The rows of a message that are kept.
     pub(super) fn choose(&self, message: &PointCloud2<'_>) -> Result<Kept, String> {
-        let (rows, [bad, zeros]) = message.usable(self.args.input.rows.drop_zeros);
-        let amount = match self.amount {
+        let (rows, [bad, zeros]) = message.usable(self.request.rows.drop_zeros);
+        // Messages of ROS are in meters.
+        let amount = match self.request.wanted.amount(1.0) {
             Amount::Count(wanted) if wanted > rows.len() => {
                 self.short.fetch_add(1, Ordering::Relaxed);
                 Amount::Count(rows.len())
@@ -45,12 +40,11 @@ impl<'a> Chooser<'a> {
     }
 
     fn job(&self, amount: Amount) -> Job {
-        let Run { start, seed, sampler, .. } = &self.args.run;
-        let start = start.as_ref().map(|start| start.with_seed(seed.unwrap_or(0)));
+        let Request { method, start, .. } = self.request;
         // Without a start, the first usable row, as of files.
-        let exact = matches!(sampler.method, Method::Exact(_));
-        let start = start.or_else(|| exact.then_some(farpoint::Start::First));
-        Job::new(method(&self.args.run, Some(&self.args.approximate)), amount, start)
+        let exact = matches!(method, Method::Exact(_));
+        let start = start.clone().or_else(|| exact.then_some(farpoint::Start::First));
+        Job::new(*method, amount, start)
     }
 
     /// Samples the records where they are, unless they have to be changed first.
@@ -61,7 +55,7 @@ impl<'a> Chooser<'a> {
         job: &Job,
     ) -> Result<Vec<usize>, farpoint::Error> {
         use farpoint_io::NumberType::{F32, F64};
-        let single = self.args.input.rows.f32;
+        let single = self.request.rows.single;
         let even = message.even();
         let even = even.map(|(data, places, kind)| (data, places.map(|at| at as isize), kind));
         match &even {

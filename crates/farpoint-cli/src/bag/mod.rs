@@ -100,8 +100,9 @@ pub(crate) fn sample(args: &args::Sample, recording: &Recording) -> Result<()> {
     let output = checked(args, recording)?;
     let bags = recording.files.iter().map(|file| Bag::open(file)).collect::<Result<Vec<_>, _>>()?;
     let stop = interrupt::gentle();
-    let chooser = Chooser::new(args);
-    let done = write::all(args, recording, &bags, output, &chooser, stop)?;
+    let request = args.request()?;
+    let chooser = Chooser::new(&request);
+    let done = write::all(&request, recording, &bags, output, &chooser, stop)?;
     let Some(done) = done else { interrupt::end() };
     report::print(args, recording, output, &done)?;
     match done.pace.unread {

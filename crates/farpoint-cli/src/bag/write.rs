@@ -3,12 +3,12 @@
 use super::Recording;
 use super::choose::Chooser;
 use super::pace::Pace;
-use crate::args;
 use crate::messages::{count, warn};
 use crate::progress::Progress;
 use anyhow::{Result, anyhow, ensure};
 use farpoint_io::bag::{Bag, Rewrite, Stages, Topic};
 use farpoint_io::temporary;
+use farpoint_pipeline::Request;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -31,15 +31,15 @@ pub(super) struct Done {
 
 /// Writes everything; `None` if it was interrupted.
 pub(super) fn all(
-    args: &args::Sample,
+    request: &Request,
     recording: &Recording,
     bags: &[Bag],
     output: &Path,
     chooser: &Chooser<'_>,
     stop: &AtomicBool,
 ) -> Result<Option<Done>> {
-    let first = topic(args, &bags[0])?;
-    let threads = args.place.place().thread_count();
+    let first = topic(request, &bags[0])?;
+    let threads = request.place.thread_count();
     let mut done = Done {
         pace: Pace::default(),
         stages: Stages::default(),
@@ -52,7 +52,8 @@ pub(super) fn all(
         true => Some(Made::new(&recording.path, output)?),
         false => None,
     };
-    let messages = bags.iter().filter_map(|bag| topic(args, bag).ok()).map(|topic| topic.messages);
+    let messages =
+        bags.iter().filter_map(|bag| topic(request, bag).ok()).map(|topic| topic.messages);
     let progress = Messages {
         bar: Progress::counting("sampling", &done.topic, "messages"),
         all: messages.sum(),
@@ -62,7 +63,7 @@ pub(super) fn all(
             Some(made) => made.file(file)?,
             None => output.to_owned(),
         };
-        if !one(args, bag, &target, (chooser, threads, stop), &mut done, &progress)? {
+        if !one(request, bag, &target, (chooser, threads, stop), &mut done, &progress)? {
             return Ok(None);
         }
     }
@@ -81,7 +82,7 @@ struct Messages {
 
 /// One file; whether it was written.
 fn one(
-    args: &args::Sample,
+    request: &Request,
     bag: &Bag,
     target: &Path,
     (chooser, threads, stop): (&Chooser<'_>, usize, &AtomicBool),
@@ -103,7 +104,7 @@ fn one(
             done.encoding
         ));
     };
-    let memory = args.memory.map_or(MEMORY, |size| size.0);
+    let memory = request.limits.memory.unwrap_or(MEMORY);
     let rewrite = Rewrite::new(topic, threads, (memory as f64 * SHARE) as u64, stop);
     let choose = |message: &farpoint_io::bag::PointCloud2<'_>| chooser.choose(message);
     let totals = rewrite.write(bag, target, &choose, &mut |cut| {
@@ -126,8 +127,8 @@ fn one(
 }
 
 /// The topic that the options name, with clouds.
-fn topic<'a>(args: &args::Sample, bag: &'a Bag) -> Result<&'a Topic> {
-    let name = args.input.reading.recording.topic.as_deref();
+fn topic<'a>(request: &Request, bag: &'a Bag) -> Result<&'a Topic> {
+    let name = request.reading.topic.as_deref();
     let topic = bag.contents().cloud_topic(name);
     topic.map_err(|error| anyhow!("{}: {error}", bag.name()))
 }

@@ -5,8 +5,8 @@ mod report;
 mod search;
 
 use crate::args::{self, Length, Rows};
+use crate::check;
 use crate::input::{self, Points};
-use crate::{check, device, units};
 use anyhow::{Result, anyhow, ensure};
 use farpoint::{BadRows, Norm, Searcher};
 use farpoint_pipeline::RanOn;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &args::Neighbors) -> Result<()> {
     let other = args.b.as_deref().map(|path| input::read(path, &reading)).transpose()?;
     read += other.as_ref().map_or(0.0, |(_, seconds)| *seconds);
     let lengths = [("--radius", args.radius), ("--min-radius", args.min_radius)];
-    let unit = units::of(&cloud, &input::name(&args.a), &lengths)?;
+    let unit = input::unit(&cloud, &args.a, &lengths)?;
     let rows = Rows { drop_zeros: args.drop_zeros, f32: false };
     let a = input::prepare(&cloud, &args.a, rows)?;
     let b = match (&other, &args.b) {
@@ -75,7 +75,7 @@ fn searcher(args: &args::Neighbors, length: impl Fn(Length) -> f64) -> Searcher 
 /// What can be refused before the inputs are read.
 fn check(args: &args::Neighbors) -> Result<()> {
     let what = format!("--method {}", args.method);
-    device::check(&args.place, &what, &|kind| args.method.check(kind))?;
+    check::device(&args.place, &what, &|kind| args.method.check(kind))?;
     let (stdin, b) = (Path::new("-"), args.b.as_deref());
     ensure!(
         args.a != stdin || b != Some(stdin),

@@ -6,23 +6,17 @@ mod page;
 mod panes;
 mod places;
 mod prefixes;
-mod sequence;
 
 pub(crate) use page::{Page, Subject};
 pub(crate) use panes::{Chosen, Pane, Panes};
-pub(crate) use sequence::Sequence;
+pub(crate) use prefixes::Sequence;
 
-use crate::input;
-use crate::job;
 use crate::messages::note;
 use crate::output::{count, write_file};
-use crate::progress::Progress;
-use crate::report::{self, Files, Times};
-use crate::{args, check, selection};
-use anyhow::{Result, anyhow};
-use farpoint::Amount;
-use farpoint_io::memory;
-use farpoint_pipeline::Job;
+use crate::progress::{Progress, Shown};
+use crate::{args, check, report};
+use anyhow::Result;
+use farpoint_pipeline::Files;
 use std::path::Path;
 use std::time::Instant;
 
@@ -31,32 +25,16 @@ const LARGE: usize = 50 << 20;
 
 pub(crate) fn run(args: &args::View) -> Result<()> {
     check::view(args)?;
-    let (path, name) = (&args.input.input, input::name(&args.input.input));
-    let (cloud, read) = input::read_for(path, &args.input.reading.options(), &args.filters)?;
-    let points = input::choose(&cloud, path, args.input.rows, &args.filters)?;
-    let points = selection::among(points, &args.run.selection)?;
-    let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
-    let all = points.usable();
-    let job = Job::new(job::method(&args.run, None), amount(args.points.0, all), start);
-    memory::require(&name, job.bytes(&points))?;
-    let progress = Progress::start("sampling", &name);
-    let outcome = job.run(&points, &args.place.place(), false, &|step| progress.step(step));
-    drop(progress);
-    let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
+    let (request, watch) = (args.request()?, Shown::default());
+    let inputs = std::slice::from_ref(&args.input.input);
+    let files = Files { inputs, merge: false, output: None, indices: None };
+    let mut taken = request.in_memory(files, &watch)?.sample(&watch)?;
     let start = Instant::now();
-    let subject = Subject { input: path, cloud: &cloud, usable: all, up: args.up };
-    let sequence = Sequence::first(&outcome, args.points.0);
-    write(&args.output, &Page::of(&subject, sequence, &Panes::default())?)?;
-    let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
-    let files = Files { input: path, output: Some(&args.output) };
-    let object = report::as_json(&files, &outcome, points.of, &times);
-    let table = report::as_table(&files, &outcome, points.of, &times);
+    let sequence = Sequence::first(&taken.finished.outcome, args.points.0);
+    write(&args.output, &Page::of(&Subject::of(&taken, args.up), sequence, &Panes::default())?)?;
+    taken.finished.write = Some(start.elapsed().as_secs_f64());
+    let (object, table) = report::of(&taken.finished, Some(&args.output));
     report::print(&args.report, object, &table, args.output == Path::new("-"))
-}
-
-/// As many points as the page is to hold, or all that there are.
-fn amount(most: usize, all: usize) -> Amount {
-    if most < all { Amount::Count(most) } else { Amount::All }
 }
 
 /// Writes a page, and tells if it is large.

@@ -4,13 +4,13 @@ use super::attributes::Attributes;
 use super::encode::{html, json, packer, rising, tag};
 use super::panes::{Located, Panes, Stored};
 use super::places::Places;
-use super::prefixes::Prefixes;
-use super::sequence::Sequence;
+use super::prefixes::{Prefixes, Sequence};
 use crate::picture::{Unit, Up, still};
 use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use farpoint_io::{Cloud, Format};
+use farpoint_pipeline::Taken;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -32,6 +32,14 @@ pub(crate) struct Subject<'a> {
     pub(crate) usable: usize,
     /// What points up; guessed unless given.
     pub(crate) up: Option<Up>,
+}
+
+impl<'a> Subject<'a> {
+    /// A cloud with its order.
+    pub(crate) fn of(taken: &'a Taken<'_>, up: Option<Up>) -> Self {
+        let input = Path::new(&taken.finished.name);
+        Self { input, cloud: &taken.cloud, usable: taken.usable(), up }
+    }
 }
 
 /// What a page shows.

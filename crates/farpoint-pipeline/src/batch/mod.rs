@@ -5,7 +5,6 @@ pub(crate) mod manifest;
 pub(crate) mod plan;
 pub(crate) mod row;
 pub(crate) mod run;
-mod weight;
 
 use crate::{Done, Error, File, Manifest, Row, TRIES_MOST};
 use std::cmp::Reverse;

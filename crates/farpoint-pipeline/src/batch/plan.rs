@@ -1,6 +1,6 @@
 //! Where each file goes, and what can be refused before any work.
 
-use super::weight;
+use crate::memory::weight;
 use crate::{Error, Found};
 use farpoint_io::{Copc, Format};
 use std::collections::HashMap;
@@ -63,7 +63,7 @@ pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>
         inputs.add(&path, there.as_ref());
         let size = there.as_ref().map_or(0, Metadata::len);
         let modified = there.as_ref().map_or(0, modified);
-        let weight = weight::of(&path, size);
+        let weight = weight(&path, size);
         files.push(File { input: path, output: out.join(&place), place, size, modified, weight });
     }
     match files.iter().find(|file| inputs.has(&file.output)) {

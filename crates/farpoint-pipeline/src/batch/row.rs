@@ -1,7 +1,9 @@
 //! What became of a file: a line of the manifest.
 
-use crate::File;
+use crate::{File, Finished};
 use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
 
 /// A sample that was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +17,18 @@ pub struct Done {
     pub radius: f64,
     /// Bytes of the output.
     pub bytes: u64,
+}
+
+impl Done {
+    /// Returns what came of a file whose output is at this path.
+    ///
+    /// # Errors
+    /// A text, if it is not there.
+    pub fn of(finished: &Finished, output: &Path) -> Result<Self, String> {
+        let about = fs::metadata(output).map_err(|error| format!("{}: {error}", output.display()));
+        let (points, samples) = (finished.points, finished.samples);
+        Ok(Self { points, samples, radius: finished.outcome.covering_radius, bytes: about?.len() })
+    }
 }
 
 /// What became of a file.

@@ -1,5 +1,7 @@
-//! Lengths as people write them.
+//! Lengths as people write them, such as `5cm`, and the unit of a file.
 
+use crate::{Watch, text::number};
+use farpoint_io::Cloud;
 use std::fmt;
 use std::str::FromStr;
 
@@ -19,17 +21,17 @@ struct Unit {
     meters: f64,
 }
 
-const fn unit(symbol: &'static str, in_meter: f64, meters: f64) -> Unit {
+const fn by(symbol: &'static str, in_meter: f64, meters: f64) -> Unit {
     Unit { symbol, in_meter, meters }
 }
 
 const UNITS: [Unit; 6] = [
-    unit("mm", 1000.0, 1.0),
-    unit("cm", 100.0, 1.0),
-    unit("m", 1.0, 1.0),
-    unit("km", 1.0, 1000.0),
-    unit("ft", 10_000.0, 3048.0),
-    unit("in", 10_000.0, 254.0),
+    by("mm", 1000.0, 1.0),
+    by("cm", 100.0, 1.0),
+    by("m", 1.0, 1.0),
+    by("km", 1.0, 1000.0),
+    by("ft", 10_000.0, 3048.0),
+    by("in", 10_000.0, 254.0),
 ];
 
 impl Length {
@@ -71,6 +73,49 @@ impl FromStr for Length {
         let digits = &text[..text.len() - unit.map_or(0, |unit| unit.symbol.len())];
         let number = digits.trim_end().parse().map_err(|_| advice())?;
         Ok(Self { number, unit })
+    }
+}
+
+/// The unit of a file in meters, as far as a length among `given` has a unit of its own; the names of
+/// the options are for messages. A file that states no unit is taken to be in meters.
+///
+/// # Errors
+/// A text, if the coordinates are degrees.
+pub fn unit(
+    cloud: &Cloud,
+    name: &str,
+    given: &[(&str, Option<Length>)],
+    watch: &dyn Watch,
+) -> Result<f64, String> {
+    let lengths = given.iter().filter_map(|(option, length)| Some((*option, (*length)?)));
+    let Some((option, length)) = lengths.into_iter().find(|(_, length)| length.has_unit()) else {
+        return Ok(1.0);
+    };
+    let Some(crs) = cloud.crs() else { return Ok(1.0) };
+    if crs.geographic {
+        return Err(format!(
+            "{name}: {option} {length}: the coordinates are degrees ({}); give a number of degrees, or \
+             project the cloud first",
+            crs.name
+        ));
+    }
+    match crs.meters {
+        Some(meters) if (meters - 1.0).abs() > 1e-9 => {
+            let here = number(length.in_units_of(meters));
+            let unit = number(meters);
+            watch.note(&format!("{name}: {option} {length} is {here} in its unit of {unit} m"));
+            Ok(meters)
+        }
+        Some(_) => Ok(1.0),
+        None => {
+            let here = length.in_meters();
+            watch.warn(&format!(
+                "{name}: {option} {length} is taken as {here}, for meters; the file does not state \
+                 the unit of {}; give a number without a unit if it is another",
+                crs.name
+            ));
+            Ok(1.0)
+        }
     }
 }
 

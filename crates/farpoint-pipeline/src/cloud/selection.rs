@@ -1,10 +1,7 @@
 //! Which points of a cloud are used: those that a filter leaves, or that are listed.
 
-use super::points::{finite, narrowed_of, zero};
-use crate::text::count;
-use crate::{Notes, Points, Rows, each_precision, prepare, tell_narrowed, tell_rows};
-use farpoint_io::{Cloud, Filter};
-use std::borrow::Cow;
+use super::points::finite;
+use crate::{Points, each_precision};
 use std::collections::HashSet;
 
 /// Some points of a cloud.
@@ -137,89 +134,6 @@ impl Chosen<'_> {
         };
         Self { used: Some(used), of, ..self }
     }
-}
-
-/// The rows of a cloud that are written when it is converted: those with NaN and infinity too.
-///
-/// # Errors
-/// A text, if the filter asks for a field that is not there.
-pub fn converted(
-    cloud: &Cloud,
-    name: &str,
-    drop_zeros: bool,
-    filter: &Filter,
-    notes: &mut Notes,
-) -> Result<Vec<usize>, String> {
-    if filter.is_empty() && !drop_zeros {
-        return Ok((0..cloud.len()).collect());
-    }
-    let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
-    if drop_zeros {
-        each_precision!(Points::of(cloud), points => {
-            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
-        });
-    }
-    let rows: Vec<usize> = (0..cloud.len()).filter(|&row| mask[row]).collect();
-    tell_filtered(name, [cloud.len(), rows.len()], notes);
-    Ok(rows)
-}
-
-/// Says how many of all rows a filter uses.
-pub fn tell_filtered(name: &str, [all, used]: [usize; 2], notes: &mut Notes) {
-    notes.note(format!("{name}: {} of {} rows are used", count(used), count(all)));
-}
-
-/// The points of a cloud that `rows` and `filter` choose. `name` is that of the file, for what `notes` are
-/// told.
-///
-/// # Errors
-/// A text, if the filter asks for a field that is not there, or if it leaves rows and none can be used.
-pub fn choose<'a>(
-    cloud: &'a Cloud,
-    name: &str,
-    rows: Rows,
-    filter: &Filter,
-    notes: &mut Notes,
-) -> Result<Chosen<'a>, String> {
-    if filter.is_empty() && !rows.drop_zeros {
-        return prepare(cloud, name, rows, notes).map(|points| Chosen {
-            of: points.len(),
-            points,
-            used: None,
-        });
-    }
-    let points = Points::of(cloud);
-    let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
-    let kept = mask.iter().filter(|used| **used).count();
-    if !filter.is_empty() {
-        tell_filtered(name, [points.len(), kept], notes);
-    }
-    let [bad, zeros] = each_precision!(&points, points => {
-        let chosen = || points.iter().zip(&mask).filter(|(_, used)| **used).map(|(row, _)| row);
-        [chosen().filter(|row| !finite(row)).count(), chosen().filter(|row| zero(row)).count()]
-    });
-    tell_rows(name, rows.drop_zeros, [kept, bad, zeros], notes);
-    if rows.drop_zeros && zeros > 0 {
-        each_precision!(&points, points => {
-            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
-        });
-    }
-    if kept > 0 && bad == kept {
-        return Err(format!(
-            "{name}: none of the {} rows can be used; check the file",
-            count(kept)
-        ));
-    }
-    let points = match points {
-        Points::F64(wide) if rows.single => {
-            let used = |row: usize| mask[row];
-            let (corner, narrow) = narrowed_of(&wide, used);
-            tell_narrowed(name, corner, notes);
-            Points::F32(Cow::Owned(narrow))
-        }
-        points => points,
-    };
-    Ok(Chosen { points, of: mask.len(), used: Some(Used::Mask(mask)) })
 }
 
 #[cfg(test)]

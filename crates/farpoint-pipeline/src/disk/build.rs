@@ -2,19 +2,20 @@
 //! order.
 
 use crate::disk::error::Error;
-use crate::disk::extents::Extents;
+use crate::disk::extents::{Extents, write_at};
 use crate::disk::grid::Tiles;
-use crate::disk::order::{self, Item};
-use crate::disk::place::write_at;
 use crate::disk::rows::{Points, Stored, Use};
 use crate::disk::spool::{PAGE, Place, ROW, Spool, encode_numbers, row_bytes};
 use farpoint::Scalar;
 use farpoint::backend::memory as fallible;
 use farpoint_io::Scan;
+use farpoint_tiles::Corners;
 use std::path::Path;
 
 /// Bytes of pages that are written together.
 const WRITTEN: usize = 1 << 20;
+/// Points from which two threads share the work.
+const SHARED: usize = 1 << 15;
 
 /// Everything that decides what goes where.
 pub(crate) struct Build<'a> {
@@ -101,8 +102,8 @@ fn in_order<T: Scalar>(spool: &Spool, mut place: Place, end: &mut u64) -> Result
     let read = place.run.read(&spool.file, spool.extent, 0, &mut bytes);
     read.map_err(|source| Error::read(&spool.path, source))?;
     let mut items = items::<T>(spool, &bytes);
-    order::into_pages(&mut items, PAGE);
-    let mut corners: Vec<T> = Vec::with_capacity(place.pages() * 6);
+    into_pages(&mut items, PAGE);
+    let mut boxes: Vec<T> = Vec::with_capacity(place.pages() * 6);
     let mut written = 0;
     let mut out = Vec::with_capacity(WRITTEN + PAGE * stride);
     for (number, page) in items.chunks(PAGE).enumerate() {
@@ -118,8 +119,8 @@ fn in_order<T: Scalar>(spool: &Spool, mut place: Place, end: &mut u64) -> Result
             out.extend_from_slice(&bytes[end - ROW..end]);
         }
         place.checks.push(crc32fast::hash(&out[start..]));
-        let around = order::corners(page);
-        corners.extend(around.low.iter().chain(&around.high));
+        let around = corners(page);
+        boxes.extend(around.low.iter().chain(&around.high));
         if out.len() >= WRITTEN || number + 1 == place.pages() {
             let done = place.run.write(&spool.file, spool.extent, written, &out);
             done.map_err(|source| Error::written(&spool.path, source))?;
@@ -127,7 +128,7 @@ fn in_order<T: Scalar>(spool: &Spool, mut place: Place, end: &mut u64) -> Result
             out.clear();
         }
     }
-    encode_numbers(&corners, &mut out);
+    encode_numbers(&boxes, &mut out);
     place.corners = *end;
     place.corners_check = crc32fast::hash(&out);
     let done = write_at(&spool.file, &out, *end);
@@ -151,4 +152,61 @@ fn items<T: Scalar>(spool: &Spool, bytes: &[u8]) -> Vec<Item<T>> {
             std::array::from_fn(|axis| coordinate(axis, &record[axis * size..(axis + 1) * size]));
         Item { at, from }
     }))
+}
+
+/// A point and where it came from.
+#[derive(Clone, Copy)]
+pub(crate) struct Item<T> {
+    pub(crate) at: [T; 3],
+    pub(crate) from: u32,
+}
+
+/// Orders points so that each run of `page` of them lies close together. All but the last are full.
+pub(crate) fn into_pages<T: Scalar>(points: &mut [Item<T>], page: usize) {
+    let pages = points.len().div_ceil(page);
+    if pages < 2 {
+        return;
+    }
+    let corners = corners(points);
+    let width = |axis: usize| corners.high[axis].to_f64() - corners.low[axis].to_f64();
+    let axis = (0..3).max_by(|&a, &b| width(a).total_cmp(&width(b))).unwrap_or(0);
+    let middle = pages / 2 * page;
+    points.select_nth_unstable_by(middle, |a, b| {
+        let order = a.at[axis].partial_cmp(&b.at[axis]).unwrap_or(std::cmp::Ordering::Equal);
+        order.then(a.from.cmp(&b.from))
+    });
+    let (low, high) = points.split_at_mut(middle);
+    if low.len() < SHARED {
+        into_pages(low, page);
+        into_pages(high, page);
+    } else {
+        rayon::join(|| into_pages(low, page), || into_pages(high, page));
+    }
+}
+
+/// The box of points.
+pub(crate) fn corners<T: Scalar>(points: &[Item<T>]) -> Corners<T> {
+    let mut corners = Corners::none();
+    points.iter().for_each(|point| corners.add(point.at));
+    corners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_close_together() {
+        let room = farpoint_generate::room(70_003, 5);
+        let mut points: Vec<Item<f32>> =
+            room.iter().zip(0..).map(|(&at, from)| Item { at, from }).collect();
+        into_pages(&mut points, 64);
+        assert!(points.iter().all(|point| room[point.from as usize] == point.at));
+        let mut all: Vec<u32> = points.iter().map(|point| point.from).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..70_003));
+        let widths = points.chunks(64).map(|page| corners(page).width());
+        let mean = widths.sum::<f64>() / 1094.0;
+        assert!(mean < corners(&points).width() / 8.0, "{mean}");
+    }
 }

@@ -62,9 +62,18 @@ pub enum Error {
         /// What to do about it.
         fix: &'static str,
     },
+    /// What is asked for can't be had; the text says why and what to do.
+    #[error("{0}")]
+    Refused(String),
     /// The caller asked to stop.
     #[error("stopped")]
     Stopped,
+}
+
+impl From<String> for Error {
+    fn from(what: String) -> Self {
+        Self::Refused(what)
+    }
 }
 
 impl Error {

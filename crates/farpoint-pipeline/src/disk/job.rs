@@ -4,17 +4,6 @@ use farpoint::{Amount, Start};
 use farpoint_io::WriteOptions;
 use std::path::{Path, PathBuf};
 
-/// What a run through the disk may take.
-#[derive(Clone, Debug)]
-pub struct Limits {
-    /// Bytes of memory.
-    pub memory: u64,
-    /// The folder of the spool; one beside the output unless set.
-    pub spool: Option<PathBuf>,
-    /// Whether a run that was interrupted in that folder goes on.
-    pub resume: bool,
-}
-
 /// What is asked of a file, and with how much memory.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

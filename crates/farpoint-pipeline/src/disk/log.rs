@@ -5,7 +5,7 @@
 //! tile that begins anew says how many records before it still count.
 
 use crate::disk::error::Error;
-use crate::disk::place::{read_at, write_at};
+use crate::disk::extents::{read_at, write_at};
 use farpoint::backend::memory as fallible;
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use crate::disk::spool::ROW;
 use farpoint_io::Scan;
 
 /// Bytes that the process takes before it reads anything, with those that allocators keep.
-pub const PROCESS: u64 = 24 << 20;
+pub(crate) const PROCESS: u64 = 24 << 20;
 /// Tenths of the rest that are divided: allocators keep what is free between the rest. Measured at 20
 /// million points with 256 MiB.
 const USED: u64 = 7;

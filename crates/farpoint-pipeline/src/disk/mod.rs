@@ -26,22 +26,17 @@ mod grid;
 mod job;
 mod log;
 mod memory;
-mod order;
-mod place;
 mod rows;
 mod run;
 mod sort;
 mod spool;
 mod stamp;
-mod starts;
 mod state;
 mod store;
 mod survey;
-mod work;
 mod write;
 
 pub use error::Error;
-pub use job::{Event, Job, Limits, Outputs, Sampled, Sizes};
-#[doc(hidden)]
-pub use memory::PROCESS;
-pub use run::{open, sample, sample_rows, write_rows};
+pub use job::{Event, Job, Outputs, Sampled, Sizes};
+pub(crate) use memory::PROCESS;
+pub use run::{open, sample, write_rows};

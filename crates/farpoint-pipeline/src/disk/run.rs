@@ -10,12 +10,10 @@ use crate::disk::memory::{Shares, least};
 use crate::disk::rows::{Stored, Use};
 use crate::disk::spool::Spool;
 use crate::disk::stamp::identity;
-use crate::disk::starts::starts;
 use crate::disk::state::{Start, State};
 use crate::disk::store::SpoolStore;
-use crate::disk::survey::{Survey, survey};
-use crate::disk::work::Work;
-use crate::disk::write;
+use crate::disk::survey::{Survey, starts, survey};
+use crate::disk::write::{self, Work};
 use farpoint::backend::caught;
 use farpoint::{Amount, Scalar};
 use farpoint_io::{ReadOptions, Scan, WriteOptions};
@@ -26,16 +24,6 @@ use std::time::Instant;
 
 /// Told what happens; gives whether to go on.
 pub(crate) type Observer<'a> = &'a mut (dyn FnMut(Event) -> bool + Send);
-
-/// Told the chosen rows in order of choice, each with its distance to those before it (infinite for the rows
-/// that sampling starts from).
-pub(crate) type Each<'a> = &'a mut (dyn FnMut(u64, f64) + Send);
-
-/// What is done with the chosen rows.
-enum Out<'a, 'b> {
-    Files(&'a Outputs<'b>),
-    Each(Each<'a>),
-}
 
 /// Samples a file through a spool on the disk, with about as much memory as the job allows: the rows that
 /// [`farpoint::reference`] chooses, and the bytes that [`farpoint_io::write`] writes of them. `observer` is told
@@ -54,24 +42,7 @@ pub fn sample(
     let shares = shares(scan, job, outputs)?;
     let beside = outputs.points.map(|(path, _)| path).or(outputs.indices);
     let beside = beside.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
-    caught(|| Ok(run(scan, job, shares, beside, Out::Files(outputs), observer)))?
-}
-
-/// As [`sample`], without files: `each` is given the chosen rows in order of choice, each with its distance to
-/// those before it (infinite for the rows that sampling starts from). Unless [`Job::spool`] is set, the spool is
-/// in the system's folder for temporary files.
-///
-/// # Errors
-/// As [`sample`].
-pub fn sample_rows(
-    scan: &Scan,
-    job: &Job,
-    observer: Observer<'_>,
-    each: Each<'_>,
-) -> Result<Sampled, Error> {
-    let shares = shares(scan, job, &Outputs::default())?;
-    let beside = std::env::temp_dir();
-    caught(|| Ok(run(scan, job, shares, Some(&beside), Out::Each(each), observer)))?
+    caught(|| Ok(run(scan, job, shares, beside, outputs, observer)))?
 }
 
 /// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about so many
@@ -140,7 +111,7 @@ fn run(
     job: &Job,
     shares: Shares,
     beside: Option<&Path>,
-    out: Out<'_, '_>,
+    outputs: &Outputs<'_>,
     observer: Observer<'_>,
 ) -> Result<Sampled, Error> {
     let folder = Folder::take(job.spool.as_deref(), beside.unwrap_or(Path::new(".")))?;
@@ -151,8 +122,8 @@ fn run(
     tell(observer, Event::Spooled { tiles, resumed })?;
     let read = start.elapsed().as_secs_f64();
     let mut sampled = match state.stored.is_single() {
-        true => work.chosen::<f32>(state, resumed, out, observer)?,
-        false => work.chosen::<f64>(state, resumed, out, observer)?,
+        true => work.chosen::<f32>(state, resumed, outputs, observer)?,
+        false => work.chosen::<f64>(state, resumed, outputs, observer)?,
     };
     sampled.seconds[0] = read;
     work.folder.finish();
@@ -226,7 +197,7 @@ impl Work<'_> {
         &self,
         state: State,
         resumed: bool,
-        out: Out<'_, '_>,
+        outputs: &Outputs<'_>,
         observer: Observer<'_>,
     ) -> Result<Sampled, Error> {
         let start = Instant::now();
@@ -255,16 +226,7 @@ impl Work<'_> {
         let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
             conductor.chosen(&mut workers, each)
         };
-        let mut warnings = Vec::new();
-        match out {
-            Out::Files(outputs) => {
-                warnings = write::outputs(self, outputs, outcome.samples, &mut chosen, &|| Ok(()))?;
-            }
-            Out::Each(each) => chosen(&mut |key| {
-                each(key.index(), key.value::<T>().sqrt().to_f64());
-                Ok(())
-            })?,
-        }
+        let warnings = write::outputs(self, outputs, outcome.samples, &mut chosen, &|| Ok(()))?;
         let spooled = spool.file.metadata().map_or(0, |about| about.len());
         Ok(Sampled {
             points,

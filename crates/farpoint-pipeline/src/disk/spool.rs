@@ -5,8 +5,7 @@
 //! these the distances, tile by tile, which are not there before they are written.
 
 use crate::disk::error::Error;
-use crate::disk::extents::Run;
-use crate::disk::place::{read_at, write_at};
+use crate::disk::extents::{Run, read_at, write_at};
 use crate::disk::rows::Stored;
 use farpoint::Scalar;
 use farpoint_tiles::{Column, Corners, Pages};

@@ -1,8 +1,8 @@
 //! What an input is and what is asked of it, so that a run goes on with nothing else.
 
 use crate::disk::error::Error;
+use crate::disk::extents::read_at;
 use crate::disk::job::Job;
-use crate::disk::place::read_at;
 use farpoint::{Amount, Start};
 use farpoint_io::Scan;
 use std::fs::File;

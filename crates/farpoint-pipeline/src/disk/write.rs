@@ -1,10 +1,10 @@
 //! The outputs: chosen rows, and points with all their attributes.
 
 use crate::disk::error::Error;
+use crate::disk::folder::Folder;
 use crate::disk::job::{Job, Outputs};
-use crate::disk::memory;
+use crate::disk::memory::{self, Shares};
 use crate::disk::sort::{GoingOn, Rows};
-use crate::disk::work::Work;
 use farpoint::backend::memory as fallible;
 use farpoint_io::{Cloud, Scan, WriteOptions, write_indices_in_blocks};
 use farpoint_tiles::Key;
@@ -16,6 +16,14 @@ use std::path::Path;
 const BLOCK: usize = 1 << 16;
 /// Memory that rows in another format take, as a multiple of their bytes as they are stored.
 const CONVERTED: u64 = 8;
+
+/// A run with everything it works with.
+pub(crate) struct Work<'a> {
+    pub(crate) scan: &'a Scan,
+    pub(crate) job: &'a Job,
+    pub(crate) shares: Shares,
+    pub(crate) folder: Folder,
+}
 
 /// Calls what it is given with the keys of all chosen points, in order.
 pub(crate) type Chosen<'a> = &'a mut dyn FnMut(

@@ -5,9 +5,7 @@ use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, ReadOptions, Scan, WriteOptions, read, write,
     write_indices,
 };
-use farpoint_pipeline::disk::{
-    Error, Event, Job, Outputs, Sampled, sample, sample_rows, write_rows,
-};
+use farpoint_pipeline::disk::{Error, Event, Job, Outputs, Sampled, sample, write_rows};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -170,26 +168,6 @@ fn amounts_and_starts() {
     }
     // Where nothing is chosen, starts are not looked at.
     compare(folder.path(), &path, Amount::Count(0), &Start::Indices(vec![40, 40, 90_000]), "o.ply");
-}
-
-#[test]
-fn rows_without_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = save(folder.path(), "a.ply", &room(9_000, true), &WriteOptions::default());
-    let cloud = read(&path, &ReadOptions::default()).unwrap();
-    let Coordinates::F32(points) = cloud.coordinates() else { panic!("not float32") };
-    let truth = Sampler::ratio(0.3).bad_rows(BadRows::Skip).sample(points).unwrap();
-    let scan = Scan::open(&path, &ReadOptions::default(), None).unwrap();
-    let job = small(Amount::Ratio(0.3), &Start::Index(0));
-    let (mut rows, mut distances) = (Vec::new(), Vec::new());
-    let sampled = sample_rows(&scan, &job, &mut |_| true, &mut |row, distance| {
-        rows.push(row as usize);
-        distances.push(distance);
-    });
-    assert_eq!(sampled.unwrap().samples as usize, truth.indices.len());
-    assert!(rows == truth.indices);
-    let expected = truth.squared_distances.iter().map(|d| f64::from(d.sqrt()));
-    assert!(expected.eq(distances));
 }
 
 #[test]

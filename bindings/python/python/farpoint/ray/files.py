@@ -48,7 +48,7 @@ class _Task:
 
 def sample_files(
     paths: Path | Iterable[Path],
-    out: Path,
+    output_dir: Path,
     *,
     count: int | None = None,
     ratio: float | None = None,
@@ -65,7 +65,7 @@ def sample_files(
     progress: bool = False,
     **options: Unpack[FileOptions],
 ) -> list[FileSample]:
-    """Sample many point cloud files on a cluster of Ray, each into a file of the folder ``out``.
+    """Sample many point cloud files on a cluster of Ray, each into a file of the folder ``output_dir``.
 
     As ``farpoint.sample_files``, with the same rows and the same manifest; either goes on with the other's
     runs. Inputs and outputs must be on storage that all machines have under the same path. Joins the cluster
@@ -73,7 +73,7 @@ def sample_files(
 
     Parameters
     ----------
-    paths, out, count, ratio, spacing, recursive, to, memory, time_limit, fail_fast, force, progress, **options
+    paths, output_dir, count, ratio, spacing, recursive, to, memory, time_limit, fail_fast, force, progress, **options
         As in ``farpoint.sample_files``. A task that exceeds the time limit is cancelled by force.
     num_cpus : float, optional
         Cores of a task; a file is sampled by as many threads, at least one.
@@ -114,7 +114,7 @@ def sample_files(
         workers = _arguments.integer(workers, "workers", 1)
     # Paths are seen from other machines, whose working folders are others.
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    with open_batch(several, out, recursive, to, settings, force) as batch:
+    with open_batch(several, output_dir, recursive, to, settings, force) as batch:
         left = batch.left()
         if left:
             if not ray.is_initialized():

@@ -1,0 +1,198 @@
+//! From a cloud to the points that are used, with what a user should know of them.
+
+use super::points::{Number, finite, zero};
+use crate::text::count;
+use crate::{Chosen, Points, Rows, Used, Watch, each_precision};
+use farpoint_io::{Cloud, Filter};
+use std::borrow::Cow;
+
+/// A larger share of rows that are exactly (0, 0, 0) is worth a warning.
+const MANY_ZEROS: f64 = 0.01;
+
+/// The points of a cloud as `rows` says. `name` is that of the file, for what `watch` is told.
+///
+/// # Errors
+/// A text, if there are rows and none can be used.
+pub fn prepare<'a>(
+    cloud: &'a Cloud,
+    name: &str,
+    rows: Rows,
+    watch: &dyn Watch,
+) -> Result<Points<'a>, String> {
+    let mut points = Points::of(cloud);
+    let (all, bad, zeros) = (points.len(), points.unusable(), points.zeros());
+    tell_rows(name, rows.drop_zeros, [all, bad, zeros], watch);
+    if rows.drop_zeros && zeros > 0 {
+        each_precision!(&mut points, points => drop_zeros(points.to_mut()));
+    }
+    if !points.is_empty() && points.first_usable().is_none() {
+        return Err(format!("{name}: none of the {} rows can be used; check the file", count(all)));
+    }
+    if let (true, Points::F64(wide)) = (rows.single, &points) {
+        let (corner, narrow) = narrowed(wide);
+        tell_narrowed(name, corner, watch);
+        points = Points::F32(Cow::Owned(narrow));
+    }
+    Ok(points)
+}
+
+/// Tells which of `all` rows are `bad` and which are `zeros`, and what is done with them.
+pub(crate) fn tell_rows(
+    name: &str,
+    drop_zeros: bool,
+    [all, bad, zeros]: [usize; 3],
+    watch: &dyn Watch,
+) {
+    let many = zeros as f64 > MANY_ZEROS * all as f64;
+    let [all, unusable, empty] = [all, bad, zeros].map(count);
+    if bad > 0 {
+        watch.warn(&format!(
+            "{name}: {unusable} of {all} rows hold NaN or infinity and are left out"
+        ));
+    }
+    if drop_zeros && zeros > 0 {
+        watch
+            .note(&format!("{name}: {empty} of {all} rows are exactly (0, 0, 0) and are left out"));
+    } else if many {
+        watch.warn(&format!(
+            "{name}: {empty} of {all} rows are exactly (0, 0, 0), which some sensors write for \
+             'no return'; --drop-zeros leaves them out"
+        ));
+    }
+}
+
+/// Tells what was subtracted before sampling in single precision.
+pub(crate) fn tell_narrowed(name: &str, [x, y, z]: [f64; 3], watch: &dyn Watch) {
+    watch.note(&format!(
+        "{name}: sampled in single precision, after subtracting the minimum corner ({x}, {y}, {z}); what is \
+         written keeps its coordinates"
+    ));
+}
+
+/// Makes rows of zeros unusable.
+fn drop_zeros<T: Number + From<f32>>(points: &mut [[T; 3]]) {
+    points.iter_mut().filter(|row| zero(row)).for_each(|row| *row = [f32::NAN.into(); 3]);
+}
+
+/// The minimum corner, and the points relative to it in single precision.
+pub fn narrowed(points: &[[f64; 3]]) -> ([f64; 3], Vec<[f32; 3]>) {
+    narrowed_of(points, |_| true)
+}
+
+/// As [`narrowed`], with the corner of the rows that are used.
+pub(crate) fn narrowed_of(
+    points: &[[f64; 3]],
+    used: impl Fn(usize) -> bool,
+) -> ([f64; 3], Vec<[f32; 3]>) {
+    let mut corner = [f64::INFINITY; 3];
+    let rows = points.iter().enumerate().filter(|(row, at)| used(*row) && finite(at));
+    for (_, row) in rows {
+        corner = std::array::from_fn(|axis| corner[axis].min(row[axis]));
+    }
+    let shift = |row: &[f64; 3]| std::array::from_fn(|axis| (row[axis] - corner[axis]) as f32);
+    (corner, points.iter().map(shift).collect())
+}
+
+/// The rows of a cloud that are written when it is converted: those with NaN and infinity too.
+///
+/// # Errors
+/// A text, if the filter asks for a field that is not there.
+pub(crate) fn converted(
+    cloud: &Cloud,
+    name: &str,
+    drop_zeros: bool,
+    filter: &Filter,
+    watch: &dyn Watch,
+) -> Result<Vec<usize>, String> {
+    if filter.is_empty() && !drop_zeros {
+        return Ok((0..cloud.len()).collect());
+    }
+    let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
+    if drop_zeros {
+        each_precision!(Points::of(cloud), points => {
+            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
+        });
+    }
+    let rows: Vec<usize> = (0..cloud.len()).filter(|&row| mask[row]).collect();
+    tell_filtered(name, [cloud.len(), rows.len()], watch);
+    Ok(rows)
+}
+
+/// Says how many of all rows a filter uses.
+pub(crate) fn tell_filtered(name: &str, [all, used]: [usize; 2], watch: &dyn Watch) {
+    watch.note(&format!("{name}: {} of {} rows are used", count(used), count(all)));
+}
+
+/// The points of a cloud that `rows` and `filter` choose. `name` is that of the file, for what `watch` is told.
+///
+/// # Errors
+/// A text, if the filter asks for a field that is not there, or if it leaves rows and none can be used.
+pub(crate) fn choose<'a>(
+    cloud: &'a Cloud,
+    name: &str,
+    rows: Rows,
+    filter: &Filter,
+    watch: &dyn Watch,
+) -> Result<Chosen<'a>, String> {
+    if filter.is_empty() && !rows.drop_zeros {
+        return prepare(cloud, name, rows, watch).map(|points| Chosen {
+            of: points.len(),
+            points,
+            used: None,
+        });
+    }
+    let points = Points::of(cloud);
+    let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
+    let kept = mask.iter().filter(|used| **used).count();
+    if !filter.is_empty() {
+        tell_filtered(name, [points.len(), kept], watch);
+    }
+    let [bad, zeros] = each_precision!(&points, points => {
+        let chosen = || points.iter().zip(&mask).filter(|(_, used)| **used).map(|(row, _)| row);
+        [chosen().filter(|row| !finite(row)).count(), chosen().filter(|row| zero(row)).count()]
+    });
+    tell_rows(name, rows.drop_zeros, [kept, bad, zeros], watch);
+    if rows.drop_zeros && zeros > 0 {
+        each_precision!(&points, points => {
+            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
+        });
+    }
+    if kept > 0 && bad == kept {
+        return Err(format!(
+            "{name}: none of the {} rows can be used; check the file",
+            count(kept)
+        ));
+    }
+    let points = match points {
+        Points::F64(wide) if rows.single => {
+            let used = |row: usize| mask[row];
+            let (corner, narrow) = narrowed_of(&wide, used);
+            tell_narrowed(name, corner, watch);
+            Points::F32(Cow::Owned(narrow))
+        }
+        points => points,
+    };
+    Ok(Chosen { points, of: mask.len(), used: Some(Used::Mask(mask)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrowing_subtracts_first() {
+        let rows = [[637_000.015_625, -2.0, 5.0], [637_000.0, 2.0, 5.25], [f64::NAN, 0.0, 0.0]];
+        let (corner, narrow) = narrowed(&rows);
+        assert_eq!(corner, [637_000.0, -2.0, 5.0]);
+        assert_eq!(narrow[..2], [[0.015_625, 0.0, 0.0], [0.0, 4.0, 0.25]]);
+        assert!(narrow[2][0].is_nan());
+    }
+
+    #[test]
+    fn zeros_become_unusable() {
+        let mut rows = [[0.0f32, -0.0, 0.0], [0.0, 0.0, 1.0]];
+        drop_zeros(&mut rows);
+        assert!(rows[0][0].is_nan());
+        assert_eq!(rows[1], [0.0, 0.0, 1.0]);
+    }
+}

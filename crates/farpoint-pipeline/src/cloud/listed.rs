@@ -1,0 +1,74 @@
+//! Rows of a cloud that a file lists.
+
+use crate::Used;
+use crate::disk::Error;
+use crate::text::name;
+use farpoint::{Points as _, Selected, Subset};
+use std::path::{Path, PathBuf};
+
+/// A file that says which rows are used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// Their numbers.
+    Rows(PathBuf),
+    /// A value for each row.
+    Mask(PathBuf),
+}
+
+impl Listed {
+    /// The option of the command line.
+    pub fn option(&self) -> &'static str {
+        match self {
+            Self::Rows(_) => "--rows",
+            Self::Mask(_) => "--mask",
+        }
+    }
+
+    /// Reads what it says of a cloud of so many points. What is wrong is named by the file.
+    pub(crate) fn read(&self, points: usize) -> Result<Used, Error> {
+        let (Self::Rows(path) | Self::Mask(path)) = self;
+        let refused = |what: String| Error::Refused(format!("{} {what}", self.option()));
+        let wrong = |error: farpoint::Error| refused(format!("{}: {error}", name(path)));
+        let numbers =
+            farpoint_io::read_numbers(path).map_err(|error| refused(error.to_string()))?;
+        match self {
+            Self::Mask(_) => {
+                let mask = truths(&numbers, path).map_err(refused)?;
+                Selected::mask(Blank(points), &mask).map_err(wrong)?;
+                Ok(Used::Mask(mask))
+            }
+            Self::Rows(_) => {
+                let selected = Selected::rows(Blank(points), &numbers).map_err(wrong)?;
+                let rows = selected.subset().map_or(&[][..], Subset::rows);
+                Ok(Used::Rows(rows.iter().map(|&row| row as usize).collect()))
+            }
+        }
+    }
+}
+
+fn truths(numbers: &[i64], path: &Path) -> Result<Vec<bool>, String> {
+    let truth = |(place, &number): (usize, &i64)| match number {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(format!(
+            "{}: value {other} at place {place} is neither 0 nor 1; for numbers of rows give --rows",
+            name(path)
+        )),
+    };
+    numbers.iter().enumerate().map(truth).collect()
+}
+
+/// So many points that nothing is known of.
+struct Blank(usize);
+
+impl farpoint::Points<f32> for Blank {
+    fn len(&self) -> usize {
+        self.0
+    }
+    fn dim(&self) -> usize {
+        3
+    }
+    fn coordinate(&self, _: usize, _: usize) -> f32 {
+        0.0
+    }
+}

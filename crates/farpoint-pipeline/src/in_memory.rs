@@ -1,0 +1,271 @@
+//! A cloud that is read whole: read, choose rows, sample, arrange, write.
+
+use crate::cloud::choose::{choose, converted};
+use crate::cloud::levels::levels;
+use crate::disk::Error;
+use crate::merged::read_merged;
+use crate::notes::{Stage, Watch};
+use crate::text::name;
+use crate::{Chosen, Files, Finished, Job, Method, Outcome, Points, Request, Wanted, unit};
+use farpoint::{Amount, Start};
+use farpoint_io::{Cloud, Column, Copc, Filter, Format, Merged, ReadOptions, WriteOptions, memory};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+/// A request for a cloud in memory.
+#[derive(Debug)]
+pub struct InMemory<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) files: Files<'a>,
+    /// The files as one cloud, if they are.
+    pub(crate) merged: Option<Merged>,
+}
+
+/// A cloud with the points that were chosen of it.
+#[derive(Debug)]
+pub struct Taken<'a> {
+    request: &'a Request,
+    files: Files<'a>,
+    /// All of it.
+    pub cloud: Cloud,
+    /// What came of it so far.
+    pub finished: Finished,
+    /// The unit of the cloud in meters.
+    unit: f64,
+    /// Whether it was sampled in single precision.
+    single: bool,
+}
+
+/// Reads a file: of COPC only the nodes that the filter can use rows of. `unused` says that a warning tells which
+/// options mean nothing to its format. Returns the seconds, too.
+///
+/// # Errors
+/// If the file can't be read; the text names it.
+pub fn read(
+    path: &Path,
+    options: &ReadOptions,
+    filter: &Filter,
+    unused: bool,
+    watch: &dyn Watch,
+) -> Result<(Cloud, f64), farpoint_io::Error> {
+    let name = name(path);
+    watch.stage(Stage::Reading, &name);
+    let start = Instant::now();
+    let cloud = farpoint_io::read_for(path, options, filter)?;
+    let seconds = start.elapsed().as_secs_f64();
+    watch.stage(Stage::Between, "");
+    if unused {
+        unused_options(&name, &cloud, options, watch);
+    }
+    if let Some([read, all]) = cloud.nodes_read() {
+        watch.note(&format!("{name}: {read} of {all} nodes are read"));
+    }
+    watch.warnings(&name, cloud.warnings());
+    Ok((cloud, seconds))
+}
+
+/// Warns of options that mean nothing to the format.
+fn unused_options(name: &str, cloud: &Cloud, options: &ReadOptions, watch: &dyn Watch) {
+    let Some(format) = cloud.format() else { return };
+    let other = format != Format::Mcap;
+    let text = matches!(format, Format::Text | Format::Raw);
+    for (unused, option, kind) in [
+        (options.xyz.is_some() && !text, "--xyz", "text and raw files"),
+        (options.columns.is_some() && format != Format::Raw, "--columns", "raw files"),
+        (other && options.topic.is_some(), "--topic", "MCAP recordings"),
+        (other && options.message.is_some(), "--message", "MCAP recordings"),
+    ] {
+        if unused {
+            watch.warn(&format!("{name}: {option} is for {kind} and changes nothing in {format}"));
+        }
+    }
+}
+
+impl<'a> InMemory<'a> {
+    /// Reads the cloud and samples it; without sampling, chooses the rows that are used.
+    ///
+    /// # Errors
+    /// If it can't be read, if none of its rows can be used, or if what is asked for can't be had of it.
+    pub fn sample(self, watch: &dyn Watch) -> Result<Taken<'a>, Error> {
+        let Self { request, files, merged } = self;
+        let Request { reading, filter, .. } = request;
+        let (name, cloud, joined, read) = match &merged {
+            Some(merged) => {
+                let (cloud, joined, seconds) = read_merged(merged, watch)?;
+                (merged.scan().name().to_owned(), cloud, Some(joined), seconds)
+            }
+            None => {
+                let path = &files.inputs[0];
+                let (cloud, seconds) = read(path, reading, filter, request.command, watch)?;
+                (name(path), cloud, None, seconds)
+            }
+        };
+        let (outcome, points, unit, single) = match request.wanted {
+            Wanted::All => {
+                let rows = converted(&cloud, &name, request.rows.drop_zeros, filter, watch)?;
+                (Outcome::of_rows(rows), cloud.len(), request.unit(&cloud, &name, watch)?, false)
+            }
+            _ => sampled(request, &files, &cloud, &name, watch)?,
+        };
+        let (points, samples) = (points as u64, outcome.indices.len() as u64);
+        let (write, disk) = (None, None);
+        let finished = Finished { name, points, samples, read, write, joined, disk, outcome };
+        Ok(Taken { request, files, cloud, finished, unit, single })
+    }
+}
+
+fn sampled(
+    request: &Request,
+    files: &Files<'_>,
+    cloud: &Cloud,
+    name: &str,
+    watch: &dyn Watch,
+) -> Result<(Outcome, usize, f64, bool), Error> {
+    let input = choose(cloud, name, request.rows, &request.filter, watch)?;
+    let input = match &request.listed {
+        Some(listed) => {
+            let listed = listed.read(input.points.len())?;
+            input.among(listed)
+        }
+        None => input,
+    };
+    request.check_start(&input)?;
+    let unit = request.unit(cloud, name, watch)?;
+    let job = request.job(&input, unit);
+    let copc = files.output.is_some_and(|output| request.is_copc(output));
+    let writes = if copc { Copc::memory(input.points.len()) } else { 0 };
+    memory::require(name, job.bytes(&input).max(writes))?;
+    watch.stage(Stage::Sampling, name);
+    let outcome = job.run(&input, &request.place, request.statistics, &|step| match watch
+        .step(step.samples, step.wanted)
+    {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    });
+    watch.stage(Stage::Between, "");
+    let outcome = outcome.map_err(|error| format!("{name}: {error}"))?;
+    Ok((outcome, input.of, unit, matches!(input.points, Points::F32(_))))
+}
+
+impl Taken<'_> {
+    /// How many points could be chosen: without those of NaN and infinity.
+    pub fn usable(&self) -> usize {
+        self.finished.points as usize - self.finished.outcome.dropped
+    }
+
+    /// Writes the outputs.
+    ///
+    /// # Errors
+    /// If one can't be written; it is then not there, or as it was.
+    pub fn write(mut self, watch: &dyn Watch) -> Result<Finished, Error> {
+        let start = Instant::now();
+        let Files { output, indices, .. } = self.files;
+        if let Some(path) = output {
+            let options = self.arrange(path);
+            let Finished { name, outcome, .. } = &self.finished;
+            if outcome.made.is_some() && self.request.command {
+                watch.note(&format!("{name}: centroids keep no attributes but their positions"));
+            }
+            let cloud = outcome.made.as_ref().unwrap_or(&self.cloud);
+            let to = path.display().to_string();
+            watch.stage(Stage::Writing, &to);
+            let warnings = farpoint_io::write(path, cloud, &outcome.indices, &options)?;
+            watch.stage(Stage::Between, "");
+            watch.warnings(&to, &warnings);
+        }
+        let outcome = &mut self.finished.outcome;
+        if let Some(path) = indices {
+            if self.request.sorted && outcome.made.is_none() {
+                outcome.indices.sort_unstable();
+            }
+            watch.stage(Stage::Indices, "");
+            farpoint_io::write_indices(path, &outcome.indices)?;
+            watch.stage(Stage::Between, "");
+        }
+        let wrote = output.is_some() || indices.is_some();
+        self.finished.write = wrote.then(|| start.elapsed().as_secs_f64());
+        Ok(self.finished)
+    }
+
+    /// Brings the sample into the form in which it is written: in the order of the input where that is asked for, with the
+    /// column `spacing` of an order, or as the levels of COPC. Returns the options to write it with.
+    fn arrange(&mut self, output: &Path) -> WriteOptions {
+        let Self { request, cloud, single, .. } = self;
+        let Outcome { indices, distances, made, .. } = &mut self.finished.outcome;
+        let copc = request.is_copc(output);
+        let levels = copc.then(|| levels(request.copc.as_ref(), distances, cloud, *single));
+        // Of the points in COPC those of a node are sorted in any case.
+        if request.sorted && made.is_none() && !copc {
+            indices.sort_unstable();
+        }
+        if request.wanted == Wanted::Order && !copc {
+            add_spacing(cloud, indices, distances, *single);
+        }
+        request.writing(self.unit).copc(levels)
+    }
+}
+
+impl Request {
+    /// The unit of a cloud in meters.
+    pub(crate) fn unit(&self, cloud: &Cloud, name: &str, watch: &dyn Watch) -> Result<f64, Error> {
+        let amount = match self.wanted {
+            Wanted::Cell(_) if self.command => "cell",
+            _ => "spacing",
+        };
+        let option = |option: &str| format!("{}{option}", if self.command { "--" } else { "" });
+        let [amount, scale] = [amount, "scale"].map(option);
+        let lengths = [(&*amount, self.wanted.length()), (&*scale, self.scale)];
+        Ok(unit(cloud, name, &lengths, watch)?)
+    }
+
+    /// Returns its job on these points. An exact algorithm without a start begins at the first row that can be used.
+    fn job(&self, input: &Chosen<'_>, unit: f64) -> Job {
+        let amount = match self.wanted {
+            Wanted::AtMost(most) if most >= input.usable() => Amount::All,
+            wanted => wanted.amount(unit),
+        };
+        let first = || input.first_usable().map_or(Start::First, Start::Index);
+        let exact = matches!(self.method, Method::Exact(_));
+        Job::new(self.method, amount, self.start.clone().or_else(|| exact.then(first)))
+    }
+
+    /// Refuses a start that is left out.
+    fn check_start(&self, input: &Chosen<'_>) -> Result<(), Error> {
+        let rows = match &self.start {
+            Some(Start::Index(row)) => std::slice::from_ref(row),
+            Some(Start::Indices(rows)) => rows,
+            _ => return Ok(()),
+        };
+        let some = self.rows.drop_zeros || input.used.is_some();
+        let unusable = |row: &&usize| input.is_usable(**row) == Some(false);
+        let Some(row) = rows.iter().find(unusable).filter(|_| some && self.command) else {
+            return Ok(());
+        };
+        let what = match &self.listed {
+            Some(listed) => format!("{} does not name that row", listed.option()),
+            None if self.rows.drop_zeros => "--drop-zeros leaves that row out".to_owned(),
+            None => "the filters leave that row out".to_owned(),
+        };
+        Err(Error::Refused(format!("--start {row}: {what}, or it holds NaN or infinity")))
+    }
+
+    /// The options of an output whose unit is so many meters.
+    pub(crate) fn writing(&self, unit: f64) -> WriteOptions {
+        self.writing.clone().scale(self.scale.map(|scale| scale.in_units_of(unit)))
+    }
+}
+
+/// Adds a column `spacing`: the selection distance of each row, in the precision of the coordinates; NaN
+/// in rows that were left out and won't be written.
+fn add_spacing(cloud: &mut Cloud, rows: &[usize], distances: &[f64], single: bool) {
+    let mut column = vec![f64::NAN; cloud.len()];
+    for (&row, &distance) in rows.iter().zip(distances) {
+        column[row] = distance;
+    }
+    let column = match single {
+        true => Column::F32(column.into_iter().map(|value| value as f32).collect()),
+        false => Column::F64(column),
+    };
+    cloud.add_column("spacing", column);
+}

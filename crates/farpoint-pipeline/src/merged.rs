@@ -1,0 +1,91 @@
+//! Several files as one cloud.
+
+use crate::Watch;
+use crate::disk::Error;
+use crate::notes::Stage;
+use crate::text::count;
+use farpoint_io::{Cloud, EqualRows, Merged, MergedFile, ReadOptions, Scan, memory};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Memory for rows that may be equal, where the system does not tell what is free.
+const SOME: u64 = 1 << 30;
+
+/// What is told of the files.
+#[derive(Clone, Debug)]
+pub struct Joined {
+    /// Each with its rows.
+    pub files: Vec<MergedFile>,
+    /// `None` if rows were not compared.
+    pub equal: Option<EqualRows>,
+}
+
+/// Opens the files as one cloud; what can't be read in parts may take so much memory.
+///
+/// # Errors
+/// As [`Merged::open`].
+pub fn open_merged(
+    paths: &[PathBuf],
+    reading: &ReadOptions,
+    memory: Option<u64>,
+    watch: &dyn Watch,
+) -> Result<Merged, farpoint_io::Error> {
+    watch.stage(Stage::Opening, &format!("{} files", count(paths.len())));
+    let merged = Merged::open(paths, reading, memory)?;
+    watch.stage(Stage::Between, "");
+    merged.warnings().iter().for_each(|warning| watch.warn(warning));
+    Ok(merged)
+}
+
+/// Reads all rows into memory, counts those that are equal, and tells how many seconds that took.
+///
+/// # Errors
+/// As [`Scan::load`].
+pub fn read_merged(
+    merged: &Merged,
+    watch: &dyn Watch,
+) -> Result<(Cloud, Joined, f64), farpoint_io::Error> {
+    watch.stage(Stage::Reading, merged.scan().name());
+    let start = Instant::now();
+    let cloud = merged.scan().load()?;
+    let free = memory::available().unwrap_or(SOME);
+    let equal = merged.equal_rows_of(&cloud, free / 4);
+    watch.stage(Stage::Between, "");
+    Ok((cloud, Joined::compared(merged, equal, watch), start.elapsed().as_secs_f64()))
+}
+
+/// The rows one part after another, within so much memory.
+pub(crate) fn in_parts(
+    merged: Merged,
+    memory: u64,
+    watch: &dyn Watch,
+) -> Result<(Scan, Joined), Error> {
+    watch.stage(Stage::Comparing, merged.scan().name());
+    let threads = (memory / 4 / merged.scan().memory_a_part().max(1)).clamp(1, 1 << 10);
+    let threads = rayon::current_num_threads().min(threads as usize);
+    let equal = merged.equal_rows(memory / 4, threads)?;
+    watch.stage(Stage::Between, "");
+    let joined = Joined::compared(&merged, equal, watch);
+    Ok((merged.into_scan(), joined))
+}
+
+impl Joined {
+    /// Returns what the headers alone tell.
+    pub fn of_headers(merged: &Merged) -> Self {
+        Self { files: merged.files().to_vec(), equal: None }
+    }
+
+    fn compared(merged: &Merged, equal: EqualRows, watch: &dyn Watch) -> Self {
+        if equal.rows > 0 {
+            let (name, rows) = (merged.scan().name(), equal_rows(equal));
+            let what = "rows are equal to a row of an earlier file; they stay";
+            watch.note(&format!("{name}: {rows} {what}"));
+        }
+        Self { equal: Some(equal), ..Self::of_headers(merged) }
+    }
+}
+
+/// Their number, as an estimate if it is one.
+pub fn equal_rows(equal: EqualRows) -> String {
+    format!("{}{}", if equal.about { "about " } else { "" }, count(equal.rows))
+}

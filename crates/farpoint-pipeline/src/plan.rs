@@ -1,0 +1,274 @@
+//! How a request is carried out on a cloud: in memory, or through the disk. What can be refused is refused here, before a
+//! point is read.
+
+use crate::disk::{self, Error};
+use crate::in_memory::InMemory;
+use crate::merged::{Joined, in_parts, open_merged};
+use crate::notes::Watch;
+use crate::text::{bytes, name};
+use crate::through_disk::ThroughDisk;
+use crate::{Choice, Files, Finished, Method, Request};
+use farpoint::Algorithm;
+use farpoint_io::{Merged, Scan, memory};
+use std::fs;
+use std::path::Path;
+
+/// Share of the free memory that is taken where nobody says how much.
+const FREE: f64 = 0.75;
+/// A file smaller than this share of the free memory fits, however well it is compressed.
+const SMALL: u64 = 200;
+
+/// How a cloud is sampled.
+#[derive(Debug)]
+pub enum Plan<'a> {
+    /// It is read whole.
+    InMemory(InMemory<'a>),
+    /// It is read in parts, and its points go through files.
+    ThroughDisk(ThroughDisk<'a>),
+}
+
+impl Plan<'_> {
+    /// Samples, and writes the outputs.
+    ///
+    /// # Errors
+    /// If the input can't be read, not be sampled as asked, or an output not be written.
+    pub fn run(self, watch: &dyn Watch) -> Result<Finished, Error> {
+        match self {
+            Self::InMemory(plan) => plan.sample(watch)?.write(watch),
+            Self::ThroughDisk(plan) => plan.run(watch),
+        }
+    }
+}
+
+impl Request {
+    /// Plans the work: through the disk if a spool is given, or if the cloud takes more memory than is allowed or free.
+    ///
+    /// # Errors
+    /// If an input can't be opened, or if what is asked for can't be had of it this way.
+    pub fn plan<'a>(&'a self, files: Files<'a>, watch: &dyn Watch) -> Result<Plan<'a>, Error> {
+        let limit = self.limit()?;
+        if files.merge {
+            return self.plan_merged(files, limit, watch);
+        }
+        let path = &files.inputs[0];
+        let large = match limit {
+            _ if !self.is_exact() => None,
+            _ if path == Path::new("-") => {
+                let what = "--spool is for files, and the input is a pipe; save it first";
+                refuse(self.limits.spool.is_some(), what)?;
+                None
+            }
+            Some(memory) => self.beyond(path, memory)?.map(|scan| (scan, memory)),
+            None => self.too_large(&files, watch)?,
+        };
+        match large {
+            Some((scan, memory)) => {
+                if let Some(listed) = &self.listed {
+                    let what = "is for clouds that fit in memory; leave it out";
+                    refuse(true, &format!("{} {what}", listed.option()))?;
+                }
+                self.through(scan, memory, None, files).map(Plan::ThroughDisk)
+            }
+            None => Ok(Plan::InMemory(self.whole(None, files))),
+        }
+    }
+
+    fn plan_merged<'a>(
+        &'a self,
+        files: Files<'a>,
+        limit: Option<u64>,
+        watch: &dyn Watch,
+    ) -> Result<Plan<'a>, Error> {
+        let merged = open_merged(files.inputs, &self.reading, limit, watch)?;
+        let merged = merged.filtered(self.filter.clone())?;
+        let needed = self.memory_of(merged.scan());
+        let memory = match limit {
+            Some(memory) => (self.limits.spool.is_some() || needed > memory).then_some(memory),
+            None => self.lacking(&files, merged.scan().name(), needed, watch),
+        };
+        let Some(memory) = memory else {
+            return Ok(Plan::InMemory(self.whole(Some(merged), files)));
+        };
+        let (scan, joined) = in_parts(merged, memory, watch)?;
+        self.through(scan, memory, Some(joined), files).map(Plan::ThroughDisk)
+    }
+
+    /// Plans the work in memory, however large the cloud is.
+    ///
+    /// # Errors
+    /// If several files can't be one cloud.
+    pub fn in_memory<'a>(
+        &'a self,
+        files: Files<'a>,
+        watch: &dyn Watch,
+    ) -> Result<InMemory<'a>, Error> {
+        let open = || open_merged(files.inputs, &self.reading, None, watch);
+        Ok(self.whole(files.merge.then(open).transpose()?, files))
+    }
+
+    /// Plans the work on one file through the disk, whatever its size, with so many bytes of memory.
+    ///
+    /// # Errors
+    /// As [`disk::open`], and if an option is for clouds in memory.
+    pub fn through_disk<'a>(
+        &'a self,
+        files: Files<'a>,
+        memory: u64,
+    ) -> Result<ThroughDisk<'a>, Error> {
+        let path = &files.inputs[0];
+        let scan = disk::open(path, &self.reading, memory)?.filtered(self.filter.clone())?;
+        self.through(scan, memory, None, files)
+    }
+
+    fn whole<'a>(&'a self, merged: Option<Merged>, files: Files<'a>) -> InMemory<'a> {
+        InMemory { request: self, files, merged }
+    }
+
+    fn through<'a>(
+        &'a self,
+        scan: Scan,
+        memory: u64,
+        joined: Option<Joined>,
+        files: Files<'a>,
+    ) -> Result<ThroughDisk<'a>, Error> {
+        self.fits_the_disk(&files, scan.name())?;
+        Ok(ThroughDisk { request: self, files, scan, memory, joined })
+    }
+
+    fn is_exact(&self) -> bool {
+        matches!(self.method, Method::Exact(_))
+    }
+
+    /// The memory that is set by options.
+    fn limit(&self) -> Result<Option<u64>, Error> {
+        let limits = &self.limits;
+        if !self.is_exact() {
+            let given = limits.memory.is_some() || limits.spool.is_some();
+            refuse(given, "--memory and --spool are for exact algorithms; leave them out")?;
+            return Ok(None);
+        }
+        refuse(
+            limits.spool.is_none() && limits.resume,
+            "--resume goes on with a run whose files are kept; give their folder by --spool",
+        )?;
+        if limits.memory.is_some() || limits.spool.is_none() {
+            return Ok(limits.memory);
+        }
+        let unknown = || "this system does not tell what is free; give --memory".to_owned();
+        Ok(Some(share(memory::available().ok_or_else(unknown)?)))
+    }
+
+    /// The file, if it takes more memory than is allowed, or if a spool is given.
+    fn beyond(&self, path: &Path, memory: u64) -> Result<Option<Scan>, Error> {
+        let free = self.limits.spool.is_none();
+        let scan = match disk::open(path, &self.reading, memory) {
+            Err(error @ Error::Memory { .. }) => {
+                let whole = self.memory_of_header(path);
+                if free && whole.is_some_and(|whole| whole <= memory) {
+                    return Ok(None);
+                }
+                return Err(self.least(whole, error));
+            }
+            found => found?.filtered(self.filter.clone())?,
+        };
+        Ok((!free || self.memory_of(&scan) > memory).then_some(scan))
+    }
+
+    /// The file and the memory for it, if it does not fit in what is free.
+    fn too_large(
+        &self,
+        files: &Files<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Option<(Scan, u64)>, Error> {
+        let path = &files.inputs[0];
+        let (Some(free), Ok(about)) = (memory::available(), fs::metadata(path)) else {
+            return Ok(None);
+        };
+        if !about.is_file() || about.len() < free / SMALL || self.asks_for_more(files).is_some() {
+            return Ok(None);
+        }
+        // What can't be read in parts is left to those who read it whole, and say what is missing.
+        let scan = match Scan::open(path, &self.reading, Some(0)) {
+            // Text is worth a pass over it only where it does not fit.
+            Err(farpoint_io::Error::NotInParts { needed, .. }) if needed > free => {
+                Scan::open(path, &self.reading, Some(free))
+            }
+            found => found,
+        };
+        let scan = match scan {
+            Err(farpoint_io::Error::NotInParts { .. }) => return Ok(None),
+            found => found?.filtered(self.filter.clone())?,
+        };
+        let memory = self.lacking(files, &name(path), self.memory_of(&scan), watch);
+        Ok(memory.map(|memory| (scan, memory)))
+    }
+
+    /// The memory for a run through the disk, if less than `needed` is free; says so.
+    fn lacking(
+        &self,
+        files: &Files<'_>,
+        name: &str,
+        needed: u64,
+        watch: &dyn Watch,
+    ) -> Option<u64> {
+        let free = memory::available().filter(|free| self.is_exact() && needed > *free)?;
+        if self.asks_for_more(files).is_some() {
+            return None;
+        }
+        let memory = share(free);
+        let [most, left, taken] = [needed, free, memory].map(bytes);
+        let what = format!(
+            "{name}: would take about {most} of memory, {left} are free; sampled through the disk with {taken} \
+             (--memory and --spool set how much and where)"
+        );
+        watch.note(&what);
+        Some(memory)
+    }
+
+    /// An option that sampling through the disk does not have, and what it is about.
+    fn asks_for_more(&self, files: &Files<'_>) -> Option<[&'static str; 2]> {
+        let algorithm = matches!(self.method, Method::Exact(Algorithm::Auto));
+        let options = [
+            (!algorithm, ["--algorithm", "an algorithm"]),
+            (self.place.device == Choice::Cuda, ["--device cuda", "a GPU"]),
+            (self.place.gpu.is_some(), ["--gpu", "a GPU"]),
+            (self.place.level.is_some(), ["--simd", "an instruction set"]),
+            (self.statistics, ["--stats", "counting"]),
+            (files.output.is_some_and(|path| self.is_copc(path)), ["COPC", "COPC"]),
+        ];
+        options.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+    }
+
+    fn fits_the_disk(&self, files: &Files<'_>, name: &str) -> Result<(), Error> {
+        let Some([option, what]) = self.asks_for_more(files) else { return Ok(()) };
+        Err(Error::Refused(match self.command {
+            true => format!(
+                "{name}: {option} is for clouds in memory; leave it out, or allow more --memory"
+            ),
+            false => {
+                format!("{name}: {what} is for clouds in memory; leave it out, or leave memory out")
+            }
+        }))
+    }
+
+    /// The error, with the memory that suffices where sampling in memory takes less than through the disk.
+    pub(crate) fn least(&self, whole: Option<u64>, error: Error) -> Error {
+        match (error, whole) {
+            (Error::Memory { name, needed, allowed, .. }, Some(whole))
+                if self.command && self.limits.spool.is_none() && whole < needed =>
+            {
+                Error::Memory { name, what: "sampling", needed: whole, allowed, fix: "allow more" }
+            }
+            (error, _) => error,
+        }
+    }
+}
+
+fn refuse(wrong: bool, what: &str) -> Result<(), Error> {
+    if wrong { Err(Error::Refused(what.to_owned())) } else { Ok(()) }
+}
+
+/// What is taken of free memory.
+fn share(free: u64) -> u64 {
+    (free as f64 * FREE) as u64
+}

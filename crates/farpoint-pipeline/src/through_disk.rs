@@ -1,0 +1,111 @@
+//! A cloud that is larger than memory: what is told of its way through the disk.
+
+use crate::cloud::choose::{tell_filtered, tell_narrowed, tell_rows};
+use crate::disk::{self, Error, Event, Outputs};
+use crate::merged::Joined;
+use crate::notes::{Stage, Watch};
+use crate::text::count;
+use crate::{Files, Finished, Outcome, Request, Tiles};
+use farpoint::backend::granted_here;
+use farpoint_io::Scan;
+use rayon::ThreadPoolBuilder;
+use std::path::Path;
+
+/// A request for a cloud that goes through the disk.
+#[derive(Debug)]
+pub struct ThroughDisk<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) files: Files<'a>,
+    pub(crate) scan: Scan,
+    /// Bytes that may be taken.
+    pub(crate) memory: u64,
+    pub(crate) joined: Option<Joined>,
+}
+
+impl ThroughDisk<'_> {
+    /// Samples, and writes the outputs.
+    ///
+    /// # Errors
+    /// As [`disk::sample`].
+    pub fn run(self, watch: &dyn Watch) -> Result<Finished, Error> {
+        let Self { request, files, scan, memory, joined } = self;
+        let name = scan.name();
+        watch.warnings(name, scan.warnings());
+        let unit = request.unit(scan.head(), name, watch)?;
+        let (job, options) = (request.disk_job(unit, memory), request.writing(unit));
+        let points = files.output.map(|path| (path, &options));
+        let outputs = Outputs { points, indices: files.indices };
+        watch.stage(Stage::Sampling, name);
+        let _pool = request.place.threads.and_then(|n| granted_here(n, ThreadPoolBuilder::new));
+        let sampled =
+            disk::sample(&scan, &job, &outputs, &mut |event| told(request, &scan, event, watch));
+        watch.stage(Stage::Between, "");
+        let least = |error| request.least(Some(request.memory_of(&scan)), error);
+        let sampled = sampled.map_err(least)?;
+        let to = files.output.unwrap_or(Path::new(name)).display().to_string();
+        watch.warnings(&to, &sampled.warnings);
+        let [read, sampling, write] = sampled.seconds;
+        let (tiles, bands, spooled) = (sampled.tiles, sampled.bands, sampled.spooled);
+        Ok(Finished {
+            name: name.to_owned(),
+            points: sampled.points,
+            samples: sampled.samples,
+            read,
+            write: Some(write),
+            joined,
+            disk: Some(Tiles { memory, tiles, bands, spooled }),
+            outcome: Outcome {
+                algorithm: "tiles".into(),
+                exact: true,
+                covering_radius: sampled.covering_radius,
+                dropped: sampled.dropped as usize,
+                seconds: sampling,
+                ..Outcome::of_rows(Vec::new())
+            },
+        })
+    }
+}
+
+/// Passes on what happens; returns whether to go on.
+fn told(request: &Request, scan: &Scan, event: Event, watch: &dyn Watch) -> bool {
+    let name = scan.name();
+    match event {
+        Event::Surveyed { rows: all, bad, zeros, corner } => {
+            let [all, mut bad, zeros] = [all, bad, zeros].map(|n| n as usize);
+            if !scan.filter().is_empty() {
+                tell_filtered(name, [all, all - bad], watch);
+                bad = 0;
+            }
+            tell_rows(name, request.rows.drop_zeros, [all, bad, zeros], watch);
+            if let (true, Some(folder)) = (request.limits.resume, &request.limits.spool) {
+                let what = "holds no run to go on with; this one begins anew";
+                watch.note(&format!("{}: {what}", folder.display()));
+            }
+            if let Some(corner) = corner {
+                tell_narrowed(name, corner, watch);
+            }
+        }
+        Event::Spooled { tiles, resumed } => {
+            let done = if resumed { "the interrupted run's" } else { "made" };
+            watch.did(&format!("spool of {} tiles", count(tiles)), done);
+        }
+        Event::Band { samples, wanted, .. } => {
+            return watch.step(samples.min(wanted) as usize, wanted as usize);
+        }
+        _ => {}
+    }
+    watch.goes_on()
+}
+
+impl Request {
+    /// Returns its job through the disk, for a file whose unit is so many meters.
+    fn disk_job(&self, unit: f64, memory: u64) -> disk::Job {
+        disk::Job::new(self.wanted.amount(unit), memory)
+            .start(self.start.clone())
+            .drop_zeros(self.rows.drop_zeros)
+            .single(self.rows.single)
+            .sorted(self.sorted)
+            .spool(self.limits.spool.clone())
+            .resume(self.limits.resume)
+    }
+}
