@@ -10,8 +10,7 @@ use crate::{error, watch};
 use farpoint::approximate::{Centroids, Estimator, Keep, Method, Order};
 use farpoint::backend::memory;
 use farpoint::{
-    Amount, ApproximateSampler, BadRows, Cpu, Error, Observer, On, ParseError, Points, Scalar,
-    Start,
+    Amount, ApproximateSampler, BadRows, Cpu, Error, On, ParseError, Points, Scalar, Start,
 };
 use numpy::ndarray::Array2;
 use numpy::{
@@ -61,7 +60,7 @@ fn sample_approximate<'py>(
     request: Request<'py>,
 ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
     let found = in_precision!(points, |array| {
-        request.each(array, |job, cloud, told| Ok(job.sample_with(cloud, told)?.indices))
+        request.each(array, |job, cloud| Ok(job.sample(cloud)?.indices))
     })?;
     let rows = |rows: Vec<usize>| {
         let rows = rows.into_iter().map(|row| row as i64);
@@ -87,7 +86,7 @@ impl<'py> Request<'py> {
         &self,
         array: &Bound<'py, PyArrayDyn<T>>,
     ) -> PyResult<Vec<Made<'py>>> {
-        let found = self.each(array, |job, cloud, told| job.centroids_with(cloud, told))?;
+        let found = self.each(array, |job, cloud| job.centroids(cloud))?;
         let answer = |made: Centroids<T>| {
             let shape = (made.counts.len(), made.dims);
             let counts = made.counts.into_iter().map(i64::from);
@@ -103,8 +102,7 @@ impl<'py> Request<'py> {
     fn each<'a, T: Scalar + Element, R: Send>(
         &self,
         array: &'a Bound<'_, PyArrayDyn<T>>,
-        one: impl Fn(On<'_, ApproximateSampler, Cpu>, &View<'_, T>, Observer<'_>) -> Result<R, Error>
-        + Sync,
+        one: impl Fn(On<'_, ApproximateSampler, Cpu>, &View<'_, T>) -> Result<R, Error> + Sync,
     ) -> PyResult<Vec<R>> {
         let about = about(array.as_untyped());
         let (views, batch) = cut(array, self.lengths.as_deref())?;
@@ -115,7 +113,7 @@ impl<'py> Request<'py> {
         let cpu = watch::cpu(threads);
         let found = match &jobs[..] {
             [(job, view)] if !batch => watch::run(py, view.len() >= LONG, callback, |observer| {
-                watch::always(observer, |told| one(job.on(&cpu), view, told))
+                watch::always(observer, |told| one(job.on(&cpu).observe(told), view))
             })?
             .map(|found| vec![found]),
             jobs => {
@@ -124,7 +122,7 @@ impl<'py> Request<'py> {
                 watch::several(py, long, |stop| {
                     side_by_side(threads, &sizes, stop, |cloud, threads| {
                         let ((job, view), cpu) = (&jobs[cloud], cpu.threads(threads));
-                        one(job.on(&cpu), view, &mut |_| stop.answer())
+                        one(job.on(&cpu).observe(&mut |_| stop.answer()), view)
                     })
                 })?
             }

@@ -31,21 +31,21 @@ struct File {
     /// warnings.
     words: Option<(String, Vec<String>)>,
     /// What reading its rows again takes.
-    source: Source,
+    reading: TextReading,
 }
 
 /// How a text was read.
 #[derive(Clone, Default)]
-struct Source {
+struct TextReading {
     /// The extension of the file's name, which tells a PTS file.
     extension: Option<String>,
     xyz: Option<[String; 3]>,
 }
 
-impl Source {
-    fn of(name: &Path, xyz: Option<[String; 3]>) -> Source {
+impl TextReading {
+    fn of(name: &Path, xyz: Option<[String; 3]>) -> TextReading {
         let extension = name.extension().and_then(|e| e.to_str()).map(str::to_owned);
-        Source { extension, xyz }
+        TextReading { extension, xyz }
     }
 
     /// The extension under which a text is read as it was.
@@ -90,10 +90,10 @@ fn read(
     columns: Option<usize>,
     xyz: Option<[String; 3]>,
 ) -> PyResult<File> {
-    let source = Source::of(&path, xyz.clone());
+    let reading = TextReading::of(&path, xyz.clone());
     let options = options(format, columns, xyz)?;
     let cloud = without_gil(py, || farpoint_io::read(&path, &options)).map_err(failed)?;
-    File::read(cloud, source)
+    File::read(cloud, reading)
 }
 
 /// As `read`, from the bytes of a file of this name.
@@ -106,11 +106,11 @@ fn read_bytes(
     columns: Option<usize>,
     xyz: Option<[String; 3]>,
 ) -> PyResult<File> {
-    let source = Source::of(name.as_ref(), xyz.clone());
+    let reading = TextReading::of(name.as_ref(), xyz.clone());
     let options = options(format, columns, xyz)?;
     let cloud =
         without_gil(py, || farpoint_io::read_bytes(bytes, name, &options)).map_err(failed)?;
-    File::read(cloud, source)
+    File::read(cloud, reading)
 }
 
 /// The file whose `dump` gave these.
@@ -125,11 +125,11 @@ fn restore(
     xyz: Option<[String; 3]>,
 ) -> PyResult<File> {
     let name = format!("pickle.{format}");
-    let source = Source::of(name.as_ref(), xyz.clone());
+    let reading = TextReading::of(name.as_ref(), xyz.clone());
     let options = options(Some(format), columns, xyz)?;
     let cloud =
         without_gil(py, || farpoint_io::read_bytes(bytes, &name, &options)).map_err(failed)?;
-    Ok(File { cloud, words: Some((description, warnings)), source })
+    Ok(File { cloud, words: Some((description, warnings)), reading })
 }
 
 /// A cloud of an array `(n, 3)`.
@@ -216,7 +216,7 @@ impl File {
         }
         let mut cloud = self.cloud.clone();
         cloud.add_column(name, column);
-        Ok(File { cloud, words: self.words.clone(), source: self.source.clone() })
+        Ok(File { cloud, words: self.words.clone(), reading: self.reading.clone() })
     }
 
     /// Writes rows to a file; returns warnings.
@@ -253,7 +253,7 @@ impl File {
         let added = self.cloud.added_columns(&rows);
         let added = added.into_iter().map(|(name, column)| (name, numbers(py, column))).collect();
         let (extension, xyz) = match format {
-            Format::Text => (self.source.text(), self.source.xyz.clone()),
+            Format::Text => (self.reading.text(), self.reading.xyz.clone()),
             other => (other.extensions()[0], None),
         };
         // Raw rows do not tell how wide they are.
@@ -285,17 +285,17 @@ type Added<'py> = (String, Bound<'py, PyAny>);
 
 impl File {
     fn of(cloud: Cloud) -> Self {
-        Self { cloud, words: None, source: Source::default() }
+        Self { cloud, words: None, reading: TextReading::default() }
     }
 
     /// A cloud from a file, for whose format the options make sense.
-    fn read(cloud: Cloud, source: Source) -> PyResult<Self> {
+    fn read(cloud: Cloud, reading: TextReading) -> PyResult<Self> {
         let format = cloud.format().filter(|f| !matches!(f, Format::Text | Format::Raw));
-        match (format, &source.xyz) {
+        match (format, &reading.xyz) {
             (Some(format), Some(_)) => Err(PyValueError::new_err(format!(
                 "xyz is given, but {format} says itself what x, y and z are; leave it out"
             ))),
-            _ => Ok(Self { cloud, words: None, source }),
+            _ => Ok(Self { cloud, words: None, reading }),
         }
     }
 
@@ -320,7 +320,7 @@ impl File {
         if let Some(own) = own {
             let (bytes, warnings) = write(own)?;
             // Lines that are written anew have x, y and z elsewhere.
-            if self.source.xyz.is_none() || warnings.is_empty() {
+            if self.reading.xyz.is_none() || warnings.is_empty() {
                 return Ok((bytes, own));
             }
         }

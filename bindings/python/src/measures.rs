@@ -50,7 +50,7 @@ fn judged<T: Scalar + Element>(
     let cpu = watch::cpu(threads);
     let found = match &jobs[..] {
         [(view, rows)] if !batch => {
-            let judge = |told: Observer<'_>| Measure::on(cpu).quality_with(view, rows, told);
+            let judge = |told: Observer<'_>| Measure.on(&cpu).observe(told).quality(view, rows);
             watch::run(py, long, callback, |observer| watch::always(observer, judge))?
                 .map(|found| vec![found])
         }
@@ -59,8 +59,8 @@ fn judged<T: Scalar + Element>(
             watch::several(py, long, |stop| {
                 side_by_side(threads, &sizes, stop, |cloud, threads| {
                     let (view, rows) = &jobs[cloud];
-                    let measure = Measure::on(cpu.threads(threads));
-                    measure.quality_with(view, rows, &mut |_| stop.answer())
+                    let cpu = cpu.threads(threads);
+                    Measure.on(&cpu).observe(&mut |_| stop.answer()).quality(view, rows)
                 })
             })?
         }

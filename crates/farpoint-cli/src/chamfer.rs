@@ -184,7 +184,7 @@ fn on_cpu<T: Scalar>(
 ) -> Result<Found<T>, farpoint::Error> {
     let job = Matcher::new().bad_rows(BadRows::Skip);
     let start = Instant::now();
-    let chamfer = job.on(cpu).chamfer_with(a, b, &mut |step| progress.step(step))?;
+    let chamfer = job.on(cpu).observe(&mut |step| progress.step(step)).chamfer(a, b)?;
     Ok((chamfer, RanOn::Cpu { threads, level: None }, start.elapsed().as_secs_f64()))
 }
 
@@ -196,7 +196,7 @@ fn on_gpu<T: CudaScalar>(
 ) -> Result<Found<T>, farpoint_cuda::Error> {
     let job = Matcher::new().bad_rows(BadRows::Skip);
     let start = Instant::now();
-    let chamfer = job.on(gpu).chamfer_with(a, b, &mut |step| progress.step(step))?;
+    let chamfer = job.on(gpu).observe(&mut |step| progress.step(step)).chamfer(a, b)?;
     let name = gpu.properties().name.clone();
     Ok((chamfer, RanOn::Gpu { name }, start.elapsed().as_secs_f64()))
 }

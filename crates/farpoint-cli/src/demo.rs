@@ -10,7 +10,7 @@ use crate::{args, check, output, report};
 use anyhow::{Result, ensure};
 use farpoint::approximate::{ApproximateSampler, Method};
 use farpoint::measure::{Spacing, covering_radius, spacing};
-use farpoint::{Amount, RanOn, Sampler};
+use farpoint::{Amount, Cpu, RanOn, Sampler};
 use farpoint_io::{Cloud, Coordinates};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -80,7 +80,10 @@ struct Judged {
 fn farthest(points: &[[f32; 3]], ratio: f64) -> Result<Sample> {
     let progress = Progress::start("sampling", "the room");
     let start = Instant::now();
-    let sample = Sampler::ratio(ratio).sample_with(points, &mut |step| progress.step(step))?;
+    let sample = Sampler::ratio(ratio)
+        .on(&Cpu::new())
+        .observe(&mut |step| progress.step(step))
+        .sample(points)?;
     let seconds = start.elapsed().as_secs_f64();
     let place = match sample.ran_on {
         RanOn::Cpu { threads: 1, .. } => "1 thread".to_owned(),

@@ -12,7 +12,7 @@ use crate::progress::{Progress, Shown};
 use crate::{args, bag, check, report};
 use anyhow::Result;
 use description::Description;
-use facts::{Attributes, Rows};
+use facts::{Attributes, CoordinateFacts};
 use farpoint_io::{Cloud, Summary};
 use farpoint_pipeline::{Joined, expand, names_several, open_merged, read_merged};
 use serde_json::json;
@@ -117,7 +117,7 @@ fn read(path: &Path, args: &args::Info, summary: Option<Summary>) -> Result<Desc
 /// What is in a cloud that was read.
 fn of_cloud(name: String, cloud: &Cloud, args: &args::Info) -> Description {
     let points = Points::of(cloud);
-    let rows = Rows::of(&points, args.points);
+    let rows = CoordinateFacts::of(&points, args.points);
     let attributes = if args.points { Attributes::of(cloud) } else { Attributes::default() };
     let precision = if matches!(points, Points::F32(_)) { "f32" } else { "f64" };
     Description {

@@ -38,7 +38,7 @@
 //!   values.
 //!
 //! # Progress
-//! An observer ([`farpoint::On::sample_with`]) is called before each launch and when its kernels are
+//! An observer ([`farpoint::On::observe`]) is called before each launch and when its kernels are
 //! done; in between only by [`farpoint::Algorithm::Radius`], every few hundred samples. It can cancel
 //! the run at each of these calls.
 //!

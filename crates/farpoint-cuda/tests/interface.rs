@@ -200,7 +200,7 @@ fn runs_report_progress_and_can_be_canceled() {
             assert_eq!(progress.wanted, 5_000);
             ControlFlow::Continue(())
         };
-        let watched = job.on(&device).sample_with(&cloud, &mut observer).unwrap();
+        let watched = job.on(&device).observe(&mut observer).sample(&cloud).unwrap();
         same(&watched, &job.on(&device).sample(&cloud).unwrap(), algorithm.name());
         assert_eq!((seen[0], seen[seen.len() - 1]), (0, 5_000), "{algorithm}");
         assert!(seen.is_sorted() && (algorithm.name() != "radius" || seen.len() > 10), "{seen:?}");
@@ -210,7 +210,7 @@ fn runs_report_progress_and_can_be_canceled() {
                 left -= 1;
                 if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             };
-            let error = job.on(&device).sample_with(&cloud, &mut observer).unwrap_err();
+            let error = job.on(&device).observe(&mut observer).sample(&cloud).unwrap_err();
             let canceled = matches!(error, Error::Sampling(farpoint::Error::Cancelled(_)));
             assert!(canceled, "{algorithm}: {error}");
         }

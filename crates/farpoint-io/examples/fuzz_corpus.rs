@@ -64,7 +64,7 @@ fn recordings(folder: &Path) -> Result<(), Failure> {
     }
     for (i, file) in bags::files().iter().enumerate() {
         for encoding in ["cdr", "ros1"] {
-            let layout = bags::Layout { encoding, ..bags::OUSTER };
+            let layout = bags::MessageLayout { encoding, ..bags::OUSTER };
             let clouds: Vec<_> = (0..2).map(|k| bags::cloud(&layout, 8, k)).collect();
             let name = format!("{i}_{encoding}.mcap");
             save(folder, "mcap", &name, &bags::drive(file, encoding, &clouds))?;

@@ -5,7 +5,7 @@
 //! `classification`, `gps_time`, ...), and `nx`, `ny`, `nz` for normals.
 
 use crate::Format;
-use crate::cloud::column::{Attribute, Column, Scalar};
+use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::{Cloud, distinct};
 
 /// What the attributes are going to be.
@@ -132,14 +132,14 @@ fn suit(attribute: &mut Attribute, target: Target) {
     let single = normal.is_some() || matches!(attribute.name.as_str(), "intensity" | "curvature");
     let kind = attribute.column.kind();
     let largest = f64::from(1u32 << 24);
-    let fits = kind.fits_in(Scalar::F32)
-        || kind == Scalar::F64
+    let fits = kind.fits_in(NumberType::F32)
+        || kind == NumberType::F64
         || attribute.column.whole_within(-largest, largest);
     if single && fits {
-        attribute.column = attribute.column.cast(Scalar::F32);
+        attribute.column = attribute.column.cast(NumberType::F32);
     }
     if attribute.name == "label" && attribute.column.whole_within(0.0, f64::from(u32::MAX)) {
-        attribute.column = attribute.column.cast(Scalar::U32);
+        attribute.column = attribute.column.cast(NumberType::U32);
     }
 }
 
@@ -183,7 +183,7 @@ enum Depth {
 impl Depth {
     /// Of three attributes of a cloud, all its rows looked at; `None` if they can't be colors.
     fn of(cloud: &Cloud, channels: [&Attribute; 3]) -> Option<Depth> {
-        if channels.iter().all(|a| a.column.kind() == Scalar::U8) {
+        if channels.iter().all(|a| a.column.kind() == NumberType::U8) {
             return Some(Depth::Byte);
         }
         let any = |test: &(dyn Fn(f64) -> bool + Sync)| {
@@ -191,7 +191,7 @@ impl Depth {
         };
         if any(&|v| v > 255.0) {
             // Of such a type there is no other, so that rows that were not read stay so.
-            if channels.iter().all(|a| a.column.kind() == Scalar::U16) {
+            if channels.iter().all(|a| a.column.kind() == NumberType::U16) {
                 return Some(Depth::Word);
             }
             return (!any(&|v| !(0.0..=65535.0).contains(&v) && !v.is_nan()))
@@ -200,7 +200,7 @@ impl Depth {
         if any(&|v| v < 0.0) {
             return None;
         }
-        let float = |a: &&Attribute| matches!(a.column.kind(), Scalar::F32 | Scalar::F64);
+        let float = |a: &&Attribute| matches!(a.column.kind(), NumberType::F32 | NumberType::F64);
         // Text has no types, so that only a fraction shows the range 0 to 1.
         let floats = match cloud.has_lines() {
             true => any(&|v| v.fract() != 0.0),

@@ -27,7 +27,7 @@ mod format;
 mod formats;
 mod options;
 
-pub use cloud::column::{Column, Scalar};
+pub use cloud::column::{Column, NumberType};
 pub use cloud::coordinates::Coordinates;
 pub use cloud::crs::Crs;
 pub use cloud::summary::{Octree, Summary};

@@ -2,7 +2,7 @@
 
 use crate::disk::PROCESS;
 use crate::{Chosen, Job, Points, Request};
-use farpoint_io::{Format, ReadOptions, Scalar, Scan, summary};
+use farpoint_io::{Format, NumberType, ReadOptions, Scan, summary};
 use std::fs;
 use std::path::Path;
 
@@ -41,7 +41,7 @@ impl Request {
     /// The same of a file that can't be read in parts, by its header; `None` where that does not say enough.
     pub(crate) fn memory_of_header(&self, path: &Path) -> Option<u64> {
         let about = summary(path, &self.reading).ok()??;
-        let single = about.fields.first().is_some_and(|field| field.kind == Scalar::F32);
+        let single = about.fields.first().is_some_and(|field| field.kind == NumberType::F32);
         let number = if single { 4 } else { 8 };
         let length = fs::metadata(path).ok()?.len();
         Some(self.estimate(about.points, mean(length, about.points, number), number))

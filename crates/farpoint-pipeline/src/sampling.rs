@@ -121,7 +121,7 @@ fn exact<T: Scalar, P: farpoint::Points<T> + ?Sized, D: Device<T>>(
     observer: Observer<'_>,
 ) -> Result<Outcome, D::Error> {
     let start = Instant::now();
-    let sample = job.on(device).sample_with(points, &mut |step| observer(step))?;
+    let sample = job.on(device).observe(&mut |step| observer(step)).sample(points)?;
     Ok(Outcome::exact(sample, gpu, start.elapsed().as_secs_f64()))
 }
 
@@ -133,7 +133,7 @@ fn approximate<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     observer: Observer<'_>,
 ) -> Result<Outcome, farpoint::Error> {
     let start = Instant::now();
-    let sample = job.on(&place.as_cpu()).sample_with(points, &mut |step| observer(step))?;
+    let sample = job.on(&place.as_cpu()).observe(&mut |step| observer(step)).sample(points)?;
     let seconds = start.elapsed().as_secs_f64();
     let chosen: Vec<[T; 3]> = sample.indices.iter().map(|&row| all[row]).collect();
     Ok(Outcome {
@@ -158,7 +158,7 @@ fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     observer: Observer<'_>,
 ) -> Result<Outcome, farpoint::Error> {
     let start = Instant::now();
-    let made = job.on(&place.as_cpu()).centroids_with(points, &mut |step| observer(step))?;
+    let made = job.on(&place.as_cpu()).observe(&mut |step| observer(step)).centroids(points)?;
     let seconds = start.elapsed().as_secs_f64();
     let rows: &[[T; 3]] = made.coordinates.as_chunks().0;
     Ok(Outcome {

@@ -13,7 +13,7 @@ use band::BandState;
 use farpoint::backend::caught;
 use farpoint::{Level, Scalar};
 use log::Log;
-use points::Points;
+use points::TilePoints;
 
 /// How a tile uses its machine. None of it changes a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub struct Tile<T: Scalar, S> {
     id: TileId,
     /// Boxes of all tiles.
     tiles: Vec<Corners<T>>,
-    points: Points<T>,
+    points: TilePoints<T>,
     log: Log,
     band: Option<BandState<T>>,
     solver: Solver<T>,
@@ -92,7 +92,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             most: options.most.max(1),
             id: 0,
             tiles: Vec::new(),
-            points: Points::new(options, level),
+            points: TilePoints::new(options, level),
             log: Log::default(),
             band: None,
             solver: Solver::new(level),

@@ -21,20 +21,20 @@ fn main() {
         "cloud precision threads algorithm ms over-room | of one run with statistics: distances and boxes a point, bands, ms of stages"
     );
     for threads in threads {
-        let job = Job { part, threads, patience, only: &only };
-        job.lines("f32", clouds32(points));
-        job.lines("f64", clouds64(points));
+        let settings = Settings { part, threads, patience, only: &only };
+        settings.lines("f32", clouds32(points));
+        settings.lines("f64", clouds64(points));
     }
 }
 
-struct Job<'a> {
+struct Settings<'a> {
     part: f64,
     threads: usize,
     patience: f64,
     only: &'a [String],
 }
 
-impl Job<'_> {
+impl Settings<'_> {
     /// A line for each cloud; the first is what the others are compared with.
     fn lines<T: Scalar>(&self, precision: &str, clouds: Vec<(&str, Vec<[T; 3]>)>)
     where

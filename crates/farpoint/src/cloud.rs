@@ -6,9 +6,9 @@ use crate::threads::Team;
 use crate::{BadRows, Error, Points, Scalar, Subset};
 use std::mem::MaybeUninit;
 
-/// Coordinates by axis. There are at least three axes: missing ones are zero, which leaves
+/// A cloud by axes, as algorithms read it. There are at least three axes: missing ones are zero, which leaves
 /// every computed distance as it is (`x + 0.0 == x` for squares).
-pub(crate) struct Cloud<T> {
+pub(crate) struct WorkingCopy<T> {
     /// Points.
     pub(crate) len: usize,
     /// One array per axis, at least three, each padded with zeros to whole vectors.
@@ -35,7 +35,7 @@ const FEW: usize = 256;
 /// Arrays are padded to a multiple of this, so that kernels may read whole vectors.
 pub(crate) const PADDING: usize = 64;
 
-impl<T: Scalar> Cloud<T> {
+impl<T: Scalar> WorkingCopy<T> {
     /// As [`Self::by`], on so many threads.
     pub(crate) fn new(
         points: &dyn Points<T>,

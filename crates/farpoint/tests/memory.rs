@@ -82,7 +82,7 @@ fn calls() -> Vec<(String, Call)> {
     let sample: Vec<usize> = (0..POINTS).step_by(2).collect();
     add(
         "measure",
-        Box::new(move |cpu, cloud| measure::Measure::on(*cpu).quality(cloud, &sample).map(drop)),
+        Box::new(move |cpu, cloud| measure::Measure.on(cpu).quality(cloud, &sample).map(drop)),
     );
     let grads = [vec![1.0; POINTS], vec![1.0; POINTS / 2]];
     add(

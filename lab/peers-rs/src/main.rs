@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::error::Error;
 use std::time::Instant;
 
-type Points = Vec<[f32; 3]>;
+type Cloud = Vec<[f32; 3]>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -40,14 +40,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn read(path: &str) -> Result<Points, Box<dyn Error>> {
+fn read(path: &str) -> Result<Cloud, Box<dyn Error>> {
     let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("four bytes"));
     let rows = std::fs::read(path)?;
     let row = |row: &[u8]| std::array::from_fn(|axis| number(&row[4 * axis..4 * axis + 4]));
     Ok(rows.chunks_exact(12).map(row).collect())
 }
 
-fn kiddo(queries: &Points, targets: &Points, threads: usize) -> Vec<f32> {
+fn kiddo(queries: &Cloud, targets: &Cloud, threads: usize) -> Vec<f32> {
     let tree = ImmutableKdTree::new_from_slice(targets).expect("a tree");
     let nearest = |query: &[f32; 3]| {
         tree.query(query).nearest_one::<SquaredEuclidean<f32>>().execute().distance

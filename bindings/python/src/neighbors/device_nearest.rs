@@ -1,7 +1,7 @@
 //! Nearest points in batches of one shape in device memory, and gradients of their distances. What is the same in
 //! every step is passed once; a step passes nothing but addresses.
 
-use super::device_pairs::{Layout, Plan, Step, scratch};
+use super::device_pairs::{PairLayout, Plan, Step, scratch};
 use crate::device::given;
 use crate::tensors::{Address, stream_of};
 use farpoint_cuda::{CudaScalar, DeviceGradients, DevicePairs, Error, Stream};
@@ -34,7 +34,7 @@ impl CudaNearest {
         norm: u8,
         both: bool,
     ) -> PyResult<Self> {
-        let layout: Layout = (shape, strides);
+        let layout: PairLayout = (shape, strides);
         let plan = Plan::new(py, device, wide, layout, norm, both)?;
         let scratch = plan.sized(py, || bytes::<f32>(&plan), || bytes::<f64>(&plan));
         Ok(Self { plan, scratch })

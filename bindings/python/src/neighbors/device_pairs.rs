@@ -21,7 +21,7 @@ pub(super) struct Plan {
 }
 
 /// Pairs, rows of either side, coordinates; strides of a row and of an axis of either side.
-pub(super) type Layout = ([usize; 4], [[i64; 2]; 2]);
+pub(super) type PairLayout = ([usize; 4], [[i64; 2]; 2]);
 
 /// Clouds, lengths and scratch memory of a step; 0 for none.
 pub(super) struct Step {
@@ -42,7 +42,7 @@ impl Plan {
         py: Python<'_>,
         device: usize,
         wide: bool,
-        ([pairs, n, m, dims], strides): Layout,
+        ([pairs, n, m, dims], strides): PairLayout,
         norm: u8,
         both: bool,
     ) -> PyResult<Self> {

@@ -1,7 +1,7 @@
 //! One value for each pair of clouds in device memory, and its gradients. What is the same in every
 //! step of a training, shapes above all, is passed once; a step passes nothing but addresses.
 
-use super::device_pairs::{Layout, Plan, Step, scratch};
+use super::device_pairs::{PairLayout, Plan, Step, scratch};
 use super::value::reduction_of;
 use crate::device::given;
 use crate::tensors::{Address, stream_of};
@@ -42,7 +42,7 @@ impl CudaChamfer {
         reduction: &str,
         both: bool,
     ) -> PyResult<Self> {
-        let layout: Layout = (shape, strides);
+        let layout: PairLayout = (shape, strides);
         let reduction = reduction_of(reduction)?;
         let plan = Plan::new(py, device, wide, layout, norm, both)?;
         let mut new = Self { plan, plain, reduction, scratch: (0, 0) };

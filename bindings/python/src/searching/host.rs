@@ -1,7 +1,7 @@
 //! Several neighbors of the points of NumPy arrays.
 
 use super::Request;
-use super::side::{Cloud, Side, Source};
+use super::side::{Indexed, Side, SideInput};
 use crate::arrays::in_precision;
 use crate::batch::side_by_side;
 use crate::error::room;
@@ -21,7 +21,11 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The neighbors in `y` of each point of `x`: distances `(.., k)` as the norm gives them (2: squared),
 /// indices and counts. In places without a neighbor infinity and -1; rows of padding have 0 and -1.
 #[pyfunction]
-fn search<'py>(x: Source<'py>, y: Source<'py>, request: Request) -> PyResult<Bound<'py, PyTuple>> {
+fn search<'py>(
+    x: SideInput<'py>,
+    y: SideInput<'py>,
+    request: Request,
+) -> PyResult<Bound<'py, PyTuple>> {
     let (a, b) = (&x.points, &y.points);
     in_precision!(a, b, |a, b| {
         let sides = [x.side(a)?, y.side(b)?];
@@ -40,7 +44,7 @@ fn found<'py, T: Scalar + Element>(
     check(sides, k, request, about)?;
     job.check().map_err(|error| error::without_skipping(error, about))?;
     let found = each(py, request.threads, sides, |cpu, x, y, observer| {
-        job.on(cpu).search_with(x, y, observer)
+        job.on(cpu).observe(observer).search(x, y)
     })?;
     let found = found.map_err(|error| error::without_skipping(error, about))?;
     let [x, y] = sides;
@@ -81,7 +85,7 @@ fn each<T: Scalar, R: Send>(
     py: Python<'_>,
     threads: Option<usize>,
     [x, y]: &[Side<'_, T>; 2],
-    one: impl Fn(&Cpu, &Cloud<'_, T>, &Cloud<'_, T>, Observer<'_>) -> Result<R, Error> + Send + Sync,
+    one: impl Fn(&Cpu, &Indexed<'_, T>, &Indexed<'_, T>, Observer<'_>) -> Result<R, Error> + Send + Sync,
 ) -> PyResult<Result<Vec<Option<R>>, Error>> {
     let long = watch::is_long(x.sizes().zip(y.sizes()));
     let sizes: Vec<_> = x.sizes().zip(y.sizes()).map(|(x, y)| x.saturating_add(y)).collect();
@@ -140,7 +144,11 @@ fn wide<'py>(py: Python<'py>, values: Vec<u32>, shape: &[usize]) -> PyResult<Bou
 
 /// All neighbors within a ball: distances and indices one after another, and where those of each row begin.
 #[pyfunction]
-fn within<'py>(x: Source<'py>, y: Source<'py>, request: Request) -> PyResult<Bound<'py, PyTuple>> {
+fn within<'py>(
+    x: SideInput<'py>,
+    y: SideInput<'py>,
+    request: Request,
+) -> PyResult<Bound<'py, PyTuple>> {
     let (a, b) = (&x.points, &y.points);
     in_precision!(a, b, |a, b| {
         let sides = [x.side(a)?, y.side(b)?];
@@ -159,7 +167,7 @@ fn all_found<'py, T: Scalar + Element>(
     check(sides, 0, request, about)?;
     job.check_within().map_err(|error| error::without_skipping(error, about))?;
     let found = each(py, request.threads, sides, |cpu, x, y, observer| {
-        job.on(cpu).within_with(x, y, observer)
+        job.on(cpu).observe(observer).within(x, y)
     })?;
     let found = found.map_err(|error| error::without_skipping(error, about))?;
     let (distances, indices, offsets) =

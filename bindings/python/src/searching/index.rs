@@ -1,6 +1,6 @@
 //! Clouds whose trees are built once, for searches of NumPy arrays.
 
-use super::side::{Index, Source};
+use super::side::{Index, SideInput};
 use crate::arrays::in_precision;
 use crate::batch::side_by_side;
 use crate::{error, watch};
@@ -15,7 +15,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pymethods]
 impl Index {
     #[new]
-    fn new(y: Source<'_>, threads: Option<usize>) -> PyResult<Self> {
+    fn new(y: SideInput<'_>, threads: Option<usize>) -> PyResult<Self> {
         let points = &y.points;
         in_precision!(points, |array| Self::build(&y, array, threads))
     }
@@ -23,7 +23,7 @@ impl Index {
 
 impl Index {
     fn build<'py, T: Scalar + Element>(
-        y: &Source<'py>,
+        y: &SideInput<'py>,
         array: &Bound<'py, numpy::PyArrayDyn<T>>,
         threads: Option<usize>,
     ) -> PyResult<Self> {

@@ -12,7 +12,7 @@ use std::any::Any;
 /// An array `(n, d)` or `(b, n, d)`, the rows of each cloud that count, or where the clouds of an array `(n, d)`
 /// begin and end.
 #[derive(FromPyObject)]
-pub(super) struct Source<'py> {
+pub(super) struct SideInput<'py> {
     pub(super) points: Bound<'py, PyUntypedArray>,
     lengths: Option<Vec<usize>>,
     offsets: Option<Vec<i64>>,
@@ -41,12 +41,12 @@ impl Index {
 
 /// A cloud, and its tree if there is one already.
 #[derive(Clone, Copy)]
-pub(super) struct Cloud<'a, T: Scalar> {
+pub(super) struct Indexed<'a, T: Scalar> {
     points: View<'a, T>,
     tree: Option<&'a farpoint::Index<T>>,
 }
 
-impl<T: Scalar> Points<T> for Cloud<'_, T> {
+impl<T: Scalar> Points<T> for Indexed<'_, T> {
     fn len(&self) -> usize {
         self.points.len()
     }
@@ -64,7 +64,7 @@ impl<T: Scalar> Points<T> for Cloud<'_, T> {
 
 /// The clouds of one side.
 pub(super) struct Side<'a, T: Scalar> {
-    pub(super) clouds: Vec<Cloud<'a, T>>,
+    pub(super) clouds: Vec<Indexed<'a, T>>,
     /// The row of the whole that each cloud begins with, clouds side by side if they are padded.
     pub(super) firsts: Vec<usize>,
     /// Rows of the whole, padding among them.
@@ -75,7 +75,7 @@ pub(super) struct Side<'a, T: Scalar> {
     pub(super) ragged: bool,
 }
 
-impl<'py> Source<'py> {
+impl<'py> SideInput<'py> {
     pub(super) fn about(&self) -> String {
         about(&self.points)
     }
@@ -106,18 +106,18 @@ impl<'py> Source<'py> {
     }
 }
 
-impl Source<'_> {
+impl SideInput<'_> {
     /// The clouds with their trees.
-    fn indexed<'a, T: Scalar>(&'a self, clouds: Vec<View<'a, T>>) -> PyResult<Vec<Cloud<'a, T>>> {
+    fn indexed<'a, T: Scalar>(&'a self, clouds: Vec<View<'a, T>>) -> PyResult<Vec<Indexed<'a, T>>> {
         let Some(index) = &self.tree else {
-            return Ok(clouds.into_iter().map(|points| Cloud { points, tree: None }).collect());
+            return Ok(clouds.into_iter().map(|points| Indexed { points, tree: None }).collect());
         };
         let trees = index.get().trees::<T>(clouds.iter().map(Points::len)).ok_or_else(|| {
             let text = "the index is of other clouds";
             PyValueError::new_err(format!("{text} ({})", self.about()))
         })?;
         let cloud =
-            |(points, tree): (View<'a, T>, &'a Option<_>)| Cloud { points, tree: tree.as_ref() };
+            |(points, tree): (View<'a, T>, &'a Option<_>)| Indexed { points, tree: tree.as_ref() };
         Ok(clouds.into_iter().zip(trees).map(cloud).collect())
     }
 }

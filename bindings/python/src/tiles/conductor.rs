@@ -56,11 +56,11 @@ impl Conductor {
             (None, None, Some(spacing)) => Amount::Spacing(spacing),
             _ => return Err(PyValueError::new_err("give one of count, ratio and spacing")),
         };
-        let job = Job { amount, starts, tiles, tries };
+        let request = Request { amount, starts, tiles, tries };
         let driver = with(py, &transport, |transport| {
             Ok(match double {
-                false => Box::new(job.driver::<f32>(manifest, transport)?) as Box<dyn Driver>,
-                true => Box::new(job.driver::<f64>(manifest, transport)?),
+                false => Box::new(request.driver::<f32>(manifest, transport)?) as Box<dyn Driver>,
+                true => Box::new(request.driver::<f64>(manifest, transport)?),
             })
         })?;
         Ok(Self { driver: Mutex::new(driver), transport })
@@ -105,14 +105,15 @@ impl Conductor {
     }
 }
 
-struct Job {
+/// How a run is begun.
+struct Request {
     amount: Amount,
     starts: Vec<PlainStart>,
     tiles: u32,
     tries: usize,
 }
 
-impl Job {
+impl Request {
     fn driver<T: Scalar>(
         self,
         manifest: Option<&[u8]>,

@@ -205,11 +205,11 @@ unsafe fn centroids(
         let found = in_precision!(points.precision()?, T => {
             // SAFETY: by this function's contract.
             let cloud = unsafe { options.wanted().of(points.read::<T>()?) }?;
-            let job = job.on(&cpu);
-            match observer {
-                None => job.centroids(&cloud),
-                Some(observer) => job.centroids_with(&cloud, observer),
-            }?
+            let on = match observer {
+                None => job.on(&cpu),
+                Some(observer) => job.on(&cpu).observe(observer),
+            };
+            on.centroids(&cloud)?
         });
         Ok(farpoint_centroids_result(found))
     })

@@ -7,7 +7,7 @@ use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_precision};
 use crate::status::{Failure, entry, invalid};
 use farpoint::measure::{Measure, Quality, Spacing};
-use farpoint::{BadRows, Scalar};
+use farpoint::{BadRows, Cpu, Scalar};
 use std::ptr;
 
 /// Distances from each sample to its nearest other sample, in the unit of the coordinates.
@@ -66,7 +66,8 @@ pub unsafe extern "C" fn farpoint_covering_radius(
     unsafe {
         fill(radius, || {
             let sample = list(rows, row_count, "rows")?;
-            let measure = Measure::on(run_of(options)?.cpu(WHAT)?);
+            let cpu = run_of(options)?.cpu(WHAT)?;
+            let measure = Measure.on(&cpu);
             Ok(of_points!(points, |points| measure.covering_radius(points, sample)?.to_f64()))
         })
     }
@@ -92,8 +93,8 @@ pub unsafe extern "C" fn farpoint_spacing_of(
     unsafe {
         fill(found, || {
             let sample = list(rows, row_count, "rows")?;
-            let measure = Measure::on(run_of(options)?.cpu(WHAT)?);
-            Ok(of_points!(points, |points| measure.spacing(points, sample)?).into())
+            let cpu = run_of(options)?.cpu(WHAT)?;
+            Ok(of_points!(points, |points| Measure.on(&cpu).spacing(points, sample)?).into())
         })
     }
 }
@@ -119,12 +120,13 @@ pub unsafe extern "C" fn farpoint_quality_of(
         fill_quality(found, || {
             let sample = list(rows, row_count, "rows")?;
             let run = run_of(options)?;
-            let measure = Measure::on(run.cpu(WHAT)?);
+            let cpu = run.cpu(WHAT)?;
             run.observed(|_, observer| {
-                Ok(of_points!(points, |points| match observer {
-                    None => measure.quality(points, sample),
-                    Some(observer) => measure.quality_with(points, sample, observer),
-                }?))
+                let measure = match observer {
+                    None => Measure.on(&cpu),
+                    Some(observer) => Measure.on(&cpu).observe(observer),
+                };
+                Ok(of_points!(points, |points| measure.quality(points, sample)?))
             })
         })
     }
@@ -146,12 +148,7 @@ pub unsafe extern "C" fn farpoint_quality_of_points(
     found: *mut farpoint_quality,
 ) -> farpoint_status {
     // SAFETY: the header asks for a place, rows, points and options as described.
-    unsafe {
-        fill_quality(found, || {
-            let measure = Measure::on(run_of(options)?.cpu(WHAT)?);
-            quality(&measure, [&points, &samples])
-        })
-    }
+    unsafe { fill_quality(found, || quality(&run_of(options)?.cpu(WHAT)?, [&points, &samples])) }
 }
 
 const WHAT: &str = "measures are taken";
@@ -238,16 +235,13 @@ unsafe fn fill_quality(
 
 /// # Safety
 /// As `farpoint_quality_of_points`.
-unsafe fn quality(
-    measure: &Measure,
-    [points, samples]: [&farpoint_points; 2],
-) -> Result<Quality, Failure> {
+unsafe fn quality(cpu: &Cpu, [points, samples]: [&farpoint_points; 2]) -> Result<Quality, Failure> {
     let precision = points.precision()?;
     precision.expect(samples.precision()?, "the samples")?;
     let measured = in_precision!(precision, T => {
         // SAFETY: by this function's contract.
         let (points, samples) = unsafe { (points.read::<T>()?, samples.read::<T>()?) };
-        measure.quality_of(&points, &samples)?
+        Measure.on(cpu).quality_of(&points, &samples)?
     });
     match measured {
         Either::Single(measured) | Either::Double(measured) => Ok(measured),

@@ -54,7 +54,7 @@ impl<'a> Chooser<'a> {
         rows: &[u32],
         job: &Job,
     ) -> Result<Vec<usize>, farpoint::Error> {
-        use farpoint_io::Scalar::{F32, F64};
+        use farpoint_io::NumberType::{F32, F64};
         let single = self.request.rows.single;
         let even = message.even();
         let even = even.map(|(data, places, kind)| (data, places.map(|at| at as isize), kind));

@@ -7,7 +7,7 @@ use farpoint_pipeline::named;
 use serde_json::Value;
 
 /// What is asked of every sampler.
-pub(super) struct Job<'a, T> {
+pub(super) struct Question<'a, T> {
     pub(super) points: &'a [[T; 3]],
     pub(super) samples: usize,
     pub(super) seed: u64,
@@ -29,7 +29,7 @@ pub(super) enum Chosen<T> {
     Places(Vec<[T; 3]>),
 }
 
-impl<T: Scalar> Job<'_, T> {
+impl<T: Scalar> Question<'_, T> {
     fn cpu(&self) -> Cpu {
         Cpu::new().threads(self.threads)
     }

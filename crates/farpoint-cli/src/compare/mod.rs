@@ -17,7 +17,7 @@ use anyhow::{Result, anyhow, ensure};
 use farpoint::Scalar;
 use farpoint::measure::{Quality, quality, quality_of};
 use farpoint_io::Cloud;
-use job::{Chosen, Job, Taken};
+use job::{Chosen, Question, Taken};
 use std::path::Path;
 use std::time::Instant;
 
@@ -124,11 +124,11 @@ fn judged<T: Scalar>(
 ) -> Result<Vec<Judged>> {
     let drawn = args.picture().is_some() || args.shown.view.is_some();
     let Asked { samples, seed, threads, .. } = *asked;
-    let job = Job { points, samples, seed, threads };
+    let question = Question { points, samples, seed, threads };
     let mut judged = Vec::with_capacity(args.algorithms.len());
     for which in &args.algorithms {
         let progress = Progress::start("sampling with", &which.to_string());
-        let result = judge(&job, *which, drawn);
+        let result = judge(&question, *which, drawn);
         drop(progress);
         judged.push(result.map_err(|error| anyhow!("{}: {which}: {error}", asked.input))?);
     }
@@ -145,32 +145,32 @@ fn asked(points: usize, args: &args::Compare) -> Result<Asked> {
 }
 
 fn judge<T: Scalar>(
-    job: &Job<'_, T>,
+    question: &Question<'_, T>,
     which: Which,
     drawn: bool,
 ) -> Result<Judged, farpoint::Error> {
     let mut seconds = Vec::with_capacity(RUNS);
     let taken = loop {
         let start = Instant::now();
-        let taken = job.take(which)?;
+        let taken = question.take(which)?;
         seconds.push(start.elapsed().as_secs_f64());
         if seconds.len() == RUNS || seconds.iter().sum::<f64>() > SECONDS {
             break taken;
         }
     };
     seconds.sort_by(f64::total_cmp);
-    let in_vain = job.in_vain(which, &taken)?;
+    let in_vain = question.in_vain(which, &taken)?;
     let Taken { title, exact, chosen, details, .. } = taken;
     let (quality, sample, rows) = match chosen {
         Chosen::Rows(rows) => {
-            let sample = rows.iter().map(|&row| job.points[row]).collect();
-            (quality(job.points, &rows)?, sample, Some(rows))
+            let sample = rows.iter().map(|&row| question.points[row]).collect();
+            (quality(question.points, &rows)?, sample, Some(rows))
         }
-        Chosen::Places(places) => (quality_of(job.points, &places[..])?, places, None),
+        Chosen::Places(places) => (quality_of(question.points, &places[..])?, places, None),
     };
     let distances = match drawn {
         true => {
-            let nearest = farpoint::nearest(job.points, &sample[..])?;
+            let nearest = farpoint::nearest(question.points, &sample[..])?;
             (0..nearest.len()).map(|row| nearest.distance(row).to_f64()).collect()
         }
         false => Vec::new(),

@@ -1,6 +1,6 @@
 //! What is told of a file, as a table and as JSON.
 
-use super::facts::{Attributes, Counts, Rows, class_name};
+use super::facts::{Attributes, CoordinateFacts, Counts, class_name};
 use crate::output::{self, count};
 use crate::text::lines;
 use farpoint_io::{Crs, Field, Format, Octree, Summary};
@@ -24,7 +24,7 @@ pub(super) struct Description {
     pub(super) gps_time: Option<&'static str>,
     pub(super) octree: Option<Octree>,
     /// `None` if the points were not read.
-    pub(super) rows: Option<Rows>,
+    pub(super) rows: Option<CoordinateFacts>,
     pub(super) attributes: Attributes,
 }
 

@@ -7,7 +7,7 @@ use farpoint_io::{Cloud, Column};
 use std::collections::BTreeMap;
 
 /// What is counted of the coordinates.
-pub(super) struct Rows {
+pub(super) struct CoordinateFacts {
     /// Corners of the box around the usable rows.
     pub(super) bounds: Option<[[f64; 3]; 2]>,
     pub(super) not_finite: usize,
@@ -16,7 +16,7 @@ pub(super) struct Rows {
     pub(super) repeated: Option<usize>,
 }
 
-impl Rows {
+impl CoordinateFacts {
     pub(super) fn of(points: &Points<'_>, all: bool) -> Self {
         Self {
             bounds: each_precision!(points, points => bounds(points)),

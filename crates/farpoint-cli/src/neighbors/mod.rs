@@ -14,7 +14,7 @@ use found::Spread;
 use std::path::Path;
 
 /// A search and what it writes.
-struct Job<'a> {
+struct Search<'a> {
     args: &'a args::Neighbors,
     searcher: Searcher,
 }
@@ -44,15 +44,15 @@ pub(crate) fn run(args: &args::Neighbors) -> Result<()> {
         (Some((cloud, _)), Some(path)) => Some(input::prepare(cloud, path, rows)?),
         _ => None,
     };
-    let job = Job { args, searcher: searcher(args, |length| length.in_units_of(unit)) };
+    let search = Search { args, searcher: searcher(args, |length| length.in_units_of(unit)) };
     let outcome = match (a, b) {
-        (Points::F32(a), None) => job.run(&a, &a)?,
-        (Points::F64(a), None) => job.run(&a, &a)?,
-        (Points::F32(a), Some(Points::F32(b))) => job.run(&a, &b)?,
+        (Points::F32(a), None) => search.run(&a, &a)?,
+        (Points::F64(a), None) => search.run(&a, &a)?,
+        (Points::F32(a), Some(Points::F32(b))) => search.run(&a, &b)?,
         // The more precise of the two.
-        (a, Some(b)) => job.run(&a.widened(), &b.widened())?,
+        (a, Some(b)) => search.run(&a.widened(), &b.widened())?,
     };
-    report::print(&job, &outcome, read)
+    report::print(&search, &outcome, read)
 }
 
 /// The search of these options; `length` turns a length into the unit of the file.

@@ -1,6 +1,6 @@
 //! The outcome as a table and as JSON.
 
-use super::{Job, Outcome};
+use super::{Outcome, Search};
 use crate::input;
 use crate::output::{count, number, seconds};
 use crate::report;
@@ -11,15 +11,15 @@ use farpoint_pipeline::RanOn;
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub(super) fn print(job: &Job<'_>, outcome: &Outcome, read_seconds: f64) -> Result<()> {
-    let taken = job.args.output == Path::new("-");
+pub(super) fn print(search: &Search<'_>, outcome: &Outcome, read_seconds: f64) -> Result<()> {
+    let taken = search.args.output == Path::new("-");
     let (object, table) =
-        (as_json(job, outcome, read_seconds), as_table(job, outcome, read_seconds));
-    report::print(&job.args.report, object, &table, taken)
+        (as_json(search, outcome, read_seconds), as_table(search, outcome, read_seconds));
+    report::print(&search.args.report, object, &table, taken)
 }
 
-fn as_json(job: &Job<'_>, outcome: &Outcome, read_seconds: f64) -> Value {
-    let Job { args, searcher } = job;
+fn as_json(search: &Search<'_>, outcome: &Outcome, read_seconds: f64) -> Value {
+    let Search { args, searcher } = search;
     let Outcome { points, dropped, spread, ran_on, .. } = outcome;
     let (device, gpu, threads) = match ran_on {
         RanOn::Cpu { threads, .. } => ("cpu", None, Some(threads)),
@@ -57,8 +57,8 @@ fn as_json(job: &Job<'_>, outcome: &Outcome, read_seconds: f64) -> Value {
     })
 }
 
-fn as_table(job: &Job<'_>, outcome: &Outcome, read_seconds: f64) -> String {
-    let args = job.args;
+fn as_table(search: &Search<'_>, outcome: &Outcome, read_seconds: f64) -> String {
+    let args = search.args;
     let Outcome { points, dropped, spread, .. } = outcome;
     let cloud = |path: &Path, side: usize| {
         let left_out = match dropped[side] {

@@ -1,7 +1,7 @@
 //! Running the search: whether memory has room for what it finds, on which device, and writing it.
 
 use super::found::{Found, Stored};
-use super::{Job, Outcome};
+use super::{Outcome, Search};
 use crate::input;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
@@ -16,7 +16,7 @@ use std::time::Instant;
 const COUNTED: usize = 1024;
 const PAIRS: usize = 1 << 24;
 
-impl Job<'_> {
+impl Search<'_> {
     /// Searches `y` for the neighbors of `x` and writes them.
     pub(super) fn run<T: CudaScalar + Stored>(
         &self,
@@ -123,9 +123,10 @@ fn search<T: Scalar, D: Device<T>, X: Points<T> + ?Sized>(
     device: &D,
     progress: &Progress,
 ) -> Result<Found<T>, D::Error> {
-    let (job, observer) = (searcher.on(device), &mut |step| progress.step(step));
+    let mut observer = |step| progress.step(step);
+    let job = searcher.on(device).observe(&mut observer);
     Ok(match all {
-        true => Found::Ragged(job.within_with(x, y, observer)?),
-        false => Found::Places(job.search_with(x, y, observer)?),
+        true => Found::Ragged(job.within(x, y)?),
+        false => Found::Places(job.search(x, y)?),
     })
 }

@@ -1,7 +1,7 @@
 //! The attributes of a cloud as the page stores them: one or two bytes per point.
 
 use crate::info::class_name;
-use farpoint_io::{Cloud, Column, Scalar};
+use farpoint_io::{Cloud, Column, NumberType};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -159,7 +159,8 @@ fn color<'a>(columns: &[(&'a str, Column)]) -> Option<(Vec<u8>, Vec<&'a str>)> {
 fn bytes(columns: [&Column; 3]) -> Vec<u8> {
     let most = columns.iter().flat_map(|column| (0..column.len()).map(|row| column.get(row)));
     let most = most.filter(|value| value.is_finite()).fold(0.0, f64::max);
-    let float = columns.iter().any(|column| matches!(column.kind(), Scalar::F32 | Scalar::F64));
+    let float =
+        columns.iter().any(|column| matches!(column.kind(), NumberType::F32 | NumberType::F64));
     let scale = match most {
         _ if float && most <= 1.0 => 255.0,
         _ if most > 255.0 => 1.0 / 257.0,

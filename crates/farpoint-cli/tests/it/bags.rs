@@ -1,7 +1,7 @@
 //! Recordings on the command line.
 
 use crate::common::{Folder, indices};
-use crate::recordings::{File, Layout, OUSTER, ZSTD, cloud, drive, records};
+use crate::recordings::{File, MessageLayout, OUSTER, ZSTD, cloud, drive, records};
 use farpoint_io::bag::{Encoding, PointCloud2};
 
 const MESSAGE: u8 = mcap::records::op::MESSAGE;
@@ -52,7 +52,7 @@ fn each_message_is_the_sample_that_it_has_alone() {
 #[test]
 fn double_coordinates_in_single_precision() {
     let folder = Folder::new();
-    let layout = Layout { double: true, places: [0, 8, 16], ..OUSTER };
+    let layout = MessageLayout { double: true, places: [0, 8, 16], ..OUSTER };
     let all: Vec<_> = (0..2).map(|k| cloud(&layout, 300, k)).collect();
     folder.write("drive.mcap", drive(&ZSTD, "cdr", &all));
     let options = "-n 60 --f32 --drop-zeros";
@@ -90,7 +90,7 @@ fn the_report_and_a_pipe() {
 #[test]
 fn info_tells_topics() {
     let folder = Folder::new();
-    let layout = Layout { encoding: "ros1", ..OUSTER };
+    let layout = MessageLayout { encoding: "ros1", ..OUSTER };
     let clouds: Vec<_> = (0..5).map(|k| cloud(&layout, 30, k)).collect();
     folder.write("drive.mcap", drive(&ZSTD, "ros1", &clouds));
     let table = folder.ok("info drive.mcap").text();

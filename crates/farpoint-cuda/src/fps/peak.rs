@@ -95,14 +95,14 @@ pub(super) fn threads<T: CudaScalar>() -> u32 {
 
 /// How a batch is laid over the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
+struct TeamLayout {
     teams: Teams,
     /// Bytes of a team's header, and of its arrays.
     header: usize,
     arrays: usize,
 }
 
-impl Layout {
+impl TeamLayout {
     /// For a card that runs `blocks` blocks at the same time.
     fn new<T: CudaScalar>(blocks: usize, shape: Shape, options: &PeakOptions) -> Self {
         let teams = Teams::new(blocks, shape.clouds, shape.rows, options.team);
@@ -149,10 +149,14 @@ pub(super) fn kernel<T: CudaScalar>(
     Ok((function, Launch::new(1, threads::<T>()).cooperative()))
 }
 
-fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape, options: &PeakOptions) -> Result<Layout, Error> {
+fn layout<T: CudaScalar>(
+    gpu: &Gpu,
+    shape: Shape,
+    options: &PeakOptions,
+) -> Result<TeamLayout, Error> {
     let (function, launch) = kernel::<T>(gpu, shape)?;
     let all = team::blocks_at_once(gpu, function, launch)?;
-    Ok(Layout::new::<T>(all, shape, options))
+    Ok(TeamLayout::new::<T>(all, shape, options))
 }
 
 /// Whether groups are refined: in a small team, or a cloud of some size, it costs as much as it saves.
@@ -273,9 +277,9 @@ mod tests {
     #[test]
     fn scratch_is_what_the_documentation_says() {
         let million = 1_000_000.0;
-        let narrow = Layout::new::<f32>(132, shape(1, 1_000_000), &PeakOptions::default());
-        let wide = Layout::new::<f64>(132, shape(1, 1_000_000), &PeakOptions::default());
-        let bytes_a_point = |layout: Layout| layout.bytes() as f64 / million;
+        let narrow = TeamLayout::new::<f32>(132, shape(1, 1_000_000), &PeakOptions::default());
+        let wide = TeamLayout::new::<f64>(132, shape(1, 1_000_000), &PeakOptions::default());
+        let bytes_a_point = |layout: TeamLayout| layout.bytes() as f64 / million;
         assert!((41.6..41.9).contains(&bytes_a_point(narrow)), "{}", bytes_a_point(narrow));
         assert!((58.6..59.0).contains(&bytes_a_point(wide)), "{}", bytes_a_point(wide));
     }
@@ -293,14 +297,16 @@ mod tests {
             }
         };
         let options = PeakOptions::default();
-        let scratch = |rows| Layout::new::<f32>(132, shape(1, rows), &options).bytes();
+        let scratch = |rows| TeamLayout::new::<f32>(132, shape(1, rows), &options).bytes();
         let most = fit(4_000_000_000, &scratch);
         assert!(scratch(most) <= free && scratch(most + 1) > free, "{most}");
         // With its input, and a quarter of it as samples with distances.
         let narrow = |rows| scratch(rows) + 12 * rows + 12 * (rows / 4);
         assert!((1_390_000_000..1_400_000_000).contains(&fit(4_000_000_000, &narrow)));
         let wide = |rows| {
-            Layout::new::<f64>(132, shape(1, rows), &options).bytes() + 24 * rows + 16 * (rows / 4)
+            TeamLayout::new::<f64>(132, shape(1, rows), &options).bytes()
+                + 24 * rows
+                + 16 * (rows / 4)
         };
         assert!((900_000_000..920_000_000).contains(&fit(4_000_000_000, &wide)));
     }
@@ -308,7 +314,7 @@ mod tests {
     #[test]
     fn teams_share_the_card() {
         let layout = |clouds, rows| {
-            let layout = Layout::new::<f32>(132, shape(clouds, rows), &PeakOptions::default());
+            let layout = TeamLayout::new::<f32>(132, shape(clouds, rows), &PeakOptions::default());
             (layout.teams.team, layout.teams.count)
         };
         assert_eq!(layout(1, 1_000_000), (132, 1));

@@ -194,9 +194,9 @@ impl Gpu {
 }
 
 /// One cloud of a prepared pair.
-struct Cloud<'a, T>(&'a Prepared<T>, usize);
+struct PairSide<'a, T>(&'a Prepared<T>, usize);
 
-impl<T: CudaScalar> Columns<T> for Cloud<'_, T> {
+impl<T: CudaScalar> Columns<T> for PairSide<'_, T> {
     fn points(&self) -> usize {
         self.0.points(self.1)
     }
@@ -228,7 +228,7 @@ impl<T: CudaScalar> Side<T> {
         dims: usize,
         asked: bool,
     ) -> Result<Self, Error> {
-        let clouds: Vec<_> = pairs.iter().map(|pair| Cloud(pair, which)).collect();
+        let clouds: Vec<_> = pairs.iter().map(|pair| PairSide(pair, which)).collect();
         let points = input::upload(stream, &clouds, dims)?;
         let offsets = sums(clouds.iter().map(Columns::points));
         let rows = offsets[clouds.len()] as usize;

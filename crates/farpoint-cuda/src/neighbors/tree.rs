@@ -34,7 +34,7 @@ const HEADER: usize = 256;
 
 /// How a batch is laid over the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
+struct TeamLayout {
     teams: Teams,
     /// Blocks of a team that build the first side's tree.
     first: usize,
@@ -42,7 +42,7 @@ struct Layout {
     arrays: usize,
 }
 
-impl Layout {
+impl TeamLayout {
     /// For a card that runs `blocks` blocks at the same time.
     fn new<T: CudaScalar>(blocks: usize, shape: Shape, team: Option<u32>) -> Self {
         let both = shape.rows[0].saturating_add(shape.rows[1]);
@@ -76,10 +76,10 @@ fn kernel<T: CudaScalar>(gpu: &Gpu, dims: usize, norm: Norm) -> Result<(Function
     Ok((function, Launch::new(1, threads).cooperative()))
 }
 
-fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape, norm: Norm) -> Result<Layout, Error> {
+fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape, norm: Norm) -> Result<TeamLayout, Error> {
     let (function, launch) = kernel::<T>(gpu, shape.dims, norm)?;
     let blocks = team::blocks_at_once(gpu, function, launch)?;
-    Ok(Layout::new::<T>(blocks, shape, gpu.tree_team()))
+    Ok(TeamLayout::new::<T>(blocks, shape, gpu.tree_team()))
 }
 
 /// Bytes of scratch memory; 0 where the device cannot run the method.
@@ -129,9 +129,9 @@ mod tests {
     use crate::source::fields;
     use std::mem::offset_of;
 
-    fn layout(pairs: usize, rows: [usize; 2], team: Option<u32>) -> Layout {
+    fn layout(pairs: usize, rows: [usize; 2], team: Option<u32>) -> TeamLayout {
         let shape = Shape { pairs, rows, dims: 3, asked: [true; 2] };
-        Layout::new::<f32>(132, shape, team)
+        TeamLayout::new::<f32>(132, shape, team)
     }
 
     #[test]
@@ -155,9 +155,9 @@ mod tests {
     fn scratch_is_what_the_documentation_says() {
         let million = [1_000_000; 2];
         let shape = Shape { pairs: 1, rows: million, dims: 3, asked: [true; 2] };
-        let narrow = Layout::new::<f32>(132, shape, None);
-        let wide = Layout::new::<f64>(132, shape, None);
-        let bytes_a_point = |layout: Layout| layout.bytes() as f64 / 2e6;
+        let narrow = TeamLayout::new::<f32>(132, shape, None);
+        let wide = TeamLayout::new::<f64>(132, shape, None);
+        let bytes_a_point = |layout: TeamLayout| layout.bytes() as f64 / 2e6;
         assert!((29.0..29.3).contains(&bytes_a_point(narrow)), "{}", bytes_a_point(narrow));
         assert!((42.0..42.5).contains(&bytes_a_point(wide)), "{}", bytes_a_point(wide));
     }

@@ -64,13 +64,13 @@ impl Args {
 
 /// How a batch is laid over the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
+struct TeamLayout {
     teams: Teams,
     /// Bytes of a team's arrays.
     arrays: usize,
 }
 
-impl Layout {
+impl TeamLayout {
     /// For a card that runs `blocks` blocks at the same time.
     fn new(blocks: usize, clouds: usize, places: usize, rows: usize) -> Self {
         let teams = Teams::new(blocks, clouds, places.max(rows), None);
@@ -89,10 +89,13 @@ fn kernel<T: CudaScalar>(gpu: &Gpu) -> Result<(Function, Launch), Error> {
     Ok((function, Launch::new(1, THREADS).cooperative()))
 }
 
-fn layout<T: CudaScalar>(gpu: &Gpu, wanted: &DeviceSearchGradients<T>) -> Result<Layout, Error> {
+fn layout<T: CudaScalar>(
+    gpu: &Gpu,
+    wanted: &DeviceSearchGradients<T>,
+) -> Result<TeamLayout, Error> {
     let (function, launch) = kernel::<T>(gpu)?;
     let blocks = team::blocks_at_once(gpu, function, launch)?;
-    Ok(Layout::new(blocks, wanted.clouds, wanted.most(), wanted.y.rows))
+    Ok(TeamLayout::new(blocks, wanted.clouds, wanted.most(), wanted.y.rows))
 }
 
 /// Bytes of scratch memory; 0 where the device cannot run the kernel, or need not.
@@ -152,7 +155,7 @@ mod tests {
 
     #[test]
     fn scratch_is_what_the_documentation_says() {
-        let layout = Layout::new(132, 1, 2_000_000, 100_000);
+        let layout = TeamLayout::new(132, 1, 2_000_000, 100_000);
         let bytes = 16 * 2_000_000 + 8 * 100_000 + 1024 * layout.teams.team;
         assert!(layout.bytes() >= bytes && layout.bytes() < bytes + 1024);
     }

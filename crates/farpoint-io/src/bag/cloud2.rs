@@ -4,7 +4,7 @@
 //! the length of `data`. `row_step` counts only where there are several rows of points and it fits.
 
 use super::wire::{Encoding, Wire};
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub struct PointField {
     /// Bytes from the start of a point.
     pub offset: usize,
     /// The type of its numbers; `None` for one that `sensor_msgs/PointField` does not have.
-    pub kind: Option<Scalar>,
+    pub kind: Option<NumberType>,
     /// Numbers per point.
     pub count: usize,
 }
@@ -136,10 +136,10 @@ impl<'a> PointCloud2<'a> {
 
     /// The bytes of the points, and the place of each of x, y and z in one, where all are float32 or
     /// all float64 and the points lie at equal distances ([`PointCloud2::point_step`]).
-    pub fn even(&self) -> Option<(&'a [u8], [usize; 3], Scalar)> {
+    pub fn even(&self) -> Option<(&'a [u8], [usize; 3], NumberType)> {
         let even = self.height <= 1 || self.row_step == self.width * self.point_step;
         let kinds = self.axes.map(|(_, double)| double);
-        let kind = if kinds[0] { Scalar::F64 } else { Scalar::F32 };
+        let kind = if kinds[0] { NumberType::F64 } else { NumberType::F32 };
         let data = &self.message[self.data.clone()];
         let bytes = data.get(..self.len() * self.point_step)?;
         (even && kinds.iter().all(|double| *double == kinds[0]))
@@ -266,8 +266,8 @@ fn fields(wire: &mut Wire<'_>) -> Result<Vec<PointField>, String> {
 }
 
 /// The constants of `sensor_msgs/PointField`.
-fn kind(datatype: u8) -> Option<Scalar> {
-    use Scalar::{F32, F64, I8, I16, I32, U8, U16, U32};
+fn kind(datatype: u8) -> Option<NumberType> {
+    use NumberType::{F32, F64, I8, I16, I32, U8, U16, U32};
     let kinds = [I8, U8, I16, U16, I32, U32, F32, F64];
     kinds.get(usize::from(datatype).checked_sub(1)?).copied()
 }
@@ -279,8 +279,8 @@ fn axes(fields: &[PointField], point_step: usize) -> Result<[(usize, bool); 3], 
             format!("no field '{name}', only [{}]", names.join(", "))
         })?;
         let double = match field.kind {
-            Some(Scalar::F32) => false,
-            Some(Scalar::F64) => true,
+            Some(NumberType::F32) => false,
+            Some(NumberType::F64) => true,
             _ => return Err(format!("'{name}' is neither float32 nor float64")),
         };
         let end = field.offset + if double { 8 } else { 4 };

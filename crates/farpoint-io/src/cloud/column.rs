@@ -11,7 +11,7 @@ const DOUBLES: usize = 256;
 /// The type of a number in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Scalar {
+pub enum NumberType {
     I8,
     U8,
     I16,
@@ -24,36 +24,36 @@ pub enum Scalar {
     F64,
 }
 
-impl Scalar {
+impl NumberType {
     /// Bytes of one value.
     pub fn size(self) -> usize {
         match self {
-            Scalar::I8 | Scalar::U8 => 1,
-            Scalar::I16 | Scalar::U16 => 2,
-            Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
-            Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
+            NumberType::I8 | NumberType::U8 => 1,
+            NumberType::I16 | NumberType::U16 => 2,
+            NumberType::I32 | NumberType::U32 | NumberType::F32 => 4,
+            NumberType::I64 | NumberType::U64 | NumberType::F64 => 8,
         }
     }
 
     /// The name of the type in Rust, such as `f32`.
     pub fn name(self) -> &'static str {
         match self {
-            Scalar::I8 => "i8",
-            Scalar::U8 => "u8",
-            Scalar::I16 => "i16",
-            Scalar::U16 => "u16",
-            Scalar::I32 => "i32",
-            Scalar::U32 => "u32",
-            Scalar::I64 => "i64",
-            Scalar::U64 => "u64",
-            Scalar::F32 => "f32",
-            Scalar::F64 => "f64",
+            NumberType::I8 => "i8",
+            NumberType::U8 => "u8",
+            NumberType::I16 => "i16",
+            NumberType::U16 => "u16",
+            NumberType::I32 => "i32",
+            NumberType::U32 => "u32",
+            NumberType::I64 => "i64",
+            NumberType::U64 => "u64",
+            NumberType::F32 => "f32",
+            NumberType::F64 => "f64",
         }
     }
 
     /// Whether every value of this type is held exactly by `wide`.
-    pub(crate) fn fits_in(self, wide: Scalar) -> bool {
-        use Scalar::*;
+    pub(crate) fn fits_in(self, wide: NumberType) -> bool {
+        use NumberType::*;
         self == wide
             || match wide {
                 F64 => !matches!(self, I64 | U64),
@@ -69,7 +69,7 @@ impl Scalar {
     }
 }
 
-impl fmt::Display for Scalar {
+impl fmt::Display for NumberType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -113,43 +113,43 @@ macro_rules! each {
 macro_rules! collect_as {
     ($kind:expr, $ty:ident => $iter:expr) => {
         match $kind {
-            Scalar::I8 => {
+            NumberType::I8 => {
                 type $ty = i8;
                 Column::I8($iter)
             }
-            Scalar::U8 => {
+            NumberType::U8 => {
                 type $ty = u8;
                 Column::U8($iter)
             }
-            Scalar::I16 => {
+            NumberType::I16 => {
                 type $ty = i16;
                 Column::I16($iter)
             }
-            Scalar::U16 => {
+            NumberType::U16 => {
                 type $ty = u16;
                 Column::U16($iter)
             }
-            Scalar::I32 => {
+            NumberType::I32 => {
                 type $ty = i32;
                 Column::I32($iter)
             }
-            Scalar::U32 => {
+            NumberType::U32 => {
                 type $ty = u32;
                 Column::U32($iter)
             }
-            Scalar::I64 => {
+            NumberType::I64 => {
                 type $ty = i64;
                 Column::I64($iter)
             }
-            Scalar::U64 => {
+            NumberType::U64 => {
                 type $ty = u64;
                 Column::U64($iter)
             }
-            Scalar::F32 => {
+            NumberType::F32 => {
                 type $ty = f32;
                 Column::F32($iter)
             }
-            Scalar::F64 => {
+            NumberType::F64 => {
                 type $ty = f64;
                 Column::F64($iter)
             }
@@ -170,18 +170,18 @@ impl Column {
     }
 
     /// The type of the values.
-    pub fn kind(&self) -> Scalar {
+    pub fn kind(&self) -> NumberType {
         match self {
-            Column::I8(_) => Scalar::I8,
-            Column::U8(_) => Scalar::U8,
-            Column::I16(_) => Scalar::I16,
-            Column::U16(_) => Scalar::U16,
-            Column::I32(_) => Scalar::I32,
-            Column::U32(_) => Scalar::U32,
-            Column::I64(_) => Scalar::I64,
-            Column::U64(_) => Scalar::U64,
-            Column::F32(_) => Scalar::F32,
-            Column::F64(_) => Scalar::F64,
+            Column::I8(_) => NumberType::I8,
+            Column::U8(_) => NumberType::U8,
+            Column::I16(_) => NumberType::I16,
+            Column::U16(_) => NumberType::U16,
+            Column::I32(_) => NumberType::I32,
+            Column::U32(_) => NumberType::U32,
+            Column::I64(_) => NumberType::I64,
+            Column::U64(_) => NumberType::U64,
+            Column::F32(_) => NumberType::F32,
+            Column::F64(_) => NumberType::F64,
         }
     }
 
@@ -210,14 +210,14 @@ impl Column {
     }
 
     /// The same values in another type; the caller has seen that they fit.
-    pub(crate) fn cast(&self, kind: Scalar) -> Column {
+    pub(crate) fn cast(&self, kind: NumberType) -> Column {
         match (self, kind) {
             _ if self.kind() == kind => self.clone(),
             // As doubles they would be rounded twice.
-            (Column::I64(v), Scalar::F32) => {
+            (Column::I64(v), NumberType::F32) => {
                 Column::F32(parallel::values(v.len(), |i| v[i] as f32))
             }
-            (Column::U64(v), Scalar::F32) => {
+            (Column::U64(v), NumberType::F32) => {
                 Column::F32(parallel::values(v.len(), |i| v[i] as f32))
             }
             _ => collect_as!(kind, T => parallel::filled(self.len(), |first, out| {

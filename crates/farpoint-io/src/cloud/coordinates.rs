@@ -1,7 +1,7 @@
 //! The places of the points.
 
 use crate::bytes::parallel;
-use crate::cloud::column::{Column, Scalar};
+use crate::cloud::column::{Column, NumberType};
 use std::ops::Range;
 
 /// The x, y and z of every point, in the precision of the file: f32 stays f32; doubles, scaled
@@ -47,10 +47,10 @@ impl Coordinates {
         }
     }
 
-    pub(crate) fn kind(&self) -> Scalar {
+    pub(crate) fn kind(&self) -> NumberType {
         match self {
-            Coordinates::F32(_) => Scalar::F32,
-            Coordinates::F64(_) => Scalar::F64,
+            Coordinates::F32(_) => NumberType::F32,
+            Coordinates::F64(_) => NumberType::F64,
         }
     }
 

@@ -2,7 +2,7 @@
 //! only the module of the format looks inside.
 
 use crate::TextStyle;
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::dtype::DType;
 use ply_rs_bw::ply::Encoding as PlyEncoding;
 
@@ -104,7 +104,7 @@ impl Record {
 pub(crate) struct NpyHeader {
     pub(crate) dtype: DType,
     /// The one type of all columns; `None` for a structured array.
-    pub(crate) plain: Option<Scalar>,
+    pub(crate) plain: Option<NumberType>,
 }
 
 /// What comes before the first point of a text.

@@ -15,7 +15,7 @@ pub(crate) type Blocks<'a> = &'a mut dyn FnMut() -> io::Result<Option<Vec<u8>>>;
 pub(crate) struct Layout {
     /// A cloud without rows, with all else: header, attributes, warnings.
     pub(crate) head: Cloud,
-    pub(crate) rows: Rows,
+    pub(crate) rows: Storage,
     pub(crate) count: u64,
     /// Bytes of a row.
     pub(crate) stride: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Layout {
 
 /// How the rows are stored.
 #[derive(Debug)]
-pub(crate) enum Rows {
+pub(crate) enum Storage {
     /// Records of one length, from this byte on.
     Stride(u64),
     /// Chunks that are decompressed.

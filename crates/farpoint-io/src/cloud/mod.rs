@@ -15,7 +15,7 @@ pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod whole;
 
-use crate::cloud::column::{Attribute, Column, Scalar};
+use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::coordinates::{Coordinates, bounds, is_single};
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
@@ -38,7 +38,7 @@ pub struct Field {
     /// Its name in the file.
     pub name: String,
     /// The type of its numbers.
-    pub kind: Scalar,
+    pub kind: NumberType,
     /// Numbers per point; 0 means a list of varying length.
     pub count: usize,
 }
@@ -336,7 +336,7 @@ impl From<&crate::cloud::table::Slot> for Field {
     fn from(slot: &crate::cloud::table::Slot) -> Field {
         Field {
             name: slot.name.clone(),
-            kind: if slot.scale.is_some() { Scalar::F64 } else { slot.kind },
+            kind: if slot.scale.is_some() { NumberType::F64 } else { slot.kind },
             count: slot.count,
         }
     }
@@ -377,10 +377,10 @@ pub(crate) fn distinct(attributes: &mut [Attribute], mut taken: HashSet<String>)
 fn narrowed(name: &str, column: Column) -> Column {
     let color = ["r", "g", "b", "red", "green", "blue", "alpha"];
     if color.contains(&name.to_ascii_lowercase().as_str()) && column.whole_within(0.0, 255.0) {
-        return column.cast(Scalar::U8);
+        return column.cast(NumberType::U8);
     }
     match column.whole_within(f64::from(i32::MIN), f64::from(i32::MAX)) {
-        true => column.cast(Scalar::I32),
+        true => column.cast(NumberType::I32),
         false => column,
     }
 }

@@ -6,16 +6,16 @@
 use crate::Precision;
 use crate::bytes::parallel;
 use crate::cloud::Cloud;
-use crate::cloud::column::{Column, Scalar};
+use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::resolution::{float_spacing, meaningful_step};
 
 impl Precision {
     /// The type of the numbers.
-    pub(crate) fn kind(self) -> Scalar {
+    pub(crate) fn kind(self) -> NumberType {
         match self {
-            Precision::Single => Scalar::F32,
-            Precision::Double => Scalar::F64,
+            Precision::Single => NumberType::F32,
+            Precision::Double => NumberType::F64,
         }
     }
 }
@@ -48,7 +48,7 @@ pub(crate) fn placed(
             narrowed(cloud, points, rows, keep, warnings)
         }
         (Coordinates::F32(_), Some(Precision::Double)) => {
-            let wide = |axis| whole(axis).cast(Scalar::F64);
+            let wide = |axis| whole(axis).cast(NumberType::F64);
             Placed { axes: std::array::from_fn(wide), offset: None }
         }
         _ => Placed { axes: std::array::from_fn(whole), offset: None },

@@ -5,7 +5,7 @@
 
 use crate::bytes::parallel;
 use crate::bytes::part::Part;
-use crate::cloud::column::{Column, Scalar, collect_as};
+use crate::cloud::column::{Column, NumberType, collect_as};
 use crate::cloud::coordinates::Coordinates;
 
 /// The offset of a slot that has no fixed place.
@@ -19,13 +19,13 @@ const MANY: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) name: String,
-    pub(crate) kind: Scalar,
+    pub(crate) kind: NumberType,
     pub(crate) count: usize,
     /// Bytes from the record's start, or the number of the token in a line; [`BEHIND_LIST`] where a list
     /// comes before it in the row, so that the place is found by walking.
     pub(crate) offset: usize,
     /// The type of the length in front of a PLY list.
-    pub(crate) list: Option<Scalar>,
+    pub(crate) list: Option<NumberType>,
     /// First bit and number of bits of a value packed into one byte.
     pub(crate) bits: Option<(u8, u8)>,
     /// Scale and offset that turn the stored integer into its value.
@@ -33,7 +33,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    pub(crate) fn new(name: impl Into<String>, kind: Scalar, offset: usize) -> Slot {
+    pub(crate) fn new(name: impl Into<String>, kind: NumberType, offset: usize) -> Slot {
         Slot { name: name.into(), kind, count: 1, offset, list: None, bits: None, scale: None }
     }
 
@@ -236,10 +236,10 @@ impl Table {
             return None;
         }
         let places = slots.map(|s| s.offset);
-        let all = |kind: Scalar| slots.iter().all(|s| s.kind == kind);
+        let all = |kind: NumberType| slots.iter().all(|s| s.kind == kind);
         let (count, big) = (bytes.len() / stride, self.big_endian);
         let record = |row: usize| &bytes[row * stride..][..*stride];
-        if all(Scalar::F32) {
+        if all(NumberType::F32) {
             let value = |number: [u8; 4]| match big {
                 true => f32::from_be_bytes(number),
                 false => f32::from_le_bytes(number),
@@ -247,7 +247,7 @@ impl Table {
             let point = |row: usize| places.map(|at| value(number(record(row), at)));
             return Some(Coordinates::F32(parallel::values(count, point)));
         }
-        if all(Scalar::F64) {
+        if all(NumberType::F64) {
             let value = |number: [u8; 8]| match big {
                 true => f64::from_be_bytes(number),
                 false => f64::from_le_bytes(number),
@@ -284,7 +284,7 @@ pub(crate) fn binary_offset(
 }
 
 /// The length in front of a list; `None` if cut short or negative.
-pub(crate) fn list_length(bytes: &[u8], kind: Scalar, big_endian: bool) -> Option<usize> {
+pub(crate) fn list_length(bytes: &[u8], kind: NumberType, big_endian: bool) -> Option<usize> {
     let mut wide = [0u8; 8];
     let bytes = bytes.get(..kind.size())?;
     for (i, &b) in bytes.iter().enumerate() {
@@ -293,8 +293,12 @@ pub(crate) fn list_length(bytes: &[u8], kind: Scalar, big_endian: bool) -> Optio
     let value = u64::from_le_bytes(wide);
     let sign = 1u64 << (8 * kind.size() - 1);
     match kind {
-        Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 if value & sign != 0 => None,
-        Scalar::F32 | Scalar::F64 => None,
+        NumberType::I8 | NumberType::I16 | NumberType::I32 | NumberType::I64
+            if value & sign != 0 =>
+        {
+            None
+        }
+        NumberType::F32 | NumberType::F64 => None,
         _ => usize::try_from(value).ok(),
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn looks_like_scans(bytes: &[u8]) -> bool {
 
 /// The points of all scans so far.
 #[derive(Default)]
-struct Points {
+struct ScanPoints {
     places: Vec<[f64; 3]>,
     intensity: Vec<f32>,
     colors: [Vec<u8>; 3],
@@ -46,7 +46,7 @@ struct Points {
 pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
     let lines = filled_lines(bytes, 0..bytes.len(), |b| b == b'\n');
     let mut rest = &lines[..];
-    let mut points = Points::default();
+    let mut points = ScanPoints::default();
     let mut scans = 0;
     while !rest.is_empty() || scans == 0 {
         let (count, matrix);
@@ -96,7 +96,7 @@ fn head<'a>(bytes: &[u8], lines: &'a Lines) -> Result<(usize, [[f64; 3]; 4], &'a
     Ok((count, [row(0), row(1), row(2), row(3)], &lines[HEAD.len()..]))
 }
 
-impl Points {
+impl ScanPoints {
     /// Adds the points of a scan, by all threads.
     fn add(
         &mut self,
@@ -106,7 +106,7 @@ impl Points {
         scan: usize,
     ) -> Result<(), Fault> {
         let of_block = |block: &Lines| {
-            let mut points = Points::default();
+            let mut points = ScanPoints::default();
             for &(start, end) in block {
                 points.push(&bytes[start..end], matrix, scan).ok_or(start)?;
             }
@@ -120,7 +120,7 @@ impl Points {
         Ok(())
     }
 
-    fn append(&mut self, mut other: Points) {
+    fn append(&mut self, mut other: ScanPoints) {
         self.places.append(&mut other.places);
         self.intensity.append(&mut other.intensity);
         for (own, others) in self.colors.iter_mut().zip(&mut other.colors) {

@@ -53,9 +53,10 @@ fn all_layouts_are_read_and_cut() {
         // The same as if the driver had written only these.
         let rows = [63, 0, 17, 18, 2];
         let kept: Vec<_> = rows.iter().map(|&row| all[row].clone()).collect();
-        let plain = bags::Layout { height: 1, padding: 0, row_step: None, dense: true, ..layout };
+        let plain =
+            bags::MessageLayout { height: 1, padding: 0, row_step: None, dense: true, ..layout };
         assert!(parsed.with_rows(&rows, true) == message(&plain, &kept), "{layout:?}");
-        let as_it_was = bags::Layout { dense: layout.dense, ..plain };
+        let as_it_was = bags::MessageLayout { dense: layout.dense, ..plain };
         assert!(parsed.with_rows(&rows, false) == message(&as_it_was, &kept), "{layout:?}");
         assert!(parsed.with_rows(&[], false) == message(&as_it_was, &[]), "{layout:?}");
     }
@@ -80,7 +81,7 @@ fn points_can_be_taken_where_they_are() {
 #[test]
 fn damaged_messages_say_what_is_wrong() {
     for encoding in [Encoding::Cdr, Encoding::Ros1] {
-        let layout = bags::Layout {
+        let layout = bags::MessageLayout {
             encoding: if encoding == Encoding::Cdr { "cdr" } else { "ros1" },
             ..OUSTER
         };
@@ -106,9 +107,9 @@ fn damaged_messages_say_what_is_wrong() {
     }
     let records: Vec<_> = points(8, 0).into_iter().map(|p| record(&OUSTER, p, &mut 1)).collect();
     for (strange, text) in [
-        (bags::Layout { places: [0, 4, 46], ..OUSTER }, "50"),
-        (bags::Layout { places: [0, 4, 40], double: true, ..OUSTER }, ""),
-        (bags::Layout { places: [0, 4, 41], double: true, ..OUSTER }, "49"),
+        (bags::MessageLayout { places: [0, 4, 46], ..OUSTER }, "50"),
+        (bags::MessageLayout { places: [0, 4, 40], double: true, ..OUSTER }, ""),
+        (bags::MessageLayout { places: [0, 4, 41], double: true, ..OUSTER }, "49"),
     ] {
         let bytes = message(&strange, &records);
         let error = PointCloud2::parse(Encoding::Cdr, &bytes).err().unwrap_or_default();
@@ -119,7 +120,7 @@ fn damaged_messages_say_what_is_wrong() {
 #[test]
 fn everything_else_is_as_it_was() {
     for encoding in ["cdr", "ros1"] {
-        let layout = bags::Layout { encoding, ..OUSTER };
+        let layout = bags::MessageLayout { encoding, ..OUSTER };
         let clouds: Vec<_> = (0..5).map(|k| cloud(&layout, 300 + k, k)).collect();
         for file in files() {
             let before = drive(&file, encoding, &clouds);
@@ -301,14 +302,14 @@ fn messages_that_cannot_be_read_are_passed_on() {
 fn one_message_is_a_cloud_for_every_format() {
     for layout in [
         OUSTER,
-        bags::Layout {
+        bags::MessageLayout {
             encoding: "ros1",
             big: [false, true],
             double: true,
             places: [1, 9, 17],
             ..OUSTER
         },
-        bags::Layout { height: 4, padding: 3, ..OUSTER },
+        bags::MessageLayout { height: 4, padding: 3, ..OUSTER },
     ] {
         let clouds: Vec<_> = (0..3).map(|k| cloud(&layout, 40, k)).collect();
         let bytes = drive(&ZSTD, layout.encoding, &clouds);
@@ -361,7 +362,7 @@ fn chunks_larger_than_what_is_taken_at_once() {
     // One chunk of 45 MB, which packs to little.
     let clouds: Vec<_> = (0..9)
         .map(|k| {
-            let layout = bags::Layout { point_step: 1000, places: [0, 4, 8], ..OUSTER };
+            let layout = bags::MessageLayout { point_step: 1000, places: [0, 4, 8], ..OUSTER };
             let all = vec![vec![k as u8; 1000]; 5000];
             message(&layout, &all)
         })

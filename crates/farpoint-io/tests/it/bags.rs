@@ -11,7 +11,7 @@ use std::io::Cursor;
 
 /// How a driver lays out its messages.
 #[derive(Clone, Copy, Debug)]
-pub struct Layout {
+pub struct MessageLayout {
     /// `cdr` or `ros1`.
     pub encoding: &'static str,
     /// Byte order of the message, and of the points.
@@ -31,7 +31,7 @@ pub struct Layout {
 }
 
 /// As Ouster's driver does.
-pub const OUSTER: Layout = Layout {
+pub const OUSTER: MessageLayout = MessageLayout {
     encoding: "cdr",
     big: [false, false],
     point_step: 48,
@@ -45,7 +45,7 @@ pub const OUSTER: Layout = Layout {
 };
 
 /// Every layout that is read.
-pub fn layouts() -> Vec<Layout> {
+pub fn layouts() -> Vec<MessageLayout> {
     let mut all = Vec::new();
     for encoding in ["cdr", "ros1"] {
         for big in [[false, false], [false, true], [true, false], [true, true]] {
@@ -53,17 +53,23 @@ pub fn layouts() -> Vec<Layout> {
             if encoding == "ros1" && big[0] {
                 continue;
             }
-            let one = Layout { encoding, big, ..OUSTER };
+            let one = MessageLayout { encoding, big, ..OUSTER };
             all.extend([
                 one,
-                Layout { frame: "", dense: false, ..one },
-                Layout { frame: "a", point_step: 26, places: [0, 4, 8], ..one },
-                Layout { frame: "ab", point_step: 26, places: [18, 2, 10], double: true, ..one },
-                Layout { frame: "abc", point_step: 12, height: 4, ..one },
-                Layout { point_step: 22, places: [10, 1, 5], height: 4, padding: 7, ..one },
-                Layout { row_step: Some(0), ..one },
-                Layout { row_step: Some(u32::MAX), height: 4, ..one },
-                Layout { row_step: Some(5), height: 4, ..one },
+                MessageLayout { frame: "", dense: false, ..one },
+                MessageLayout { frame: "a", point_step: 26, places: [0, 4, 8], ..one },
+                MessageLayout {
+                    frame: "ab",
+                    point_step: 26,
+                    places: [18, 2, 10],
+                    double: true,
+                    ..one
+                },
+                MessageLayout { frame: "abc", point_step: 12, height: 4, ..one },
+                MessageLayout { point_step: 22, places: [10, 1, 5], height: 4, padding: 7, ..one },
+                MessageLayout { row_step: Some(0), ..one },
+                MessageLayout { row_step: Some(u32::MAX), height: 4, ..one },
+                MessageLayout { row_step: Some(5), height: 4, ..one },
             ]);
         }
     }
@@ -77,7 +83,7 @@ pub fn noise(seed: &mut u64) -> u8 {
 }
 
 /// The record of a point: its place, all else noise.
-pub fn record(layout: &Layout, point: [f64; 3], seed: &mut u64) -> Vec<u8> {
+pub fn record(layout: &MessageLayout, point: [f64; 3], seed: &mut u64) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..layout.point_step).map(|_| noise(seed)).collect();
     for (at, value) in layout.places.into_iter().zip(point) {
         match (layout.double, layout.big[1]) {
@@ -92,7 +98,7 @@ pub fn record(layout: &Layout, point: [f64; 3], seed: &mut u64) -> Vec<u8> {
 
 /// What is written of a message, field by field.
 struct Out<'a> {
-    layout: &'a Layout,
+    layout: &'a MessageLayout,
     bytes: Vec<u8>,
 }
 
@@ -116,7 +122,7 @@ impl Out<'_> {
 }
 
 /// A message with these records, of which `height` are below each other.
-pub fn message(layout: &Layout, records: &[Vec<u8>]) -> Vec<u8> {
+pub fn message(layout: &MessageLayout, records: &[Vec<u8>]) -> Vec<u8> {
     let start = match (layout.encoding, layout.big[0]) {
         ("cdr", true) => vec![0, 0, 0, 0],
         ("cdr", false) => vec![0, 1, 0, 0],
@@ -170,7 +176,7 @@ pub fn points(count: usize, message: usize) -> Vec<[f64; 3]> {
 }
 
 /// A message of so many points.
-pub fn cloud(layout: &Layout, count: usize, number: usize) -> Vec<u8> {
+pub fn cloud(layout: &MessageLayout, count: usize, number: usize) -> Vec<u8> {
     let mut seed = number as u64 + 1;
     let records: Vec<_> =
         points(count, number).into_iter().map(|p| record(layout, p, &mut seed)).collect();

@@ -1,7 +1,7 @@
 //! Meshes are read as the cloud of their vertices; what else they hold is counted or kept.
 
 use farpoint_io::{
-    Cloud, Coordinates, Format, ReadOptions, Scalar, WriteOptions, read_bytes, write_bytes,
+    Cloud, Coordinates, Format, NumberType, ReadOptions, WriteOptions, read_bytes, write_bytes,
 };
 
 fn open(text: &str, name: &str) -> Cloud {
@@ -9,7 +9,7 @@ fn open(text: &str, name: &str) -> Cloud {
 }
 
 /// The attributes besides x, y and z, with a line of their values per point.
-fn attributes(cloud: &Cloud) -> (Vec<(String, Scalar)>, String) {
+fn attributes(cloud: &Cloud) -> (Vec<(String, NumberType)>, String) {
     let fields = cloud.fields().into_iter().skip(3).map(|f| (f.name, f.kind)).collect();
     let rows: Vec<usize> = (0..cloud.len()).collect();
     let text = WriteOptions::default().format(Format::Text);
@@ -24,7 +24,7 @@ fn loses(cloud: &Cloud, words: &[&str]) {
     assert!(words.iter().all(|word| warning.contains(word)), "{warning}");
 }
 
-fn kinds(names: &[&str], kind: Scalar) -> Vec<(String, Scalar)> {
+fn kinds(names: &[&str], kind: NumberType) -> Vec<(String, NumberType)> {
     names.iter().map(|name| ((*name).to_owned(), kind)).collect()
 }
 
@@ -38,7 +38,7 @@ fn what_an_obj_loses_is_counted() {
     // Colors stay parts of 1.
     let colored = open("v 0 0 0 1 0.5 0\nv 1 0 0 0 0 1\n", "a.obj");
     let (fields, values) = attributes(&colored);
-    assert_eq!(fields, kinds(&["red", "green", "blue"], Scalar::F32));
+    assert_eq!(fields, kinds(&["red", "green", "blue"], NumberType::F32));
     assert_eq!(values, "0 0 0 1 0.5 0|1 0 0 0 0 1");
 }
 
@@ -46,16 +46,16 @@ fn what_an_obj_loses_is_counted() {
 fn off_keeps_colors_and_normals_of_its_vertices() {
     let colors = ["red", "green", "blue"];
     let rgba = ["red", "green", "blue", "alpha"];
-    let normal = kinds(&["nx", "ny", "nz"], Scalar::F64);
+    let normal = kinds(&["nx", "ny", "nz"], NumberType::F64);
     for (text, fields, values) in [
-        ("COFF\n1 0 0\n1 2 3 10 20 255\n", kinds(&colors, Scalar::U8), "1 2 3 10 20 255"),
-        ("COFF\n1 0 0\n1 2 3 0 20 30 255\n", kinds(&rgba, Scalar::U8), "1 2 3 0 20 30 255"),
-        ("COFF 1 0 0\n1 2 3 0.5 1 0 1\n", kinds(&rgba, Scalar::F32), "1 2 3 0.5 1 0 1"),
-        ("COFF 1 0 0\n1 2 3 1 1 0 1\n", kinds(&rgba, Scalar::F32), "1 2 3 1 1 0 1"),
+        ("COFF\n1 0 0\n1 2 3 10 20 255\n", kinds(&colors, NumberType::U8), "1 2 3 10 20 255"),
+        ("COFF\n1 0 0\n1 2 3 0 20 30 255\n", kinds(&rgba, NumberType::U8), "1 2 3 0 20 30 255"),
+        ("COFF 1 0 0\n1 2 3 0.5 1 0 1\n", kinds(&rgba, NumberType::F32), "1 2 3 0.5 1 0 1"),
+        ("COFF 1 0 0\n1 2 3 1 1 0 1\n", kinds(&rgba, NumberType::F32), "1 2 3 1 1 0 1"),
         ("NOFF 1 0 0\n1 2 3 0 0.6 0.8\n", normal.clone(), "1 2 3 0 0.6 0.8"),
         (
             "CNOFF 1 0 0\n1 2 3 0 0.6 0.8 10 20 30\n",
-            [normal.clone(), kinds(&colors, Scalar::U8)].concat(),
+            [normal.clone(), kinds(&colors, NumberType::U8)].concat(),
             "1 2 3 0 0.6 0.8 10 20 30",
         ),
         ("OFF 1 0 0\n1 2 3 4 5 6\n", Vec::new(), "1 2 3"),

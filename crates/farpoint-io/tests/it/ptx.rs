@@ -39,7 +39,7 @@ fn colors_are_kept_and_the_content_decides() {
         let cloud = open(&text, name).unwrap();
         assert_eq!((cloud.format(), cloud.len()), (Some(Format::Ptx), 2), "{name}");
         let blue = cloud.fields().into_iter().find(|f| f.name == "blue").unwrap();
-        assert_eq!(blue.kind, farpoint_io::Scalar::U8);
+        assert_eq!(blue.kind, farpoint_io::NumberType::U8);
     }
     // Lines of points are no PTX.
     let points = "1 2 3\n".repeat(12);

@@ -3,8 +3,8 @@
 
 use crate::cases::random;
 use farpoint_io::{
-    Cloud, Column, Coordinates, Encoding, Format, ReadOptions, Scalar, WriteOptions, read_bytes,
-    write_bytes,
+    Cloud, Column, Coordinates, Encoding, Format, NumberType, ReadOptions, WriteOptions,
+    read_bytes, write_bytes,
 };
 use proptest::prelude::*;
 
@@ -100,14 +100,14 @@ fn typed_formats_keep_every_type() {
     {
         let fields = open(&bytes, name).fields();
         for kind in [
-            Scalar::I8,
-            Scalar::U8,
-            Scalar::I16,
-            Scalar::U16,
-            Scalar::I32,
-            Scalar::U32,
-            Scalar::F32,
-            Scalar::F64,
+            NumberType::I8,
+            NumberType::U8,
+            NumberType::I16,
+            NumberType::U16,
+            NumberType::I32,
+            NumberType::U32,
+            NumberType::F32,
+            NumberType::F64,
         ] {
             let field = fields.iter().find(|f| f.name == kind.name());
             assert_eq!(field.map(|f| f.kind), Some(kind), "{name}");
@@ -236,7 +236,7 @@ fn text_columns_are_found_by_name_and_get_types() {
     let ply = written(&cloud, &[0, 1], &to(Format::Ply));
     let fields = open(&ply, "a.ply").fields();
     let kind = |name: &str| fields.iter().find(|f| f.name == name).map(|f| f.kind);
-    assert_eq!((kind("id"), kind("red")), (Some(Scalar::I32), Some(Scalar::U8)));
+    assert_eq!((kind("id"), kind("red")), (Some(NumberType::I32), Some(NumberType::U8)));
 }
 
 #[test]

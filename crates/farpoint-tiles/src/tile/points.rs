@@ -17,7 +17,8 @@ const GROUP: usize = 16;
 /// Samples applied at a time when distances are made anew.
 const BATCH: usize = 1 << 16;
 
-pub(super) struct Points<T> {
+/// The points of a tile with their distances.
+pub(super) struct TilePoints<T> {
     options: TileOptions,
     level: Level,
     /// Boxes and bounds of all pages. While the points are in memory, the bounds may be too high.
@@ -34,7 +35,7 @@ pub(super) struct Points<T> {
     buffer: Pages<T>,
 }
 
-impl<T: Scalar> Points<T> {
+impl<T: Scalar> TilePoints<T> {
     pub(super) fn new(options: TileOptions, level: Level) -> Self {
         let (pages, groups, cache, buffer) = Default::default();
         let (page_points, slab, stored, recent) = (64, None, false, None);

@@ -38,35 +38,20 @@ impl<T: Scalar> ApproximateDevice<T> for Cpu {
 impl<D: ?Sized> On<'_, ApproximateSampler, D> {
     /// Samples one cloud.
     ///
-    /// # Errors
-    /// As [`ApproximateSampler::sample`], and failures of the device.
-    pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-    ) -> Result<ApproximateSample, D::Error>
-    where
-        D: ApproximateDevice<T>,
-    {
-        self.device.sample_approximate(self.job, points, None)
-    }
-
-    /// [`On::sample`] that reports progress to `observer`, which can cancel the run.
-    ///
-    /// A method that chooses all at the end reports no samples until then, and one that takes
+    /// A method that chooses all at the end reports no samples to an observer until then, and one that takes
     /// samples back ([`FastPoint`](super::Method::FastPoint)) fewer than before. The covering radius is infinite while
     /// it is not known, and for [`Npdu`](super::Method::Npdu) what its windows know.
     ///
     /// # Errors
-    /// As [`ApproximateSampler::sample`], and [`Error::Cancelled`].
-    pub fn sample_with<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
+    /// As [`ApproximateSampler::sample`], and failures of the device.
+    pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
+        self,
         points: &P,
-        observer: Observer<'_>,
     ) -> Result<ApproximateSample, D::Error>
     where
         D: ApproximateDevice<T>,
     {
-        self.device.sample_approximate(self.job, points, Some(observer))
+        self.device.sample_approximate(self.job, points, self.observer)
     }
 }
 
@@ -78,21 +63,9 @@ impl On<'_, ApproximateSampler, Cpu> {
     /// # Errors
     /// As [`ApproximateSampler::sample`].
     pub fn centroids<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
+        self,
         points: &P,
     ) -> Result<Centroids<T>, Error> {
-        run::centroids(self.device, self.job, &points, None)
-    }
-
-    /// [`On::centroids`] that reports progress to `observer`, which can cancel the run.
-    ///
-    /// # Errors
-    /// As [`ApproximateSampler::sample`], and [`Error::Cancelled`].
-    pub fn centroids_with<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-        observer: Observer<'_>,
-    ) -> Result<Centroids<T>, Error> {
-        run::centroids(self.device, self.job, &points, Some(observer))
+        run::centroids(self.device, self.job, &points, self.observer)
     }
 }

@@ -1,12 +1,12 @@
 //! Where a cloud lies, in double precision and so that nothing overflows.
 
 use crate::Scalar;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::scalar::extremes;
 
 /// The box around a cloud, over all axes. Coordinates are relative to its low corner.
 pub(super) struct Frame<'a, T> {
-    pub(super) cloud: &'a Cloud<T>,
+    pub(super) cloud: &'a WorkingCopy<T>,
     low: Vec<f64>,
     /// Lengths of the box's sides, times `unit`.
     sides: Vec<f64>,
@@ -15,7 +15,7 @@ pub(super) struct Frame<'a, T> {
 }
 
 impl<'a, T: Scalar> Frame<'a, T> {
-    pub(super) fn new(cloud: &'a Cloud<T>) -> Self {
+    pub(super) fn new(cloud: &'a WorkingCopy<T>) -> Self {
         let ends = |axis: usize| {
             let ends = extremes(&cloud.axes[axis][..cloud.len]).unwrap_or_default();
             (ends.0.to_f64(), ends.1.to_f64())

@@ -9,7 +9,7 @@
 use super::maxima::Maxima;
 use super::work::Run;
 use super::{Details, Order, morton};
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::spatial::Neighbors;
 use crate::{Error, Scalar, Statistics};
@@ -21,8 +21,8 @@ const WINDOW: usize = 16;
 /// Bits an axis of the Morton order: as fine as there are.
 const BITS: u32 = morton::MOST_BITS;
 
-/// What is to be done.
-pub(super) struct Job<'a> {
+/// What is wanted of this method.
+pub(super) struct Wanted<'a> {
     /// At least one.
     pub(super) count: usize,
     /// Points to start from: at least one, and no more than the count.
@@ -33,18 +33,18 @@ pub(super) struct Job<'a> {
 
 pub(super) fn sample<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    job: &Job<'_>,
+    wanted: &Wanted<'_>,
 ) -> Result<(Vec<u32>, Details), Error> {
     let n = run.cloud.len;
-    let window = job.window.unwrap_or((WINDOW * n).div_ceil(job.count)).min(n);
+    let window = wanted.window.unwrap_or((WINDOW * n).div_ceil(wanted.count)).min(n);
     let all = 0..n as u32;
-    let samples = match job.order {
-        Order::Input => along(run, job, memory::collected(all), window)?,
+    let samples = match wanted.order {
+        Order::Input => along(run, wanted, memory::collected(all), window)?,
         Order::Morton => {
             let order = morton::order(run, BITS)?;
-            along(run, job, order, window)?
+            along(run, wanted, order, window)?
         }
-        Order::Neighbors => among_neighbors(run, job, &memory::collected(all), window)?,
+        Order::Neighbors => among_neighbors(run, wanted, &memory::collected(all), window)?,
     };
     Ok((samples, Details::Npdu { window }))
 }
@@ -52,15 +52,15 @@ pub(super) fn sample<T: Scalar>(
 /// Windows are runs of `order`.
 fn along<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    job: &Job<'_>,
+    wanted: &Wanted<'_>,
     order: Vec<u32>,
     window: usize,
 ) -> Result<Vec<u32>, Error> {
     let n = run.cloud.len;
     let mut state = State::new(run.cloud, order);
-    let mut samples = memory::with_capacity(job.count);
-    while samples.len() < job.count {
-        let position = state.next(job.starts, samples.len());
+    let mut samples = memory::with_capacity(wanted.count);
+    while samples.len() < wanted.count {
+        let position = state.next(wanted.starts, samples.len());
         let start = position.saturating_sub(window / 2).min(n - window);
         let range = if samples.is_empty() { 0..n } else { start..start + window };
         samples.push(state.maxima.label(position));
@@ -80,7 +80,7 @@ struct State<T> {
 }
 
 impl<T: Scalar> State<T> {
-    fn new(cloud: &Cloud<T>, order: Vec<u32>) -> Self {
+    fn new(cloud: &WorkingCopy<T>, order: Vec<u32>) -> Self {
         let sorted =
             |values: &[T]| memory::collected(order.iter().map(|&point| values[point as usize]));
         let axes = cloud.axes.iter().map(|values| sorted(values)).collect();
@@ -127,7 +127,7 @@ impl<T: Scalar> State<T> {
 /// Windows are the nearest points in space.
 fn among_neighbors<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    job: &Job<'_>,
+    wanted: &Wanted<'_>,
     all: &[u32],
     window: usize,
 ) -> Result<Vec<u32>, Error> {
@@ -135,14 +135,14 @@ fn among_neighbors<T: Scalar>(
     run.watch.pass(all.len())?;
     // In the tree's order a window lies in few blocks.
     let mut state = State::new(run.cloud, memory::collected(tree.points().map(|(_, point)| point)));
-    let first = state.next(job.starts, 0);
-    let mut samples = memory::with_capacity(job.count);
+    let first = state.next(wanted.starts, 0);
+    let mut samples = memory::with_capacity(wanted.count);
     samples.push(state.maxima.label(first));
     state.update(first, 0..all.len(), &mut run.statistics);
     run.watch.step(all.len(), 1, state.largest())?;
     let (mut near, mut touched) = (Vec::new(), Vec::new());
-    while samples.len() < job.count {
-        let position = state.next(job.starts, samples.len());
+    while samples.len() < wanted.count {
+        let position = state.next(wanted.starts, samples.len());
         let State { maxima, position_of, .. } = &mut state;
         let sample = maxima.label(position);
         samples.push(sample);

@@ -6,7 +6,7 @@ use super::{
     ApproximateSample, ApproximateSampler, Centroids, Details, Method, fastpoint, grid, morton,
     npdu, random,
 };
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::fps::selection::Request;
 use crate::memory;
 use crate::scalar::compiled_once;
@@ -105,17 +105,17 @@ fn choose<T: Scalar>(
         Method::Grid { keep } => grid::by_count(run, count, keep),
         Method::Morton { bits } => Ok((morton::sample(run, count, bits)?, Details::None)),
         Method::Npdu { window, order } => {
-            npdu::sample(run, &npdu::Job { count, starts, window, order })
+            npdu::sample(run, &npdu::Wanted { count, starts, window, order })
         }
         Method::FastPoint { first, estimator } => {
-            fastpoint::sample(run, &fastpoint::Job { count, starts, first, estimator })
+            fastpoint::sample(run, &fastpoint::Wanted { count, starts, first, estimator })
         }
     }
 }
 
 /// A cloud and what is wanted of it, checked against each other.
 struct Checked<T> {
-    cloud: Cloud<T>,
+    cloud: WorkingCopy<T>,
     goal: Goal,
 }
 
@@ -125,7 +125,7 @@ impl<T: Scalar> Checked<T> {
         points: &dyn Points<T>,
         threads: usize,
     ) -> Result<Self, Error> {
-        let cloud = Cloud::new(points, sampler.bad_rows, threads)?;
+        let cloud = WorkingCopy::new(points, sampler.bad_rows, threads)?;
         let goal = Goal::new(sampler, &cloud, points.len())?;
         Ok(Self { cloud, goal })
     }
@@ -180,7 +180,7 @@ impl Goal {
     /// Checked against the cloud, as by the exact sampler.
     fn new<T: Scalar>(
         sampler: &ApproximateSampler,
-        cloud: &Cloud<T>,
+        cloud: &WorkingCopy<T>,
         input_rows: usize,
     ) -> Result<Self, Error> {
         if let Amount::Cell(cell) = sampler.amount {
@@ -193,7 +193,7 @@ impl Goal {
     }
 
     /// Points that come out, at most.
-    fn most<T>(&self, cloud: &Cloud<T>) -> usize {
+    fn most<T>(&self, cloud: &WorkingCopy<T>) -> usize {
         match self {
             Self::Cell(_) => cloud.len,
             Self::Count { count, .. } => *count,

@@ -218,7 +218,7 @@ impl ApproximateSampler {
     /// [`Order::Morton`], and the first samples of [`Method::FastPoint`]. The result never depends on device and
     /// threads.
     pub fn on<'a, D: ?Sized>(&'a self, device: &'a D) -> On<'a, Self, D> {
-        On { job: self, device }
+        On::new(self, device)
     }
 
     /// Checks, without a cloud, that amount, start and options fit the method, and that devices of this kind have it.

@@ -6,7 +6,7 @@ use crate::{Chamfer, Cpu, Error, Gradients, Matcher, Nearest, Points, Scalar};
 impl Matcher {
     /// This search on a device: a [`Cpu`] with its threads and instruction set, or a GPU.
     pub fn on<'a, D: ?Sized>(&'a self, device: &'a D) -> On<'a, Self, D> {
-        On { job: self, device }
+        On::new(self, device)
     }
 
     /// The gradients of both clouds: see [`crate::neighbors::backward()`].
@@ -36,7 +36,7 @@ impl<D: ?Sized> On<'_, Matcher, D> {
     /// # Errors
     /// If clouds, result and gradients do not fit each other, and failures of the device.
     pub fn backward<T: Scalar, A, B>(
-        &self,
+        self,
         chamfer: &Chamfer<T>,
         a: &A,
         b: &B,

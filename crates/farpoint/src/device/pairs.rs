@@ -1,17 +1,15 @@
 //! Running a [`Matcher`] or a [`Searcher`]: on the CPU by its own methods, on a device by `on`. Every search
-//! is there for one pair of clouds and for many, with an observer and without.
+//! is there for one pair of clouds and for many.
 
 use super::{Device, On};
 use crate::{
-    Chamfer, Cpu, Error, Matcher, Nearest, Neighbors, Observer, Points, Scalar, Searcher,
-    WithinBall,
+    Chamfer, Cpu, Error, Matcher, Nearest, Neighbors, Points, Scalar, Searcher, WithinBall,
 };
 
-/// The methods of a job and of [`On`] for one search: `one`, with an observer, for many pairs, and both.
+/// The methods of a job and of [`On`] for one search: `one`, and for many pairs.
 macro_rules! pairs {
     (
-        $path:literal, $job:ident.$one:ident($a:ident, $b:ident) -> $found:ident
-        [$with:ident, $many:ident, $many_with:ident],
+        $path:literal, $job:ident.$one:ident($a:ident, $b:ident) -> $found:ident, $many:ident,
         $what:literal,
         errors $errors:literal,
         watched $watched:literal,
@@ -28,23 +26,6 @@ macro_rules! pairs {
                 B: Points<T> + ?Sized,
             {
                 self.on(&Cpu::new()).$one($a, $b)
-            }
-
-            #[doc = concat!("[`", $path, "`] with progress and canceling: see [`On::", stringify!($with), "`].")]
-            ///
-            /// # Errors
-            #[doc = concat!("As [`", $path, "`], and [`Error::SearchCancelled`].")]
-            pub fn $with<T: Scalar, A, B>(
-                &self,
-                $a: &A,
-                $b: &B,
-                observer: Observer<'_>,
-            ) -> Result<$found<T>, Error>
-            where
-                A: Points<T> + ?Sized,
-                B: Points<T> + ?Sized,
-            {
-                self.on(&Cpu::new()).$with($a, $b, observer)
             }
 
             #[doc = concat!("[`", $path, "`] for many pairs of clouds, spread over")]
@@ -68,36 +49,17 @@ macro_rules! pairs {
         impl<D: ?Sized> On<'_, $job, D> {
             #[doc = concat!($what, ".")]
             ///
-            /// # Errors
-            #[doc = concat!("As [`", $path, "`], and failures of the device.")]
-            pub fn $one<T: Scalar, A, B>(&self, $a: &A, $b: &B) -> Result<$found<T>, D::Error>
-            where
-                D: Device<T>,
-                A: Points<T> + ?Sized,
-                B: Points<T> + ?Sized,
-            {
-                self.device.$one(self.job, $a, $b, None)
-            }
-
-            #[doc = concat!("[`On::", stringify!($one), "`] that reports progress to `observer`, which")]
-            /// can cancel it.
             #[doc = $watched]
-            /// The covering radius that is reported is infinite.
             ///
             /// # Errors
-            #[doc = concat!("As [`On::", stringify!($one), "`], and [`Error::SearchCancelled`].")]
-            pub fn $with<T: Scalar, A, B>(
-                &self,
-                $a: &A,
-                $b: &B,
-                observer: Observer<'_>,
-            ) -> Result<$found<T>, D::Error>
+            #[doc = concat!("As [`", $path, "`], and failures of the device.")]
+            pub fn $one<T: Scalar, A, B>(self, $a: &A, $b: &B) -> Result<$found<T>, D::Error>
             where
                 D: Device<T>,
                 A: Points<T> + ?Sized,
                 B: Points<T> + ?Sized,
             {
-                self.device.$one(self.job, $a, $b, Some(observer))
+                self.device.$one(self.job, $a, $b, self.observer)
             }
 
             #[doc = concat!("[`On::", stringify!($one), "`] for many pairs of clouds; a result does not")]
@@ -106,48 +68,31 @@ macro_rules! pairs {
             /// # Errors
             #[doc = concat!("As [`On::", stringify!($one), "`], naming the first pair at fault.")]
             pub fn $many<T: Scalar, A: Points<T>, B: Points<T>>(
-                &self,
+                self,
                 $a: &[A],
                 $b: &[B],
             ) -> Result<Vec<$found<T>>, D::Error>
             where
                 D: Device<T>,
             {
-                self.device.$many(self.job, $a, $b, None)
-            }
-
-            #[doc = concat!("[`On::", stringify!($many), "`] that reports the progress of all pairs")]
-            #[doc = concat!("together, as [`On::", stringify!($with), "`].")]
-            ///
-            /// # Errors
-            #[doc = concat!("As [`On::", stringify!($many), "`], and [`Error::SearchCancelled`].")]
-            pub fn $many_with<T: Scalar, A: Points<T>, B: Points<T>>(
-                &self,
-                $a: &[A],
-                $b: &[B],
-                observer: Observer<'_>,
-            ) -> Result<Vec<$found<T>>, D::Error>
-            where
-                D: Device<T>,
-            {
-                self.device.$many(self.job, $a, $b, Some(observer))
+                self.device.$many(self.job, $a, $b, self.observer)
             }
         }
     };
 }
 
 pairs! {
-    "Matcher::nearest", Matcher.nearest(a, b) -> Nearest [nearest_with, nearest_batch, nearest_batch_with],
+    "Matcher::nearest", Matcher.nearest(a, b) -> Nearest, nearest_batch,
     "For each point of `a` the nearest of `b`",
     errors "On empty clouds, bad rows, and clouds with different numbers of coordinates.",
-    watched "`samples` are points whose nearest was found, `wanted` is their number in the end.",
+    watched "An observer is told of points whose nearest was found.",
 }
 
 pairs! {
-    "Matcher::chamfer", Matcher.chamfer(a, b) -> Chamfer [chamfer_with, chamfer_batch, chamfer_batch_with],
+    "Matcher::chamfer", Matcher.chamfer(a, b) -> Chamfer, chamfer_batch,
     "Both directions: for each point of either cloud the nearest of the other",
     errors "As [`Matcher::nearest`].",
-    watched "Points are counted as by [`On::nearest_with`], those of both clouds.",
+    watched "An observer is told of points of both clouds whose nearest was found.",
     ///
     /// ```
     /// use farpoint::{Matcher, padded};
@@ -163,10 +108,10 @@ pairs! {
 }
 
 pairs! {
-    "Searcher::search", Searcher.search(x, y) -> Neighbors [search_with, search_batch, search_batch_with],
+    "Searcher::search", Searcher.search(x, y) -> Neighbors, search_batch,
     "The neighbors in `y` of each point of `x`, at most `k`",
     errors "As [`Searcher::check`] and [`Matcher::nearest`].",
-    watched "`samples` are points whose neighbors were found, `wanted` is their number in the end.",
+    watched "An observer is told of points whose neighbors were found.",
     ///
     /// ```
     /// use farpoint::{Searcher, ragged};
@@ -182,8 +127,8 @@ pairs! {
 }
 
 pairs! {
-    "Searcher::within", Searcher.within(x, y) -> WithinBall [within_with, within_batch, within_batch_with],
+    "Searcher::within", Searcher.within(x, y) -> WithinBall, within_batch,
     "All points of `y` in the ball of each point of `x`, whatever `k` is",
     errors "As [`Searcher::check_within`]; [`Error::TooManyNeighbors`]; else as [`Searcher::search`].",
-    watched "Every point counts twice: when its neighbors are counted, and when they are written.",
+    watched "An observer is told of every point twice: when its neighbors are counted, and when they are written.",
 }

@@ -1,15 +1,13 @@
 //! Running a [`Sampler`]: on the CPU by its own methods, on a device by [`Sampler::on`].
 
 use super::{Device, On};
-use crate::{
-    Algorithm, Cpu, Error, Observer, Points, Sample, Sampler, Scalar, Start, padded, ragged,
-};
+use crate::{Algorithm, Cpu, Error, Points, Sample, Sampler, Scalar, Start, padded, ragged};
 use std::slice;
 
 impl Sampler {
     /// This job on a device: a [`Cpu`] with its threads and instruction set, or a GPU.
     pub fn on<'a, D: ?Sized>(&'a self, device: &'a D) -> On<'a, Self, D> {
-        On { job: self, device }
+        On::new(self, device)
     }
 
     /// Samples one cloud on the CPU with all threads.
@@ -18,18 +16,6 @@ impl Sampler {
     /// On bad rows, on a start outside the cloud and on more samples than points.
     pub fn sample<T: Scalar, P: Points<T> + ?Sized>(&self, points: &P) -> Result<Sample<T>, Error> {
         self.on(&Cpu::new()).sample(points)
-    }
-
-    /// [`Sampler::sample`] that reports progress to `observer`, which can cancel the run.
-    ///
-    /// # Errors
-    /// As [`Sampler::sample`], and [`Error::Cancelled`].
-    pub fn sample_with<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-        observer: Observer<'_>,
-    ) -> Result<Sample<T>, Error> {
-        self.on(&Cpu::new()).sample_with(points, observer)
     }
 
     /// Samples many clouds on the CPU, spread over all threads; a result does not depend on its
@@ -76,29 +62,11 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     ///
     /// # Errors
     /// As [`Sampler::sample`], and failures of the device.
-    pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-    ) -> Result<Sample<T>, D::Error>
+    pub fn sample<T: Scalar, P: Points<T> + ?Sized>(self, points: &P) -> Result<Sample<T>, D::Error>
     where
         D: Device<T>,
     {
-        self.device.sample(self.job, points, None)
-    }
-
-    /// [`On::sample`] that reports progress to `observer`, which can cancel the run.
-    ///
-    /// # Errors
-    /// As [`On::sample`], and [`crate::Error::Cancelled`].
-    pub fn sample_with<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-        observer: Observer<'_>,
-    ) -> Result<Sample<T>, D::Error>
-    where
-        D: Device<T>,
-    {
-        self.device.sample(self.job, points, Some(observer))
+        self.device.sample(self.job, points, self.observer)
     }
 
     /// Samples many clouds; a result does not depend on its batch.
@@ -106,28 +74,13 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     /// # Errors
     /// As [`On::sample`], naming the first cloud at fault.
     pub fn sample_batch<T: Scalar, P: Points<T>>(
-        &self,
+        self,
         clouds: &[P],
     ) -> Result<Vec<Sample<T>>, D::Error>
     where
         D: Device<T>,
     {
-        self.device.sample_batch(slice::from_ref(self.job), clouds, None)
-    }
-
-    /// [`On::sample_batch`] that reports the progress of all clouds together.
-    ///
-    /// # Errors
-    /// As [`On::sample_batch`], and [`crate::Error::Cancelled`].
-    pub fn sample_batch_with<T: Scalar, P: Points<T>>(
-        &self,
-        clouds: &[P],
-        observer: Observer<'_>,
-    ) -> Result<Vec<Sample<T>>, D::Error>
-    where
-        D: Device<T>,
-    {
-        self.device.sample_batch(slice::from_ref(self.job), clouds, Some(observer))
+        self.device.sample_batch(slice::from_ref(self.job), clouds, self.observer)
     }
 
     /// Samples a padded batch: `data` is a dense `(b, n, d)` array, of which only the first
@@ -136,7 +89,7 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     /// # Errors
     /// As [`On::sample_batch`], and if shape or lengths do not fit the data.
     pub fn sample_padded<T: Scalar>(
-        &self,
+        self,
         data: &[T],
         shape: [usize; 3],
         lengths: Option<&[usize]>,
@@ -153,7 +106,7 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     /// # Errors
     /// As [`On::sample_batch`], and if the offsets do not fit the data.
     pub fn sample_ragged<T: Scalar>(
-        &self,
+        self,
         data: &[T],
         d: usize,
         offsets: &[usize],

@@ -7,7 +7,7 @@ use crate::{Cpu, Error, Gradients, Neighbors, Points, Scalar, Searcher, WithinBa
 impl Searcher {
     /// This search on a device: a [`Cpu`] with its threads and instruction set, or a GPU.
     pub fn on<'a, D: ?Sized>(&'a self, device: &'a D) -> On<'a, Self, D> {
-        On { job: self, device }
+        On::new(self, device)
     }
 }
 
@@ -18,7 +18,7 @@ impl On<'_, Searcher, Cpu> {
     /// # Errors
     /// If clouds, result and gradients do not fit each other.
     pub fn search_backward<T: Scalar, X, Y>(
-        &self,
+        self,
         found: &Neighbors<T>,
         x: &X,
         y: &Y,
@@ -36,7 +36,7 @@ impl On<'_, Searcher, Cpu> {
     /// # Errors
     /// If clouds, result and gradients do not fit each other.
     pub fn within_backward<T: Scalar, X, Y>(
-        &self,
+        self,
         found: &WithinBall<T>,
         x: &X,
         y: &Y,

@@ -5,7 +5,7 @@
 //! the choice is the same for every cloud of a shape.
 
 use super::selection::Selection;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::{Algorithm, Sampler, Scalar};
 
 /// Up to this many points a vector loop over all of them beats any structure.
@@ -29,7 +29,7 @@ const TREE_POINTS: usize = 4_096;
 /// The algorithm to run: the one that is wanted, or the fastest.
 pub(crate) fn choose<T: Scalar>(
     sampler: &Sampler,
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     selection: &Selection<'_, T>,
 ) -> Algorithm {
     // With a spacing, this is the number of points: how many it takes is not known before.

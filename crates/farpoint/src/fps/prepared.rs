@@ -4,7 +4,7 @@
 use super::batch;
 use super::run::SMALL;
 use super::selection::Request;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::points::erased;
 use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
@@ -13,7 +13,7 @@ use crate::{Error, Points, Sampler, Scalar};
 
 /// A cloud without its bad rows, and the request that was checked against it.
 pub struct Prepared<T> {
-    cloud: Cloud<T>,
+    cloud: WorkingCopy<T>,
     request: Request,
     input_rows: usize,
     dims: usize,
@@ -57,7 +57,7 @@ impl<T: Scalar> Prepared<T> {
     }
 
     fn on(threads: usize, sampler: &Sampler, points: &dyn Points<T>) -> Result<Self, Error> {
-        let cloud = Cloud::new(points, sampler.bad_rows, threads)?;
+        let cloud = WorkingCopy::new(points, sampler.bad_rows, threads)?;
         let request = Request::new(&cloud, points.len(), sampler.amount, &sampler.start)?;
         Ok(Self { cloud, request, input_rows: points.len(), dims: points.dim() })
     }

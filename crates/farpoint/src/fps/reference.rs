@@ -1,13 +1,13 @@
 //! The obvious loop. What it returns is what every algorithm must return.
 
 use super::selection::Selection;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::{Error, Scalar};
 use std::mem;
 
 pub(crate) fn run<T: Scalar>(
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
     // Distance of each point to the chosen ones; none for those chosen themselves.
@@ -40,7 +40,7 @@ fn farthest<T: Scalar>(distance: &[Option<T>]) -> Option<(u32, T)> {
 }
 
 fn update<T: Scalar>(
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     selection: &mut Selection<'_, T>,
     distance: &mut [Option<T>],
     sample: u32,

@@ -3,7 +3,7 @@
 use super::selection::Selection;
 use super::{auto, naive, peak, quick, radius, reference, tree};
 use crate::clock::Clock;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::scalar::compiled_once;
 use crate::simd::{self, Program, Simd};
 use crate::threads::{self, Team};
@@ -45,7 +45,7 @@ fn sample_by<T: Scalar>(
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
     let mut clock = Clock::now();
-    let cloud = Cloud::by(team, points, sampler.bad_rows)?;
+    let cloud = WorkingCopy::by(team, points, sampler.bad_rows)?;
     let mut selection = Selection::new(
         &cloud,
         points.len(),
@@ -60,8 +60,8 @@ fn sample_by<T: Scalar>(
         let alone = Team::alone();
         let team = if cloud.len < SMALL { &alone } else { team };
         let RanOn::Cpu { level, .. } = ran_on else { unreachable!("this is the CPU") };
-        let job = Job { algorithm, cloud: &cloud, team, selection: &mut selection };
-        simd::dispatch(level, job)?;
+        let run = Run { algorithm, cloud: &cloud, team, selection: &mut selection };
+        simd::dispatch(level, run)?;
     }
     let mut indices = Vec::new();
     team.extend(&mut indices, selection.points.len(), |k| cloud.row(selection.points[k]));
@@ -80,14 +80,14 @@ fn sample_by<T: Scalar>(
 pub(super) const SMALL: usize = 1 << 14;
 
 /// What an algorithm is started with.
-struct Job<'a, 'b, T> {
+struct Run<'a, 'b, T> {
     algorithm: Algorithm,
-    cloud: &'a Cloud<T>,
+    cloud: &'a WorkingCopy<T>,
     team: &'a Team,
     selection: &'a mut Selection<'b, T>,
 }
 
-impl<T: Scalar> Program<T> for Job<'_, '_, T> {
+impl<T: Scalar> Program<T> for Run<'_, '_, T> {
     type Output = Result<(), Error>;
 
     fn run<S: Simd<T>>(self, simd: S) -> Self::Output {

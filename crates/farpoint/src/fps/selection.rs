@@ -1,6 +1,6 @@
 //! The sequence of choices as it grows: every algorithm offers its next choice here.
 
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory::{self, Shared};
 use crate::random::SplitMix64;
 use crate::threads::Team;
@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 
 /// Choices so far, the stop rule, and the run's counters.
 pub(crate) struct Selection<'a, T> {
-    /// Chosen points (of the [`Cloud`], not rows of the input), in order.
+    /// Chosen points (of the [`WorkingCopy`], not rows of the input), in order.
     pub(crate) points: Vec<u32>,
     /// Squared selection distance of each.
     pub(crate) values: Vec<T>,
@@ -33,7 +33,7 @@ const REPORT_EVERY: usize = 1024;
 impl<'a, T: Scalar> Selection<'a, T> {
     /// Checks amount and start against the cloud.
     pub(crate) fn new(
-        cloud: &Cloud<T>,
+        cloud: &WorkingCopy<T>,
         input_rows: usize,
         amount: Amount,
         start: &Start,
@@ -237,7 +237,7 @@ pub(crate) struct Request {
 impl Request {
     /// Checks amount and start against the cloud.
     pub(crate) fn new<T: Scalar>(
-        cloud: &Cloud<T>,
+        cloud: &WorkingCopy<T>,
         input_rows: usize,
         amount: Amount,
         start: &Start,
@@ -255,7 +255,11 @@ impl Request {
     }
 }
 
-fn starts<T: Scalar>(cloud: &Cloud<T>, given: usize, start: &Start) -> Result<Vec<u32>, Error> {
+fn starts<T: Scalar>(
+    cloud: &WorkingCopy<T>,
+    given: usize,
+    start: &Start,
+) -> Result<Vec<u32>, Error> {
     let rows = cloud.subset().map_or(given, Subset::whole);
     let selected = |row| cloud.subset().is_none_or(|subset| subset.place(row).is_some());
     let point = |&row: &usize| match cloud.point(row) {

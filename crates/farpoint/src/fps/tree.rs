@@ -8,7 +8,7 @@
 
 use super::selection::Selection;
 use crate::clock::Clock;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::distance::{square, squared};
 use crate::memory::{self, Shared};
 use crate::simd::{Kernel, Simd};
@@ -20,7 +20,7 @@ use std::mem;
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
     team: &Team,
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
     let mut tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);
@@ -36,7 +36,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
 
 /// Offers what is left when the largest distance is zero: duplicates of chosen points, in
 /// index order.
-pub(super) fn finish<T: Scalar>(cloud: &Cloud<T>, selection: &mut Selection<'_, T>) {
+pub(super) fn finish<T: Scalar>(cloud: &WorkingCopy<T>, selection: &mut Selection<'_, T>) {
     let mut chosen = memory::zeros(cloud.len);
     for &point in &selection.points {
         chosen[point as usize] = true;

@@ -1,53 +1,50 @@
-//! The interface: on which threads measures are taken, and who observes the progress.
+//! The interface: measures as a job, on which threads it is done, and who observes the progress.
 
 use super::quality::{Coverage, Quality, covered, different_places, different_rows, rows};
 use super::{SMALL, Spacing, check, spaced};
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
-use crate::neighbors::run::{chamfer, nearest_watched};
+use crate::neighbors::run::{chamfer_watched, nearest_watched};
 use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
 use crate::unwind::caught;
 use crate::watch::Watch;
-use crate::{BadRows, Cpu, Error, Matcher, Nearest, Observer, Points, Scalar};
+use crate::{BadRows, Cpu, Error, Nearest, On, Points, Scalar};
 
-/// How measures are taken. The functions of [`crate::measure`] are its methods on all threads.
+/// The measures as a job: the functions of [`crate::measure`] are methods of it [`On`] a [`Cpu`].
 ///
 /// ```
 /// use farpoint::Cpu;
 /// use farpoint::measure::Measure;
 ///
 /// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
-/// let quality = Measure::on(Cpu::new().threads(2)).quality(&line, &[0, 5])?;
+/// let quality = Measure.on(&Cpu::new().threads(2)).quality(&line, &[0, 5])?;
 /// assert_eq!(quality.coverage.max, 4.0);
 /// # Ok::<(), farpoint::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Measure {
-    cpu: Cpu,
-}
+///
+/// An observer is told of points and samples whose nearest sample was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Measure;
 
 impl Measure {
-    /// On all threads.
-    pub fn new() -> Self {
-        Self::default()
+    /// Measures on the threads and with the instruction set of `cpu`, which never change a result.
+    pub fn on<'a>(&'a self, cpu: &'a Cpu) -> On<'a, Self, Cpu> {
+        On::new(self, cpu)
     }
+}
 
-    /// On the threads and with the instruction set of `cpu`, which never change a result.
-    pub fn on(cpu: Cpu) -> Self {
-        Self { cpu }
-    }
-
+impl On<'_, Measure, Cpu> {
     /// As [`crate::measure::covering_radius`].
     ///
     /// # Errors
     /// As there.
     pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
+        self,
         points: &P,
         sample: &[usize],
     ) -> Result<T, Error> {
-        self.run(points.len(), Watch::off(), |taking| {
+        self.run(points.len(), points.len(), |taking| {
             let rows = rows(&points, sample)?;
             Ok(taking.nearest(&points, &rows)?.max_distance())
         })
@@ -58,7 +55,7 @@ impl Measure {
     /// # Errors
     /// As there.
     pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
+        self,
         points: &P,
         sample: &[usize],
     ) -> Result<Coverage, Error> {
@@ -70,11 +67,11 @@ impl Measure {
     /// # Errors
     /// As there.
     pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
-        &self,
+        self,
         points: &P,
         sample: &S,
     ) -> Result<Coverage, Error> {
-        self.run(points.len(), Watch::off(), |taking| {
+        self.run(points.len(), points.len(), |taking| {
             Ok(covered(&taking.nearest(&points, &sample)?, taking.threads))
         })
     }
@@ -84,11 +81,11 @@ impl Measure {
     /// # Errors
     /// As there.
     pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
+        self,
         points: &P,
         sample: &[usize],
     ) -> Result<Spacing, Error> {
-        self.run(sample.len(), Watch::off(), |taking| taking.spacing(&points, sample))
+        self.run(sample.len(), sample.len(), |taking| taking.spacing(&points, sample))
     }
 
     /// As [`crate::measure::spacing_of`].
@@ -96,10 +93,10 @@ impl Measure {
     /// # Errors
     /// As there.
     pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(
-        &self,
+        self,
         sample: &S,
     ) -> Result<Spacing, Error> {
-        self.run(sample.len(), Watch::off(), |taking| taking.spacing_of(&sample))
+        self.run(sample.len(), sample.len(), |taking| taking.spacing_of(&sample))
     }
 
     /// As [`crate::measure::quality()`].
@@ -107,36 +104,12 @@ impl Measure {
     /// # Errors
     /// As there.
     pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
+        self,
         points: &P,
         sample: &[usize],
-    ) -> Result<Quality, Error> {
-        self.quality_watched(points, sample, Watch::off())
-    }
-
-    /// [`Measure::quality`] that reports progress to `observer`, which can cancel the run: `samples` are points and samples whose nearest sample was found, and `wanted` is
-    /// their number in the end; there is no covering radius, which is infinite.
-    ///
-    /// # Errors
-    /// As [`Measure::quality`], and [`Error::SearchCancelled`].
-    pub fn quality_with<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-        sample: &[usize],
-        observer: Observer<'_>,
-    ) -> Result<Quality, Error> {
-        let wanted = points.len().saturating_add(sample.len());
-        self.quality_watched(points, sample, Watch::new(Some(observer), wanted))
-    }
-
-    fn quality_watched<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-        sample: &[usize],
-        watch: Watch<'_>,
     ) -> Result<Quality, Error> {
         let samples = sample.len();
-        self.run(points.len(), watch, |taking| {
+        self.run(points.len(), points.len().saturating_add(samples), |taking| {
             let rows = rows(&points, sample)?;
             let nearest = taking.nearest(&points, &rows)?;
             let several = samples > 1;
@@ -156,13 +129,14 @@ impl Measure {
     /// # Errors
     /// As there.
     pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
-        &self,
+        self,
         points: &P,
         sample: &S,
     ) -> Result<Quality, Error> {
         let samples = sample.len();
-        self.run(points.len().max(samples), Watch::off(), |taking| {
-            let chamfer = chamfer(&taking.cpu, &Matcher::new(), &points, &sample, None)?;
+        let wanted = points.len().saturating_add(samples.saturating_mul(2));
+        self.run(points.len().max(samples), wanted, |taking| {
+            let chamfer = chamfer_watched(&taking.cpu, &points, &sample, &taking.watch)?;
             let several = samples > 1;
             Ok(Quality {
                 points: points.len(),
@@ -175,17 +149,19 @@ impl Measure {
         })
     }
 
-    /// Does the work on the threads of the device, on one if there are few points.
+    /// Does the work on the threads of the device, on one if there are few points; an observer will be told of so
+    /// many as are wanted.
     fn run<R: Send>(
-        &self,
+        self,
         points: usize,
-        watch: Watch<'_>,
+        wanted: usize,
         work: impl FnOnce(&Taking<'_>) -> Result<R, Error> + Send,
     ) -> Result<R, Error> {
         let large = points >= SMALL;
-        let wanted = threads::count_for(large, self.cpu.threads)?;
-        let threads = if large { wanted } else { 1 };
-        let taking = Taking { cpu: self.cpu.threads(threads), threads, watch };
+        let allowed = threads::count_for(large, self.device.threads)?;
+        let threads = if large { allowed } else { 1 };
+        let watch = Watch::new(self.observer, wanted);
+        let taking = Taking { cpu: self.device.threads(threads), threads, watch };
         caught(|| on_threads(threads, || work(&taking)))
     }
 }
@@ -237,7 +213,7 @@ compiled_once! {
                 return Err(Error::TooFewSamples { given: points.len(), needed: 2 });
             }
             None => {
-                let cloud = Cloud::new(points, BadRows::Error, threads)?;
+                let cloud = WorkingCopy::new(points, BadRows::Error, threads)?;
                 let all = memory::collected(0..cloud.len as u32);
                 (cloud, all)
             }

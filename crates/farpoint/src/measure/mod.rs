@@ -18,11 +18,11 @@ pub use measurer::Measure;
 pub use quality::{Coverage, Quality};
 
 use self::quality::places;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::spatial::Neighbors;
 use crate::watch::Watch;
-use crate::{BadRows, Error, Points, Scalar, threads};
+use crate::{BadRows, Cpu, Error, Points, Scalar, threads};
 
 /// Distances from each sample to its nearest other sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,7 +61,7 @@ pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
 ) -> Result<T, Error> {
-    Measure::new().covering_radius(points, sample)
+    Measure.on(&Cpu::new()).covering_radius(points, sample)
 }
 
 /// Nearest neighbor distances among the samples; zero spacing where a point occurs twice.
@@ -79,7 +79,7 @@ pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
 ) -> Result<Spacing, Error> {
-    Measure::new().spacing(points, sample)
+    Measure.on(&Cpu::new()).spacing(points, sample)
 }
 
 /// The same of a sample whose coordinates are given.
@@ -87,7 +87,7 @@ pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
 /// # Errors
 /// On fewer than two samples, bad rows.
 pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> Result<Spacing, Error> {
-    Measure::new().spacing_of(sample)
+    Measure.on(&Cpu::new()).spacing_of(sample)
 }
 
 /// All measures of a sample, whose row indices are given.
@@ -98,7 +98,7 @@ pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
 ) -> Result<Quality, Error> {
-    Measure::new().quality(points, sample)
+    Measure.on(&Cpu::new()).quality(points, sample)
 }
 
 /// All measures of a sample, whose coordinates are given: [`crate::approximate::Centroids`], or
@@ -110,7 +110,7 @@ pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     points: &P,
     sample: &S,
 ) -> Result<Quality, Error> {
-    Measure::new().quality_of(points, sample)
+    Measure.on(&Cpu::new()).quality_of(points, sample)
 }
 
 /// How far the points are from the sample, whose row indices are given.
@@ -128,7 +128,7 @@ pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
 ) -> Result<Coverage, Error> {
-    Measure::new().coverage(points, sample)
+    Measure.on(&Cpu::new()).coverage(points, sample)
 }
 
 /// How far the points are from the sample, whose coordinates are given.
@@ -139,12 +139,12 @@ pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     points: &P,
     sample: &S,
 ) -> Result<Coverage, Error> {
-    Measure::new().coverage_of(points, sample)
+    Measure.on(&Cpu::new()).coverage_of(points, sample)
 }
 
 /// The spacing on so many threads, unless the watch stops it.
 fn spaced<T: Scalar>(
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     sample: &[u32],
     threads: usize,
     watch: &Watch<'_>,
@@ -179,11 +179,11 @@ fn check<T: Scalar>(
     points: &dyn Points<T>,
     sample: &[usize],
     threads: usize,
-) -> Result<(Cloud<T>, Vec<u32>), Error> {
+) -> Result<(WorkingCopy<T>, Vec<u32>), Error> {
     if sample.len() < 2 {
         return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
     }
-    let cloud = Cloud::new(points, BadRows::Error, threads)?;
+    let cloud = WorkingCopy::new(points, BadRows::Error, threads)?;
     let sample = memory::collected(places(points, sample)?.iter().map(|&place| place as u32));
     Ok((cloud, sample))
 }
@@ -191,8 +191,8 @@ fn check<T: Scalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Sampler;
     use crate::random::SplitMix64;
-    use crate::{Cpu, Sampler};
 
     /// Both measures, by trying all pairs.
     fn obvious<T: Scalar, const D: usize>(cloud: &[[T; D]], sample: &[usize]) -> (T, Spacing) {
@@ -265,8 +265,8 @@ mod tests {
         assert_eq!(covering_radius(&cloud, &sample.indices).unwrap(), sample.covering_radius());
         let here = spacing(&cloud, &sample.indices).unwrap();
         for threads in [1, 2, 5] {
-            let told = Measure::on(Cpu::new().threads(threads));
-            assert_eq!(told.spacing(&cloud, &sample.indices).unwrap(), here);
+            let cpu = Cpu::new().threads(threads);
+            assert_eq!(Measure.on(&cpu).spacing(&cloud, &sample.indices).unwrap(), here);
         }
         assert!(here.min <= here.mean && here.mean <= here.max);
     }

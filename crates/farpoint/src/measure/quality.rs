@@ -43,13 +43,13 @@ pub struct Quality {
 const PART: usize = 1 << 14;
 
 /// Some rows of a cloud.
-pub(super) struct Rows<'a, T> {
+pub(super) struct SampleRows<'a, T> {
     points: &'a dyn Points<T>,
     /// Their places among the points.
     places: Cow<'a, [usize]>,
 }
 
-impl<T: Scalar> Points<T> for Rows<'_, T> {
+impl<T: Scalar> Points<T> for SampleRows<'_, T> {
     fn len(&self) -> usize {
         self.places.len()
     }
@@ -66,11 +66,11 @@ impl<T: Scalar> Points<T> for Rows<'_, T> {
 pub(super) fn rows<'a, T: Scalar>(
     points: &'a dyn Points<T>,
     sample: &'a [usize],
-) -> Result<Rows<'a, T>, Error> {
+) -> Result<SampleRows<'a, T>, Error> {
     if sample.is_empty() {
         return Err(Error::TooFewSamples { given: 0, needed: 1 });
     }
-    Ok(Rows { points, places: places(points, sample)? })
+    Ok(SampleRows { points, places: places(points, sample)? })
 }
 
 /// Where rows of the caller's cloud are among the points, checked.
@@ -202,9 +202,9 @@ mod tests {
         let places: Vec<_> = sample.iter().map(|&row| cloud[row]).collect();
         let of_places = quality_of(&cloud, &places).unwrap();
         for threads in [1, 2, 3, 5] {
-            let told = Measure::on(Cpu::new().threads(threads));
-            assert_eq!(told.quality(&cloud, &sample).unwrap(), here);
-            assert_eq!(told.quality_of(&cloud, &places).unwrap(), of_places);
+            let cpu = Cpu::new().threads(threads);
+            assert_eq!(Measure.on(&cpu).quality(&cloud, &sample).unwrap(), here);
+            assert_eq!(Measure.on(&cpu).quality_of(&cloud, &places).unwrap(), of_places);
         }
     }
 
@@ -214,22 +214,31 @@ mod tests {
         let sample = Sampler::ratio(0.3).sample(&cloud).unwrap().indices;
         let here = quality(&cloud, &sample).unwrap();
         for threads in [1, 2] {
-            let told = Measure::on(Cpu::new().threads(threads));
+            let cpu = Cpu::new().threads(threads);
             let (mut calls, mut last, mut wanted) = (0, 0, 0);
             let mut go_on = |progress: Progress| {
                 (calls, last, wanted) = (calls + 1, progress.samples, progress.wanted);
                 ControlFlow::Continue(())
             };
-            assert_eq!(told.quality_with(&cloud, &sample, &mut go_on).unwrap(), here);
+            let found = Measure.on(&cpu).observe(&mut go_on).quality(&cloud, &sample);
+            assert_eq!(found.unwrap(), here);
             assert_eq!(wanted, 60_000 + sample.len());
             assert!(calls > 100 && last > wanted / 2 && last <= wanted);
+            let places: Vec<_> = sample.iter().map(|&row| cloud[row]).collect();
+            let mut go_on = |progress: Progress| {
+                (last, wanted) = (progress.samples, progress.wanted);
+                ControlFlow::Continue(())
+            };
+            Measure.on(&cpu).observe(&mut go_on).quality_of(&cloud, &places).unwrap();
+            assert_eq!(wanted, 60_000 + 2 * sample.len());
+            assert!(last > wanted / 2 && last <= wanted);
             // In the search, and while the spacing is taken.
             for stop in [3000, 61_000] {
                 let mut stops = |progress: Progress| match progress.samples < stop {
                     true => ControlFlow::Continue(()),
                     false => ControlFlow::Break(()),
                 };
-                match told.quality_with(&cloud, &sample, &mut stops) {
+                match Measure.on(&cpu).observe(&mut stops).quality(&cloud, &sample) {
                     Err(Error::SearchCancelled(done)) => assert!(done >= stop),
                     other => panic!("{other:?}"),
                 }
@@ -240,8 +249,9 @@ mod tests {
     #[test]
     fn errors_name_what_is_wrong() {
         let cloud = [[0.0f32], [1.0]];
-        assert!(Measure::on(Cpu::new().threads(0)).quality(&cloud[..], &[0]).is_err());
-        assert!(Measure::on(Cpu::new().threads(0)).spacing(&cloud[..], &[0, 1]).is_err());
+        let none = Cpu::new().threads(0);
+        assert!(Measure.on(&none).quality(&cloud[..], &[0]).is_err());
+        assert!(Measure.on(&none).spacing(&cloud[..], &[0, 1]).is_err());
         let outside = Error::SampleOutOfRange { index: 2, points: 2 };
         assert_eq!(quality(&cloud[..], &[2]).unwrap_err(), outside);
         let none = Error::TooFewSamples { given: 0, needed: 1 };

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::gather::{Group, Search};
 use super::metric::Metric;
 use crate::Scalar;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory::{self, Aligned};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{LEAF, NONE};
@@ -21,7 +21,7 @@ pub(super) struct Blocks<T> {
 }
 
 impl<T: Scalar> Blocks<T> {
-    pub(super) fn new(cloud: &Cloud<T>) -> Self {
+    pub(super) fn new(cloud: &WorkingCopy<T>) -> Self {
         let (dims, count) = (cloud.dims(), cloud.len.div_ceil(LEAF));
         let mut numbers = Aligned::new(count * dims * LEAF, T::ZERO);
         let mut points = memory::filled(count, [NONE; LEAF]);

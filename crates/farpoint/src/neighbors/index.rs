@@ -1,7 +1,7 @@
 //! A cloud that is searched several times: checked, copied and built a tree for once.
 
 use super::prepared::threads_for_points;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::scalar::compiled_once;
 use crate::spatial::BoxTree;
 use crate::threads::on_threads;
@@ -28,7 +28,7 @@ use std::fmt;
 /// # Ok::<(), farpoint::Error>(())
 /// ```
 pub struct Index<T> {
-    pub(super) cloud: Cloud<T>,
+    pub(super) cloud: WorkingCopy<T>,
     pub(super) tree: BoxTree<T>,
     rows: usize,
     dims: usize,
@@ -43,7 +43,7 @@ compiled_once! {
         let threads = threads_for_points(cpu.threads, points.len())?;
         caught(|| {
             on_threads(threads, || {
-                let cloud = Cloud::new(points, bad_rows, threads)?;
+                let cloud = WorkingCopy::new(points, bad_rows, threads)?;
                 if cloud.len == 0 {
                     return Err(Error::EmptyCloud);
                 }

@@ -1,7 +1,7 @@
 //! How far apart two points are: one trait, so that every search is written once for both norms.
 
 use crate::Scalar;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::simd::Simd;
 
 /// A distance that is a sum over the axes, left to right. Every operation rounds on its own and
@@ -76,9 +76,9 @@ pub(super) fn bound<T, S: Simd<T>, M: Metric>(
 
 /// The distance of a query and a target, axis by axis from the left.
 pub(super) fn distance<T: Scalar, M: Metric>(
-    queries: &Cloud<T>,
+    queries: &WorkingCopy<T>,
     query: u32,
-    targets: &Cloud<T>,
+    targets: &WorkingCopy<T>,
     target: u32,
 ) -> T {
     let part = |axis: usize| {

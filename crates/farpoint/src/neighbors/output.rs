@@ -1,6 +1,6 @@
 //! Where searches write what they find.
 
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory::Shared;
 use crate::{Nearest, Scalar};
 
@@ -8,8 +8,8 @@ use crate::{Nearest, Scalar};
 /// of its own. Those of a thread are neighbors in space and lie anywhere in the result, so that
 /// it cannot be split into slices.
 pub(super) struct Output<'a, T> {
-    pub(super) queries: &'a Cloud<T>,
-    pub(super) targets: &'a Cloud<T>,
+    pub(super) queries: &'a WorkingCopy<T>,
+    pub(super) targets: &'a WorkingCopy<T>,
     distances: Shared<'a, T>,
     indices: Shared<'a, u32>,
     /// Of each of both arrays.
@@ -19,8 +19,8 @@ pub(super) struct Output<'a, T> {
 impl<'a, T: Scalar> Output<'a, T> {
     pub(super) fn new(
         found: &'a mut Nearest<T>,
-        queries: &'a Cloud<T>,
-        targets: &'a Cloud<T>,
+        queries: &'a WorkingCopy<T>,
+        targets: &'a WorkingCopy<T>,
     ) -> Self {
         let rows = found.raw_distances.len().min(found.indices.len());
         let distances = Shared::new(&mut found.raw_distances);

@@ -5,7 +5,7 @@ use super::auto;
 use super::brute::Blocks;
 use super::index::Index;
 use super::prepared::{copy, share, threads_for};
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::spatial::BoxTree;
 use crate::threads::{both, on_threads};
 use crate::watch::Watch;
@@ -13,7 +13,7 @@ use crate::{BadRows, Error, Method, Points, Scalar};
 
 /// Two clouds without their bad rows, neither of them empty.
 pub(super) struct Pair<'a, T> {
-    pub(super) clouds: [&'a Cloud<T>; 2],
+    pub(super) clouds: [&'a WorkingCopy<T>; 2],
     /// Trees that were built before.
     trees: [Option<&'a BoxTree<T>>; 2],
     /// Whether the second cloud is the first: what is built of one serves for both.

@@ -2,7 +2,7 @@
 //! backend outside it. `farpoint-cuda` starts from here, so that it refuses what the CPU refuses,
 //! in the same words, and what it finds is turned into rows of the input in one place.
 
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::points::erased;
 use crate::scalar::compiled_once;
@@ -17,7 +17,7 @@ const SMALL: usize = 1 << 13;
 
 /// Two clouds without their bad rows, neither of them empty.
 pub struct Prepared<T> {
-    clouds: [Cloud<T>; 2],
+    clouds: [WorkingCopy<T>; 2],
     /// Rows of the caller's clouds, bad ones among them.
     rows: [usize; 2],
     dims: usize,
@@ -210,7 +210,7 @@ pub(super) fn empty<T: Scalar>(rows: usize, points: usize, norm: Norm) -> Neares
 }
 
 /// The row of a point that a backend names; `None` if there is no such point.
-fn row_of<T: Scalar>(cloud: &Cloud<T>, index: i64) -> Option<u32> {
+fn row_of<T: Scalar>(cloud: &WorkingCopy<T>, index: i64) -> Option<u32> {
     let point = u32::try_from(index).ok().filter(|&point| (point as usize) < cloud.len)?;
     Some(cloud.row(point) as u32)
 }
@@ -271,8 +271,8 @@ pub(super) fn copy<T: Scalar>(
     points: &dyn Points<T>,
     threads: usize,
     which: &'static str,
-) -> Result<Cloud<T>, Error> {
-    let copied = Cloud::new(points, bad_rows, threads);
+) -> Result<WorkingCopy<T>, Error> {
+    let copied = WorkingCopy::new(points, bad_rows, threads);
     let filled = copied.and_then(|cloud| match cloud.len {
         0 => Err(Error::EmptyCloud),
         _ => Ok(cloud),

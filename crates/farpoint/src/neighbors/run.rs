@@ -66,6 +66,18 @@ compiled_once! {
     }
 }
 
+compiled_once! {
+    /// [`chamfer`] under a watch.
+    pub(crate) fn chamfer_watched<'a, 'b: 'a, T: Scalar>(
+        cpu: &'a Cpu,
+        x: &'a dyn Points<T>,
+        y: &'a dyn Points<T>,
+        watch: &'a Watch<'b>,
+    ) -> Result<Chamfer<T>, Error> {
+        caught(|| start::watched(cpu, &BothWays(&Matcher::new()), x, y, watch))
+    }
+}
+
 /// Both directions by the obvious loop: O(points of `a` * points of `b`) time.
 ///
 /// ```

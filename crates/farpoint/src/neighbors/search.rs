@@ -9,7 +9,7 @@ use crate::watch::Watch;
 use crate::{Level, Norm, Scalar};
 
 /// A search that is ready to be run.
-pub(super) struct Job<'a, 'b, T: Scalar, K: Kind> {
+pub(super) struct SearchRun<'a, 'b, T: Scalar, K: Kind> {
     pub(super) structure: Structure<'a, T>,
     pub(super) norm: Norm,
     pub(super) threads: usize,
@@ -17,7 +17,7 @@ pub(super) struct Job<'a, 'b, T: Scalar, K: Kind> {
     pub(super) output: K::Of<'a, T>,
 }
 
-impl<T: Scalar, K: Kind> Job<'_, '_, T, K> {
+impl<T: Scalar, K: Kind> SearchRun<'_, '_, T, K> {
     /// Searches until done or canceled.
     pub(super) fn run(self, level: Level) {
         simd::dispatch(level, self);
@@ -37,7 +37,7 @@ impl<T: Scalar, K: Kind> Job<'_, '_, T, K> {
     }
 }
 
-impl<T: Scalar, K: Kind> simd::Program<T> for Job<'_, '_, T, K> {
+impl<T: Scalar, K: Kind> simd::Program<T> for SearchRun<'_, '_, T, K> {
     type Output = ();
 
     fn run<S: Simd<T>>(self, simd: S) {

@@ -4,7 +4,7 @@
 use super::gather::Kind;
 use super::pair::{self, Pair, Structure};
 use super::prepared::each;
-use super::search::Job;
+use super::search::SearchRun;
 use crate::simd;
 use crate::watch::Watch;
 use crate::{
@@ -146,13 +146,13 @@ pub(crate) struct Ready<'a, 'b, T: Scalar> {
 impl<T: Scalar> Ready<'_, '_, T> {
     /// Searches for each point of the first cloud in the second (`side` 1: the other direction).
     pub(super) fn search<'c, K: Kind>(&'c self, side: usize, output: K::Of<'c, T>) {
-        let job = Job::<T, K> {
+        let run = SearchRun::<T, K> {
             structure: if side == 0 { self.structure } else { self.structure.turned() },
             norm: self.norm,
             threads: self.pair.threads,
             watch: self.watch,
             output,
         };
-        job.run(self.level);
+        run.run(self.level);
     }
 }

@@ -8,7 +8,7 @@ use super::cut::Cutter;
 use super::entry::{Around, Entry, bounds};
 use super::order::{self, Buckets};
 use crate::clock::Clock;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory::{self, Aligned, Shared};
 use crate::simd::Simd;
 use crate::threads::Team;
@@ -156,13 +156,13 @@ pub(crate) fn box_bound<T, S: Simd<T>>(
 
 impl<T: Scalar> BoxTree<T> {
     /// Builds the tree on `threads` threads; all values are infinite.
-    pub(crate) fn new(cloud: &Cloud<T>, threads: usize) -> Self {
+    pub(crate) fn new(cloud: &WorkingCopy<T>, threads: usize) -> Self {
         let threads = threads.min(cloud.len / (1 << 14)).max(1);
         Self::by(&Team::new(threads), cloud, &mut Stages::default())
     }
 
     /// Builds the tree; all values are infinite. Adds the time of its two stages.
-    pub(crate) fn by(team: &Team, cloud: &Cloud<T>, seconds: &mut Stages) -> Self {
+    pub(crate) fn by(team: &Team, cloud: &WorkingCopy<T>, seconds: &mut Stages) -> Self {
         let mut clock = Clock::now();
         let buckets = order::buckets(team, cloud);
         clock.lap(&mut seconds.order);
@@ -187,7 +187,7 @@ impl<T: Scalar> BoxTree<T> {
     }
 
     /// The tree's leaves, from points in buckets.
-    fn leaves(team: &Team, cloud: &Cloud<T>, mut buckets: Buckets<T>) -> Self {
+    fn leaves(team: &Team, cloud: &WorkingCopy<T>, mut buckets: Buckets<T>) -> Self {
         // Buckets begin with a node of their own.
         let room = |points: usize| points.div_ceil(LEAF * FANOUT) * FANOUT;
         let mut places = vec![(0, 0)];
@@ -252,7 +252,7 @@ pub(crate) fn place(slot: u32, stride: usize) -> usize {
 
 /// Writes the leaves of a bucket.
 struct LeafWriter<'a, T> {
-    cloud: &'a Cloud<T>,
+    cloud: &'a WorkingCopy<T>,
     /// `dims + 1` rows of [`LEAF`] numbers a leaf.
     numbers: &'a mut [MaybeUninit<T>],
     /// [`LEAF`] points per leaf.

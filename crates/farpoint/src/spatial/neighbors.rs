@@ -6,7 +6,7 @@
 //! axes only add to that): what is found is exactly what trying all points would find.
 
 use crate::Scalar;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -16,7 +16,7 @@ const LEAF: usize = 8;
 
 /// Some points of a cloud, for finding the nearest of them.
 pub(crate) struct Neighbors<'a, T> {
-    cloud: &'a Cloud<T>,
+    cloud: &'a WorkingCopy<T>,
     /// The points, leaf after leaf.
     entries: Vec<Entry<T>>,
     /// Coordinates leaf by leaf, axis by axis within a leaf, [`LEAF`] numbers each; lanes
@@ -76,7 +76,7 @@ impl<T: Scalar> Box3<T> {
 
 impl<'a, T: Scalar> Neighbors<'a, T> {
     /// A tree over `points` of the cloud: one or more, a point as often as it is listed.
-    pub(crate) fn new(cloud: &'a Cloud<T>, points: &[u32]) -> Self {
+    pub(crate) fn new(cloud: &'a WorkingCopy<T>, points: &[u32]) -> Self {
         let entry = |(&point, which): (&u32, u32)| {
             let at = std::array::from_fn(|a| cloud.axes[a][point as usize]);
             Entry { at, point, which }
@@ -284,7 +284,7 @@ impl<T: Scalar> Search<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::Neighbors;
-    use crate::cloud::Cloud;
+    use crate::cloud::WorkingCopy;
     use crate::{BadRows, random::SplitMix64};
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
             // A coarse grid, so that there are ties and duplicates; the fourth axis counts.
             let rows: Vec<[f32; 4]> =
                 (0..n).map(|_| std::array::from_fn(|_| random.below(7) as f32)).collect();
-            let cloud = Cloud::new(&rows, BadRows::Error, 1).unwrap();
+            let cloud = WorkingCopy::new(&rows, BadRows::Error, 1).unwrap();
             let given: Vec<u32> = (0..n as u32).filter(|p| p % 3 == 0).collect();
             let tree = Neighbors::new(&cloud, &given);
             assert_eq!(tree.points().count(), given.len());

@@ -6,7 +6,7 @@
 
 use super::entry::Entry;
 use crate::Scalar;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory::{self, Aligned, Shared};
 use crate::threads::Team;
 use std::mem::MaybeUninit;
@@ -30,7 +30,7 @@ pub(super) struct Buckets<T> {
 const PART: usize = 1 << 14;
 
 /// Sorts the cloud's points into buckets.
-pub(super) fn buckets<T: Scalar>(team: &Team, cloud: &Cloud<T>) -> Buckets<T> {
+pub(super) fn buckets<T: Scalar>(team: &Team, cloud: &WorkingCopy<T>) -> Buckets<T> {
     let n = cloud.len;
     let part = n.div_ceil(team.members()).max(PART);
     let corners = [cloud.low, cloud.high];
@@ -55,7 +55,7 @@ pub(super) fn buckets<T: Scalar>(team: &Team, cloud: &Cloud<T>) -> Buckets<T> {
 /// Fills in the cell of each point, and counts the points of each cell, part by part.
 fn count<T: Scalar>(
     team: &Team,
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     cells: &Cells<T>,
     part: usize,
     cell_of: &mut [MaybeUninit<u32>],
@@ -139,7 +139,7 @@ fn positions(
 /// Writes each point to its bucket.
 fn scatter<T: Scalar>(
     team: &Team,
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     cell_of: &[u32],
     bucket_of: &[u32],
     mut positions: Vec<Vec<usize>>,
@@ -196,7 +196,7 @@ impl<T: Scalar> Cells<T> {
     /// The box is halved along its longest side again and again; the sides of the halves,
     /// first half first, are the bits of a cell's number. The first plane halves the points,
     /// so that threads can share them out with little to tell each other; others the space.
-    fn new(cloud: &Cloud<T>, corners: [[T; 3]; 2], fenced: bool) -> Self {
+    fn new(cloud: &WorkingCopy<T>, corners: [[T; 3]; 2], fenced: bool) -> Self {
         let wanted = (cloud.len / POINTS_A_CELL).max(1).ilog2();
         let bits = wanted.min(CELL_BITS);
         let ends: [[T; 2]; 3] = std::array::from_fn(|a| corners.map(|corner| corner[a]));
@@ -217,7 +217,7 @@ impl<T: Scalar> Cells<T> {
     /// Fills in the cell of each point from `first` on, and counts the points of each cell.
     fn count<const FENCED: bool>(
         &self,
-        cloud: &Cloud<T>,
+        cloud: &WorkingCopy<T>,
         first: usize,
         cell_of: &mut [MaybeUninit<u32>],
     ) -> Vec<u32> {
@@ -283,7 +283,7 @@ fn median<T: Scalar>(values: &[T]) -> T {
 }
 
 /// The box without outliers: Tukey's fences along each axis, from a sample of the points.
-fn fences<T: Scalar>(cloud: &Cloud<T>) -> [[T; 3]; 2] {
+fn fences<T: Scalar>(cloud: &WorkingCopy<T>) -> [[T; 3]; 2] {
     let fence = |a: usize| {
         let mut some = sample(&cloud.axes[a][..cloud.len]);
         let [first, third] = [1, 3].map(|k| quantile(&mut some, k).to_f64());

@@ -12,13 +12,13 @@ fn no_threads_are_refused_everywhere() {
     let clouds = [vec![[0.0f32; 3]; 4], vec![[1.0; 3]; 4]];
     let data: Vec<f32> = clouds.iter().flatten().flatten().copied().collect();
     let (cpu, job) = (Cpu::new().threads(0), Sampler::count(1));
-    let sampler = job.on(&cpu);
+    let sampler = || job.on(&cpu);
     let morton = ApproximateSampler::count(Method::Morton { bits: 10 }, 1);
     let refused = |error: Error| assert!(matches!(error, Error::BadThreads(0, _)), "{error}");
-    refused(sampler.sample(&clouds[0]).unwrap_err());
-    refused(sampler.sample_batch(&clouds).unwrap_err());
-    refused(sampler.sample_padded(&data, [2, 4, 3], None).unwrap_err());
-    refused(sampler.sample_ragged(&data, 3, &[0, 4, 8]).unwrap_err());
+    refused(sampler().sample(&clouds[0]).unwrap_err());
+    refused(sampler().sample_batch(&clouds).unwrap_err());
+    refused(sampler().sample_padded(&data, [2, 4, 3], None).unwrap_err());
+    refused(sampler().sample_ragged(&data, 3, &[0, 4, 8]).unwrap_err());
     refused(morton.on(&cpu).sample(&clouds[0]).unwrap_err());
 }
 

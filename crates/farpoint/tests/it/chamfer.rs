@@ -3,6 +3,7 @@
 use crate::cases::{count, some};
 use farpoint::backend::SplitMix64;
 use farpoint::backend::padded_rows;
+use farpoint::measure::Measure;
 use farpoint::neighbors::{backward, reference};
 use farpoint::{
     BadRows, Chamfer, Cpu, DeviceKind, Error, Matcher, Method, Nearest, Norm, padded, ragged,
@@ -144,9 +145,9 @@ fn batches_are_their_clouds() {
     let (a, b) = (clouds(0), clouds(1));
     for threads in [1, 3] {
         let (job, cpu) = (Matcher::new(), Cpu::new().threads(threads));
-        let matcher = job.on(&cpu);
-        let found = matcher.chamfer_batch(&a, &b).unwrap();
-        let one_sided = matcher.nearest_batch(&a, &b).unwrap();
+        let matcher = || job.on(&cpu);
+        let found = matcher().chamfer_batch(&a, &b).unwrap();
+        let one_sided = matcher().nearest_batch(&a, &b).unwrap();
         for k in 0..3 {
             assert_eq!(found[k], reference(&a[k], &b[k]).unwrap());
             assert_eq!(found[k].a_to_b, one_sided[k]);
@@ -238,14 +239,14 @@ fn methods_have_names() {
 fn no_threads_are_refused_everywhere() {
     let (a, b) = ([[0.0f32], [5.0]], [[1.0f32]]);
     let (job, cpu) = (Matcher::new(), Cpu::new().threads(0));
-    let none = job.on(&cpu);
+    let none = || job.on(&cpu);
     let found = farpoint::chamfer(&a[..], &b[..]).unwrap();
     let refused = |error: Error| assert!(matches!(error, Error::BadThreads(0, _)), "{error}");
-    refused(none.nearest(&a[..], &b[..]).unwrap_err());
-    refused(none.chamfer(&a[..], &b[..]).unwrap_err());
-    refused(none.nearest_batch(&[&a[..]], &[&b[..]]).unwrap_err());
-    refused(none.chamfer_batch(&[&a[..]], &[&b[..]]).unwrap_err());
-    refused(none.backward(&found, &a[..], &b[..], &[1.0; 2], &[1.0]).unwrap_err());
+    refused(none().nearest(&a[..], &b[..]).unwrap_err());
+    refused(none().chamfer(&a[..], &b[..]).unwrap_err());
+    refused(none().nearest_batch(&[&a[..]], &[&b[..]]).unwrap_err());
+    refused(none().chamfer_batch(&[&a[..]], &[&b[..]]).unwrap_err());
+    refused(none().backward(&found, &a[..], &b[..], &[1.0; 2], &[1.0]).unwrap_err());
 }
 
 /// What the observer is told of a search, until it has been told of so many points.
@@ -268,19 +269,19 @@ fn searches_tell_of_progress_and_can_be_stopped() {
     for method in some(1, 3, [Method::Reference, Method::Tree, Method::Brute]) {
         for threads in [1, 3] {
             let (job, cpu) = (Matcher::new().method(method), Cpu::new().threads(threads));
-            let matcher = job.on(&cpu);
-            let (found, told) = watched(usize::MAX, |to| matcher.chamfer_with(&a, &b, to));
+            let matcher = || job.on(&cpu);
+            let (found, told) = watched(usize::MAX, |to| matcher().observe(to).chamfer(&a, &b));
             assert_eq!(found.unwrap(), truth, "{method} {threads}");
             let most = told.iter().map(|progress| progress.samples).max();
             assert!(told.len() > 20, "{method} {threads}: told {} times", told.len());
             assert!(most > Some(14_000) && most <= Some(16_000), "{method} {threads}: {most:?}");
             assert!(told.iter().all(|progress| progress.wanted == 16_000));
-            let (found, told) = watched(usize::MAX, |to| matcher.nearest_with(&a, &b, to));
+            let (found, told) = watched(usize::MAX, |to| matcher().observe(to).nearest(&a, &b));
             assert_eq!(found.unwrap(), truth.a_to_b);
             assert!(told.iter().all(|progress| progress.wanted == 9000));
             // At once, in the first direction, in the second one.
             for stop in [0, 3000, 12_000] {
-                let (found, _) = watched(stop, |to| matcher.chamfer_with(&a, &b, to));
+                let (found, _) = watched(stop, |to| matcher().observe(to).chamfer(&a, &b));
                 match found {
                     Err(Error::SearchCancelled(points)) => assert!(points >= stop),
                     other => panic!("{method} {threads} {stop}: {:?}", other.map(|_| ())),
@@ -296,18 +297,18 @@ fn batches_tell_of_progress_and_can_be_stopped() {
     let (a, b) = (&clouds[..6], &clouds[6..]);
     for threads in [1, 3] {
         let (job, cpu) = (Matcher::new(), Cpu::new().threads(threads));
-        let matcher = job.on(&cpu);
-        let (found, told) = watched(usize::MAX, |to| matcher.chamfer_batch_with(a, b, to));
-        assert_eq!(found.unwrap(), matcher.chamfer_batch(a, b).unwrap());
+        let matcher = || job.on(&cpu);
+        let (found, told) = watched(usize::MAX, |to| matcher().observe(to).chamfer_batch(a, b));
+        assert_eq!(found.unwrap(), matcher().chamfer_batch(a, b).unwrap());
         assert!(told.iter().all(|progress| progress.wanted == 36_000));
-        let (found, told) = watched(usize::MAX, |to| matcher.nearest_batch_with(a, b, to));
-        assert_eq!(found.unwrap(), matcher.nearest_batch(a, b).unwrap());
+        let (found, told) = watched(usize::MAX, |to| matcher().observe(to).nearest_batch(a, b));
+        assert_eq!(found.unwrap(), matcher().nearest_batch(a, b).unwrap());
         assert!(told.iter().all(|progress| progress.wanted == 18_000));
-        let (found, _) = watched(10_000, |to| matcher.chamfer_batch_with(a, b, to));
+        let (found, _) = watched(10_000, |to| matcher().observe(to).chamfer_batch(a, b));
         // No pair is at fault.
         let error = found.unwrap_err();
         assert!(matches!(error, Error::SearchCancelled(points) if points >= 10_000), "{error}");
-        let (found, _) = watched(0, |to| matcher.nearest_batch_with(a, b, to));
+        let (found, _) = watched(0, |to| matcher().observe(to).nearest_batch(a, b));
         assert!(matches!(found, Err(Error::SearchCancelled(_))));
     }
 }
@@ -362,17 +363,15 @@ fn clouds_that_change_while_they_are_read_do_not_panic() {
         let changing = || Changing(&cloud, (start * 1_000_003).into());
         for threads in [1, 2] {
             let (job, cpu) = (Matcher::new(), Cpu::new().threads(threads));
-            let matcher = job.on(&cpu);
-            match matcher.nearest(&changing(), &cloud) {
+            match job.on(&cpu).nearest(&changing(), &cloud) {
                 Ok(found) => assert!(sound(&found)),
                 Err(error) => assert!(error.to_string().contains("NaN"), "{error}"),
             }
             let skipping = Matcher::new().bad_rows(BadRows::Skip);
             assert!(sound(&skipping.on(&cpu).nearest(&changing(), &changing()).unwrap()));
             let rows: Vec<usize> = (0..20_000).step_by(7).collect();
-            let told = farpoint::measure::Measure::on(cpu);
-            drop(told.quality(&changing(), &rows));
-            drop(told.quality_of(&changing(), &changing()));
+            drop(Measure.on(&cpu).quality(&changing(), &rows));
+            drop(Measure.on(&cpu).quality_of(&changing(), &changing()));
         }
     }
 }

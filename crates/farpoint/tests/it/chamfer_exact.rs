@@ -44,10 +44,9 @@ where
         let truth = Matcher::new().method(Method::Reference).norm(norm).chamfer(a, b).unwrap();
         for (matcher, cpu) in matchers(threads) {
             let matcher = matcher.norm(norm);
-            let matcher = matcher.on(&cpu);
-            let name = format!("{name}: {matcher:?}");
-            same(&name, &matcher.chamfer(a, b).unwrap(), &truth);
-            assert_eq!(matcher.nearest(a, b).unwrap(), truth.a_to_b, "{name}");
+            let name = format!("{name}: {:?}", matcher.on(&cpu));
+            same(&name, &matcher.on(&cpu).chamfer(a, b).unwrap(), &truth);
+            assert_eq!(matcher.on(&cpu).nearest(a, b).unwrap(), truth.a_to_b, "{name}");
         }
     }
 }

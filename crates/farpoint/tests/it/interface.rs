@@ -101,18 +101,16 @@ fn the_observer_is_told_and_can_cancel() {
     for way in ways(&[1, 2]) {
         let mut told = Vec::new();
         let job = way.job(Sampler::count(3000));
-        let sampler = job.on(&way.cpu);
-        let sample = sampler
-            .sample_with(&cloud, &mut |progress| {
-                told.push(progress);
-                ControlFlow::Continue(())
-            })
-            .unwrap();
+        let mut tell = |progress| {
+            told.push(progress);
+            ControlFlow::Continue(())
+        };
+        let sample = job.on(&way.cpu).observe(&mut tell).sample(&cloud).unwrap();
         assert!(!told.is_empty(), "{}", way.name);
         assert!(told.windows(2).all(|pair| pair[0].samples < pair[1].samples));
         assert!(told.windows(2).all(|pair| pair[0].covering_radius >= pair[1].covering_radius));
         assert!(told.iter().all(|p| p.wanted == 3000 && p.samples <= sample.len()));
-        let cancelled = sampler.sample_with(&cloud, &mut |_| ControlFlow::Break(()));
+        let cancelled = job.on(&way.cpu).observe(&mut |_| ControlFlow::Break(())).sample(&cloud);
         assert_eq!(cancelled.unwrap_err(), Error::Cancelled(told[0].samples), "{}", way.name);
     }
 }
@@ -134,16 +132,21 @@ fn batches_give_what_their_clouds_give() {
     let offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
     for way in ways(&[1, 2, 3]) {
         let job = way.job(Sampler::ratio(0.4));
-        let sampler = job.on(&way.cpu);
+        let sampler = || job.on(&way.cpu);
         let alone: Vec<_> =
-            clouds.iter().map(|cloud| sampler.sample(cloud).unwrap().indices).collect();
+            clouds.iter().map(|cloud| sampler().sample(cloud).unwrap().indices).collect();
         let of = |batch: Result<Vec<farpoint::Sample<f32>>, Error>| -> Vec<_> {
             batch.unwrap().into_iter().map(|sample| sample.indices).collect()
         };
         let shape = [sizes.len(), n, d];
-        assert_eq!(of(sampler.sample_batch(&clouds)), alone, "{}", way.name);
-        assert_eq!(of(sampler.sample_padded(&padded, shape, Some(&sizes))), alone, "{}", way.name);
-        assert_eq!(of(sampler.sample_ragged(&ragged, d, &offsets)), alone, "{}", way.name);
+        assert_eq!(of(sampler().sample_batch(&clouds)), alone, "{}", way.name);
+        assert_eq!(
+            of(sampler().sample_padded(&padded, shape, Some(&sizes))),
+            alone,
+            "{}",
+            way.name
+        );
+        assert_eq!(of(sampler().sample_ragged(&ragged, d, &offsets)), alone, "{}", way.name);
     }
 }
 
@@ -242,7 +245,7 @@ fn a_batch_reports_the_progress_of_all_clouds_and_can_be_canceled() {
             told.push(progress);
             ControlFlow::Continue(())
         };
-        let watched = job.on(&cpu).sample_batch_with(&clouds, &mut observer).unwrap();
+        let watched = job.on(&cpu).observe(&mut observer).sample_batch(&clouds).unwrap();
         assert!(watched.iter().zip(&plain).all(|(a, b)| a.indices == b.indices));
         assert!(told.iter().all(|p| p.wanted == 15_000 && p.samples <= 15_000));
         assert!(told.iter().any(|p| p.samples > 5000), "{told:?}");
@@ -250,7 +253,7 @@ fn a_batch_reports_the_progress_of_all_clouds_and_can_be_canceled() {
             0..7000 => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         };
-        let error = job.on(&cpu).sample_batch_with(&clouds, stop).unwrap_err();
+        let error = job.on(&cpu).observe(stop).sample_batch(&clouds).unwrap_err();
         assert!(matches!(error, Error::Cancelled(samples) if samples >= 7000), "{error}");
     }
 }

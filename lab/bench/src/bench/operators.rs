@@ -3,7 +3,7 @@
 
 use super::Bench;
 use super::write::{row, time, times};
-use crate::timing::{Case, Job, Once, Record, Subject, checksum, measure};
+use crate::timing::{Case, Contender, Once, Record, Subject, checksum, measure};
 use anyhow::Result;
 use farpoint::{BadRows, Cpu, Index, Method, Neighbors, Points, Sampler, Scalar, Searcher};
 use farpoint_cli::each_precision;
@@ -89,11 +89,11 @@ fn cloud<T: Scalar>(
     let radius = radius(case);
     for operator in operators(radius) {
         let [x, y] = operator.sides.of([points, &quarter]);
-        let mut jobs = jobs(bench, &operator, x, y);
+        let mut contenders = contenders(bench, &operator, x, y);
         let [x, y] = operator.sides.of([&built[0], &built[1]]);
-        jobs.push(job(&operator, Method::Auto, 1, x, y).variant("auto with indexes"));
+        contenders.push(contender(&operator, Method::Auto, 1, x, y).variant("auto with indexes"));
         let subject = Subject { name: &case.name, points: case.usable() };
-        let records = measure(subject, &jobs, bench.effort)?;
+        let records = measure(subject, &contenders, bench.effort)?;
         table.extend(records.iter().map(|record| {
             vec![
                 record.requested.to_owned(),
@@ -124,38 +124,38 @@ fn radius(case: &Case) -> f64 {
 }
 
 /// On more and more threads, and all pairs on one.
-fn jobs<'a, T: Scalar>(
+fn contenders<'a, T: Scalar>(
     bench: &Bench<'_>,
     operator: &Operator,
     x: &'a [[T; 3]],
     y: &'a [[T; 3]],
-) -> Vec<Job<'a>> {
+) -> Vec<Contender<'a>> {
     let steps = (0..).map(|k| 1 << k).take_while(|threads| *threads < bench.threads);
-    let mut jobs: Vec<_> = steps
+    let mut contenders: Vec<_> = steps
         .chain([bench.threads])
-        .map(|threads| job(operator, Method::Auto, threads, x, y))
+        .map(|threads| contender(operator, Method::Auto, threads, x, y))
         .collect();
-    jobs.push(job(operator, Method::Brute, 1, x, y));
-    jobs
+    contenders.push(contender(operator, Method::Brute, 1, x, y));
+    contenders
 }
 
-fn job<'a, T: Scalar, P: Points<T> + ?Sized>(
+fn contender<'a, T: Scalar, P: Points<T> + ?Sized>(
     operator: &Operator,
     method: Method,
     threads: usize,
     x: &'a P,
     y: &'a P,
-) -> Job<'a> {
+) -> Contender<'a> {
     let searcher = operator.searcher.clone().method(method).bad_rows(BadRows::Skip);
     let cpu = Cpu::new().threads(threads);
-    let job = Job::new(operator.name, x.len(), move |turn| {
+    let contender = Contender::new(operator.name, x.len(), move |turn| {
         let start = Instant::now();
         let found = searcher.on(&cpu).search(x, y)?;
         let seconds = start.elapsed().as_secs_f64();
         let indices = if turn.checked { vec![digest(&found) as usize] } else { Vec::new() };
         Ok(Once { indices, seconds, algorithm: method.name(), bytes: None })
     });
-    job.variant(method.name()).threads(threads)
+    contender.variant(method.name()).threads(threads)
 }
 
 /// One number for indices, distances by their bits, and counts: what all methods must agree in.

@@ -1,9 +1,9 @@
-//! The parts that compare times; each builds its jobs, measures them together, reports.
+//! The parts that compare times; each builds its contenders, measures them together, reports.
 
 use super::Bench;
 use super::write::{row, time, times};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
-use crate::timing::{self, Case, Job, OnCpu, Record, generated};
+use crate::timing::{self, Case, Contender, OnCpu, Record, generated};
 use anyhow::Result;
 use farpoint::Algorithm;
 use farpoint_cli::output::{count, number};
@@ -12,12 +12,12 @@ use farpoint_generate::Kind;
 const ALL: [Algorithm; 4] =
     [Algorithm::Naive, Algorithm::radius(), Algorithm::Tree, Algorithm::peak()];
 
-fn job(case: &Case, algorithm: Algorithm, samples: usize, threads: usize) -> Job<'_> {
-    OnCpu { algorithm, threads }.job(case, samples)
+fn contender(case: &Case, algorithm: Algorithm, samples: usize, threads: usize) -> Contender<'_> {
+    OnCpu { algorithm, threads }.contender(case, samples)
 }
 
-fn measure(bench: &Bench<'_>, case: &Case, jobs: &[Job<'_>]) -> Result<Vec<Record>> {
-    timing::measure(case.subject(), jobs, bench.effort)
+fn measure(bench: &Bench<'_>, case: &Case, contenders: &[Contender<'_>]) -> Result<Vec<Record>> {
+    timing::measure(case.subject(), contenders, bench.effort)
 }
 
 /// Every algorithm on every cloud, on one thread and on all.
@@ -25,13 +25,13 @@ pub(super) fn algorithms(bench: &Bench<'_>) -> Result<()> {
     let mut all = Vec::new();
     for case in bench.generated().iter().chain(&bench.given) {
         let m = case.quarter();
-        let mut jobs: Vec<_> = ALL.iter().map(|a| job(case, *a, m, 1)).collect();
-        jobs.push(job(case, Algorithm::Auto, m, 1));
+        let mut contenders: Vec<_> = ALL.iter().map(|a| contender(case, *a, m, 1)).collect();
+        contenders.push(contender(case, Algorithm::Auto, m, 1));
         if bench.threads > 1 {
             let wide = [Algorithm::Naive, Algorithm::Tree, Algorithm::peak(), Algorithm::Auto];
-            jobs.extend(wide.map(|a| job(case, a, m, bench.threads)));
+            contenders.extend(wide.map(|a| contender(case, a, m, bench.threads)));
         }
-        let records = measure(bench, case, &jobs)?;
+        let records = measure(bench, case, &contenders)?;
         let head = ["algorithm", "threads", "time", "samples/s", "over naive", "bytes per point"];
         let mut rows = vec![row(head)];
         rows.extend(records.iter().map(|record| {
@@ -66,8 +66,8 @@ pub(super) fn growth(bench: &Bench<'_>) -> Result<()> {
     rows.push(row(["points", "samples", "algorithm", "time", "over a tenth", "bytes per point"]));
     for points in sizes {
         let case = generated(Kind::Room, points);
-        let job = job(&case, Algorithm::Auto, case.quarter(), 1);
-        let record = measure(bench, &case, &[job])?.remove(0);
+        let contender = contender(&case, Algorithm::Auto, case.quarter(), 1);
+        let record = measure(bench, &case, &[contender])?.remove(0);
         let grown = match all.last() {
             Some(last) => format!("{}x", number(record.median() / last.median())),
             None => String::new(),
@@ -106,9 +106,11 @@ pub(super) fn threads(bench: &Bench<'_>) -> Result<()> {
     for case in cases.iter().chain(&bench.given) {
         let m = case.quarter();
         let who = [Algorithm::Naive, Algorithm::Tree, Algorithm::peak()];
-        let jobs: Vec<_> =
-            who.iter().flat_map(|a| steps.iter().map(move |t| job(case, *a, m, *t))).collect();
-        let records = measure(bench, case, &jobs)?;
+        let contenders: Vec<_> = who
+            .iter()
+            .flat_map(|a| steps.iter().map(move |t| contender(case, *a, m, *t)))
+            .collect();
+        let records = measure(bench, case, &contenders)?;
         let mut rows = vec![row(["algorithm", "threads", "time", "over one"])];
         for of_one in records.chunks(steps.len()) {
             rows.extend(of_one.iter().map(|record| {
@@ -138,8 +140,8 @@ pub(super) fn ties(bench: &Bench<'_>) -> Result<()> {
     let mut rows = vec![row(["cloud", "algorithm", "time", "time of the cube's"])];
     for kind in kinds {
         let case = generated(kind, points);
-        let job = job(&case, Algorithm::Auto, case.quarter(), 1);
-        all.extend(measure(bench, &case, &[job])?);
+        let contender = contender(&case, Algorithm::Auto, case.quarter(), 1);
+        all.extend(measure(bench, &case, &[contender])?);
         let (first, last) = (&all[0], &all[all.len() - 1]);
         rows.push(vec![
             kind.to_string(),

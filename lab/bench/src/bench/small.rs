@@ -2,7 +2,7 @@
 
 use super::Bench;
 use super::write::row;
-use crate::timing::{Job, Record, Subject, measure, repeated};
+use crate::timing::{Contender, Record, Subject, measure, repeated};
 use anyhow::Result;
 use farpoint::{Algorithm, Cpu, Sampler};
 use farpoint_cli::output::{count, number, seconds};
@@ -21,9 +21,9 @@ pub(super) fn small(bench: &Bench<'_>) -> Result<()> {
     for (points, samples) in [(1024, 512), (4096, 1024), (24_000, 6000)] {
         let clouds: Vec<_> =
             (0..BATCH as u64).map(|seed| farpoint_generate::room(points, seed)).collect();
-        let jobs = jobs(&clouds, samples, bench);
+        let contenders = contenders(&clouds, samples, bench);
         let name = format!("rooms of {points}");
-        let records = measure(Subject { name: &name, points }, &jobs, bench.effort)?;
+        let records = measure(Subject { name: &name, points }, &contenders, bench.effort)?;
         for record in &records {
             let clouds = if record.variant.is_empty() { 1 } else { BATCH };
             let size = format!("{} of {}", count(samples), count(points));
@@ -52,31 +52,33 @@ fn named(record: &Record) -> String {
 
 /// Every algorithm on the first cloud, and all clouds at once; naive comes first. All choose the
 /// same of the first cloud.
-fn jobs<'a>(clouds: &'a Clouds, samples: usize, bench: &Bench<'_>) -> Vec<Job<'a>> {
+fn contenders<'a>(clouds: &'a Clouds, samples: usize, bench: &Bench<'_>) -> Vec<Contender<'a>> {
     let patience = if bench.args.quick { 0.005 } else { 0.05 };
-    let mut jobs: Vec<_> =
+    let mut contenders: Vec<_> =
         WHO.map(|algorithm| one(&clouds[0], algorithm, samples, patience)).into();
     let mut steps = vec![1, bench.threads];
     steps.dedup();
-    jobs.extend(steps.into_iter().map(|threads| batch(clouds, threads, samples, patience)));
-    jobs
+    contenders.extend(steps.into_iter().map(|threads| batch(clouds, threads, samples, patience)));
+    contenders
 }
 
-fn one(cloud: &[[f32; 3]], algorithm: Algorithm, samples: usize, patience: f64) -> Job<'_> {
+fn one(cloud: &[[f32; 3]], algorithm: Algorithm, samples: usize, patience: f64) -> Contender<'_> {
     let (cpu, sampler) = (Cpu::new().threads(1), Sampler::count(samples).algorithm(algorithm));
-    Job::new(algorithm.name(), samples, move |_| {
+    Contender::new(algorithm.name(), samples, move |_| {
         repeated(algorithm.name(), patience, || Ok(sampler.on(&cpu).sample(cloud)?.indices))
     })
 }
 
-fn batch(clouds: &Clouds, threads: usize, samples: usize, patience: f64) -> Job<'_> {
+fn batch(clouds: &Clouds, threads: usize, samples: usize, patience: f64) -> Contender<'_> {
     let algorithm = Algorithm::Auto;
     let (cpu, sampler) = (Cpu::new().threads(threads), Sampler::count(samples));
     let plural = if threads == 1 { "" } else { "s" };
-    let job = Job::new(algorithm.name(), samples, move |_| {
+    let contender = Contender::new(algorithm.name(), samples, move |_| {
         repeated(algorithm.name(), patience, || {
             Ok(sampler.on(&cpu).sample_batch(clouds)?.swap_remove(0).indices)
         })
     });
-    job.variant(format!("batch of {}, {threads} thread{plural}", clouds.len())).threads(threads)
+    contender
+        .variant(format!("batch of {}, {threads} thread{plural}", clouds.len()))
+        .threads(threads)
 }

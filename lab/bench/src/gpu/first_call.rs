@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Processes of which the median is taken; one where the driver compiles for seconds.
 const PROCESSES: usize = 5;
 
-type Points = Vec<[f32; 3]>;
+type Cloud = Vec<[f32; 3]>;
 /// Indices, and bits of distances.
 type Answer = Vec<u64>;
 
@@ -78,9 +78,9 @@ impl Way {
 /// A call whose kernels are different ones.
 struct Case {
     name: &'static str,
-    clouds: fn() -> [Vec<Points>; 2],
-    gpu: fn(&Gpu, &[Vec<Points>; 2]) -> Result<Answer>,
-    cpu: fn(&[Vec<Points>; 2]) -> Result<Answer>,
+    clouds: fn() -> [Vec<Cloud>; 2],
+    gpu: fn(&Gpu, &[Vec<Cloud>; 2]) -> Result<Answer>,
+    cpu: fn(&[Vec<Cloud>; 2]) -> Result<Answer>,
 }
 
 const CASES: [Case; 4] = [
@@ -110,11 +110,11 @@ const CASES: [Case; 4] = [
     },
 ];
 
-fn rooms(n: usize) -> [Vec<Points>; 2] {
+fn rooms(n: usize) -> [Vec<Cloud>; 2] {
     [1, 2].map(|seed| vec![generate(Kind::Room, n, seed)])
 }
 
-fn objects() -> [Vec<Points>; 2] {
+fn objects() -> [Vec<Cloud>; 2] {
     [0, 32].map(|from| (from..from + 32).map(|seed| generate(Kind::Object, 2048, seed)).collect())
 }
 

@@ -1,6 +1,6 @@
 //! Every table and figure of the paper, and what of it is made here.
 
-use super::figure::{Rows, row};
+use super::figure::{TableRows, row};
 use super::record::Record;
 
 /// A table or figure of the paper.
@@ -99,7 +99,7 @@ const ITEMS: [Item; 20] = [
 ];
 
 /// A table of all of them, the first row naming the columns.
-pub(super) fn rows(record: &Record) -> Rows {
+pub(super) fn rows(record: &Record) -> TableRows {
     let head = row(["in the paper", "shows", "here"]);
     let lines = ITEMS.iter().map(|item| row([item.name, item.shows, &item.here.described(record)]));
     std::iter::once(head).chain(lines).collect()

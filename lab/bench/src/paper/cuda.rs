@@ -1,6 +1,6 @@
 //! Jobs on a GPU with input in host memory: kernel times by CUDA events, and device memory.
 
-use crate::timing::{Case, Job, Once, Turn};
+use crate::timing::{Case, Contender, Once, Turn};
 use anyhow::{Result, anyhow};
 use farpoint::{Algorithm, Sampler};
 use farpoint_cli::each_precision;
@@ -10,18 +10,18 @@ use farpoint_cuda::Gpu;
 const WARM: usize = 64;
 
 /// An algorithm on the GPU; `None` if it can't take this cloud.
-pub(super) fn job<'a>(
+pub(super) fn contender<'a>(
     gpu: &'a Gpu,
     case: &'a Case,
     algorithm: Algorithm,
     samples: usize,
-) -> Result<Option<Job<'a>>> {
+) -> Result<Option<Contender<'a>>> {
     let run = move |samples: usize| once(gpu, case, algorithm, samples);
     match run(samples.min(WARM)) {
         Ok(_) => {
             let linear = matches!(algorithm, Algorithm::Naive | Algorithm::Persistent);
             let run = move |turn: Turn| run(turn.samples);
-            Ok(Some(Job::new(algorithm.name(), samples, run).linear(linear)))
+            Ok(Some(Contender::new(algorithm.name(), samples, run).linear(linear)))
         }
         Err(error) => match error.downcast_ref() {
             Some(farpoint_cuda::Error::Unsupported(_)) => Ok(None),

@@ -50,7 +50,7 @@ impl Context {
 }
 
 /// Rows of a figure's table.
-pub(super) type Rows = Vec<Vec<String>>;
+pub(super) type TableRows = Vec<Vec<String>>;
 
 /// A figure or table of the paper.
 pub(super) trait Figure {
@@ -62,13 +62,13 @@ pub(super) trait Figure {
     /// Columns of the CSV.
     fn head(&self) -> &'static [&'static str];
     /// The rows of one cloud.
-    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows>;
+    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<TableRows>;
     /// The plots of all rows, with the names of their files.
     fn plots(&self, table: &Table, foot: &str) -> Vec<(String, Sheet)>;
     /// What people read: the first row names the columns.
-    fn readable(&self, table: &Table) -> Rows;
+    fn readable(&self, table: &Table) -> TableRows;
     /// The paper's own numbers in the same form, where it prints any.
-    fn published(&self) -> Rows {
+    fn published(&self) -> TableRows {
         Vec::new()
     }
     /// The paper's statements, each with what was measured for it and the rule to judge by.

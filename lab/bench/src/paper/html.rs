@@ -1,7 +1,7 @@
 //! `report.html`: every figure with its verdicts, its table and the paper's numbers, on one page
 //! that needs no other file.
 
-use super::figure::Rows;
+use super::figure::TableRows;
 use super::published::{MACHINE, SOURCE};
 use super::record::{Part, Record};
 use super::statements::{claim_rows, claims, summary};
@@ -54,7 +54,7 @@ pub(super) fn page(record: &Record) -> Result<String> {
     Ok(page)
 }
 
-fn cloud_rows(record: &Record) -> Rows {
+fn cloud_rows(record: &Record) -> TableRows {
     let head = ["cloud", "points", "from"].map(str::to_owned).to_vec();
     let clouds = record.clouds.iter();
     let lines = clouds.map(|c| vec![c.name.clone(), count(c.points), c.note.clone()]);
@@ -94,7 +94,7 @@ fn escaped(text: &str) -> String {
 
 /// A table whose first row names the columns. A verdict gets its color by the class of its first
 /// word.
-fn table(page: &mut String, rows: &Rows, class: &str) {
+fn table(page: &mut String, rows: &TableRows, class: &str) {
     let verdict = rows.first().and_then(|head| head.iter().position(|cell| cell == "verdict"));
     let _ = write!(page, "<div class=\"wide\"><table class=\"{class}\">");
     for (k, row) in rows.iter().enumerate() {

@@ -3,13 +3,13 @@
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
 use super::cuda;
-use super::figure::{Context, Figure, Rows, row, short};
+use super::figure::{Context, Figure, TableRows, row, short};
 use super::published::{FUSIONS, PRUNINGS};
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use super::timed;
 use crate::plot::{Axis, Dots, Panel, Sheet};
-use crate::timing::{Job, OnCpu, measure};
+use crate::timing::{Contender, OnCpu, measure};
 use anyhow::Result;
 use farpoint::{Algorithm, RadiusOptions};
 use farpoint_cli::output::number;
@@ -52,13 +52,13 @@ impl Figure for Prunings {
         &HEAD
     }
 
-    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows> {
+    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<TableRows> {
         let samples = cloud.case.quarter();
-        let jobs = match &context.gpu {
+        let contenders = match &context.gpu {
             None => on_cpu(cloud, samples),
             Some(gpu) => on_gpu(gpu, cloud, samples)?,
         };
-        let records = measure(cloud.case.subject(), &jobs, context.effort)?;
+        let records = measure(cloud.case.subject(), &contenders, context.effort)?;
         let mut rows = timed::lines(context, &records);
         for (k, (record, line)) in records.iter().zip(&mut rows).enumerate() {
             let counts = match (context.gpu.is_some(), k.checked_sub(1)) {
@@ -95,7 +95,7 @@ impl Figure for Prunings {
         vec![(self.name().into(), Sheet::single(&title, foot, panel))]
     }
 
-    fn readable(&self, table: &Table) -> Rows {
+    fn readable(&self, table: &Table) -> TableRows {
         let mut rows = vec![row([
             "cloud",
             "variant",
@@ -123,7 +123,7 @@ impl Figure for Prunings {
         rows
     }
 
-    fn published(&self) -> Rows {
+    fn published(&self) -> TableRows {
         let mut rows = vec![row(["the paper's table 4 (S3DIS)", "mIoU", "total speed-up"])];
         rows.push(row(["FPS (GPU)", "67.90 %", "1.00x"]));
         let line = |variant: String, accuracy: f64, gain: f64| {
@@ -164,25 +164,27 @@ fn radius((pruning, skip): (bool, bool)) -> OnCpu {
 }
 
 /// Without radius pruning every sample looks at every voxel: linear.
-fn on_cpu(cloud: &Cloud, samples: usize) -> Vec<Job<'_>> {
+fn on_cpu(cloud: &Cloud, samples: usize) -> Vec<Contender<'_>> {
     let naive = OnCpu { algorithm: Algorithm::Naive, threads: 1 };
-    let mut jobs = vec![naive.job(&cloud.case, samples)];
-    jobs.extend(SWITCHES.map(|switches| {
-        let job = radius(switches).job(&cloud.case, samples);
-        job.variant(pruning(switches)).linear(!switches.0)
+    let mut contenders = vec![naive.contender(&cloud.case, samples)];
+    contenders.extend(SWITCHES.map(|switches| {
+        let contender = radius(switches).contender(&cloud.case, samples);
+        contender.variant(pruning(switches)).linear(!switches.0)
     }));
-    jobs
+    contenders
 }
 
-fn on_gpu<'a>(gpu: &'a Gpu, cloud: &'a Cloud, samples: usize) -> Result<Vec<Job<'a>>> {
-    let job = |algorithm| cuda::job(gpu, &cloud.case, algorithm, samples);
-    let mut jobs = Vec::from_iter(job(Algorithm::Naive)?);
+fn on_gpu<'a>(gpu: &'a Gpu, cloud: &'a Cloud, samples: usize) -> Result<Vec<Contender<'a>>> {
+    let contender = |algorithm| cuda::contender(gpu, &cloud.case, algorithm, samples);
+    let mut contenders = Vec::from_iter(contender(Algorithm::Naive)?);
     for (selection, update) in SWITCHES {
         let options = RadiusOptions::default().fuse_selection(selection).fuse_update(update);
         let name = fusion((selection, update));
-        jobs.extend(job(Algorithm::Radius(options))?.map(|job| job.variant(name)));
+        contenders.extend(
+            contender(Algorithm::Radius(options))?.map(|contender| contender.variant(name)),
+        );
     }
-    Ok(jobs)
+    Ok(contenders)
 }
 
 /// The switches that were measured, not brute force.

@@ -2,12 +2,12 @@
 
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
-use super::figure::{Context, Figure, Rows, percent, row, short};
+use super::figure::{Context, Figure, TableRows, percent, row, short};
 use super::published::{SAMPLERS, SEGMENTATION};
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use crate::plot::{Axis, Dots, Panel, Sheet};
-use crate::timing::{Effort, Job, OnCpu, Once, Record, measure};
+use crate::timing::{Contender, Effort, OnCpu, Once, Record, measure};
 use anyhow::Result;
 use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
 use farpoint::measure::Spacing;
@@ -80,12 +80,12 @@ impl Figure for Quality {
         &HEAD
     }
 
-    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows> {
+    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<TableRows> {
         let mut rows = Vec::new();
         for ratio in RATIOS {
             let samples = ((cloud.points().len() as f64 * ratio) as usize).max(2);
-            let jobs = jobs(context, cloud, samples);
-            for record in measure(cloud.case.subject(), &jobs, EFFORT)? {
+            let contenders = contenders(context, cloud, samples);
+            for record in measure(cloud.case.subject(), &contenders, EFFORT)? {
                 let mut line = vec![
                     cloud.name().to_owned(),
                     cloud.points().len().to_string(),
@@ -105,7 +105,7 @@ impl Figure for Quality {
         vec![(self.name().into(), Sheet { title, foot: foot.into(), columns: 1, panels })]
     }
 
-    fn readable(&self, table: &Table) -> Rows {
+    fn readable(&self, table: &Table) -> TableRows {
         let mut rows = vec![row([
             "cloud",
             "ratio",
@@ -145,7 +145,7 @@ impl Figure for Quality {
         rows
     }
 
-    fn published(&self) -> Rows {
+    fn published(&self) -> TableRows {
         let mut head = row(["mIoU, percent", "data set"]);
         head.extend(SAMPLERS.map(str::to_owned));
         let line = |(model, set, values): (&str, &str, [f64; 8])| {
@@ -163,41 +163,41 @@ impl Figure for Quality {
     }
 }
 
-/// Every sampler as a job; the first is exact.
-fn jobs<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec<Job<'a>> {
-    let mut jobs = Vec::new();
+/// Every sampler as a contender; the first is exact.
+fn contenders<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec<Contender<'a>> {
+    let mut contenders = Vec::new();
     if let Some(gpu) = &context.gpu {
-        jobs.extend([Algorithm::peak(), Algorithm::radius()].map(|algorithm| {
+        contenders.extend([Algorithm::peak(), Algorithm::radius()].map(|algorithm| {
             let run = move |points: &[[f32; 3]], samples| {
                 let sampler = Sampler::count(samples).algorithm(algorithm);
                 Ok(sampler.on(gpu).sample(points)?.indices)
             };
-            job(algorithm.name(), cloud, samples, run).variant("GPU")
+            contender(algorithm.name(), cloud, samples, run).variant("GPU")
         }));
     }
     let cpu = [Algorithm::peak(), Algorithm::quick(), Algorithm::radius()];
     let cpu = if context.gpu.is_some() { &cpu[..1] } else { &cpu };
-    let on_cpu = |&algorithm: &_| OnCpu { algorithm, threads: 1 }.job(&cloud.case, samples);
-    jobs.extend(cpu.iter().map(on_cpu));
-    jobs.extend(APPROXIMATE.map(|(name, method)| {
+    let on_cpu = |&algorithm: &_| OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples);
+    contenders.extend(cpu.iter().map(on_cpu));
+    contenders.extend(APPROXIMATE.map(|(name, method)| {
         let run = move |points: &[[f32; 3]], samples| {
             let (cpu, sampler) =
                 (Cpu::new().threads(1), ApproximateSampler::count(method, samples));
             Ok(sampler.on(&cpu).sample(points)?.indices)
         };
-        job(name, cloud, samples, run).approximate()
+        contender(name, cloud, samples, run).approximate()
     }));
-    jobs
+    contenders
 }
 
-/// A job of which all of the call counts.
-fn job<'a>(
+/// A contender of which all of the call counts.
+fn contender<'a>(
     name: &'static str,
     cloud: &'a Cloud,
     samples: usize,
     run: impl Fn(&[[f32; 3]], usize) -> Result<Vec<usize>> + Sync + 'a,
-) -> Job<'a> {
-    Job::new(name, samples, move |turn| {
+) -> Contender<'a> {
+    Contender::new(name, samples, move |turn| {
         let start = Instant::now();
         let indices = run(cloud.points(), turn.samples)?;
         let seconds = start.elapsed().as_secs_f64();

@@ -2,7 +2,7 @@
 //! and the clouds. Plots and report are made from these files alone, in the run that measured
 //! them or later (`--from`).
 
-use super::figure::{Figure, Rows};
+use super::figure::{Figure, TableRows};
 use super::table::Table;
 use crate::args::Which;
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -121,8 +121,8 @@ impl Part {
 }
 
 /// The cells of a CSV file. Text in quotes may hold commas, line ends and doubled quotes.
-fn cells(text: &str) -> Rows {
-    let (mut rows, mut row, mut cell) = (Rows::new(), Vec::new(), String::new());
+fn cells(text: &str) -> TableRows {
+    let (mut rows, mut row, mut cell) = (TableRows::new(), Vec::new(), String::new());
     let (mut quoted, mut letters) = (false, text.chars().peekable());
     while let Some(letter) = letters.next() {
         match letter {
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let rows: Rows = [["1", "a, \"b\""], ["", "two\nlines"], ["x", ""]]
+        let rows: TableRows = [["1", "a, \"b\""], ["", "two\nlines"], ["x", ""]]
             .map(|row| row.map(str::to_owned).to_vec())
             .into();
         let text = csv(&["n", "s"], &rows);

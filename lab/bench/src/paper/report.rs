@@ -1,7 +1,7 @@
 //! From a record to what people read: plots, `report.html`, and `verdicts.md`, the tables that
 //! `docs/paper.md` quotes. Nothing is measured here.
 
-use super::figure::{Rows, row};
+use super::figure::{TableRows, row};
 use super::record::Record;
 use super::statements::{AGREES, claim_rows, claims, summary};
 use super::{coverage, html};
@@ -30,7 +30,7 @@ fn verdicts(record: &Record) -> String {
         }
         cells => cells[..4].to_vec(),
     });
-    let statements: Rows = rows.collect();
+    let statements: TableRows = rows.collect();
     let mut text = format!("Measured on {}. {}\n\n", record.machine, summary(record));
     markdown(&mut text, &statements);
     text.push('\n');
@@ -39,7 +39,7 @@ fn verdicts(record: &Record) -> String {
 }
 
 /// A table whose first row names the columns. Writing into a string can't fail.
-fn markdown(text: &mut String, rows: &Rows) {
+fn markdown(text: &mut String, rows: &TableRows) {
     for (k, row) in rows.iter().enumerate() {
         let cells: Vec<_> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
         let _ = writeln!(text, "| {} |", cells.join(" | "));

@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
-use super::figure::{Context, Figure, Rows, row, short};
+use super::figure::{Context, Figure, TableRows, row, short};
 use super::published::{ROOM_QUICK_MB, ROOM_RADIUS_MB, TURN_FPS_MS, TURN_RADIUS_MS, Workload};
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
@@ -45,7 +45,7 @@ impl Figure for Sizes {
         &timed::HEAD
     }
 
-    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows> {
+    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<TableRows> {
         let mut rows = Vec::new();
         for ratio in RATIOS {
             let samples = ((cloud.points().len() as f64 * ratio) as usize).max(1);
@@ -68,7 +68,7 @@ impl Figure for Sizes {
         VALUES.iter().map(sheet).collect()
     }
 
-    fn readable(&self, table: &Table) -> Rows {
+    fn readable(&self, table: &Table) -> TableRows {
         let mut head = row(["cloud", "points", "samples"]);
         let algorithms = table.each("algorithm");
         head.extend(algorithms.iter().map(|name| (*name).to_owned()));
@@ -90,7 +90,7 @@ impl Figure for Sizes {
         rows
     }
 
-    fn published(&self) -> Rows {
+    fn published(&self) -> TableRows {
         let line = |what: &str, value: String| vec![what.to_owned(), value];
         vec![
             row(["named in section 5.6.1 (RTX 6000 Ada)", "value"]),

@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
-use super::figure::{Context, Figure, Rows, percent, row, short};
+use super::figure::{Context, Figure, TableRows, percent, row, short};
 use super::published::Workload;
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
@@ -50,7 +50,7 @@ impl Figure for Spacings {
         &HEAD
     }
 
-    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows> {
+    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<TableRows> {
         let points = cloud.points();
         let most = samples(points.len(), RATIOS[RATIOS.len() - 1]);
         let farthest = context.farthest(points, most)?;
@@ -85,7 +85,7 @@ impl Figure for Spacings {
         vec![(self.name().into(), Sheet { title, foot: foot.into(), columns: 2, panels })]
     }
 
-    fn readable(&self, table: &Table) -> Rows {
+    fn readable(&self, table: &Table) -> TableRows {
         let mut rows = vec![row([
             "cloud",
             "ratio",

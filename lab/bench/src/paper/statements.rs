@@ -1,7 +1,7 @@
 //! The paper's statements with their verdicts, as rows and in numbers, for every form of the report.
 
 use super::claim::{Claim, Verdict};
-use super::figure::{Rows, row};
+use super::figure::{TableRows, row};
 use super::record::{Part, Record};
 
 /// How many statements agree, differ and can't be compared, in words.
@@ -36,7 +36,7 @@ fn word(verdict: &Verdict) -> &'static str {
 }
 
 /// A table of some statements, the first row naming the columns.
-pub(super) fn claim_rows(claims: &[Claim]) -> Rows {
+pub(super) fn claim_rows(claims: &[Claim]) -> TableRows {
     let head = row(["the paper says", "rule", "found here", "verdict", "what to know"]);
     let line = |claim: &Claim| {
         vec![

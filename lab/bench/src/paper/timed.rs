@@ -2,9 +2,9 @@
 
 use super::clouds::Cloud;
 use super::cuda;
-use super::figure::{Context, Rows};
+use super::figure::{Context, TableRows};
 use super::table::{Row, Table};
-use crate::timing::{Job, OnCpu, Record};
+use crate::timing::{Contender, OnCpu, Record};
 use anyhow::Result;
 use farpoint::Algorithm;
 use farpoint_cli::output::{number, seconds};
@@ -30,8 +30,8 @@ pub(super) const HEAD: [&str; 15] = [
 ];
 
 /// The rows of records, of which the first is what the others' speed is compared with.
-pub(super) fn lines(context: &Context, records: &[Record]) -> Rows {
-    let Some(naive) = records.first() else { return Rows::new() };
+pub(super) fn lines(context: &Context, records: &[Record]) -> TableRows {
+    let Some(naive) = records.first() else { return TableRows::new() };
     records.iter().map(|record| line(context, record, naive)).collect()
 }
 
@@ -58,19 +58,19 @@ pub(super) fn exact<'a>(
     context: &'a Context,
     cloud: &'a Cloud,
     samples: usize,
-) -> Result<Vec<Job<'a>>> {
+) -> Result<Vec<Contender<'a>>> {
     let Some(gpu) = &context.gpu else {
         let all = [Algorithm::Naive, Algorithm::quick(), Algorithm::radius(), Algorithm::peak()];
         return Ok(all
-            .map(|algorithm| OnCpu { algorithm, threads: 1 }.job(&cloud.case, samples))
+            .map(|algorithm| OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples))
             .into());
     };
-    let mut jobs = Vec::new();
+    let mut contenders = Vec::new();
     let all = [Algorithm::Naive, Algorithm::radius(), Algorithm::Persistent, Algorithm::peak()];
     for algorithm in all {
-        jobs.extend(cuda::job(gpu, &cloud.case, algorithm, samples)?);
+        contenders.extend(cuda::contender(gpu, &cloud.case, algorithm, samples)?);
     }
-    Ok(jobs)
+    Ok(contenders)
 }
 
 /// A time, marked if it was computed from a part.

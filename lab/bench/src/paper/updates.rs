@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
-use super::figure::{Context, Figure, Rows, percent, row, short};
+use super::figure::{Context, Figure, TableRows, percent, row, short};
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
@@ -47,7 +47,7 @@ impl Figure for Updates {
         &HEAD
     }
 
-    fn measure(&self, _: &Context, cloud: &Cloud) -> Result<Rows> {
+    fn measure(&self, _: &Context, cloud: &Cloud) -> Result<TableRows> {
         let points = cloud.points().len();
         let steps = (points / 2).min(MOST_DISTANCES / points).max(2);
         let threads = available_parallelism().map_or(1, usize::from);
@@ -78,7 +78,7 @@ impl Figure for Updates {
         vec![(self.name().into(), Sheet { title, foot: foot.into(), columns: 2, panels })]
     }
 
-    fn readable(&self, table: &Table) -> Rows {
+    fn readable(&self, table: &Table) -> TableRows {
         let mut rows = vec![row([
             "cloud",
             "points",

@@ -3,13 +3,13 @@
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
 use super::cuda;
-use super::figure::{Context, Figure, Rows, row, short};
+use super::figure::{Context, Figure, TableRows, row, short};
 use super::published::{NPDU_CPU, VOXELS_CPU, VOXELS_GPU, Workload};
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table, range};
 use super::timed;
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
-use crate::timing::{Case, Job, OnCpu, Once, Turn, measure};
+use crate::timing::{Case, Contender, OnCpu, Once, Turn, measure};
 use anyhow::Result;
 use farpoint::approximate::{ApproximateSampler, Method, Order};
 use farpoint::{Algorithm, Cpu, RadiusOptions};
@@ -48,29 +48,29 @@ impl Figure for Voxels {
         &timed::HEAD
     }
 
-    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows> {
+    fn measure(&self, context: &Context, cloud: &Cloud) -> Result<TableRows> {
         let samples = cloud.case.quarter();
         let sizes = if context.quick { &QUICK_NVOX[..] } else { &NVOX };
         let sizes = || sizes.iter().map(|nvox| Some(*nvox)).chain([None]);
-        let mut jobs = timed::exact(context, cloud, samples)?;
+        let mut contenders = timed::exact(context, cloud, samples)?;
         // It comes below, with its voxels named.
-        jobs.retain(|job| job.name != Algorithm::radius().name());
+        contenders.retain(|contender| contender.name != Algorithm::radius().name());
         for nvox in sizes() {
             let variant = nvox.map_or(DEFAULT.into(), |nvox| format!("nvox={nvox}"));
             let algorithm = Algorithm::Radius(RadiusOptions::default().nvox(nvox));
-            let job = match &context.gpu {
-                None => Some(OnCpu { algorithm, threads: 1 }.job(&cloud.case, samples)),
-                Some(gpu) => cuda::job(gpu, &cloud.case, algorithm, samples)?,
+            let contender = match &context.gpu {
+                None => Some(OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples)),
+                Some(gpu) => cuda::contender(gpu, &cloud.case, algorithm, samples)?,
             };
-            jobs.extend(job.map(|job| job.variant(variant)));
+            contenders.extend(contender.map(|contender| contender.variant(variant)));
         }
         if context.gpu.is_none() {
-            jobs.extend(windows(&cloud.case, samples));
+            contenders.extend(windows(&cloud.case, samples));
             // What the paper's yardstick may have been: a loop without vectors.
             let plain = OnCpu { algorithm: Algorithm::Reference, threads: 1 };
-            jobs.push(plain.job(&cloud.case, samples));
+            contenders.push(plain.contender(&cloud.case, samples));
         }
-        let records = measure(cloud.case.subject(), &jobs, context.effort)?;
+        let records = measure(cloud.case.subject(), &contenders, context.effort)?;
         Ok(timed::lines(context, &records))
     }
 
@@ -80,7 +80,7 @@ impl Figure for Voxels {
         vec![(self.name().into(), Sheet { title, foot: foot.into(), columns: 2, panels })]
     }
 
-    fn readable(&self, table: &Table) -> Rows {
+    fn readable(&self, table: &Table) -> TableRows {
         let columns: Vec<_> = columns(table);
         let mut head = row(["cloud", "points", "brute force"]);
         head.extend(columns.iter().map(|(algorithm, variant)| match *variant {
@@ -100,7 +100,7 @@ impl Figure for Voxels {
         rows
     }
 
-    fn published(&self) -> Rows {
+    fn published(&self) -> TableRows {
         let mut rows = vec![row(["named in section 5.6.2", "over FPS"])];
         let line = |what: String, gain: String| vec![what, gain];
         rows.extend(VOXELS_CPU.map(|(cloud, nvox, gain)| {
@@ -122,10 +122,10 @@ impl Figure for Voxels {
 }
 
 /// NPDU, in the order the points come in, and sorted.
-fn windows(case: &Case, samples: usize) -> [Job<'_>; 2] {
+fn windows(case: &Case, samples: usize) -> [Contender<'_>; 2] {
     [("input order", Order::Input), (SORTED, Order::Morton)].map(|(variant, order)| {
         let method = Method::Npdu { window: None, order };
-        let job = Job::new(method.name(), samples, move |turn: Turn| {
+        let contender = Contender::new(method.name(), samples, move |turn: Turn| {
             let (cpu, sampler) =
                 (Cpu::new().threads(1), ApproximateSampler::count(method, turn.samples));
             each_precision!(&case.points, points => {
@@ -136,7 +136,7 @@ fn windows(case: &Case, samples: usize) -> [Job<'_>; 2] {
                 Ok(Once { indices, seconds, algorithm: method.name(), bytes: None })
             })
         });
-        job.variant(variant).approximate()
+        contender.variant(variant).approximate()
     })
 }
 

@@ -1,6 +1,6 @@
-//! Clouds in host memory, and the library's algorithms as jobs.
+//! Clouds in host memory, and the library's algorithms as contenders.
 
-use super::{Job, Once, Subject, Turn};
+use super::{Contender, Once, Subject, Turn};
 use anyhow::Result;
 use farpoint::{Algorithm, BadRows, Cpu, Sampler, Start, Statistics};
 use farpoint_cli::each_precision;
@@ -46,10 +46,10 @@ pub(crate) struct OnCpu {
 
 impl OnCpu {
     /// It, sampling this cloud.
-    pub(crate) fn job(self, case: &Case, samples: usize) -> Job<'_> {
+    pub(crate) fn contender(self, case: &Case, samples: usize) -> Contender<'_> {
         let linear = matches!(self.algorithm, Algorithm::Naive | Algorithm::Reference);
         let run = move |turn: Turn| self.once(case, turn.samples);
-        Job::new(self.algorithm.name(), samples, run).threads(self.threads).linear(linear)
+        Contender::new(self.algorithm.name(), samples, run).threads(self.threads).linear(linear)
     }
 
     fn cpu(&self) -> Cpu {

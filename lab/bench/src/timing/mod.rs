@@ -1,13 +1,13 @@
 //! The one harness for times, on the CPU and on a GPU: ways to do the same work run side by side;
 //! each yields a median with its range, memory and a checksum, and all exact ones must agree.
 
+mod contender;
 mod cpu;
-mod job;
 mod memory;
 mod running;
 
+pub(crate) use contender::{Contender, Once, Turn};
 pub(crate) use cpu::{Case, OnCpu, generated, repeated};
-pub(crate) use job::{Job, Once, Turn};
 pub(crate) use memory::Counted;
 
 use anyhow::{Result, ensure};
@@ -27,11 +27,11 @@ pub(crate) struct Effort {
     pub(crate) warm: usize,
     /// Runs of which the median is taken.
     pub(crate) runs: usize,
-    /// Seconds for one job, beyond the first run.
+    /// Seconds for one contender, beyond the first run.
     pub(crate) budget: f64,
 }
 
-/// What a job took.
+/// What a contender took.
 #[derive(Clone)]
 pub(crate) struct Record {
     pub(crate) cloud: String,
@@ -77,47 +77,55 @@ impl Record {
     }
 }
 
-/// Runs the jobs in turns, so that all meet the same machine, and checks them against each
+/// Runs the contenders in turns, so that all meet the same machine, and checks them against each
 /// other.
 pub(crate) fn measure(
     subject: Subject<'_>,
-    jobs: &[Job<'_>],
+    contenders: &[Contender<'_>],
     effort: Effort,
 ) -> Result<Vec<Record>> {
-    let mut running = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        running.push(Running::start(job, effort)?);
+    let mut running = Vec::with_capacity(contenders.len());
+    for contender in contenders {
+        running.push(Running::start(contender, effort)?);
     }
-    agree(subject, jobs, &running)?;
+    agree(subject, contenders, &running)?;
     for _ in 1..effort.runs {
-        for (running, job) in running.iter_mut().zip(jobs) {
-            running.again(job, effort)?;
+        for (running, contender) in running.iter_mut().zip(contenders) {
+            running.again(contender, effort)?;
         }
     }
-    Ok(running.into_iter().zip(jobs).map(|(running, job)| running.record(subject, job)).collect())
+    Ok(running
+        .into_iter()
+        .zip(contenders)
+        .map(|(running, contender)| running.record(subject, contender))
+        .collect())
 }
 
-/// Runs one job alone, for machines whose caches other jobs would empty.
-pub(crate) fn measure_alone(subject: Subject<'_>, job: &Job<'_>, effort: Effort) -> Result<Record> {
-    let mut running = Running::start(job, effort)?;
+/// Runs one contender alone, for machines whose caches other contenders would empty.
+pub(crate) fn measure_alone(
+    subject: Subject<'_>,
+    contender: &Contender<'_>,
+    effort: Effort,
+) -> Result<Record> {
+    let mut running = Running::start(contender, effort)?;
     for _ in 1..effort.runs {
-        running.again(job, effort)?;
+        running.again(contender, effort)?;
     }
-    Ok(running.record(subject, job))
+    Ok(running.record(subject, contender))
 }
 
-/// Errors when an exact job gave other indices than the longest one.
-fn agree(subject: Subject<'_>, jobs: &[Job<'_>], running: &[Running]) -> Result<()> {
-    let exact = || jobs.iter().zip(running).filter(|(job, _)| job.exact);
+/// Errors when an exact contender gave other indices than the longest one.
+fn agree(subject: Subject<'_>, contenders: &[Contender<'_>], running: &[Running]) -> Result<()> {
+    let exact = || contenders.iter().zip(running).filter(|(contender, _)| contender.exact);
     let longest = exact().map(|(_, running)| running.indices()).max_by_key(|i| i.len());
-    for (job, running) in exact() {
+    for (contender, running) in exact() {
         let indices = running.indices();
         let same = longest.is_none_or(|longest| longest[..indices.len()] == *indices);
         ensure!(
             same,
             "{} {} gives other indices than its rivals on {}; please report this as a bug",
-            job.name,
-            job.variant,
+            contender.name,
+            contender.variant,
             subject.name
         );
     }
@@ -143,9 +151,9 @@ mod tests {
     const EFFORT: Effort = Effort { warm: 0, runs: 5, budget: 1.0 };
     const SUBJECT: Subject<'_> = Subject { name: "a cloud", points: 10 };
 
-    /// A job that takes `seconds` per sample and chooses the first rows.
-    fn job(name: &'static str, samples: usize, seconds: f64) -> Job<'static> {
-        Job::new(name, samples, move |turn| {
+    /// A contender that takes `seconds` per sample and chooses the first rows.
+    fn contender(name: &'static str, samples: usize, seconds: f64) -> Contender<'static> {
+        Contender::new(name, samples, move |turn| {
             let indices = (0..turn.samples).collect();
             let seconds = 0.001 + seconds * turn.samples as f64;
             Ok(Once { indices, seconds, algorithm: name, bytes: Some(7) })
@@ -153,33 +161,34 @@ mod tests {
     }
 
     #[test]
-    fn exact_jobs_must_agree() {
-        let other = Job::new("b", 4, |turn| {
+    fn exact_contenders_must_agree() {
+        let other = Contender::new("b", 4, |turn| {
             let indices = (0..turn.samples).rev().collect();
             Ok(Once { indices, seconds: 0.1, algorithm: "b", bytes: None })
         });
-        let jobs = [job("a", 9, 0.0), other];
-        let error = measure(SUBJECT, &jobs, EFFORT).err().map(|error| error.to_string());
+        let contenders = [contender("a", 9, 0.0), other];
+        let error = measure(SUBJECT, &contenders, EFFORT).err().map(|error| error.to_string());
         assert!(error.is_some_and(|error| error.contains("b  gives other indices")));
-        let [first, second] = jobs;
+        let [first, second] = contenders;
         assert!(measure(SUBJECT, &[first, second.approximate()], EFFORT).is_ok());
     }
 
     #[test]
-    fn linear_jobs_are_cut_and_computed() {
-        let records = measure(SUBJECT, &[job("a", 1_000_000, 1e-5).linear(true)], EFFORT).unwrap();
+    fn linear_contenders_are_cut_and_computed() {
+        let records =
+            measure(SUBJECT, &[contender("a", 1_000_000, 1e-5).linear(true)], EFFORT).unwrap();
         let record = &records[0];
         assert!(record.computed() && record.measured >= 1024, "{}", record.measured);
         assert!((record.median() - 10.001).abs() < 1e-6, "{}", record.median());
         assert_eq!((record.bytes, record.indices.len()), (7, record.measured));
-        let whole = measure_alone(SUBJECT, &job("a", 1_000_000, 1e-5), EFFORT).unwrap();
+        let whole = measure_alone(SUBJECT, &contender("a", 1_000_000, 1e-5), EFFORT).unwrap();
         assert!(!whole.computed() && whole.runs == 1, "one run is all its budget");
     }
 
     #[test]
     fn every_input_is_checked_once() {
         let checked = std::sync::Mutex::new(Vec::new());
-        let job = Job::new("a", 2, |turn| {
+        let contender = Contender::new("a", 2, |turn| {
             if turn.checked {
                 checked.lock().unwrap().push(turn.set);
             }
@@ -187,7 +196,7 @@ mod tests {
             Ok(Once { indices, seconds: 0.001, algorithm: "a", bytes: None })
         });
         let effort = Effort { warm: 2, ..EFFORT };
-        let record = measure_alone(SUBJECT, &job.sets(3), effort).unwrap();
+        let record = measure_alone(SUBJECT, &contender.sets(3), effort).unwrap();
         assert_eq!((record.runs, record.indices), (5, vec![0, 0]));
         assert_eq!(record.checksum, super::checksum([0, 0, 1, 1, 2, 2].into_iter()));
         assert_eq!(*checked.lock().unwrap(), [0, 1, 2]);

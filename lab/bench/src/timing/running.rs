@@ -1,23 +1,23 @@
-//! A job while it is measured: how many samples are affordable, which runs count.
+//! A contender while it is measured: how many samples are affordable, which runs count.
 
-use super::{Effort, Job, Once, Record, Subject, Turn, checksum, checksum_from, memory};
+use super::{Contender, Effort, Once, Record, Subject, Turn, checksum, checksum_from, memory};
 use anyhow::Result;
 
-/// Samples of the run that shows what a linear job costs besides its samples.
+/// Samples of the run that shows what a linear contender costs besides its samples.
 const FEW: usize = 32;
-/// A linear job is never cut to fewer samples.
+/// A linear contender is never cut to fewer samples.
 const FEWEST: usize = 1024;
 
 /// Runs that take longer need no warming up: they differ little.
 const SLOW: f64 = 0.5;
 
-/// A job, its runs so far, and what the first one chose.
+/// A contender, its runs so far, and what the first one chose.
 pub(super) struct Running {
     /// Samples of a run, and seconds of a run of few samples, with which all runs begin.
     samples: usize,
     few: usize,
     few_seconds: f64,
-    /// Seconds of the runs that count, for all samples of the job.
+    /// Seconds of the runs that count, for all samples of the contender.
     seconds: Vec<f64>,
     /// Runs of any kind.
     turns: usize,
@@ -28,22 +28,22 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// The first run on each input; a linear job is cut to the budget before.
-    pub(super) fn start(job: &Job<'_>, effort: Effort) -> Result<Self> {
-        let (mut samples, mut few, mut few_seconds) = (job.samples, 0, 0.0);
-        if job.linear && job.samples > FEWEST {
+    /// The first run on each input; a linear contender is cut to the budget before.
+    pub(super) fn start(contender: &Contender<'_>, effort: Effort) -> Result<Self> {
+        let (mut samples, mut few, mut few_seconds) = (contender.samples, 0, 0.0);
+        if contender.linear && contender.samples > FEWEST {
             few = FEW;
             let turn = Turn { samples: few, set: 0, checked: false };
-            job.once(turn)?;
-            few_seconds = job.once(turn)?.seconds;
+            contender.once(turn)?;
+            few_seconds = contender.once(turn)?.seconds;
             let affordable = effort.budget / effort.runs as f64 / few_seconds * few as f64;
-            samples = job.samples.min((affordable as usize).max(FEWEST));
+            samples = contender.samples.min((affordable as usize).max(FEWEST));
         }
         let first = Turn { samples, set: 0, checked: true };
-        let (mut once, bytes) = fresh(job, first)?;
-        if samples < job.samples {
+        let (mut once, bytes) = fresh(contender, first)?;
+        if samples < contender.samples {
             // Like is compared with like: few samples were timed on this thread, not on a new one.
-            once = job.once(first)?;
+            once = contender.once(first)?;
         }
         let mut running = Self {
             samples,
@@ -56,23 +56,23 @@ impl Running {
             checksum: checksum(wide(&once.indices)),
             indices: std::mem::take(&mut once.indices),
         };
-        running.note(job, once.seconds);
-        for set in 1..job.sets {
-            let once = job.once(Turn { set, ..first })?;
+        running.note(contender, once.seconds);
+        for set in 1..contender.sets {
+            let once = contender.once(Turn { set, ..first })?;
             running.checksum = checksum_from(running.checksum, wide(&once.indices));
             running.turns += 1;
-            running.note(job, once.seconds);
+            running.note(contender, once.seconds);
         }
-        running.warm_up(job, effort, once.seconds)?;
+        running.warm_up(contender, effort, once.seconds)?;
         Ok(running)
     }
 
-    /// Runs that don't count, after which one does. Slow jobs need none.
-    fn warm_up(&mut self, job: &Job<'_>, effort: Effort, seconds: f64) -> Result<()> {
+    /// Runs that don't count, after which one does. Slow contenders need none.
+    fn warm_up(&mut self, contender: &Contender<'_>, effort: Effort, seconds: f64) -> Result<()> {
         if effort.warm > 0 && seconds < SLOW {
             for _ in 0..=effort.warm {
                 self.seconds.clear();
-                self.once(job)?;
+                self.once(contender)?;
             }
         }
         Ok(())
@@ -82,45 +82,45 @@ impl Running {
         &self.indices
     }
 
-    /// Keeps the time of a run, computed for all samples of the job.
-    fn note(&mut self, job: &Job<'_>, mut seconds: f64) {
-        if self.samples < job.samples {
+    /// Keeps the time of a run, computed for all samples of the contender.
+    fn note(&mut self, contender: &Contender<'_>, mut seconds: f64) {
+        if self.samples < contender.samples {
             let each = (seconds - self.few_seconds) / (self.samples - self.few) as f64;
-            seconds += each.max(0.0) * (job.samples - self.samples) as f64;
+            seconds += each.max(0.0) * (contender.samples - self.samples) as f64;
         }
         self.seconds.push(seconds);
     }
 
-    fn once(&mut self, job: &Job<'_>) -> Result<f64> {
-        let set = self.turns % job.sets;
-        let once = job.once(Turn { samples: self.samples, set, checked: false })?;
+    fn once(&mut self, contender: &Contender<'_>) -> Result<f64> {
+        let set = self.turns % contender.sets;
+        let once = contender.once(Turn { samples: self.samples, set, checked: false })?;
         self.turns += 1;
-        self.note(job, once.seconds);
+        self.note(contender, once.seconds);
         Ok(once.seconds)
     }
 
     /// One run more, unless there are enough or the budget is spent.
-    pub(super) fn again(&mut self, job: &Job<'_>, effort: Effort) -> Result<()> {
-        // Of a job that is cut, the times are those of all samples, its runs shorter.
-        let share = self.samples as f64 / job.samples.max(1) as f64;
+    pub(super) fn again(&mut self, contender: &Contender<'_>, effort: Effort) -> Result<()> {
+        // Of a contender that is cut, the times are those of all samples, its runs shorter.
+        let share = self.samples as f64 / contender.samples.max(1) as f64;
         let spent = self.seconds.iter().sum::<f64>() * share;
         if self.seconds.len() < effort.runs && spent < effort.budget {
-            self.once(job)?;
+            self.once(contender)?;
         }
         Ok(())
     }
 
-    pub(super) fn record(mut self, subject: Subject<'_>, job: &Job<'_>) -> Record {
+    pub(super) fn record(mut self, subject: Subject<'_>, contender: &Contender<'_>) -> Record {
         self.seconds.sort_by(f64::total_cmp);
         let runs = self.seconds.len();
         Record {
             cloud: subject.name.to_owned(),
             points: subject.points,
-            samples: job.samples,
+            samples: contender.samples,
             algorithm: self.algorithm,
-            requested: job.name,
-            variant: job.variant.clone(),
-            threads: job.threads,
+            requested: contender.name,
+            variant: contender.variant.clone(),
+            threads: contender.threads,
             seconds: [self.seconds[runs / 2], self.seconds[0], self.seconds[runs - 1]],
             runs,
             measured: self.samples,
@@ -133,9 +133,9 @@ impl Running {
 
 /// One run on a thread of its own, which has kept no memory from runs before, and the most
 /// bytes that it used at a time.
-fn fresh(job: &Job<'_>, turn: Turn) -> Result<(Once, usize)> {
+fn fresh(contender: &Contender<'_>, turn: Turn) -> Result<(Once, usize)> {
     let run = || {
-        let (once, bytes) = memory::most(|| job.once(turn));
+        let (once, bytes) = memory::most(|| contender.once(turn));
         let once = once?;
         let bytes = once.bytes.unwrap_or(bytes);
         Ok((once, bytes))

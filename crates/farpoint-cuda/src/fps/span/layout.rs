@@ -25,7 +25,7 @@ pub(super) struct Size {
 
 /// Bytes from the beginning of the pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct Offsets {
     /// The coordinates: one copy for all, or one for each part, so far from each other.
     pub(super) points: usize,
     pub(super) points_stride: usize,
@@ -62,7 +62,7 @@ const fn words_of_dealing<T>() -> usize {
     256 * (size_of::<T>() + 4) * 3 * 2
 }
 
-impl Layout {
+impl Offsets {
     pub(super) fn new<T: CudaScalar>(size: Size) -> Self {
         let number = size_of::<T>();
         let Size { rows, dims, wanted, parts, blocks, .. } = size;
@@ -215,10 +215,11 @@ impl Layout {
 mod tests {
     use super::*;
 
-    fn layout<T: CudaScalar>(rows: usize, parts: usize) -> Layout {
+    fn layout<T: CudaScalar>(rows: usize, parts: usize) -> Offsets {
         let blocks = 132 * parts;
         let copied = rows % 2 == 1;
-        Layout::new::<T>(Size { rows, dims: 3, wanted: rows / 4, starts: 1, parts, blocks, copied })
+        let size = Size { rows, dims: 3, wanted: rows / 4, starts: 1, parts, blocks, copied };
+        Offsets::new::<T>(size)
     }
 
     #[test]

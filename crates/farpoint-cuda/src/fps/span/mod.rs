@@ -18,7 +18,7 @@ use crate::pages::{Pages, strangers};
 use crate::{CudaScalar, Error, Event, Gpu, Placement, Stream, host, input, memory, team};
 use farpoint::backend::PreparedCloud as Prepared;
 use farpoint::{Algorithm, PeakOptions, Sample, Sampler, Statistics};
-use layout::{Layout, Size};
+use layout::{Offsets, Size};
 use std::time::Instant;
 use transfer::{download, upload};
 
@@ -81,7 +81,7 @@ impl<'a> Parts<'a> {
 
     /// Where the arrays go: with a copy of the coordinates on each GPU if these fit, else with what is used least in
     /// host memory. Refuses what has no room there either.
-    fn place<T: CudaScalar>(&self, size: Size) -> Result<(Layout, Size), Error> {
+    fn place<T: CudaScalar>(&self, size: Size) -> Result<(Offsets, Size), Error> {
         let times = |gpu: &Gpu| self.gpus.iter().filter(|other| *other == gpu).count();
         let share = |gpu: &Gpu, kept| Ok::<_, Error>(gpu.room(kept)? / times(gpu));
         // Every part takes as much, so the smallest share decides.
@@ -90,16 +90,16 @@ impl<'a> Parts<'a> {
             shares.collect::<Result<Vec<_>, _>>().map(|all| all.into_iter().min().unwrap_or(0))
         };
         let room = least(0)?;
-        let most = |layout: &Layout| layout.bytes_of_parts().into_iter().max().unwrap_or(0);
+        let most = |layout: &Offsets| layout.bytes_of_parts().into_iter().max().unwrap_or(0);
         for copied in [true, false] {
             let size = Size { copied, ..size };
-            let layout = Layout::new::<T>(size);
+            let layout = Offsets::new::<T>(size);
             if (copied <= (size.parts > 1)) && most(&layout) <= room {
                 return Ok((layout, size));
             }
         }
         let size = Size { copied: false, ..size };
-        let mut layout = Layout::new::<T>(size);
+        let mut layout = Offsets::new::<T>(size);
         if !layout.spill(least(KEPT)?) {
             let total = self.gpus.iter().map(|gpu| gpu.properties().memory).min().unwrap_or(0);
             let (what, wanted) = ("what can't lie in host memory of the cloud", most(&layout));
@@ -218,7 +218,7 @@ pub(crate) fn sample<T: CudaScalar>(
 
 /// What all parts are told; each adds its guard and its number.
 fn arguments<T: CudaScalar>(
-    layout: &Layout,
+    layout: &Offsets,
     pages: &Pages,
     size: Size,
     job: &Sampler,

@@ -1,6 +1,6 @@
 //! Copying a cloud to its pages, and its sample from there.
 
-use super::layout::{Layout, Size};
+use super::layout::{Offsets, Size};
 use crate::gpus::joined;
 use crate::input::impossible;
 use crate::pages::Pages;
@@ -16,7 +16,7 @@ const ROWS: usize = 1 << 20;
 pub(super) fn upload<T: CudaScalar>(
     pages: &Pages,
     streams: &[Stream],
-    (layout, size): (&Layout, Size),
+    (layout, size): (&Offsets, Size),
     cloud: &Prepared<T>,
 ) -> Result<(), Error> {
     let starts: Vec<i64> = cloud.starts().iter().map(|&start| i64::from(start)).collect();
@@ -45,7 +45,7 @@ pub(super) fn upload<T: CudaScalar>(
 fn upload_axes<T: CudaScalar>(
     pages: &Pages,
     (part, stream): (usize, &Stream),
-    layout: &Layout,
+    layout: &Offsets,
     cloud: &Prepared<T>,
 ) -> Result<(), Error> {
     let own = layout.points + part * layout.points_stride;
@@ -59,7 +59,7 @@ fn upload_axes<T: CudaScalar>(
 fn upload_rows<T: CudaScalar>(
     pages: &Pages,
     (part, stream): (usize, &Stream),
-    layout: &Layout,
+    layout: &Offsets,
     cloud: &Prepared<T>,
 ) -> Result<(), Error> {
     let (rows, dims) = (cloud.points(), cloud.dims());
@@ -86,7 +86,7 @@ fn upload_rows<T: CudaScalar>(
 pub(super) fn download<T: CudaScalar>(
     pages: &Pages,
     streams: &[Stream],
-    layout: &Layout,
+    layout: &Offsets,
     cloud: &Prepared<T>,
     ordinal: usize,
 ) -> Result<Sample<T>, Error> {

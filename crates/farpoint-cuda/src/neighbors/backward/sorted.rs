@@ -30,13 +30,13 @@ const HEADER: usize = 256;
 
 /// How a batch is laid over the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
+struct TeamLayout {
     teams: Teams,
     /// Bytes of a team's arrays.
     arrays: usize,
 }
 
-impl Layout {
+impl TeamLayout {
     /// For a card that runs `blocks` blocks at the same time.
     fn new(blocks: usize, shape: Shape) -> Self {
         let rows = shape.rows[0].max(shape.rows[1]);
@@ -60,12 +60,12 @@ fn kernel<T: CudaScalar>(gpu: &Gpu, of_value: bool) -> Result<(Function, Launch)
 }
 
 /// The same for both kernels, so that scratch memory does not depend on which it is.
-fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> Result<Layout, Error> {
+fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> Result<TeamLayout, Error> {
     let blocks = |of_value: bool| {
         let (function, launch) = kernel::<T>(gpu, of_value)?;
         team::blocks_at_once(gpu, function, launch)
     };
-    Ok(Layout::new(blocks(false)?.min(blocks(true)?), shape))
+    Ok(TeamLayout::new(blocks(false)?.min(blocks(true)?), shape))
 }
 
 /// Bytes of scratch memory; 0 where the device cannot run the kernel.

@@ -146,15 +146,15 @@ fn corners() -> Group {
     })
 }
 
-/// A job on the GPU by all switches, and what the CPU answers.
-struct Job<T> {
+/// A job that the GPU does by all switches, and what the CPU answers.
+struct Check<T> {
     what: String,
     cloud: Cloud<T>,
     sampler: Sampler,
     truth: Result<Sample<T>, farpoint::Error>,
 }
 
-impl<T: CudaScalar> Job<T> {
+impl<T: CudaScalar> Check<T> {
     fn new(name: &str, cloud: &Cloud<T>, amount: Amount, start: Start, bad: BadRows) -> Self {
         let what = format!("{name}, {} points, {amount:?}, {start:?}", cloud.len());
         let sampler = job(amount, start, bad);
@@ -178,15 +178,15 @@ impl<T: CudaScalar> Job<T> {
     }
 }
 
-fn by_jobs<T: CudaScalar>(
+fn checked<T: CudaScalar>(
     name: String,
-    jobs: impl FnOnce() -> Vec<Job<T>> + Send + 'static,
+    checks: impl FnOnce() -> Vec<Check<T>> + Send + 'static,
 ) -> Group {
     Group::new(name, ALL, move || {
-        let jobs = jobs();
+        let checks = checks();
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for variant in variants::all(part) {
-                jobs.iter().for_each(|job| job.compare(device, &variant, tally));
+                checks.iter().for_each(|check| check.compare(device, &variant, tally));
             }
             Ok(())
         })
@@ -195,8 +195,8 @@ fn by_jobs<T: CudaScalar>(
 
 /// Ratios, spacings that end between samples and on them, the whole cloud.
 fn amounts<T: CudaScalar>(n: usize) -> Group {
-    by_jobs(format!("ratio, spacing, whole {}, n = {n}", T::SUFFIX), move || {
-        let mut jobs = Vec::new();
+    checked(format!("ratio, spacing, whole {}, n = {n}", T::SUFFIX), move || {
+        let mut checks = Vec::new();
         for kind in [Kind::Room, Kind::Lattice, Kind::Equal, Kind::Sphere] {
             let cloud = Cloud::<T>::of(kind, n, 8);
             let order = on_cpu(Sampler::count(n / 4), n).sample(&cloud);
@@ -211,17 +211,17 @@ fn amounts<T: CudaScalar>(n: usize) -> Group {
             }
             for amount in amounts {
                 let name = kind.name();
-                jobs.push(Job::new(name, &cloud, amount, Start::Index(0), BadRows::Error));
+                checks.push(Check::new(name, &cloud, amount, Start::Index(0), BadRows::Error));
             }
         }
-        jobs
+        checks
     })
 }
 
 /// One start, several, an existing sample to go on from, a random one.
 fn starts<T: CudaScalar>(n: usize) -> Group {
-    by_jobs(format!("starts {}, n = {n}", T::SUFFIX), move || {
-        let mut jobs = Vec::new();
+    checked(format!("starts {}, n = {n}", T::SUFFIX), move || {
+        let mut checks = Vec::new();
         for kind in [Kind::Room, Kind::Lattice, Kind::Duplicated] {
             let cloud = Cloud::<T>::of(kind, n, 9);
             let order = on_cpu(Sampler::count(n / 8), n).sample(&cloud);
@@ -234,34 +234,34 @@ fn starts<T: CudaScalar>(n: usize) -> Group {
                 let given = if let Start::Indices(rows) = &start { rows.len() } else { 1 };
                 for m in [given, n / 4 + 7] {
                     let (name, amount) = (kind.name(), Amount::Count(m));
-                    jobs.push(Job::new(name, &cloud, amount, start.clone(), BadRows::Error));
+                    checks.push(Check::new(name, &cloud, amount, start.clone(), BadRows::Error));
                 }
-                jobs.push(Job::new("all", &cloud, Amount::All, start, BadRows::Error));
+                checks.push(Check::new("all", &cloud, Amount::All, start, BadRows::Error));
             }
         }
-        jobs
+        checks
     })
 }
 
 /// Rows with NaN and infinity: the CPU's error, or left out.
 fn bad_rows() -> Group {
-    by_jobs("rows with NaN and infinity f32".into(), || {
+    checked("rows with NaN and infinity f32".into(), || {
         let mut cloud = Cloud::<f32>::of(Kind::Room, 600, 1);
         for (row, value) in [(0, f32::NAN), (8, f32::INFINITY), (599, f32::NEG_INFINITY)] {
             cloud.data[row * 3 + row % 3] = value;
         }
         let none = Cloud { data: vec![f32::NAN; 30], dims: 3 };
         let starts = [Start::Index(0), Start::Index(1), Start::Random(5)];
-        let mut jobs = Vec::new();
+        let mut checks = Vec::new();
         for start in starts {
             for amount in [Amount::Count(100), Amount::Count(597), Amount::Count(598)] {
                 for bad in [BadRows::Error, BadRows::Skip] {
-                    jobs.push(Job::new("some", &cloud, amount, start.clone(), bad));
-                    jobs.push(Job::new("all", &none, amount, start.clone(), bad));
+                    checks.push(Check::new("some", &cloud, amount, start.clone(), bad));
+                    checks.push(Check::new("all", &none, amount, start.clone(), bad));
                 }
             }
         }
-        jobs.push(Job::new("none left", &none, Amount::All, Start::Index(0), BadRows::Skip));
-        jobs
+        checks.push(Check::new("none left", &none, Amount::All, Start::Index(0), BadRows::Skip));
+        checks
     })
 }

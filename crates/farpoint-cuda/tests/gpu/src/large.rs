@@ -48,7 +48,7 @@ impl Large {
     }
 
     fn sample<T: CudaScalar>(&self) -> Result<bool> {
-        let rows = Rows::<T>::new(self.points);
+        let rows = LargeCloud::<T>::new(self.points);
         let gpu = Gpu::new(0)?;
         let stream = Stream::new(&gpu)?;
         let points = rows.upload(&stream)?;
@@ -121,12 +121,12 @@ impl Large {
 }
 
 /// A generated cloud.
-pub(crate) struct Rows<T> {
+pub(crate) struct LargeCloud<T> {
     base: Cloud<T>,
     len: usize,
 }
 
-impl<T: CudaScalar> Rows<T> {
+impl<T: CudaScalar> LargeCloud<T> {
     pub(crate) fn new(len: usize) -> Self {
         let copies = len.div_ceil(GENERATED);
         let base = len.div_ceil(copies);
@@ -195,7 +195,7 @@ impl<T: CudaScalar> Samples<T> {
     fn is_greedy(
         &self,
         stream: &Stream,
-        rows: &Rows<T>,
+        rows: &LargeCloud<T>,
         points: &Buffer<T>,
         k: usize,
     ) -> Result<bool> {
@@ -230,7 +230,7 @@ impl<T: CudaScalar> Samples<T> {
     }
 
     /// Whether the CPU chooses the same.
-    fn is_of_cpu(&self, rows: &Rows<T>) -> Result<bool> {
+    fn is_of_cpu(&self, rows: &LargeCloud<T>) -> Result<bool> {
         let data = (0..3 * rows.len).map(|at| rows.number(at)).collect();
         let job = on_cpu(Sampler::count(self.indices.len()), rows.len);
         let truth = job.sample(&Cloud { data, dims: 3 })?;
@@ -247,10 +247,10 @@ mod tests {
     #[test]
     fn every_row_is_generated_once_and_copies_are_moved() {
         for len in [4, 40, 1_003] {
-            assert_eq!(Rows::<f64>::new(len).base.data.len(), 3 * len);
+            assert_eq!(LargeCloud::<f64>::new(len).base.data.len(), 3 * len);
         }
         let base = Cloud { data: vec![1.0, 2.0, 3.0], dims: 3 };
-        let rows = Rows { base, len: 2 };
+        let rows = LargeCloud { base, len: 2 };
         let numbers: Vec<f64> = (0..6).map(|at| rows.number(at)).collect();
         assert_eq!(numbers, [1.0, 2.0, 3.0, 1.0 + MOVED, 2.0 + MOVED, 3.0 + MOVED]);
     }

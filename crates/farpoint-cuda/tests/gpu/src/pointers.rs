@@ -14,7 +14,7 @@ use farpoint_generate::Kind;
 
 /// How rows lie in memory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Layout {
+pub(crate) enum RowLayout {
     Rows,
     /// Two numbers after each row that are none of its coordinates.
     Gaps,
@@ -25,7 +25,7 @@ pub(crate) enum Layout {
 #[derive(Clone)]
 pub(crate) struct Ask {
     pub(crate) name: &'static str,
-    pub(crate) layout: Layout,
+    pub(crate) layout: RowLayout,
     /// Rows of each cloud; padded to the most of them, or one after another.
     pub(crate) lengths: Vec<usize>,
     pub(crate) ragged: bool,
@@ -44,7 +44,7 @@ impl Ask {
     pub(crate) fn plain(name: &'static str, clouds: usize, rows: usize, wanted: usize) -> Self {
         Self {
             name,
-            layout: Layout::Rows,
+            layout: RowLayout::Rows,
             lengths: vec![rows; clouds],
             ragged: false,
             wanted,
@@ -86,9 +86,9 @@ fn asks() -> Vec<Ask> {
     let plain = Ask::plain("rows", 6, 700, 120);
     vec![
         Ask { all_answers: false, ..Ask::plain("indices alone", 6, 700, 120) },
-        Ask { layout: Layout::Gaps, given_scratch: false, ..Ask::plain("gaps", 3, 3_000, 200) },
+        Ask { layout: RowLayout::Gaps, given_scratch: false, ..Ask::plain("gaps", 3, 3_000, 200) },
         Ask {
-            layout: Layout::Axes,
+            layout: RowLayout::Axes,
             lengths: some.clone(),
             ..Ask { name: "lengths", ..plain.clone() }
         },
@@ -103,7 +103,7 @@ fn asks() -> Vec<Ask> {
         },
         Ask {
             name: "ragged axes, pool",
-            layout: Layout::Axes,
+            layout: RowLayout::Axes,
             lengths: some,
             ragged: true,
             given_scratch: false,
@@ -243,7 +243,7 @@ impl<T: CudaScalar> Case<T> {
 /// The clouds' numbers in a layout, each cloud padded to `padded` rows or one after another; what
 /// no cloud has is infinite.
 pub(crate) fn laid_out<T: CudaScalar>(
-    layout: Layout,
+    layout: RowLayout,
     padded: Option<usize>,
     clouds: &[Cloud<T>],
 ) -> (Vec<T>, [i64; 2]) {
@@ -251,9 +251,9 @@ pub(crate) fn laid_out<T: CudaScalar>(
     let slots = |cloud: &Cloud<T>| padded.unwrap_or(cloud.len());
     let rows: usize = clouds.iter().map(slots).sum();
     let (size, strides) = match layout {
-        Layout::Rows => (rows * dims, [dims as i64, 1]),
-        Layout::Gaps => (rows * (dims + 2), [dims as i64 + 2, 1]),
-        Layout::Axes => (rows * dims, [1, rows as i64]),
+        RowLayout::Rows => (rows * dims, [dims as i64, 1]),
+        RowLayout::Gaps => (rows * (dims + 2), [dims as i64 + 2, 1]),
+        RowLayout::Axes => (rows * dims, [1, rows as i64]),
     };
     let mut data = vec![T::INFINITY; size];
     let mut first = 0;

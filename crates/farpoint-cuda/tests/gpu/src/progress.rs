@@ -44,7 +44,7 @@ fn sampling() -> Group {
         Ok(move |gpu: &Gpu, part: &str, tally: &mut Tally| {
             let job = Sampler::count(WANTED).algorithm(variants::algorithm(part));
             let (told, sample) =
-                watched(usize::MAX, |observer| job.on(gpu).sample_with(&cloud, observer));
+                watched(usize::MAX, |observer| job.on(gpu).observe(observer).sample(&cloud));
             tally.is(format!("{told:?} rises"), rises(&told, WANTED));
             tally.is("radius reports in between", part != "radius" || told.len() > 10);
             let ordinal = gpu.ordinal();
@@ -52,16 +52,17 @@ fn sampling() -> Group {
             tally.is("ran on", sample.as_ref().is_ok_and(|sample| sample.ran_on == here));
             tally.sample("watched", sample, &truth);
             let (told, samples) =
-                watched(usize::MAX, |observer| job.on(gpu).sample_batch_with(&clouds, observer));
+                watched(usize::MAX, |observer| job.on(gpu).observe(observer).sample_batch(&clouds));
             tally.is("a batch", rises(&told, 2 * WANTED) && samples.is_ok());
             let gpus = Gpus::new(vec![gpu.clone(), gpu.clone()])?;
-            let (told, samples) =
-                watched(usize::MAX, |observer| job.on(&gpus).sample_batch_with(&clouds, observer));
+            let (told, samples) = watched(usize::MAX, |observer| {
+                job.on(&gpus).observe(observer).sample_batch(&clouds)
+            });
             tally.is("two GPUs", rises(&told, 2 * WANTED) && samples.is_ok());
             let most = if part == "radius" { 5 } else { 2 };
             for last in 1..=most {
                 let (told, sample) =
-                    watched(last, |observer| job.on(gpu).sample_with(&cloud, observer));
+                    watched(last, |observer| job.on(gpu).observe(observer).sample(&cloud));
                 let expected = farpoint::Error::Cancelled(told.last().map_or(0, |last| last.0));
                 let canceled = matches!(&sample, Err(Error::Sampling(error)) if *error == expected);
                 tally.is(format!("canceled at call {last}"), canceled && told.len() == last);
@@ -80,14 +81,14 @@ fn matching() -> Group {
         Ok(move |gpu: &Gpu, _: &str, tally: &mut Tally| {
             let job = Matcher::new();
             let (told, found) =
-                watched(usize::MAX, |observer| job.on(gpu).chamfer_with(&a, &b, observer));
+                watched(usize::MAX, |observer| job.on(gpu).observe(observer).chamfer(&a, &b));
             tally.is("both", rises(&told, 12_000) && found.is_ok_and(|found| found == truth));
             let (told, found) =
-                watched(usize::MAX, |observer| job.on(gpu).nearest_with(&a, &b, observer));
+                watched(usize::MAX, |observer| job.on(gpu).observe(observer).nearest(&a, &b));
             tally.is("one", rises(&told, 5_000) && found.is_ok_and(|found| found == truth.a_to_b));
             for last in 1..=2 {
                 let (_, found) =
-                    watched(last, |observer| job.on(gpu).chamfer_with(&a, &b, observer));
+                    watched(last, |observer| job.on(gpu).observe(observer).chamfer(&a, &b));
                 let canceled =
                     matches!(found, Err(Error::Sampling(farpoint::Error::SearchCancelled(_))));
                 tally.is(format!("canceled at call {last}"), canceled);

@@ -2,7 +2,7 @@
 //! run must give the indices and distances of the first.
 
 use crate::clouds::Cloud;
-use crate::large::Rows;
+use crate::large::LargeCloud;
 use crate::machine::Machine;
 use crate::spilled::Room;
 use anyhow::{Context, Result, ensure};
@@ -33,7 +33,7 @@ impl Share {
     }
 
     fn sample<T: CudaScalar>(&self) -> Result<bool> {
-        let rows = Rows::<T>::new(self.points);
+        let rows = LargeCloud::<T>::new(self.points);
         let cloud = rows.whole();
         let wanted = self.points / 4;
         let mut first: Option<Sample<T>> = None;

@@ -2,11 +2,11 @@
 
 use super::Plan;
 use super::sources::Recipe;
-use crate::cloud::column::{Attribute, Column, Scalar};
+use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
-use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::table::{Slot, Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion;
@@ -16,17 +16,17 @@ use crate::format::Format;
 use std::collections::{HashMap, HashSet};
 
 /// Types by size, the smallest that holds two others' values comes first.
-const KINDS: [Scalar; 10] = [
-    Scalar::U8,
-    Scalar::I8,
-    Scalar::U16,
-    Scalar::I16,
-    Scalar::F32,
-    Scalar::U32,
-    Scalar::I32,
-    Scalar::F64,
-    Scalar::U64,
-    Scalar::I64,
+const KINDS: [NumberType; 10] = [
+    NumberType::U8,
+    NumberType::I8,
+    NumberType::U16,
+    NumberType::I16,
+    NumberType::F32,
+    NumberType::U32,
+    NumberType::I32,
+    NumberType::F64,
+    NumberType::U64,
+    NumberType::I64,
 ];
 const COLORS: [&str; 4] = ["red", "green", "blue", "alpha"];
 
@@ -42,7 +42,7 @@ pub(super) struct Places {
 /// An attribute of the merged cloud.
 struct Field<'a> {
     name: String,
-    kind: Scalar,
+    kind: NumberType,
     /// The first file that has it.
     of: &'a str,
     files: usize,
@@ -72,10 +72,10 @@ pub(super) fn plan(
     }
     tell_missing(scans, &fields, &mut warnings);
     let single = scans.iter().all(Scan::is_single);
-    let axis = if single { Scalar::F32 } else { Scalar::F64 };
+    let axis = if single { NumberType::F32 } else { NumberType::F64 };
     let axes = ["x", "y", "z"].map(|name| (name.to_owned(), axis));
     let mut at = 0;
-    let slot = |(name, kind): (String, Scalar)| {
+    let slot = |(name, kind): (String, NumberType)| {
         let slot = Slot::new(name, kind, at);
         at += kind.size();
         slot
@@ -85,7 +85,7 @@ pub(super) fn plan(
     let recipe = |names| Box::new(Places { slots: slots.clone(), names }) as Box<dyn Recipe>;
     let recipes = own.into_iter().map(recipe).collect();
     let head = Cloud { crs, warnings, scale: scale(scans), ..head(scans, slots, at, single) };
-    let layout = Layout { head, rows: Rows::Stride(0), count: 0, stride: at, bounds: None };
+    let layout = Layout { head, rows: Storage::Stride(0), count: 0, stride: at, bounds: None };
     Ok(Plan { layout, recipes })
 }
 
@@ -117,7 +117,7 @@ impl Field<'_> {
         &mut self,
         file: usize,
         name: &str,
-        kind: Scalar,
+        kind: NumberType,
         warnings: &mut Vec<String>,
     ) -> Result<(), Error> {
         self.first_files += usize::from(self.first_files == file);
@@ -130,7 +130,7 @@ impl Field<'_> {
             let what = format!("{what}: colors of other depths");
             return Err(Error::merge(name, &what, "convert one of the files first"));
         }
-        let holds = |wide: &Scalar| kind.fits_in(*wide) && self.kind.fits_in(*wide);
+        let holds = |wide: &NumberType| kind.fits_in(*wide) && self.kind.fits_in(*wide);
         let Some(wide) = KINDS.into_iter().find(holds) else {
             let what = format!("{what}; no type holds the values of both");
             return Err(Error::merge(name, &what, "convert one of the files first"));
@@ -155,12 +155,12 @@ fn tell_missing(scans: &[Scan], fields: &[Field<'_>], warnings: &mut Vec<String>
     }
 }
 
-fn is_float(kind: Scalar) -> bool {
-    matches!(kind, Scalar::F32 | Scalar::F64)
+fn is_float(kind: NumberType) -> bool {
+    matches!(kind, NumberType::F32 | NumberType::F64)
 }
 
 /// The names and types of a file's attributes.
-fn named(scan: &Scan, warnings: &mut Vec<String>) -> Vec<(String, Scalar)> {
+fn named(scan: &Scan, warnings: &mut Vec<String>) -> Vec<(String, NumberType)> {
     let head = scan.head();
     // What a text holds is known by its values alone.
     let all: Vec<usize> = if head.has_lines() { (0..head.len()).collect() } else { Vec::new() };
@@ -206,7 +206,7 @@ impl Recipe for Places {
 }
 
 /// What stands where a file has no such attribute.
-fn missing(kind: Scalar, rows: usize) -> Column {
+fn missing(kind: NumberType, rows: usize) -> Column {
     match is_float(kind) {
         true => Column::F64(vec![f64::NAN; rows]),
         false => Column::U8(vec![0; rows]),

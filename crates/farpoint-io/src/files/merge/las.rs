@@ -6,7 +6,7 @@ use super::{Plan, same_slots};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::{Header, LasHeader};
-use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::resolution::step_text;
 use crate::cloud::table::{Slot, Store};
 use crate::error::{Error, Fault};
@@ -62,7 +62,7 @@ pub(super) fn plan(
     let store = Store::Records { bytes: Vec::new().into(), stride };
     let mut head = las::cloud(header, compressed, Coordinates::F64(Vec::new()), store, Vec::new());
     (head.crs, head.warnings) = (crs, warnings);
-    let layout = Layout { head, rows: Rows::Stride(0), count: 0, stride, bounds: None };
+    let layout = Layout { head, rows: Storage::Stride(0), count: 0, stride, bounds: None };
     Ok(Plan { layout, recipes })
 }
 

@@ -15,7 +15,7 @@ pub use equal::EqualRows;
 
 use crate::ReadOptions;
 use crate::cloud::header::Header;
-use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::table::Slot;
 use crate::error::Error;
 use crate::files::filter::Filter;
@@ -92,7 +92,7 @@ impl Merged {
         let bytes = scans.iter().map(Scan::bytes).sum();
         layout.count = scans.iter().map(Scan::len).sum();
         layout.bounds = files.iter().map(|file| file.bounds).reduce(joined).flatten();
-        layout.rows = Rows::Parts(Box::new(Sources::new(scans, recipes, &layout)));
+        layout.rows = Storage::Parts(Box::new(Sources::new(scans, recipes, &layout)));
         let inputs = files.iter().map(|file| file.name.clone()).collect();
         Ok(Merged { scan: Scan::of_parts(name, format, bytes, layout, inputs), files })
     }
@@ -148,7 +148,7 @@ fn plan(scans: &[Scan], name: &str) -> Result<Plan, Error> {
         let head = scans[0].head().clone();
         let head = crate::Cloud { crs, warnings, ..head };
         let stride = scans[0].stride().unwrap_or(0);
-        let layout = Layout { head, rows: Rows::Stride(0), count: 0, stride, bounds: None };
+        let layout = Layout { head, rows: Storage::Stride(0), count: 0, stride, bounds: None };
         return Ok(Plan {
             layout,
             recipes: scans.iter().map(|_| Box::new(Same) as Box<dyn Recipe>).collect(),

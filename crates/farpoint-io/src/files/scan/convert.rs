@@ -7,7 +7,7 @@
 mod extremes;
 mod shape;
 
-use super::{Scan, Source};
+use super::{Content, Scan};
 use crate::bytes::sink::{Sink, put_by};
 use crate::cloud::Cloud;
 use crate::cloud::header::DataKind;
@@ -54,7 +54,7 @@ impl Scan {
     /// # Errors
     /// [`Error::Output`] if the format cannot be written.
     pub fn writes_blocks(&self, path: &Path, options: &WriteOptions) -> Result<bool, Error> {
-        if !matches!(self.source, Source::Parts { .. }) || path == Path::new("-") {
+        if !matches!(self.content, Content::Parts { .. }) || path == Path::new("-") {
             return Ok(false);
         }
         let own = match &self.head().header {

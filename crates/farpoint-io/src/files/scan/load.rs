@@ -1,6 +1,6 @@
 //! A cloud in memory of all rows of a file as they are stored.
 
-use super::{Scan, Source};
+use super::{Content, Scan};
 use crate::bytes::memory;
 use crate::bytes::parallel;
 use crate::cloud::Cloud;
@@ -12,9 +12,9 @@ impl Scan {
     /// # Errors
     /// As [`Scan::read`]; [`Error::TooLarge`] if less memory is free than that takes.
     pub fn load(&self) -> Result<Cloud, Error> {
-        let (layout, starts) = match &self.source {
-            Source::Whole(cloud) => return Ok(cloud.clone()),
-            Source::Parts { layout, starts, .. } => (layout, starts),
+        let (layout, starts) = match &self.content {
+            Content::Whole(cloud) => return Ok(cloud.clone()),
+            Content::Parts { layout, starts, .. } => (layout, starts),
         };
         if self.stride().is_none() {
             let mut stored = Vec::new();

@@ -12,7 +12,7 @@ mod write;
 pub use part::Rows;
 
 use crate::cloud::Cloud;
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
@@ -53,7 +53,7 @@ pub struct Scan {
     format: Format,
     /// Bytes of the file.
     length: u64,
-    source: Source,
+    content: Content,
     /// The files that the rows come from.
     inputs: Vec<String>,
     /// Which rows are used.
@@ -61,7 +61,7 @@ pub struct Scan {
 }
 
 #[derive(Debug)]
-enum Source {
+enum Content {
     Parts {
         file: Handle,
         layout: Layout,
@@ -74,9 +74,9 @@ enum Source {
 impl Scan {
     /// How many rows there are.
     pub fn len(&self) -> u64 {
-        match &self.source {
-            Source::Parts { layout, .. } => layout.count,
-            Source::Whole(cloud) => cloud.len() as u64,
+        match &self.content {
+            Content::Parts { layout, .. } => layout.count,
+            Content::Whole(cloud) => cloud.len() as u64,
         }
     }
 
@@ -131,56 +131,56 @@ impl Scan {
 
     /// A cloud without rows, with all else that the file says; with its rows if they are in memory.
     pub fn head(&self) -> &Cloud {
-        match &self.source {
-            Source::Parts { layout, .. } => &layout.head,
-            Source::Whole(cloud) => cloud,
+        match &self.content {
+            Content::Parts { layout, .. } => &layout.head,
+            Content::Whole(cloud) => cloud,
         }
     }
 
     /// The whole cloud, where the file can't be read in parts.
     pub fn cloud(&self) -> Option<&Cloud> {
-        match &self.source {
-            Source::Parts { .. } => None,
-            Source::Whole(cloud) => Some(cloud),
+        match &self.content {
+            Content::Parts { .. } => None,
+            Content::Whole(cloud) => Some(cloud),
         }
     }
 
     /// The minimum and maximum corner that the header states. Points may lie outside.
     pub fn bounds(&self) -> Option<[[f64; 3]; 2]> {
-        match &self.source {
-            Source::Parts { layout, .. } => layout.bounds,
-            Source::Whole(_) => None,
+        match &self.content {
+            Content::Parts { layout, .. } => layout.bounds,
+            Content::Whole(_) => None,
         }
     }
 
     /// Whether coordinates are float32; otherwise float64.
     pub fn is_single(&self) -> bool {
-        self.head().coordinates().kind() == Scalar::F32
+        self.head().coordinates().kind() == NumberType::F32
     }
 
     /// Scale and offset of each axis, where coordinates are stored as integers (LAS and LAZ): a
     /// coordinate is `f64::from(integer) * scale + offset`.
     pub fn transforms(&self) -> Option<[(f64, f64); 3]> {
-        match (&self.source, &self.head().header) {
-            (Source::Parts { .. }, Header::Las(header)) => Some(las::transforms(&header.raw)),
+        match (&self.content, &self.head().header) {
+            (Content::Parts { .. }, Header::Las(header)) => Some(las::transforms(&header.raw)),
             _ => None,
         }
     }
 
     /// Bytes of a stored row; `None` where rows differ, or are in memory.
     pub fn stride(&self) -> Option<usize> {
-        match &self.source {
-            Source::Parts { layout: Layout { rows: layout::Rows::Lines(_), .. }, .. } => None,
-            Source::Parts { layout, .. } => Some(layout.stride),
-            Source::Whole(_) => None,
+        match &self.content {
+            Content::Parts { layout: Layout { rows: layout::Storage::Lines(_), .. }, .. } => None,
+            Content::Parts { layout, .. } => Some(layout.stride),
+            Content::Whole(_) => None,
         }
     }
 
     /// How many parts there are.
     pub fn parts(&self) -> usize {
-        match &self.source {
-            Source::Parts { starts, .. } => starts.len() - 1,
-            Source::Whole(cloud) => cloud.len().div_ceil(part::ROWS),
+        match &self.content {
+            Content::Parts { starts, .. } => starts.len() - 1,
+            Content::Whole(cloud) => cloud.len().div_ceil(part::ROWS),
         }
     }
 
@@ -189,9 +189,9 @@ impl Scan {
     /// # Panics
     /// If there is no such part.
     pub fn rows(&self, part: usize) -> Range<u64> {
-        match &self.source {
-            Source::Parts { starts, .. } => starts[part]..starts[part + 1],
-            Source::Whole(cloud) => {
+        match &self.content {
+            Content::Parts { starts, .. } => starts[part]..starts[part + 1],
+            Content::Whole(cloud) => {
                 let first = part * part::ROWS;
                 first as u64..cloud.len().min(first + part::ROWS) as u64
             }
@@ -204,22 +204,24 @@ impl Scan {
     /// If there is no such row.
     pub fn part_of(&self, row: u64) -> usize {
         assert!(row < self.len(), "row {row} of {}", self.len());
-        match &self.source {
-            Source::Parts { starts, .. } => starts.partition_point(|&start| start <= row) - 1,
-            Source::Whole(_) => row as usize / part::ROWS,
+        match &self.content {
+            Content::Parts { starts, .. } => starts.partition_point(|&start| start <= row) - 1,
+            Content::Whole(_) => row as usize / part::ROWS,
         }
     }
 
     /// Bytes of memory that reading takes on each thread, at most.
     pub fn memory_a_part(&self) -> u64 {
-        if let Source::Parts { layout: Layout { rows: layout::Rows::Lines(lines), .. }, .. } =
-            &self.source
+        if let Content::Parts {
+            layout: Layout { rows: layout::Storage::Lines(lines), .. }, ..
+        } = &self.content
         {
             let size = |piece: &Piece| 2 * piece.length as u64 + LINE * piece.rows as u64;
             return lines.pieces.iter().map(size).max().unwrap_or(0);
         }
-        if let Source::Parts { layout: Layout { rows: layout::Rows::Parts(parts), .. }, .. } =
-            &self.source
+        if let Content::Parts {
+            layout: Layout { rows: layout::Storage::Parts(parts), .. }, ..
+        } = &self.content
         {
             return parts.memory();
         }
@@ -308,13 +310,13 @@ fn coordinates(
 fn starts(layout: &Layout) -> Vec<u64> {
     let mut starts = vec![0];
     match &layout.rows {
-        layout::Rows::Stride(_) => {
+        layout::Storage::Stride(_) => {
             let rows = (PART / layout.stride.max(1)).clamp(1, part::ROWS) as u64;
             starts.extend((1..=layout.count.div_ceil(rows)).map(|k| layout.count.min(k * rows)));
         }
-        layout::Rows::Chunks(chunks) => starts.extend(ends(chunks.points())),
-        layout::Rows::Parts(parts) => starts.extend(ends(parts.points())),
-        layout::Rows::Lines(lines) => {
+        layout::Storage::Chunks(chunks) => starts.extend(ends(chunks.points())),
+        layout::Storage::Parts(parts) => starts.extend(ends(parts.points())),
+        layout::Storage::Lines(lines) => {
             starts.extend(ends(lines.pieces.iter().map(|piece| piece.rows).collect()));
         }
     }

@@ -1,8 +1,8 @@
 //! Opening a file for reading in parts.
 
 use super::place::Handle;
-use super::{Scan, Source, starts};
-use crate::cloud::layout::{Layout, Rows};
+use super::{Content, Scan, starts};
+use crate::cloud::layout::{Layout, Storage};
 use crate::error::{Error, Fault};
 use crate::files::filter::Filter;
 use crate::format::Format;
@@ -37,12 +37,12 @@ impl Scan {
             let cloud = crate::read(path, options)?;
             let format = cloud.format().unwrap_or(Format::Text);
             let name = "standard input".into();
-            let source = Source::Whole(cloud);
+            let content = Content::Whole(cloud);
             return Ok(Scan {
                 name,
                 format,
                 length: 0,
-                source,
+                content,
                 inputs: Vec::new(),
                 filter: Filter::default(),
             });
@@ -58,13 +58,13 @@ impl Scan {
             };
             if let Some(layout) = layout {
                 let starts = starts(&layout);
-                let source = Source::Parts { file: Handle::Open(file), layout, starts };
+                let content = Content::Parts { file: Handle::Open(file), layout, starts };
                 let inputs = vec![name.clone()];
                 return Ok(Scan {
                     name,
                     format,
                     length,
-                    source,
+                    content,
                     inputs,
                     filter: Filter::default(),
                 });
@@ -76,10 +76,10 @@ impl Scan {
                     && let Some(layout) = in_lines(&mut file, length, format, &name, options)?
                 {
                     let starts = starts(&layout);
-                    let source = Source::Parts { file: Handle::Open(file), layout, starts };
+                    let content = Content::Parts { file: Handle::Open(file), layout, starts };
                     let inputs = vec![name.clone()];
                     let filter = Filter::default();
-                    return Ok(Scan { name, format, length, source, inputs, filter });
+                    return Ok(Scan { name, format, length, content, inputs, filter });
                 }
                 return Err(Error::NotInParts { name, format, needed, limit });
             }
@@ -93,7 +93,7 @@ impl Scan {
             name,
             format,
             length,
-            source: Source::Whole(cloud),
+            content: Content::Whole(cloud),
             inputs,
             filter: Filter::default(),
         })
@@ -108,13 +108,13 @@ impl Scan {
         inputs: Vec<String>,
     ) -> Scan {
         let starts = starts(&layout);
-        let source = Source::Parts { file: Handle::Elsewhere, layout, starts };
-        Scan { name, format, length, source, inputs, filter: Filter::default() }
+        let content = Content::Parts { file: Handle::Elsewhere, layout, starts };
+        Scan { name, format, length, content, inputs, filter: Filter::default() }
     }
 
     /// The same, with the file closed but while a part is read.
     pub(crate) fn closed(mut self) -> Scan {
-        if let Source::Parts { file, .. } = &mut self.source
+        if let Content::Parts { file, .. } = &mut self.content
             && let Handle::Open(_) = file
         {
             *file = Handle::Closed(self.name.clone().into(), self.length);
@@ -124,10 +124,10 @@ impl Scan {
 
     /// Bytes of memory that are taken all the time: by a file that can't be read in parts.
     pub fn held(&self) -> u64 {
-        match &self.source {
-            Source::Whole(_) => WHOLE * self.length,
-            Source::Parts { layout, .. } => match &layout.rows {
-                Rows::Parts(parts) => parts.held(),
+        match &self.content {
+            Content::Whole(_) => WHOLE * self.length,
+            Content::Parts { layout, .. } => match &layout.rows {
+                Storage::Parts(parts) => parts.held(),
                 _ => 0,
             },
         }

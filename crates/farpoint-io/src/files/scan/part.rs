@@ -1,6 +1,6 @@
 //! Some rows of a file.
 
-use super::{Scan, Source, coordinates};
+use super::{Content, Scan, coordinates};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::layout;
@@ -37,23 +37,23 @@ impl Scan {
     /// If there is no such part.
     pub fn read(&self, part: usize) -> Result<Rows<'_>, Error> {
         let rows = self.rows(part);
-        let (table, skip) = match &self.source {
-            Source::Parts { .. } => (self.table(part)?.map(Cow::Owned), 0),
-            Source::Whole(cloud) => (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize),
+        let (table, skip) = match &self.content {
+            Content::Parts { .. } => (self.table(part)?.map(Cow::Owned), 0),
+            Content::Whole(cloud) => (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize),
         };
         Ok(Rows { scan: self, rows, table, skip })
     }
 
     /// The rows of a part as they are stored.
     fn table(&self, part: usize) -> Result<Option<Table>, Error> {
-        let Source::Parts { file, layout, starts } = &self.source else { return Ok(None) };
+        let Content::Parts { file, layout, starts } = &self.content else { return Ok(None) };
         let read = |at: u64, length: usize| {
             let mut bytes = vec![0; length];
             file.read_at(&mut bytes, at)
                 .map_err(|source| Error::Read { name: self.name.clone(), source })?;
             Ok(bytes)
         };
-        if let layout::Rows::Lines(lines) = &layout.rows {
+        if let layout::Storage::Lines(lines) = &layout.rows {
             let piece = lines.pieces[part];
             let table = layout.head.table.as_ref();
             let Some(head) = table else { return Ok(None) };
@@ -70,16 +70,16 @@ impl Scan {
             return Ok(Some(rows));
         }
         let bytes = match &layout.rows {
-            layout::Rows::Stride(start) => {
+            layout::Storage::Stride(start) => {
                 let rows = (starts[part + 1] - starts[part]) as usize;
                 read(start + starts[part] * layout.stride as u64, rows * layout.stride)?
             }
-            layout::Rows::Chunks(chunks) => {
+            layout::Storage::Chunks(chunks) => {
                 let (at, length) = chunks.place(part);
                 chunks.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
             }
-            layout::Rows::Lines(_) => Vec::new(),
-            layout::Rows::Parts(parts) => parts.read(part)?,
+            layout::Storage::Lines(_) => Vec::new(),
+            layout::Storage::Parts(parts) => parts.read(part)?,
         };
         Ok(layout.head.table.as_ref().map(|head| Table {
             slots: head.slots.clone(),

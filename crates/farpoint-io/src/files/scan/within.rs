@@ -1,10 +1,10 @@
 //! The parts of a file that a filter can use rows of: those nodes of COPC that its boxes meet.
 
-use super::{Scan, Source};
+use super::{Content, Scan};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{Header, LasHeader};
-use crate::cloud::layout::Rows;
+use crate::cloud::layout::Storage;
 use crate::cloud::table::{Store, Table};
 use crate::cloud::whole::Unread;
 use crate::error::{Error, Fault};
@@ -55,8 +55,8 @@ impl Scan {
 
     /// The cube of each part; `None` if they are not known.
     fn cubes(&self, header: &LasHeader) -> Result<Option<Vec<las::Cube>>, Fault> {
-        let Source::Parts { file, layout, .. } = &self.source else { return Ok(None) };
-        let Rows::Chunks(chunks) = &layout.rows else { return Ok(None) };
+        let Content::Parts { file, layout, .. } = &self.content else { return Ok(None) };
+        let Storage::Chunks(chunks) = &layout.rows else { return Ok(None) };
         let read = |at: u64, length: usize| {
             let mut bytes = vec![0; length];
             let failed = |error| Fault::new(format!("a page of the octree: {error}"));
@@ -74,8 +74,8 @@ impl Scan {
         used: &[bool],
         points: &[[f64; 3]],
     ) -> Result<(), Fault> {
-        let Source::Parts { file, layout, .. } = &self.source else { return Ok(()) };
-        let Rows::Chunks(chunks) = &layout.rows else { return Ok(()) };
+        let Content::Parts { file, layout, .. } = &self.content else { return Ok(()) };
+        let Storage::Chunks(chunks) = &layout.rows else { return Ok(()) };
         parallel::try_map(cubes.iter().enumerate(), |(part, cube)| {
             if used[part] {
                 let rows = self.rows(part);

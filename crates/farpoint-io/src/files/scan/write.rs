@@ -1,8 +1,8 @@
 //! Writing rows as they are stored, a block at a time, in the format of the input.
 
-use super::{Scan, Source};
+use super::{Content, Scan};
 use crate::bytes::sink::{Sink, put_by};
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::header::DataKind;
 use crate::cloud::header::Header;
 use crate::error::{Error, Fault};
@@ -20,12 +20,12 @@ impl Scan {
     /// # Errors
     /// [`Error::Output`] if the format cannot be written.
     pub fn copies_rows(&self, path: &Path, options: &WriteOptions) -> Result<bool, Error> {
-        if !matches!(self.source, Source::Parts { .. }) || path == Path::new("-") {
+        if !matches!(self.content, Content::Parts { .. }) || path == Path::new("-") {
             return Ok(false);
         }
         let format = output_format(path, options)?;
         let single = self.is_single();
-        let precise = options.precision.is_none_or(|p| (p.kind() == Scalar::F32) == single);
+        let precise = options.precision.is_none_or(|p| (p.kind() == NumberType::F32) == single);
         let encoding = options.encoding;
         Ok(match (&self.head().header, format) {
             (Header::Las(_), Format::Las | Format::Laz) => options.scale.is_none(),

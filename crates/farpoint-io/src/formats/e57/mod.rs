@@ -10,7 +10,7 @@ use crate::bytes::load::Readable;
 use crate::bytes::memory;
 use crate::bytes::quiet::guarded;
 use crate::cloud::Cloud;
-use crate::cloud::column::{Column, Scalar};
+use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::error::{Fault, Place};
@@ -93,7 +93,7 @@ fn numbers_of_scans(ends: &[usize]) -> Column {
         numbers.resize(end, scan as u32);
     }
     match u16::try_from(ends.len()) {
-        Ok(_) => Column::U32(numbers).cast(Scalar::U16),
+        Ok(_) => Column::U32(numbers).cast(NumberType::U16),
         Err(_) => Column::U32(numbers),
     }
 }
@@ -228,15 +228,15 @@ impl Kind {
     }
 
     /// The type that holds its values.
-    fn scalar(self) -> Scalar {
+    fn scalar(self) -> NumberType {
         match self {
-            Kind::Single => Scalar::F32,
-            Kind::Whole(0.., ..=255) => Scalar::U8,
-            Kind::Whole(0.., ..=65535) => Scalar::U16,
+            Kind::Single => NumberType::F32,
+            Kind::Whole(0.., ..=255) => NumberType::U8,
+            Kind::Whole(0.., ..=65535) => NumberType::U16,
             Kind::Whole(a, b) if i32::try_from(a).is_ok() && i32::try_from(b).is_ok() => {
-                Scalar::I32
+                NumberType::I32
             }
-            _ => Scalar::F64,
+            _ => NumberType::F64,
         }
     }
 
@@ -307,10 +307,10 @@ impl Columns {
             let full = values.iter().all(|v| !v.is_nan());
             let kind = if full || kind == Kind::Single { kind } else { Kind::Double };
             let column = match kind.scalar() {
-                Scalar::F32 => Column::F32(values.into_iter().map(|v| v as f32).collect()),
-                Scalar::U8 => Column::U8(values.into_iter().map(|v| v as u8).collect()),
-                Scalar::U16 => Column::U16(values.into_iter().map(|v| v as u16).collect()),
-                Scalar::I32 => Column::I32(values.into_iter().map(|v| v as i32).collect()),
+                NumberType::F32 => Column::F32(values.into_iter().map(|v| v as f32).collect()),
+                NumberType::U8 => Column::U8(values.into_iter().map(|v| v as u8).collect()),
+                NumberType::U16 => Column::U16(values.into_iter().map(|v| v as u16).collect()),
+                NumberType::I32 => Column::I32(values.into_iter().map(|v| v as i32).collect()),
                 _ => Column::F64(values),
             };
             out.push((name, column));

@@ -3,7 +3,7 @@
 use super::{Kind, Reader, SCAN, attribute_name, described, fault, scale};
 use crate::bytes::quiet::guarded;
 use crate::cloud::Field;
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::crs::Crs;
 use crate::cloud::summary::Summary;
 use crate::error::Fault;
@@ -42,11 +42,14 @@ fn fields(scans: &[PointCloud]) -> Vec<Field> {
             None => kinds.push((name, kind)),
         }
     }
-    let coordinates = ["x", "y", "z"].map(|name| field(name, Scalar::F64));
+    let coordinates = ["x", "y", "z"].map(|name| field(name, NumberType::F64));
     let mut fields = Vec::from(coordinates);
     fields.extend(kinds.iter().map(|(name, kind)| field(name, kind.scalar())));
     if scans.len() > 1 {
-        fields.push(field(SCAN, if scans.len() <= 65535 { Scalar::U16 } else { Scalar::U32 }));
+        fields.push(field(
+            SCAN,
+            if scans.len() <= 65535 { NumberType::U16 } else { NumberType::U32 },
+        ));
     }
     fields
 }

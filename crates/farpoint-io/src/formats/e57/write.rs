@@ -4,7 +4,7 @@ use super::STATE;
 use crate::WriteOptions;
 use crate::bytes::quiet::guarded;
 use crate::cloud::Cloud;
-use crate::cloud::column::{Attribute, Column, Scalar};
+use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::header::Header;
 use crate::cloud::precision::placed;
 use crate::conversion::{self, Target};
@@ -182,7 +182,7 @@ fn axes(
 
 fn float(column: &Column) -> RecordDataType {
     match column.kind() {
-        Scalar::F32 => RecordDataType::Single { min: None, max: None },
+        NumberType::F32 => RecordDataType::Single { min: None, max: None },
         _ => RecordDataType::Double { min: None, max: None },
     }
 }
@@ -284,22 +284,24 @@ fn xml_name(name: &str) -> String {
 }
 
 fn is_whole(column: &Column) -> bool {
-    !matches!(column.kind(), Scalar::F32 | Scalar::F64)
+    !matches!(column.kind(), NumberType::F32 | NumberType::F64)
 }
 
 /// The type in the file: whole numbers have the limits of their type, so that it is found again.
 fn kind(column: &Column) -> RecordDataType {
     let whole = |min, max| RecordDataType::Integer { min, max };
     match column.kind() {
-        Scalar::I8 => whole(i8::MIN.into(), i8::MAX.into()),
-        Scalar::U8 => whole(0, u8::MAX.into()),
-        Scalar::I16 => whole(i16::MIN.into(), i16::MAX.into()),
-        Scalar::U16 => whole(0, u16::MAX.into()),
-        Scalar::I32 => whole(i32::MIN.into(), i32::MAX.into()),
-        Scalar::U32 => whole(0, u32::MAX.into()),
+        NumberType::I8 => whole(i8::MIN.into(), i8::MAX.into()),
+        NumberType::U8 => whole(0, u8::MAX.into()),
+        NumberType::I16 => whole(i16::MIN.into(), i16::MAX.into()),
+        NumberType::U16 => whole(0, u16::MAX.into()),
+        NumberType::I32 => whole(i32::MIN.into(), i32::MAX.into()),
+        NumberType::U32 => whole(0, u32::MAX.into()),
         // Numbers beyond 2^53 are read as doubles by most.
-        Scalar::I64 | Scalar::U64 | Scalar::F64 => RecordDataType::Double { min: None, max: None },
-        Scalar::F32 => RecordDataType::Single { min: None, max: None },
+        NumberType::I64 | NumberType::U64 | NumberType::F64 => {
+            RecordDataType::Double { min: None, max: None }
+        }
+        NumberType::F32 => RecordDataType::Single { min: None, max: None },
     }
 }
 
@@ -309,7 +311,9 @@ impl Stored {
         let (Values::Plain(column) | Values::Steps { column, .. }) = &mut self.values;
         let cleared = |row: usize| if states[row] == 0 { column.get(row) } else { 0.0 };
         *column = match column.kind() {
-            Scalar::F32 => Column::F32((0..states.len()).map(|row| cleared(row) as f32).collect()),
+            NumberType::F32 => {
+                Column::F32((0..states.len()).map(|row| cleared(row) as f32).collect())
+            }
             _ => Column::F64((0..states.len()).map(cleared).collect()),
         };
     }

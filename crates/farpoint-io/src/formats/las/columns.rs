@@ -6,7 +6,7 @@ use super::placing::Fields;
 use super::{integers, transforms};
 use crate::bytes::parallel;
 use crate::cloud::Cloud;
-use crate::cloud::column::{Column, Scalar};
+use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::LasHeader;
 use crate::cloud::resolution::{integer_step, step_text};
@@ -189,10 +189,14 @@ fn set(record: &mut [u8], slot: &Slot, column: &Column, i: usize) {
             let mask = (((1u16 << number) - 1) as u8) << first;
             record[at] = (record[at] & !mask) | ((value as u8) << first);
         }
-        (None, Scalar::U8) => record[at] = value as u8,
-        (None, Scalar::I8) => record[at] = value as i8 as u8,
-        (None, Scalar::U16) => record[at..at + 2].copy_from_slice(&(value as u16).to_le_bytes()),
-        (None, Scalar::I16) => record[at..at + 2].copy_from_slice(&(value as i16).to_le_bytes()),
+        (None, NumberType::U8) => record[at] = value as u8,
+        (None, NumberType::I8) => record[at] = value as i8 as u8,
+        (None, NumberType::U16) => {
+            record[at..at + 2].copy_from_slice(&(value as u16).to_le_bytes())
+        }
+        (None, NumberType::I16) => {
+            record[at..at + 2].copy_from_slice(&(value as i16).to_le_bytes())
+        }
         _ => record[at..at + 8].copy_from_slice(&value.to_le_bytes()),
     }
 }

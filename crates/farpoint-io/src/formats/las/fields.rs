@@ -1,9 +1,9 @@
 //! Where the attributes are in a LAS point record.
 
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::table::Slot;
 
-use Scalar::{F32, F64, I8, I16, I32, U8, U16, U64};
+use NumberType::{F32, F64, I8, I16, I32, U8, U16, U64};
 
 /// Bytes of one description in the extra bytes record.
 pub(super) const DESCRIPTION: usize = 192;
@@ -129,7 +129,7 @@ pub(super) fn base(format: u8) -> Vec<Slot> {
         slots.extend([
             Slot::new("wave_packet_descriptor_index", U8, at),
             Slot::new("wave_packet_offset", U64, at + 1),
-            Slot::new("wave_packet_size", Scalar::U32, at + 9),
+            Slot::new("wave_packet_size", NumberType::U32, at + 9),
             Slot::new("wave_return_location", F32, at + 13),
             Slot::new("wave_x_t", F32, at + 17),
             Slot::new("wave_y_t", F32, at + 21),
@@ -148,7 +148,7 @@ fn described(description: &[u8], at: usize) -> Vec<Slot> {
     if code == 0 {
         return vec![Slot::new(name, U8, at).count(usize::from(options))];
     }
-    let kinds = [U8, I8, U16, I16, Scalar::U32, I32, U64, Scalar::I64, F32, F64];
+    let kinds = [U8, I8, U16, I16, NumberType::U32, I32, U64, NumberType::I64, F32, F64];
     let index = usize::from(code - 1);
     let Some(&kind) = kinds.get(index % 10).filter(|_| index < 30) else {
         return Vec::new();
@@ -166,7 +166,7 @@ fn described(description: &[u8], at: usize) -> Vec<Slot> {
 }
 
 /// The description of an added attribute, or of `count` undescribed bytes if there is no type.
-pub(super) fn description(name: &str, kind: Option<Scalar>, count: u8) -> Vec<u8> {
+pub(super) fn description(name: &str, kind: Option<NumberType>, count: u8) -> Vec<u8> {
     let mut bytes = vec![0u8; DESCRIPTION];
     bytes[2] = match kind {
         None => 0,
@@ -174,10 +174,10 @@ pub(super) fn description(name: &str, kind: Option<Scalar>, count: u8) -> Vec<u8
         Some(I8) => 2,
         Some(U16) => 3,
         Some(I16) => 4,
-        Some(Scalar::U32) => 5,
+        Some(NumberType::U32) => 5,
         Some(I32) => 6,
         Some(U64) => 7,
-        Some(Scalar::I64) => 8,
+        Some(NumberType::I64) => 8,
         Some(F32) => 9,
         Some(F64) => 10,
     };

@@ -5,7 +5,7 @@ use super::summary::{LARGEST, LONGEST, part};
 use super::{cloud, head, point_count};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{LasHeader, Record};
-use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::table::Store;
 use crate::error::Fault;
 use laz::LazVlr;
@@ -37,9 +37,9 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Fau
             Fault::new("the LASzip record is missing").fix("decompress it elsewhere")
         })?;
         Pieces::find(file, length, start, &vlr, count, stride)?
-            .map(|pieces| Rows::Chunks(Box::new(pieces)))
+            .map(|pieces| Storage::Chunks(Box::new(pieces)))
     } else {
-        Some(Rows::Stride(start))
+        Some(Storage::Stride(start))
     };
     let raw = &header.raw;
     let bounds = [[raw.min_x, raw.min_y, raw.min_z], [raw.max_x, raw.max_y, raw.max_z]];

@@ -4,7 +4,7 @@
 //! An extra dimension must not have the name of a standard field: readers then refuse the file.
 
 use super::fields::base;
-use crate::cloud::column::{Attribute, Column, Scalar};
+use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::table::Slot;
 use crate::cloud::unused;
 use crate::conversion::key;
@@ -68,7 +68,7 @@ fn standard(attribute: Attribute, taken: &HashSet<String>) -> Attribute {
     match name.as_str() {
         // The scan of an E57 file is what LAS calls the source of a point.
         "scan" if free("point_source_id") && column.whole_within(0.0, 65535.0) => {
-            made("point_source_id", column.cast(Scalar::U16))
+            made("point_source_id", column.cast(NumberType::U16))
         }
         // E57 counts returns from 0.
         "return_index" if free("return_number") && column.whole_within(0.0, 14.0) => {
@@ -86,12 +86,12 @@ fn standard(attribute: Attribute, taken: &HashSet<String>) -> Attribute {
 fn holds(slot: &Slot, column: &Column) -> bool {
     match (slot.bits, slot.kind) {
         (Some((_, number)), _) => column.whole_within(0.0, f64::from((1u16 << number) - 1)),
-        (None, Scalar::U8) => column.whole_within(0.0, 255.0),
-        (None, Scalar::U16) => column.whole_within(0.0, 65535.0),
-        (None, Scalar::I8) => column.whole_within(-128.0, 127.0),
-        (None, Scalar::I16) => column.whole_within(-32768.0, 32767.0),
-        (None, Scalar::F64) => {
-            column.kind().fits_in(Scalar::F64) || column.whole_within(-EXACT, EXACT)
+        (None, NumberType::U8) => column.whole_within(0.0, 255.0),
+        (None, NumberType::U16) => column.whole_within(0.0, 65535.0),
+        (None, NumberType::I8) => column.whole_within(-128.0, 127.0),
+        (None, NumberType::I16) => column.whole_within(-32768.0, 32767.0),
+        (None, NumberType::F64) => {
+            column.kind().fits_in(NumberType::F64) || column.whole_within(-EXACT, EXACT)
         }
         _ => false,
     }

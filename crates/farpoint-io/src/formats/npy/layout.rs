@@ -2,7 +2,7 @@
 
 use super::{cloud, is_half, parse, rows};
 use crate::cloud::dtype::DType;
-use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::table::Store;
 use crate::error::Fault;
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
     }
     // Which of the two only the kinds of the columns decide.
     let (coordinates, _) = super::coordinates(&table, 0, header.plain)?;
-    let rows = Rows::Stride(parsed.start as u64);
+    let rows = Storage::Stride(parsed.start as u64);
     let head = cloud(&parsed, coordinates, table, header);
     Ok(Some(Layout { head, rows, count, stride, bounds: None }))
 }

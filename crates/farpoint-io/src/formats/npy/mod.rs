@@ -20,7 +20,7 @@ pub(crate) use write::{
 use crate::bytes::memory;
 use crate::bytes::part::Part;
 use crate::cloud::Cloud;
-use crate::cloud::column::{Column, Scalar};
+use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::dtype::{DType, Description, TypeStr};
 use crate::cloud::header::{Header, NpyHeader};
@@ -79,7 +79,7 @@ fn rows(parsed: &Parsed, bytes: Cow<'_, [u8]>, count: usize) -> Result<(Table, N
 pub(crate) fn coordinates(
     table: &Table,
     count: usize,
-    plain: Option<Scalar>,
+    plain: Option<NumberType>,
 ) -> Result<(Coordinates, bool), Fault> {
     if let Some(coordinates) = table.float_coordinates() {
         return Ok((coordinates, false));
@@ -92,8 +92,8 @@ pub(crate) fn coordinates(
     let rounded = [&x, &y, &z].into_iter().any(rounded);
     let coordinates = match plain {
         // f32 stays f32; every other type, mixed ones too, goes to f64.
-        Some(Scalar::F32) | None => Coordinates::from_columns(&x, &y, &z),
-        Some(_) => Coordinates::from_columns(&x.cast(Scalar::F64), &y, &z),
+        Some(NumberType::F32) | None => Coordinates::from_columns(&x, &y, &z),
+        Some(_) => Coordinates::from_columns(&x.cast(NumberType::F64), &y, &z),
     };
     Ok((coordinates, rounded))
 }
@@ -155,18 +155,18 @@ fn is_half(kind: &TypeStr) -> bool {
     (kind.kind, kind.size) == (b'f', 2)
 }
 
-fn scalar(kind: &TypeStr) -> Option<Scalar> {
+fn scalar(kind: &TypeStr) -> Option<NumberType> {
     Some(match (kind.kind, kind.size) {
-        (b'i', 1) => Scalar::I8,
-        (b'i', 2) => Scalar::I16,
-        (b'i', 4) => Scalar::I32,
-        (b'i', 8) => Scalar::I64,
-        (b'u' | b'b', 1) => Scalar::U8,
-        (b'u', 2) => Scalar::U16,
-        (b'u', 4) => Scalar::U32,
-        (b'u', 8) => Scalar::U64,
-        (b'f', 4) => Scalar::F32,
-        (b'f', 8) => Scalar::F64,
+        (b'i', 1) => NumberType::I8,
+        (b'i', 2) => NumberType::I16,
+        (b'i', 4) => NumberType::I32,
+        (b'i', 8) => NumberType::I64,
+        (b'u' | b'b', 1) => NumberType::U8,
+        (b'u', 2) => NumberType::U16,
+        (b'u', 4) => NumberType::U32,
+        (b'u', 8) => NumberType::U64,
+        (b'f', 4) => NumberType::F32,
+        (b'f', 8) => NumberType::F64,
         _ => return None,
     })
 }
@@ -188,7 +188,7 @@ fn plain(
         return Err(Fault::new(what).fix(FIX));
     }
     let half = is_half(kind);
-    let Some(stored) = (if half { Some(Scalar::U16) } else { scalar(kind) }) else {
+    let Some(stored) = (if half { Some(NumberType::U16) } else { scalar(kind) }) else {
         let what = format!("values of type {kind} are no coordinates");
         return Err(Fault::new(what).fix("save it as float32 or float64"));
     };
@@ -204,7 +204,7 @@ fn plain(
     let mut scalar = stored;
     if half {
         bytes = widened(&bytes, big_endian).into();
-        (big_endian, scalar) = (false, Scalar::F32);
+        (big_endian, scalar) = (false, NumberType::F32);
         dtype = DType::Plain("<f4".parse().map_err(|()| Fault::new("float16"))?);
     }
     let slot = |i: usize| {
@@ -268,7 +268,7 @@ fn structured(
         let (scalar, each) = match scalar(&kind) {
             Some(scalar) => (scalar, 1),
             // Strings, dates and the like are kept as bytes.
-            None => (Scalar::U8, size),
+            None => (NumberType::U8, size),
         };
         let spread =
             ["xyz", "position", "points", "coords"].contains(&field.name.as_str()) && count == 3;

@@ -3,7 +3,7 @@
 
 use crate::WriteOptions;
 use crate::cloud::Cloud;
-use crate::cloud::column::{Attribute, Column, Scalar, named_axes};
+use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::dtype::{DType, Field};
 use crate::cloud::header::{Header, NpyHeader};
 use crate::cloud::precision::placed;
@@ -47,7 +47,7 @@ pub(crate) fn write(
 
 /// The header of a one-dimensional array of int64.
 pub(crate) fn header_of_indices(count: usize) -> Vec<u8> {
-    header(&type_code(Scalar::I64, false), &[count])
+    header(&type_code(NumberType::I64, false), &[count])
 }
 
 /// A one-dimensional array.
@@ -74,7 +74,7 @@ fn same_rows(
 ) -> Result<Vec<u8>, Fault> {
     let columns = table.slots.len();
     // One type for all: an added column joins if that type holds it exactly.
-    let fits = |kind: Scalar| added.iter().all(|a| a.column.kind().fits_in(kind));
+    let fits = |kind: NumberType| added.iter().all(|a| a.column.kind().fits_in(kind));
     let (mut out, added) = match head.plain {
         Some(kind) if fits(kind) => {
             let added: Vec<Attribute> = added
@@ -104,10 +104,10 @@ fn same_rows(
     Ok(out)
 }
 
-fn code(kind: Scalar, big_endian: bool) -> String {
+fn code(kind: NumberType, big_endian: bool) -> String {
     let letter = match kind {
-        Scalar::F32 | Scalar::F64 => 'f',
-        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => 'u',
+        NumberType::F32 | NumberType::F64 => 'f',
+        NumberType::U8 | NumberType::U16 | NumberType::U32 | NumberType::U64 => 'u',
         _ => 'i',
     };
     let order = match (kind.size(), big_endian) {
@@ -118,11 +118,11 @@ fn code(kind: Scalar, big_endian: bool) -> String {
     format!("{order}{letter}{}", kind.size())
 }
 
-fn type_code(kind: Scalar, big_endian: bool) -> String {
+fn type_code(kind: NumberType, big_endian: bool) -> String {
     format!("'{}'", code(kind, big_endian))
 }
 
-fn field(name: &str, kind: Scalar, big_endian: bool) -> Result<Field, Fault> {
+fn field(name: &str, kind: NumberType, big_endian: bool) -> Result<Field, Fault> {
     let dtype = code(kind, big_endian).parse().map_err(|()| Fault::new(format!("type {kind}")))?;
     Ok(Field { name: name.to_owned(), dtype: DType::Plain(dtype) })
 }

@@ -1,7 +1,7 @@
 //! The header of PCD, versions 0.5 to 0.7. (The crate that reads PCD parses it by regular expressions, whose
 //! engine took a twentieth of the build.)
 
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::header::DataKind;
 use crate::error::Fault;
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// A field of the points.
 pub(super) struct Field {
     pub(super) name: String,
-    pub(super) kind: Scalar,
+    pub(super) kind: NumberType,
     pub(super) count: u64,
 }
 
@@ -115,18 +115,18 @@ fn number<N: FromStr>(key: &str, word: &str) -> Result<N, Fault> {
     word.parse().map_err(|_| fault(format!("{key} {word:?} is not a whole number")))
 }
 
-fn kind(letter: &str, size: &str) -> Result<Scalar, Fault> {
+fn kind(letter: &str, size: &str) -> Result<NumberType, Fault> {
     Ok(match (letter, number::<u64>("SIZE", size)?) {
-        ("U", 1) => Scalar::U8,
-        ("U", 2) => Scalar::U16,
-        ("U", 4) => Scalar::U32,
-        ("U", 8) => Scalar::U64,
-        ("I", 1) => Scalar::I8,
-        ("I", 2) => Scalar::I16,
-        ("I", 4) => Scalar::I32,
-        ("I", 8) => Scalar::I64,
-        ("F", 4) => Scalar::F32,
-        ("F", 8) => Scalar::F64,
+        ("U", 1) => NumberType::U8,
+        ("U", 2) => NumberType::U16,
+        ("U", 4) => NumberType::U32,
+        ("U", 8) => NumberType::U64,
+        ("I", 1) => NumberType::I8,
+        ("I", 2) => NumberType::I16,
+        ("I", 4) => NumberType::I32,
+        ("I", 8) => NumberType::I64,
+        ("F", 4) => NumberType::F32,
+        ("F", 8) => NumberType::F64,
         (letter, size) => {
             return Err(fault(format!("fields of TYPE {letter:?} and SIZE {size} are unknown")));
         }
@@ -155,10 +155,10 @@ mod tests {
         assert_eq!(meta.data, DataKind::Binary);
         let fields: Vec<_> = meta.fields.iter().map(|f| (&*f.name, f.kind, f.count)).collect();
         let expected = [
-            ("x", Scalar::F32, 1),
-            ("y", Scalar::F64, 1),
-            ("_", Scalar::U8, 3),
-            ("_", Scalar::I16, 1),
+            ("x", NumberType::F32, 1),
+            ("y", NumberType::F64, 1),
+            ("_", NumberType::U8, 3),
+            ("_", NumberType::I16, 1),
         ];
         assert_eq!(fields, expected);
         assert!(parse(&GOOD.replace("COUNT 1 0 3 1\n", "")).is_ok_and(|m| m.fields[2].count == 1));

@@ -2,7 +2,7 @@
 
 use super::{axes, cloud, coordinates, parsed, slots, too_many};
 use crate::cloud::header::DataKind;
-use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::lines::{Lines, Wanted, filled, pieces};
 use crate::cloud::table::{Split, Store, Table};
 use crate::error::Fault;
@@ -25,7 +25,7 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
     let table = Table { slots, store, big_endian: false, xyz };
     let none = coordinates(&table, 0)?;
     let head = cloud(lines, &meta, none, table);
-    Ok(Some(Layout { head, rows: Rows::Stride(at), count, stride, bounds: None }))
+    Ok(Some(Layout { head, rows: Storage::Stride(at), count, stride, bounds: None }))
 }
 
 /// Of a file of text, found in a pass over it; `None` for others.
@@ -48,5 +48,5 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fau
     let none = coordinates(&table, 0)?;
     let head = cloud(lines, &meta, none, table);
     let lines = Lines { spans: filled, split, pieces: found, described: true };
-    Ok(Some(Layout { head, rows: Rows::Lines(lines), count, stride: 0, bounds: None }))
+    Ok(Some(Layout { head, rows: Storage::Lines(lines), count, stride: 0, bounds: None }))
 }

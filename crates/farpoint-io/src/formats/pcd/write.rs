@@ -3,7 +3,7 @@
 //! The output is never organized: a sample of a grid is no grid, so HEIGHT becomes 1.
 
 use crate::bytes::pieces::append_lines;
-use crate::cloud::column::{Attribute, Column, Scalar, named_axes};
+use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::header::DataKind;
 use crate::cloud::header::{Header, PcdHeader};
 use crate::cloud::precision::placed;
@@ -90,15 +90,15 @@ fn packed_colors(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
     attributes[place] = packed;
     attributes.retain(|a| {
         let channel = matches!(a.name.as_str(), "red" | "green" | "blue" | "alpha");
-        !(channel && a.column.kind() == Scalar::U8)
+        !(channel && a.column.kind() == NumberType::U8)
     });
     attributes
 }
 
-fn type_letter(kind: Scalar) -> &'static str {
+fn type_letter(kind: NumberType) -> &'static str {
     match kind {
-        Scalar::F32 | Scalar::F64 => "F",
-        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => "U",
+        NumberType::F32 | NumberType::F64 => "F",
+        NumberType::U8 | NumberType::U16 | NumberType::U32 | NumberType::U64 => "U",
         _ => "I",
     }
 }
@@ -126,7 +126,7 @@ fn list_line(
     word: &str,
     slots: &[Slot],
     added: &[Attribute],
-    value: impl Fn(&str, Scalar, usize) -> String,
+    value: impl Fn(&str, NumberType, usize) -> String,
 ) -> String {
     let stored = slots.iter().map(|s| value(&s.name, s.kind, s.count));
     let more = added.iter().map(|a| value(&a.name, a.column.kind(), 1));

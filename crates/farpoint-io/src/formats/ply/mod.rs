@@ -13,7 +13,7 @@ pub(crate) use rows::coordinates;
 pub(crate) use write::{same_header, write};
 
 use crate::cloud::Cloud;
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{Header, HeaderLine, PlyHeader};
 use crate::cloud::lines::LONGEST;
@@ -86,16 +86,16 @@ fn encoding_name(encoding: PlyEncoding) -> &'static str {
     }
 }
 
-fn scalar(kind: &ScalarType) -> Scalar {
+fn scalar(kind: &ScalarType) -> NumberType {
     match kind {
-        ScalarType::Char => Scalar::I8,
-        ScalarType::UChar => Scalar::U8,
-        ScalarType::Short => Scalar::I16,
-        ScalarType::UShort => Scalar::U16,
-        ScalarType::Int => Scalar::I32,
-        ScalarType::UInt => Scalar::U32,
-        ScalarType::Float => Scalar::F32,
-        ScalarType::Double => Scalar::F64,
+        ScalarType::Char => NumberType::I8,
+        ScalarType::UChar => NumberType::U8,
+        ScalarType::Short => NumberType::I16,
+        ScalarType::UShort => NumberType::U16,
+        ScalarType::Int => NumberType::I32,
+        ScalarType::UInt => NumberType::U32,
+        ScalarType::Float => NumberType::F32,
+        ScalarType::Double => NumberType::F64,
     }
 }
 

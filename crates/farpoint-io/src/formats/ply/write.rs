@@ -2,7 +2,7 @@
 
 use super::{PlyEncoding, encoding_name};
 use crate::bytes::pieces::append_lines;
-use crate::cloud::column::{Attribute, Column, Scalar, named_axes};
+use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::header::{Header, HeaderLine, PlyHeader};
 use crate::cloud::precision::placed;
 use crate::cloud::records;
@@ -42,16 +42,16 @@ pub(crate) fn write(
     Ok(from_columns(cloud, rows, wanted.unwrap_or(own), options.precision, warnings))
 }
 
-fn type_name(kind: Scalar) -> &'static str {
+fn type_name(kind: NumberType) -> &'static str {
     match kind {
-        Scalar::I8 => "char",
-        Scalar::U8 => "uchar",
-        Scalar::I16 => "short",
-        Scalar::U16 => "ushort",
-        Scalar::I32 => "int",
-        Scalar::U32 => "uint",
-        Scalar::F32 => "float",
-        Scalar::I64 | Scalar::U64 | Scalar::F64 => "double",
+        NumberType::I8 => "char",
+        NumberType::U8 => "uchar",
+        NumberType::I16 => "short",
+        NumberType::U16 => "ushort",
+        NumberType::I32 => "int",
+        NumberType::U32 => "uint",
+        NumberType::F32 => "float",
+        NumberType::I64 | NumberType::U64 | NumberType::F64 => "double",
     }
 }
 
@@ -72,7 +72,7 @@ fn suited(attribute: Attribute, warnings: &mut Vec<String>) -> Attribute {
                 warnings
                     .push(format!("'{name}' holds 64-bit integers beyond 2^53, which PLY rounds"));
             }
-            column.cast(Scalar::F64)
+            column.cast(NumberType::F64)
         }
         column => column,
     };

@@ -7,7 +7,7 @@ mod write;
 use crate::ReadOptions;
 use crate::bytes::part::Part;
 use crate::cloud::Cloud;
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::Header;
 use crate::cloud::table::{Slot, Store, Table};
@@ -99,7 +99,7 @@ fn slot(i: usize, columns: usize, xyz: [usize; 3]) -> Slot {
         None if known => NAMES[i].to_owned(),
         None => format!("column_{}", i + 1),
     };
-    Slot::new(name, Scalar::F32, 4 * i)
+    Slot::new(name, NumberType::F32, 4 * i)
 }
 
 /// The columns that the caller gave, which have no names but those that this reader gives them.

@@ -6,7 +6,7 @@ use crate::ReadOptions;
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::Header;
-use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::layout::{Layout, Storage};
 use crate::error::Fault;
 use crate::format::Format;
 use std::io;
@@ -27,5 +27,5 @@ pub(crate) fn layout(
     let mut head = Cloud::from_table(Format::Raw, description, none, table, Header::None);
     head.warnings.extend(doubt);
     let count = length / stride as u64;
-    Ok(Some(Layout { head, rows: Rows::Stride(0), count, stride, bounds: None }))
+    Ok(Some(Layout { head, rows: Storage::Stride(0), count, stride, bounds: None }))
 }

@@ -1,7 +1,7 @@
 //! Writing raw float32: the input's rows as they are, or x, y, z, intensity, and for nuScenes the ring.
 
 use crate::cloud::Cloud;
-use crate::cloud::column::{Attribute, Column, Scalar, named_axes};
+use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::precision::placed_single;
 use crate::cloud::records;
 use crate::conversion::{self, Target};
@@ -18,12 +18,12 @@ pub(crate) fn write(
     let mut out = Vec::new();
     if let (Some(Format::Raw), Some(table)) = (cloud.format, &cloud.table)
         && matches!(table.store, crate::cloud::table::Store::Records { .. })
-        && table.slots.iter().all(|slot| slot.kind == Scalar::F32 && slot.count == 1)
+        && table.slots.iter().all(|slot| slot.kind == NumberType::F32 && slot.count == 1)
     {
         let added = cloud
             .added(rows)
             .into_iter()
-            .map(|a| Attribute { column: a.column.cast(Scalar::F32), ..a });
+            .map(|a| Attribute { column: a.column.cast(NumberType::F32), ..a });
         records::append(
             &mut out,
             Some((table, rows)),
@@ -39,7 +39,7 @@ pub(crate) fn write(
     for wanted in &super::NAMES[3..super::columns_by_name(name)] {
         let own = attributes.iter().position(|a| a.name.eq_ignore_ascii_case(wanted));
         let column = match own {
-            Some(own) => attributes.remove(own).column.cast(Scalar::F32),
+            Some(own) => attributes.remove(own).column.cast(NumberType::F32),
             None => {
                 warnings.push(format!("there is no '{wanted}'; its column holds 0"));
                 Column::F32(vec![0.0; rows.len()])

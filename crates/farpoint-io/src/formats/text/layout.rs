@@ -5,7 +5,7 @@ use super::{Head, check_count, cloud_of, head, pts, slots};
 use crate::ReadOptions;
 use crate::TextStyle;
 use crate::cloud::coordinates::Coordinates;
-use crate::cloud::layout::{Layout, Rows};
+use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::lines::{Lines, Wanted, ends_with_returns, pieces};
 use crate::cloud::table::{Split, Store, Table, Tokens};
 use crate::error::{Fault, Place};
@@ -59,7 +59,7 @@ pub(crate) fn layout(
     let head = cloud_of(head, Coordinates::F64(Vec::new()), table);
     let lines =
         Lines { spans: super::points_among, split: Split::Any, pieces: found, described: false };
-    Ok(Some(Layout { head, rows: Rows::Lines(lines), count, stride: 0, bounds: None }))
+    Ok(Some(Layout { head, rows: Storage::Lines(lines), count, stride: 0, bounds: None }))
 }
 
 /// The coordinates of lines.

@@ -18,7 +18,7 @@ use crate::bytes::parallel;
 use crate::bytes::part::Part;
 use crate::bytes::pieces::{joined, line_number, pieces};
 use crate::cloud::Cloud;
-use crate::cloud::column::Scalar;
+use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::degrees;
 use crate::cloud::header::Header;
@@ -68,7 +68,7 @@ fn check_count(head: &Head, count: usize) -> Result<(), Fault> {
 
 fn slots(head: &Head) -> Vec<Slot> {
     let slots = head.slot_names().into_iter().enumerate();
-    slots.map(|(i, name)| Slot::new(name, Scalar::F64, i)).collect()
+    slots.map(|(i, name)| Slot::new(name, NumberType::F64, i)).collect()
 }
 
 fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
@@ -91,10 +91,10 @@ fn points_among(bytes: &[u8]) -> Vec<(usize, usize)> {
 }
 
 /// The points of all lines, with the places of those.
-type Points = (Vec<[f64; 3]>, Vec<(usize, usize)>);
+type PlacedPoints = (Vec<[f64; 3]>, Vec<(usize, usize)>);
 
-fn points(bytes: &[u8], head: &Head) -> Result<Points, Fault> {
-    let Some((start, _)) = spans(bytes).nth(head.lines) else { return Ok(Points::default()) };
+fn points(bytes: &[u8], head: &Head) -> Result<PlacedPoints, Fault> {
+    let Some((start, _)) = spans(bytes).nth(head.lines) else { return Ok(PlacedPoints::default()) };
     let pieces = pieces(bytes, start..bytes.len()).into_iter();
     let found = parallel::try_map(pieces, |piece| points_of(bytes, piece, head))?;
     let places: Vec<&[[f64; 3]]> = found.iter().map(|(points, _)| &points[..]).collect();
@@ -103,8 +103,8 @@ fn points(bytes: &[u8], head: &Head) -> Result<Points, Fault> {
 }
 
 /// The points of a piece of whole lines.
-fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<Points, Fault> {
-    let (mut points, mut rows) = Points::default();
+fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<PlacedPoints, Fault> {
+    let (mut points, mut rows) = PlacedPoints::default();
     for (start, end) in spans_within(bytes, piece) {
         let line = &bytes[start..end];
         if is_comment(line) {

@@ -4,11 +4,11 @@
 //! level's radius: samples look through a grid no farther than that. As radii fall, whatever is
 //! below the next radius is known too, so that levels go on from each other's distances.
 
-use super::Job;
+use super::Wanted;
 use crate::approximate::maxima::Maxima;
 use crate::approximate::watch::EVERY;
 use crate::approximate::work::Run;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::spatial::{Cells, Grid, Neighbors};
 use crate::threads::for_each_chunk;
@@ -21,8 +21,8 @@ const RUN: usize = 1 << 10;
 const CELL: f64 = 1.0;
 
 pub(super) struct Levels<'a, T> {
-    cloud: &'a Cloud<T>,
-    job: &'a Job<'a>,
+    cloud: &'a WorkingCopy<T>,
+    wanted: &'a Wanted<'a>,
     /// Chosen points in order.
     pub(super) samples: Vec<u32>,
     grid: Grid<T>,
@@ -38,12 +38,12 @@ pub(super) struct Levels<'a, T> {
 const LARGER: f64 = 1.01;
 
 impl<'a, T: Scalar> Levels<'a, T> {
-    pub(super) fn new(cloud: &'a Cloud<T>, job: &'a Job<'a>) -> Self {
+    pub(super) fn new(cloud: &'a WorkingCopy<T>, wanted: &'a Wanted<'a>) -> Self {
         let n = cloud.len;
         Self {
             cloud,
-            job,
-            samples: memory::with_capacity(job.count),
+            wanted,
+            samples: memory::with_capacity(wanted.count),
             grid: Grid::new(Cells::new(cloud.low, cloud.high, T::ZERO, CELL)),
             points: memory::collected(0..n as u32),
             axes: cloud
@@ -60,7 +60,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
     /// be many and crowded, so that searching around each would take long. Point 0 alone is left to
     /// the first pass, which comes by it first.
     pub(super) fn begin(&mut self, run: &mut Run<'_, '_, T>) -> Result<(), Error> {
-        let starts = self.job.starts;
+        let starts = self.wanted.starts;
         if *starts == [0] {
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
             memory::collected(self.points.iter().copied()),
         );
         let (mut runs, mut touched) = (Vec::new(), Vec::new());
-        while self.samples.len() < self.job.count {
+        while self.samples.len() < self.wanted.count {
             let place = maxima.largest();
             touched.clear();
             touched.push(place as u32);

@@ -38,8 +38,8 @@ const LEVELS: usize = 6;
 /// With fewer first samples there is no curve to predict from: all samples are exact then.
 const FEWEST: usize = 32;
 
-/// What is to be done.
-pub(super) struct Job<'a> {
+/// What is wanted of this method.
+pub(super) struct Wanted<'a> {
     /// At least one.
     pub(super) count: usize,
     /// Points to start from: at least one, and no more than the count.
@@ -89,38 +89,41 @@ impl FastPointDetails {
 
 pub(super) fn sample<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    job: &Job<'_>,
+    wanted: &Wanted<'_>,
 ) -> Result<(Vec<u32>, Details), Error> {
-    let prefix = job.count.div_ceil(10);
-    let radii =
-        if prefix < FEWEST { None } else { radii(&first(run, job, prefix)?, job, run.cloud.len) };
+    let prefix = wanted.count.div_ceil(10);
+    let radii = if prefix < FEWEST {
+        None
+    } else {
+        radii(&first(run, wanted, prefix)?, wanted, run.cloud.len)
+    };
     let levels = match radii {
-        Some(radii) => by_levels(run, job, prefix, &radii)?,
+        Some(radii) => by_levels(run, wanted, prefix, &radii)?,
         None => None,
     };
     match levels {
         Some((samples, coverage)) => Ok((samples, Details::FastPoint(coverage))),
-        None => exact(run, job),
+        None => exact(run, wanted),
     }
 }
 
 /// Takes samples level by level and fills up; `None` if numbers do not suffice for the radii.
 fn by_levels<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    job: &Job<'_>,
+    wanted: &Wanted<'_>,
     prefix: usize,
     predicted: &[T],
 ) -> Result<Option<(Vec<u32>, FastPointDetails)>, Error> {
-    let mut levels = Levels::new(run.cloud, job);
+    let mut levels = Levels::new(run.cloud, wanted);
     levels.begin(run)?;
     // What is still to be found is shared out evenly; a single start counts as found.
-    let given = job.starts.len() - 1;
+    let given = wanted.starts.len() - 1;
     let (mut radii, mut larger) = (Vec::with_capacity(LEVELS), 1.0);
     let mut last = T::INFINITY;
     for (level, &radius) in predicted.iter().enumerate() {
-        let wanted = T::from_f64(radius.to_f64() * larger);
-        let until = given + (level + 1) * (job.count - given) / LEVELS;
-        let Some(used) = levels.level(wanted, until, run)? else { return Ok(None) };
+        let radius = T::from_f64(radius.to_f64() * larger);
+        let until = given + (level + 1) * (wanted.count - given) / LEVELS;
+        let Some(used) = levels.level(radius, until, run)? else { return Ok(None) };
         // No point was left as far as the last radius: above it nothing is taken.
         let used = if used < last { used } else { last };
         larger = (used.to_f64() / radius.to_f64()).max(1.0);
@@ -135,12 +138,15 @@ fn by_levels<T: Scalar>(
 }
 
 /// All samples by the exact algorithm.
-fn exact<T: Scalar>(run: &mut Run<'_, '_, T>, job: &Job<'_>) -> Result<(Vec<u32>, Details), Error> {
-    let sample = farthest(run, job, job.count, job.starts, |progress| progress)?;
+fn exact<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    wanted: &Wanted<'_>,
+) -> Result<(Vec<u32>, Details), Error> {
+    let sample = farthest(run, wanted, wanted.count, wanted.starts, |progress| progress)?;
     let covering_radius = sample.covering_radius().to_f64();
     let points = memory::collected(sample.indices.iter().map(|&point| point as u32));
     let spacing = sample.squared_distances.last().map_or(0.0, |d| d.sqrt().to_f64());
-    let (prefix, found) = (job.count, job.count);
+    let (prefix, found) = (wanted.count, wanted.count);
     let coverage = FastPointDetails { prefix, radii: Vec::new(), found, spacing, covering_radius };
     Ok((points, Details::FastPoint(coverage)))
 }
@@ -148,11 +154,11 @@ fn exact<T: Scalar>(run: &mut Run<'_, '_, T>, job: &Job<'_>) -> Result<(Vec<u32>
 /// The samples that the curve is predicted from. They are none of the result's.
 fn first<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    job: &Job<'_>,
+    wanted: &Wanted<'_>,
     prefix: usize,
 ) -> Result<Sample<T>, Error> {
     let none = |told: Progress| Progress { samples: 0, covering_radius: f64::INFINITY, ..told };
-    farthest(run, job, prefix, &job.starts[..1], none).map_err(|error| match error {
+    farthest(run, wanted, prefix, &wanted.starts[..1], none).map_err(|error| match error {
         Error::Cancelled(_) => Error::Cancelled(0),
         error => error,
     })
@@ -161,7 +167,7 @@ fn first<T: Scalar>(
 /// Samples by the exact algorithm. Indices are points of the copied cloud.
 fn farthest<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    job: &Job<'_>,
+    wanted: &Wanted<'_>,
     count: usize,
     starts: &[u32],
     told: fn(Progress) -> Progress,
@@ -169,7 +175,7 @@ fn farthest<T: Scalar>(
     let Run { cloud, threads, watch, statistics } = run;
     let axes: Vec<&[T]> = cloud.axes.iter().map(|values| &values[..cloud.len]).collect();
     let starts = memory::collected(starts.iter().map(|&point| point as usize));
-    let sampler = Sampler::count(count).start(Start::Indices(starts)).algorithm(job.first);
+    let sampler = Sampler::count(count).start(Start::Indices(starts)).algorithm(wanted.first);
     let (sampler, cpu) = (sampler.statistics(true), Cpu::new().threads(*threads));
     let mut observer = |progress| watch.tell(told(progress));
     let sample = fps::run::sample(&cpu, &sampler, &Axes::new(&axes)?, Some(&mut observer))?;
@@ -181,13 +187,15 @@ fn farthest<T: Scalar>(
 }
 
 /// The falling radii of the levels; `None` if there is no curve to predict from.
-fn radii<T: Scalar>(first: &Sample<T>, job: &Job<'_>, points: usize) -> Option<Vec<T>> {
+fn radii<T: Scalar>(first: &Sample<T>, wanted: &Wanted<'_>, points: usize) -> Option<Vec<T>> {
     // The selection distance of sample k, for k from 1 to the number of first samples.
     let distances = first.squared_distances[1..].iter().chain([&first.squared_covering_radius]);
     let distances = memory::collected(distances.map(|d| d.to_f64().sqrt()));
-    let (inputs, scale) = curve::inputs(&distances, job.count)?;
-    let curve = match job.estimator {
-        Estimator::Network => Network::trained().curve(&inputs, job.count as f64 / points as f64),
+    let (inputs, scale) = curve::inputs(&distances, wanted.count)?;
+    let curve = match wanted.estimator {
+        Estimator::Network => {
+            Network::trained().curve(&inputs, wanted.count as f64 / points as f64)
+        }
         Estimator::Fit => curve::fitted(&inputs),
     };
     let mut least = T::from_f64(scale);

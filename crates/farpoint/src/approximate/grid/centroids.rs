@@ -4,7 +4,7 @@ use super::cells::Cells;
 use super::search;
 use crate::approximate::frame::Frame;
 use crate::approximate::work::Run;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::{Error, Points, Scalar};
 
@@ -65,7 +65,12 @@ pub(in crate::approximate) fn centroids_by_count<T: Scalar>(
     Ok(centroids(run.cloud, &cells, dims, size / frame.unit))
 }
 
-fn centroids<T: Scalar>(cloud: &Cloud<T>, cells: &Cells, dims: usize, cell: f64) -> Centroids<T> {
+fn centroids<T: Scalar>(
+    cloud: &WorkingCopy<T>,
+    cells: &Cells,
+    dims: usize,
+    cell: f64,
+) -> Centroids<T> {
     let counts = cells.counts();
     let mut first = memory::filled(cells.count, u32::MAX);
     for (point, &cell) in cells.of.iter().enumerate().rev() {

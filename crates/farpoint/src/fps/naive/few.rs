@@ -3,7 +3,7 @@
 //! One pass over all points lowers the distances and finds the farthest point: every lane remembers the largest
 //! distance it has seen, and where.
 
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::distance::{square, squared};
 use crate::fps::selection::Selection;
 use crate::memory::{self, Aligned, MOST_LANES};
@@ -13,7 +13,7 @@ use std::mem;
 
 /// A run of [`super::run`] by one thread that counts nothing.
 pub(super) struct Few<'a, 'b, T> {
-    pub(super) cloud: &'a Cloud<T>,
+    pub(super) cloud: &'a WorkingCopy<T>,
     /// Of each point to the sample, negative where it is chosen or no point; whole pairs of vectors.
     pub(super) distance: &'a mut Aligned<T>,
     pub(super) selection: &'a mut Selection<'b, T>,

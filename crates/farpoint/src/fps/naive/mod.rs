@@ -4,7 +4,7 @@
 mod few;
 
 use super::selection::Selection;
-use crate::cloud::{Cloud, PADDING};
+use crate::cloud::{PADDING, WorkingCopy};
 use crate::distance::{square, squared};
 use crate::memory::{self, Aligned, Shared};
 use crate::simd::{Kernel, Simd};
@@ -30,7 +30,7 @@ const CHOSEN: f64 = -1.0;
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
     team: &Team,
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
     let chosen = T::from_f64(CHOSEN);
@@ -107,7 +107,7 @@ impl<T: Scalar> Kernel<T> for Farthest<'_, T> {
 fn update<T: Scalar, S: Simd<T>>(
     simd: S,
     team: &Team,
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     sample: u32,
     distance: &mut [T],
     largest: &mut [T],
@@ -134,7 +134,7 @@ fn update<T: Scalar, S: Simd<T>>(
 }
 
 struct Update<'a, T> {
-    cloud: &'a Cloud<T>,
+    cloud: &'a WorkingCopy<T>,
     sample: u32,
     /// First point of this part.
     first: usize,

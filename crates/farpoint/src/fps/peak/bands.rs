@@ -7,10 +7,10 @@ use super::list::List;
 use super::share::share;
 use super::solve::Band;
 use super::update::{Update, apply};
-use super::walk::{Counts, Source};
+use super::walk::{BandSamples, Counts};
 use super::workspace::{Memory, Workspace};
 use crate::clock::Clock;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::fps::selection::Selection;
 use crate::fps::tree::Walker;
 use crate::memory::{self, Shared};
@@ -47,7 +47,7 @@ const SHARE_WORK: usize = if cfg!(test) { 100 } else { 20_000 };
 pub(super) struct Bands<'a, T: Scalar, S> {
     simd: S,
     team: &'a Team,
-    cloud: &'a Cloud<T>,
+    cloud: &'a WorkingCopy<T>,
     pub(super) tree: BoxTree<T>,
     work: Workspace<T>,
     /// Keys of the choices, band by band, in any order within one.
@@ -66,7 +66,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     pub(super) fn new(
         simd: S,
         team: &'a Team,
-        cloud: &'a Cloud<T>,
+        cloud: &'a WorkingCopy<T>,
         tree: BoxTree<T>,
         count: bool,
     ) -> Self {
@@ -122,7 +122,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         for (&point, &slot) in points.iter().zip(slots) {
             list.push(std::array::from_fn(|a| self.cloud.axes[a][point as usize]), slot);
         }
-        let sources = &[Source { list: &list, corners: [self.cloud.low, self.cloud.high] }];
+        let sources = &[BandSamples { list: &list, corners: [self.cloud.low, self.cloud.high] }];
         let team = self.team_for(points.len(), selection.points.len());
         let update = Update { sources, beta: T::INFINITY, count: self.count };
         let Self { simd, tree, work, .. } = self;
@@ -137,7 +137,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let sources: Vec<_> = solvers[..parts]
             .iter()
             .zip(candidates)
-            .map(|(solver, part)| Source { list: &solver.list, corners: corners(part) })
+            .map(|(solver, part)| BandSamples { list: &solver.list, corners: corners(part) })
             .collect();
         let update = Update { sources: &sources, beta, count: self.count };
         statistics.add(&apply(self.simd, team, &mut self.tree, &update, scratch, collected));

@@ -34,7 +34,7 @@ mod workspace;
 use super::selection::Selection;
 use super::tree::{Walker, finish};
 use crate::clock::Clock;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::simd::Simd;
 use crate::spatial::BoxTree;
 use crate::threads::Team;
@@ -44,7 +44,7 @@ use bands::Bands;
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
     team: &Team,
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
     let tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);

@@ -1,7 +1,7 @@
 //! Teams larger than the machine, on clouds where threads wait for each other all the time: the same as
 //! `reference`. Parts and steps are much smaller here than in use.
 
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::fps::reference;
 use crate::fps::selection::Selection;
 use crate::random::SplitMix64;
@@ -11,7 +11,7 @@ use crate::{Amount, BadRows, Error, Level, Scalar, Start};
 
 struct Peak<'a, 'b, T> {
     team: &'a Team,
-    cloud: &'a Cloud<T>,
+    cloud: &'a WorkingCopy<T>,
     selection: &'a mut Selection<'b, T>,
 }
 
@@ -26,7 +26,7 @@ impl<T: Scalar> Program<T> for Peak<'_, '_, T> {
 type Result3<T> = (Vec<u32>, Vec<T>, T);
 
 fn sampled<T: Scalar>(
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     amount: Amount,
     start: &Start,
     run: impl FnOnce(&mut Selection<'_, T>) -> Result<(), Error>,
@@ -40,7 +40,7 @@ fn check<T: Scalar, const D: usize>(name: &str, rows: &[[T; D]], amount: Amount)
 where
     [[T; D]]: crate::Points<T>,
 {
-    let cloud = Cloud::new(&rows, BadRows::Error, 1).unwrap();
+    let cloud = WorkingCopy::new(&rows, BadRows::Error, 1).unwrap();
     for start in [Start::Index(0), Start::Indices(vec![7, 3, rows.len() - 1])] {
         let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
         for size in [1, 2, 3, 8, 16] {
@@ -186,7 +186,7 @@ fn edges_of_double_precision() {
 fn many_runs() {
     let mut random = SplitMix64::new(6);
     let rows = narrow(&cloud::<3>(&mut random, 5_000, 40));
-    let cloud = Cloud::new(&rows, BadRows::Error, 1).unwrap();
+    let cloud = WorkingCopy::new(&rows, BadRows::Error, 1).unwrap();
     let (amount, start) = (Amount::Count(2_000), Start::Index(0));
     let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
     for size in [2, 3, 5, 12] {

@@ -10,7 +10,7 @@ use super::list::{List, lanes_below};
 use super::search::boxes_distance;
 use super::slots::Slots;
 use super::staged::{Collect, Segment, Staged};
-use super::walk::{Counts, Part, Source, Walk};
+use super::walk::{BandSamples, Counts, Part, Walk};
 use crate::Scalar;
 use crate::memory::Shared;
 use crate::simd::{Kernel, Simd};
@@ -59,7 +59,7 @@ const LARGE: usize = if cfg!(test) { 1 << 14 } else { 4 << 20 };
 /// What is to be applied and collected.
 pub(super) struct Update<'a, T: Scalar> {
     /// Samples to be applied.
-    pub(super) sources: &'a [Source<'a, T>],
+    pub(super) sources: &'a [BandSamples<'a, T>],
     /// Points whose value stays above it are collected.
     pub(super) beta: T,
     /// Whether to count what changes, which costs time.
@@ -222,7 +222,7 @@ impl<T: Scalar> Walk<'_, '_, T> {
         if level < self.highest {
             filter(&above[0]);
         } else {
-            let near = |from: &&Source<'_, T>| boxes_distance(from.corners, corners) < largest;
+            let near = |from: &&BandSamples<'_, T>| boxes_distance(from.corners, corners) < largest;
             self.sources.iter().filter(near).for_each(|from| filter(from.list));
         }
         let pruned = tested - part.len() as u64;

@@ -29,7 +29,7 @@ impl std::ops::Add for Counts {
 }
 
 /// Samples of a band, and a box around them.
-pub(super) struct Source<'a, T: Scalar> {
+pub(super) struct BandSamples<'a, T: Scalar> {
     pub(super) list: &'a List<T>,
     pub(super) corners: [[T; 3]; 2],
 }
@@ -43,7 +43,7 @@ pub(super) struct Walk<'a, 'b, T: Scalar> {
     pub(super) highest: usize,
     /// Points whose value stays above it are collected.
     pub(super) beta: T,
-    pub(super) sources: &'b [Source<'b, T>],
+    pub(super) sources: &'b [BandSamples<'b, T>],
     pub(super) count: bool,
     /// Whether leaves come from far.
     pub(super) large: bool,

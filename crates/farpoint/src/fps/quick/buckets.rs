@@ -1,7 +1,7 @@
 //! The buckets: a KD-tree of fixed height, of which only the leaves are kept.
 
 use crate::Scalar;
-use crate::cloud::{Cloud, PADDING};
+use crate::cloud::{PADDING, WorkingCopy};
 use crate::memory::{self, Aligned, MOST_LANES};
 use crate::spatial::NONE;
 
@@ -36,7 +36,7 @@ pub(super) struct Buckets<T> {
 
 impl<T: Scalar> Buckets<T> {
     /// Splits the cloud; all distances are infinite.
-    pub(super) fn new(cloud: &Cloud<T>, height: u32) -> Self {
+    pub(super) fn new(cloud: &WorkingCopy<T>, height: u32) -> Self {
         let mut order = memory::collected(0..cloud.len as u32);
         let mut leaves = Leaves { points: Vec::new(), corners: Vec::new() };
         let mut splitter = Splitter { cloud, spare: Vec::new(), leaves: &mut leaves };
@@ -76,7 +76,7 @@ impl<T: Scalar> Buckets<T> {
         buckets
     }
 
-    fn fill(&mut self, cloud: &Cloud<T>, bucket: usize, points: &[u32], corners: &[(T, T)]) {
+    fn fill(&mut self, cloud: &WorkingCopy<T>, bucket: usize, points: &[u32], corners: &[(T, T)]) {
         let start = self.first[bucket] as usize;
         self.points[start..][..points.len()].copy_from_slice(points);
         self.distance[start..][..points.len()].fill(T::INFINITY);
@@ -114,7 +114,7 @@ struct Leaves<T> {
 }
 
 struct Splitter<'a, T> {
-    cloud: &'a Cloud<T>,
+    cloud: &'a WorkingCopy<T>,
     spare: Vec<u32>,
     leaves: &'a mut Leaves<T>,
 }
@@ -176,7 +176,7 @@ mod tests {
     use crate::BadRows;
 
     fn buckets(rows: &[[f32; 2]], height: u32) -> Buckets<f32> {
-        Buckets::new(&Cloud::new(&rows, BadRows::Error, 1).unwrap(), height)
+        Buckets::new(&WorkingCopy::new(&rows, BadRows::Error, 1).unwrap(), height)
     }
 
     #[test]

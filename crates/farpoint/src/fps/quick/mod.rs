@@ -25,7 +25,7 @@ use super::selection::Selection;
 use super::tree::finish;
 use crate::QuickOptions;
 use crate::clock::Clock;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::simd::Simd;
 use crate::{Error, Scalar};
 use buckets::Buckets;
@@ -40,7 +40,7 @@ const BUCKET: usize = 512;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     options: &QuickOptions,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {

@@ -4,7 +4,7 @@
 //! made to cover the points that a voxel got.
 
 use crate::Scalar;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 
 /// The most voxels along an axis.
@@ -33,7 +33,7 @@ impl Grid {
     const EXPANSION: f64 = 1.0 + 1e-6;
 
     /// `nvox` voxels along the longest side of the cloud's box.
-    pub(super) fn new<T: Scalar>(cloud: &Cloud<T>, nvox: u32) -> Self {
+    pub(super) fn new<T: Scalar>(cloud: &WorkingCopy<T>, nvox: u32) -> Self {
         let low = cloud.low.map(T::to_f64);
         let high = cloud.high.map(T::to_f64);
         let longest = (0..3).map(|a| high[a] - low[a]).fold(0.0, f64::max);
@@ -46,7 +46,7 @@ impl Grid {
     /// one of `nvox * nvox`, as rooms and objects do; the voxels that it makes active say how
     /// much finer or coarser a surface needs (far more so for a LiDAR turn, whose box is
     /// mostly empty).
-    pub(super) fn chosen<T: Scalar>(cloud: &Cloud<T>) -> Self {
+    pub(super) fn chosen<T: Scalar>(cloud: &WorkingCopy<T>) -> Self {
         let wanted = ACTIVE * (cloud.len as f64).sqrt();
         let guess = (wanted / 3.0).sqrt();
         let grid = Self::new(cloud, (guess.round() as u32).clamp(1, MOST_VOXELS));
@@ -55,14 +55,14 @@ impl Grid {
     }
 
     /// Number of active voxels. Takes `nvox^3` bytes.
-    fn active<T: Scalar>(&self, cloud: &Cloud<T>) -> usize {
+    fn active<T: Scalar>(&self, cloud: &WorkingCopy<T>) -> usize {
         let mut active = memory::zeros((self.nvox as usize).pow(3));
         self.ids(cloud).for_each(|id| active[id as usize] = true);
         active.into_iter().filter(|&active| active).count()
     }
 
     /// The voxel of every point (eq. 8).
-    fn ids<T: Scalar>(&self, cloud: &Cloud<T>) -> impl Iterator<Item = u32> {
+    fn ids<T: Scalar>(&self, cloud: &WorkingCopy<T>) -> impl Iterator<Item = u32> {
         let scale = 1.0 / self.side;
         // NaN (no extent: 0 / 0) becomes 0 and what is too large the last voxel.
         let cell = move |axis: usize, point: usize| {
@@ -76,7 +76,7 @@ impl Grid {
     }
 
     /// The voxel of every point above the point's index, sorted.
-    pub(super) fn sorted_keys<T: Scalar>(&self, cloud: &Cloud<T>) -> Vec<u64> {
+    pub(super) fn sorted_keys<T: Scalar>(&self, cloud: &WorkingCopy<T>) -> Vec<u64> {
         let mut keys: Vec<u64> = memory::collected(
             self.ids(cloud).zip(0..).map(|(id, point)| u64::from(id) << 32 | point),
         );

@@ -23,7 +23,7 @@ mod voxels;
 use super::selection::Selection;
 use crate::RadiusOptions;
 use crate::clock::Clock;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::simd::Simd;
 use crate::{Error, Scalar};
@@ -34,7 +34,7 @@ use voxels::Voxels;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
-    cloud: &Cloud<T>,
+    cloud: &WorkingCopy<T>,
     options: &RadiusOptions,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {

@@ -37,7 +37,7 @@
 
 use super::grid::Grid;
 use crate::Scalar;
-use crate::cloud::{Cloud, PADDING};
+use crate::cloud::{PADDING, WorkingCopy};
 use crate::memory::{self, Aligned};
 
 /// A voxel whose farthest point is not known.
@@ -70,7 +70,7 @@ pub(super) struct Voxels<T> {
 impl<T: Scalar> Voxels<T> {
     /// Sorts the points into the voxels of a grid; all distances are infinite. Only active
     /// voxels are stored (eq. 9).
-    pub(super) fn new(cloud: &Cloud<T>, grid: &Grid) -> Self {
+    pub(super) fn new(cloud: &WorkingCopy<T>, grid: &Grid) -> Self {
         let keys = grid.sorted_keys(cloud);
         let points = memory::collected(keys.iter().map(|&key| key as u32));
         let runs = || keys.chunk_by(|a, b| a >> 32 == b >> 32);

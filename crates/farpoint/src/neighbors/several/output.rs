@@ -2,13 +2,13 @@
 
 use super::limits::Limits;
 use crate::Scalar;
-use crate::cloud::Cloud;
+use crate::cloud::WorkingCopy;
 use crate::memory::Shared;
 
 /// Where the threads of a search write the neighbors that they find, each for queries of its own.
 pub(super) struct Output<'a, T> {
-    pub(super) queries: &'a Cloud<T>,
-    pub(super) targets: &'a Cloud<T>,
+    pub(super) queries: &'a WorkingCopy<T>,
+    pub(super) targets: &'a WorkingCopy<T>,
     pub(super) limits: Limits<T>,
     /// Whether a query's own row is none of its neighbors.
     pub(super) exclude_self: bool,

@@ -98,26 +98,28 @@ fn the_observer_is_told_and_can_cancel() {
     for method in Method::ALL.into_iter().chain([npdu]) {
         let sampler = ApproximateSampler::ratio(method, 0.1);
         check_observer(method.name(), 30_000, |observer| {
-            sampler.on(&Cpu::new()).sample_with(&cloud, observer).map(|sample| sample.indices)
+            sampler.on(&Cpu::new()).observe(observer).sample(&cloud).map(|sample| sample.indices)
         });
     }
     let wide = Method::Npdu { window: Some(300_000), order: Order::Input };
     check_observer("a wide window", 20, |observer| {
         ApproximateSampler::count(wide, 20)
             .on(&Cpu::new())
-            .sample_with(&cloud, observer)
+            .observe(observer)
+            .sample(&cloud)
             .map(|found| found.indices)
     });
     let grid = Method::Grid { keep: Keep::First };
     check_observer("a cell size", 300_000, |observer| {
         let sampler = ApproximateSampler::cell(grid, 0.1);
-        sampler.on(&Cpu::new()).sample_with(&cloud, observer).map(|sample| sample.indices)
+        sampler.on(&Cpu::new()).observe(observer).sample(&cloud).map(|sample| sample.indices)
     });
     check_observer("centroids", 30_000, |observer| {
         let sampler = ApproximateSampler::ratio(grid, 0.1);
         sampler
             .on(&Cpu::new())
-            .centroids_with(&cloud, observer)
+            .observe(observer)
+            .centroids(&cloud)
             .map(|made| vec![0; made.counts.len()])
     });
 }

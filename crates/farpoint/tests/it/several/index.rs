@@ -63,7 +63,7 @@ fn threads_batches_and_observers_take_an_index() {
             last = progress.samples;
             std::ops::ControlFlow::Continue(())
         };
-        let found = searcher.on(&cpu).search_with(&index, &index, &mut observer).unwrap();
+        let found = searcher.on(&cpu).observe(&mut observer).search(&index, &index).unwrap();
         same("observed", &found, &truth);
         assert!(last > 0);
     }

@@ -77,21 +77,21 @@ fn progress_counts_points_twice_and_can_cancel() {
         last = (progress.samples, progress.wanted);
         ControlFlow::Continue(())
     };
-    searcher.on(&cpu).within_with(&cloud, &cloud, &mut observer).unwrap();
+    searcher.on(&cpu).observe(&mut observer).within(&cloud, &cloud).unwrap();
     assert_eq!(last, (6000, 6000));
     for stop in [0, 1000, 3000, 5000] {
         let mut observer = |progress: farpoint::Progress| match progress.samples > stop {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let canceled = searcher.on(&cpu).within_with(&cloud, &cloud, &mut observer);
+        let canceled = searcher.on(&cpu).observe(&mut observer).within(&cloud, &cloud);
         assert!(matches!(canceled, Err(Error::SearchCancelled(done)) if done > stop));
         let mut observer = |progress: farpoint::Progress| match progress.samples > stop {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
         let clouds = [&cloud[..]; 2];
-        let canceled = searcher.on(&cpu).within_batch_with(&clouds, &clouds, &mut observer);
+        let canceled = searcher.on(&cpu).observe(&mut observer).within_batch(&clouds, &clouds);
         assert!(matches!(canceled, Err(Error::SearchCancelled(_))));
     }
 }

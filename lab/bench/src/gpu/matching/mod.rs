@@ -77,8 +77,9 @@ impl Bench {
         let subject = Subject { name: row.name, points };
         let mut cells = Vec::new();
         for work in searches.chain([Work::Backward]) {
-            let record =
-                rig.job(work).and_then(|job| measure_alone(subject, &job, self.common.effort()));
+            let record = rig
+                .contender(work)
+                .and_then(|contender| measure_alone(subject, &contender, self.common.effort()));
             let result = record.map_err(|error| format!("{error:#}"));
             let cell = Cell { name: work.name(), result };
             print(&cell);

@@ -1,7 +1,7 @@
-//! Matching pairs that lie in device memory, with scratch memory given, as a job.
+//! Matching pairs that lie in device memory, with scratch memory given, as a contender.
 
 use super::rows::{Expected, Input, Row};
-use crate::timing::{Job, Once, Turn};
+use crate::timing::{Contender, Once, Turn};
 use anyhow::{Result, anyhow};
 use farpoint::{Matcher, Method};
 use farpoint_cuda::{Buffer, DeviceGradients, DevicePairs, Event, Gpu, Stream};
@@ -96,7 +96,7 @@ impl<'a> Rig<'a> {
     }
 
     /// This work on all sets in turn. Gradients are those of a search that is done here.
-    pub(super) fn job(&self, work: Work) -> Result<Job<'_>> {
+    pub(super) fn contender(&self, work: Work) -> Result<Contender<'_>> {
         let matcher = work.matcher();
         let shape = self.pairs(0);
         let bytes = match work {
@@ -118,7 +118,7 @@ impl<'a> Rig<'a> {
             }
             Ok(Once { indices: Vec::new(), seconds, algorithm: work.name(), bytes: Some(bytes) })
         };
-        Ok(Job::new(work.name(), 0, run).sets(self.sets.len()))
+        Ok(Contender::new(work.name(), 0, run).sets(self.sets.len()))
     }
 
     fn pairs(&self, set: usize) -> DevicePairs<f32> {

@@ -117,8 +117,8 @@ impl Bench {
         let check =
             |set: usize, samples: usize, indices: &[i64]| input.check(set, samples, indices);
         let subject = Subject { name: row.name, points: row.clouds * row.points };
-        let record = rig.job(way, row.samples, &check).and_then(|job| {
-            measure_alone(subject, &job.linear(is_linear(way, row)), self.common.effort())
+        let record = rig.contender(way, row.samples, &check).and_then(|contender| {
+            measure_alone(subject, &contender.linear(is_linear(way, row)), self.common.effort())
         });
         let unsupported = record.as_ref().is_err_and(|error| {
             matches!(error.downcast_ref(), Some(farpoint_cuda::Error::Unsupported(_)))

@@ -1,6 +1,6 @@
-//! Sampling clouds that lie in device memory, with scratch memory given, as a job.
+//! Sampling clouds that lie in device memory, with scratch memory given, as a contender.
 
-use crate::timing::{Job, Once, Turn};
+use crate::timing::{Contender, Once, Turn};
 use anyhow::{Result, anyhow};
 use farpoint::{Algorithm, RadiusOptions, Sampler};
 use farpoint_cuda::{Buffer, DeviceBatch, Event, Gpu, Stream};
@@ -70,7 +70,12 @@ impl<'a> Rig<'a> {
     }
 
     /// Sampling `wanted` points of each cloud this way.
-    pub(super) fn job<'r>(&'r self, way: Way, wanted: usize, check: Check<'r>) -> Result<Job<'r>> {
+    pub(super) fn contender<'r>(
+        &'r self,
+        way: Way,
+        wanted: usize,
+        check: Check<'r>,
+    ) -> Result<Contender<'r>> {
         let [b, n, d] = self.shape;
         let bytes = self.gpu.sample_scratch_bytes::<f32>(&way.sampler(wanted), b, n, d, wanted);
         let scratch = Buffer::new(&self.stream, bytes, "scratch memory of a benchmark")?;
@@ -84,8 +89,8 @@ impl<'a> Rig<'a> {
             }
             Ok(Once { indices, seconds, algorithm: way.algorithm.name(), bytes: Some(bytes) })
         };
-        let job = Job::new(way.algorithm.name(), wanted, run);
-        Ok(job.variant(way.variant).sets(self.sets.len()))
+        let contender = Contender::new(way.algorithm.name(), wanted, run);
+        Ok(contender.variant(way.variant).sets(self.sets.len()))
     }
 
     /// Seconds of one run on the device.

@@ -89,8 +89,8 @@ fn measure(gpu: &Gpu, clouds: &[Vec<f32>], [b, n, m]: [usize; 3]) -> Result<Vec<
     let all = WHO.map(|algorithm| {
         // Times of the others are no multiple of their samples.
         let linear = !matches!(algorithm, Algorithm::Peak(_) | Algorithm::Auto);
-        let job = rig.job(Way::plain(algorithm), m, &|_, _, _| Ok(()))?;
-        measure_alone(subject, &job.linear(linear), EFFORT)
+        let contender = rig.contender(Way::plain(algorithm), m, &|_, _, _| Ok(()))?;
+        measure_alone(subject, &contender.linear(linear), EFFORT)
     });
     Ok(all.into())
 }

@@ -6,7 +6,7 @@ mod write;
 use super::Common;
 use super::words::milliseconds;
 use crate::machine::Machine;
-use crate::timing::{Job, Once, Record, Subject, Turn, measure_alone};
+use crate::timing::{Contender, Once, Record, Subject, Turn, measure_alone};
 use anyhow::{Result, bail};
 use farpoint_cuda::Gpu;
 use rig::{ROWS, Rig, Row, Work};
@@ -60,8 +60,8 @@ impl Bench {
                 let bytes = Some(rig.bytes(work));
                 Ok(Once { indices: Vec::new(), seconds, algorithm: work.name(), bytes })
             };
-            let job = Job::new(work.name(), 0, once);
-            let record = measure_alone(subject, &job, self.common.effort());
+            let contender = Contender::new(work.name(), 0, once);
+            let record = measure_alone(subject, &contender, self.common.effort());
             let result = record.map_err(|error| format!("{error:#}"));
             let cell = Cell { work, target, result };
             print(&cell);

@@ -3,7 +3,7 @@
 use super::{PART, job};
 use crate::clouds::Cloud;
 use crate::guarded::Guarded;
-use crate::pointers::{Layout, laid_out};
+use crate::pointers::{RowLayout, laid_out};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::{Result, ensure};
@@ -18,7 +18,7 @@ use farpoint_generate::Kind;
 #[derive(Clone)]
 struct Ask {
     name: &'static str,
-    layout: Layout,
+    layout: RowLayout,
     lengths: Vec<usize>,
     ragged: bool,
     wanted: usize,
@@ -31,7 +31,7 @@ struct Ask {
 fn asks() -> Vec<Ask> {
     let plain = Ask {
         name: "rows",
-        layout: Layout::Rows,
+        layout: RowLayout::Rows,
         lengths: vec![2_000; 5],
         ragged: false,
         wanted: 500,
@@ -42,12 +42,12 @@ fn asks() -> Vec<Ask> {
     let uneven = vec![2_000, 0, 1, 400, 1_990, 312, 90];
     vec![
         Ask { name: "an index", indexed: true, ..plain.clone() },
-        Ask { name: "gaps, pool", layout: Layout::Gaps, given_scratch: false, ..plain.clone() },
+        Ask { name: "gaps, pool", layout: RowLayout::Gaps, given_scratch: false, ..plain.clone() },
         Ask { name: "lengths", lengths: uneven.clone(), ..plain.clone() },
         Ask { name: "lengths, an index", lengths: uneven.clone(), indexed: true, ..plain.clone() },
         Ask {
             name: "ragged axes",
-            layout: Layout::Axes,
+            layout: RowLayout::Axes,
             lengths: uneven,
             ragged: true,
             ..plain.clone()

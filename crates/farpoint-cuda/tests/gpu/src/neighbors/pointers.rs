@@ -6,7 +6,7 @@ use super::pairs::Like;
 use super::{ANY_AXES, METHODS, Team, Variant, variants};
 use crate::clouds::Cloud;
 use crate::guarded::Guarded;
-use crate::pointers::{Layout, laid_out};
+use crate::pointers::{RowLayout, laid_out};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
@@ -18,7 +18,7 @@ use farpoint_generate::Kind;
 #[derive(Clone)]
 struct Ask {
     name: &'static str,
-    layouts: [Layout; 2],
+    layouts: [RowLayout; 2],
     /// Rows of each cloud; padded to the most of them, or one after another.
     lengths: [Vec<usize>; 2],
     ragged: [bool; 2],
@@ -33,7 +33,7 @@ impl Ask {
     fn plain(name: &'static str, pairs: usize, rows: [usize; 2]) -> Self {
         Self {
             name,
-            layouts: [Layout::Rows; 2],
+            layouts: [RowLayout::Rows; 2],
             lengths: rows.map(|rows| vec![rows; pairs]),
             ragged: [false; 2],
             distances: [true; 2],
@@ -55,7 +55,10 @@ pub(super) fn groups() -> Vec<Group> {
     let asks = vec![
         Ask::plain("rows", 4, [700, 900]),
         Ask { given_scratch: false, ..Ask::plain("pool", 3, [3_000, 2_000]) },
-        Ask { layouts: [Layout::Gaps, Layout::Axes], ..Ask::plain("gaps, axes", 3, [800, 600]) },
+        Ask {
+            layouts: [RowLayout::Gaps, RowLayout::Axes],
+            ..Ask::plain("gaps, axes", 3, [800, 600])
+        },
         Ask { indices: [false; 2], ..Ask::plain("distances alone", 2, [500, 400]) },
         Ask { distances: [false; 2], ..Ask::plain("indices alone", 2, [500, 400]) },
         one_sided([true, false]),
@@ -65,7 +68,7 @@ pub(super) fn groups() -> Vec<Group> {
         Ask {
             name: "ragged axes, pool",
             ragged: [true; 2],
-            layouts: [Layout::Axes; 2],
+            layouts: [RowLayout::Axes; 2],
             given_scratch: false,
             ..lists.clone()
         },

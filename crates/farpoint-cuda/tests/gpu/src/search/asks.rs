@@ -1,7 +1,7 @@
 //! Batches of clouds to search, and what is asked of them.
 
 use crate::clouds::{Cloud, any_exponent};
-use crate::pointers::{Layout, laid_out};
+use crate::pointers::{RowLayout, laid_out};
 use farpoint::{Norm, Order, Searcher};
 use farpoint_cuda::{Buffer, CudaScalar, DeviceClouds, Error, Stream};
 use farpoint_generate::Kind;
@@ -61,7 +61,7 @@ pub(super) struct Ask {
     /// Rows of each cloud; padded to the most of them, or one after another.
     pub(super) lengths: [Vec<usize>; 2],
     pub(super) ragged: [bool; 2],
-    pub(super) layouts: [Layout; 2],
+    pub(super) layouts: [RowLayout; 2],
     /// Whether the clouds search themselves: those of `y`.
     pub(super) own: bool,
 }
@@ -74,7 +74,7 @@ impl Ask {
             dims: 3,
             lengths: rows.map(|rows| vec![rows; clouds]),
             ragged: [false; 2],
-            layouts: [Layout::Rows; 2],
+            layouts: [RowLayout::Rows; 2],
             own: false,
         }
     }

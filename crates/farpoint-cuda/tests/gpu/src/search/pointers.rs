@@ -6,7 +6,7 @@ use super::expected::{Expected, same, same_indices};
 use super::{METHODS, method};
 use crate::clouds::Cloud;
 use crate::guarded::Guarded;
-use crate::pointers::Layout;
+use crate::pointers::RowLayout;
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
@@ -25,8 +25,8 @@ pub(super) fn groups(quick: bool) -> Vec<Group> {
         .map(|look| Ask::of(look, 2, [300, 700]));
     let mut lists: Vec<_> =
         [[false; 2], [true; 2], [true, false], [false, true]].map(Ask::lists).into();
-    lists.push(Ask { layouts: [Layout::Gaps, Layout::Axes], ..Ask::lists([false; 2]) });
-    lists.push(Ask { layouts: [Layout::Axes; 2], ..Ask::lists([true; 2]) });
+    lists.push(Ask { layouts: [RowLayout::Gaps, RowLayout::Axes], ..Ask::lists([false; 2]) });
+    lists.push(Ask { layouts: [RowLayout::Axes; 2], ..Ask::lists([true; 2]) });
     lists.push(Ask::lists([true; 2]).own());
     lists.push(Ask::of(Look::Bad, 3, [0, 500]).own());
     let small = [[1, 1], [1, 33], [32, 1], [33, 32], [64, 65], [5, 3]]

@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 
-/// One run of a job.
+/// One run of a contender.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
     /// Samples to choose.
     pub(crate) samples: usize,
-    /// Which of the job's inputs.
+    /// Which of the contender's inputs.
     pub(crate) set: usize,
-    /// Whether the result is used; a job whose result is far away can leave it there otherwise.
+    /// Whether the result is used; a contender whose result is far away can leave it there otherwise.
     pub(crate) checked: bool,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Once {
 }
 
 /// One way to do the work.
-pub(crate) struct Job<'a> {
+pub(crate) struct Contender<'a> {
     /// The algorithm requested.
     pub(crate) name: &'static str,
     /// What is special about it, like "nvox=24".
@@ -41,8 +41,8 @@ pub(crate) struct Job<'a> {
     run: Box<dyn Fn(Turn) -> Result<Once> + Sync + 'a>,
 }
 
-impl<'a> Job<'a> {
-    /// A job on one thread and one input.
+impl<'a> Contender<'a> {
+    /// A contender on one thread and one input.
     pub(crate) fn new(
         name: &'static str,
         samples: usize,
