@@ -112,3 +112,41 @@ def test_chamfer_weighs_its_sides():
         assert farpoint.chamfer(x, y, weights=(2.0, 0.5), **options) == 2 * there + 0.5 * back
     with pytest.raises(ValueError, match="weights are for two sides that are added"):
         farpoint.chamfer(x, y, weights=(1.0, 1.0), one_sided=True)
+
+
+def test_clouds_one_after_another_are_those_alone():
+    x, y = cloud(90, 3), cloud(70, 3, seed=8)
+    x_offsets, y_offsets = np.array([0, 1, 50, 90]), [0, 20, 21, 70]
+    ends = dict(x_offsets=x_offsets, y_offsets=y_offsets)
+    parts = [(x[slice(*x_offsets[c:c + 2])], y[slice(*y_offsets[c:c + 2])]) for c in range(3)]
+    for options in ({}, {"squared": False}, {"norm": 1}):
+        found, alone = farpoint.nearest(x, y, **ends, **options), [farpoint.nearest(*part, **options) for part in parts]
+        np.testing.assert_array_equal(found.distances, np.concatenate([part.distances for part in alone]))
+        rows = [part.indices + y_offsets[c] for c, part in enumerate(alone)]
+        np.testing.assert_array_equal(found.indices, np.concatenate(rows))
+        assert found.squared == alone[0].squared
+        there, back = farpoint.nearest_both(x, y, **ends, **options)
+        np.testing.assert_array_equal(there.indices, found.indices)
+        wanted = [farpoint.nearest(*part[::-1], **options).distances for part in parts]
+        np.testing.assert_array_equal(back.distances, np.concatenate(wanted))
+        np.testing.assert_array_equal(
+            farpoint.chamfer(x, y, **ends, **options), [farpoint.chamfer(*part, **options) for part in parts])
+    scores = farpoint.f_score(x, y, 0.3, **ends)
+    np.testing.assert_array_equal(scores.f_score, [farpoint.f_score(*part, 0.3).f_score for part in parts])
+    for wrong, text in (
+        (dict(x_offsets=[0, 90]), "x_offsets are given without y_offsets"),
+        (dict(**ends, x_lengths=[1]), "give one of them"), (dict(ends, x_offsets=[0, 9, 8, 90]), "rise from 0|ascend"),
+        (dict(ends, y_offsets=[0, 9, 8, 71]), "rise from 0|ascend|70"),
+    ):
+        for call in (farpoint.nearest, farpoint.chamfer):
+            with pytest.raises(ValueError, match=text):
+                call(x, y, **wrong)
+
+
+def test_ragged_tensors_have_gradients():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    x, y = (torch.from_numpy(cloud(n, 3, seed=n).astype(np.float64)).requires_grad_() for n in (12, 9))
+    ends = dict(x_offsets=[0, 5, 12], y_offsets=torch.tensor([0, 4, 9]))
+    assert torch.autograd.gradcheck(lambda x, y: farpoint.chamfer(x, y, **ends), (x, y))
+    alone = torch.stack([farpoint.chamfer(x[:5], y[:4]), farpoint.chamfer(x[5:], y[4:])])
+    assert torch.equal(farpoint.chamfer(x, y, **ends), alone)

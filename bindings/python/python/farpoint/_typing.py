@@ -159,6 +159,8 @@ if TYPE_CHECKING:
     class SearchOptions(TypedDict, total=False):
         x_lengths: Integers | None
         y_lengths: Integers | None
+        x_offsets: Integers | None
+        y_offsets: Integers | None
         threads: int | None
         progress: bool
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
+import numpy as np
+
 from . import _arguments
-from ._arrays import library_of_pair
+from ._arrays import library_of, library_of_pair, whole_numbers
 from ._records import Search, repr_of
+from ._search_arguments import sides_of
 from ._torch import presence
 from ._typing import ArrayT, IndexT, Integers, NamedTuple, Rows, subscriptable
+from .neighbors import knn
+from .operators import gather
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -87,6 +92,8 @@ def nearest(
     *,
     x_lengths: Integers | None = None,
     y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
     squared: bool = True,
     norm: Literal[1, 2] = 2,
     threads: int | None = None,
@@ -103,6 +110,9 @@ def nearest(
         gradients have the type of the tensor.
     x_lengths, y_lengths : array of int, (B,), optional
         Rows of each cloud that count, at least 1; the rest is padding.
+    x_offsets, y_offsets : array of int, (B + 1,), optional
+        Both, for B clouds that lie one after another in x and y, (N, D) and (M, D): cloud c is the rows
+        ``offsets[c]:offsets[c + 1]``. Indices are then rows of the whole y.
     squared : bool, optional
         Squared distances, or plain ones in the unit of the coordinates.
     norm : {2, 1}, optional
@@ -135,6 +145,12 @@ def nearest(
     >>> farpoint.nearest(x, y)
     Nearest(distances=array([ 1., 18.]), indices=array([0, 0]), squared=True)
     """
+    if not (x_offsets is y_offsets is None):
+        one = knn(
+            x, y, 1, x_lengths=x_lengths, y_lengths=y_lengths, x_offsets=x_offsets, y_offsets=y_offsets, squared=squared,
+            norm=norm, threads=threads,
+        )
+        return kind_of(squared, norm)(one.distances[..., 0], one.indices[..., 0])
     search = _search(x_lengths, y_lengths, squared, norm, threads, progress, False)
     found = library_of_pair(x, y).nearest(x, y, search)
     return kind_of(squared, norm)(*found)
@@ -154,6 +170,8 @@ def nearest_both(
     *,
     x_lengths: Integers | None = None,
     y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
     squared: bool = True,
     norm: Literal[1, 2] = 2,
     threads: int | None = None,
@@ -163,7 +181,7 @@ def nearest_both(
 
     Parameters
     ----------
-    x, y, x_lengths, y_lengths, squared, norm, threads, progress
+    x, y, x_lengths, y_lengths, x_offsets, y_offsets, squared, norm, threads, progress
         As for ``nearest``.
 
     Returns
@@ -184,6 +202,12 @@ def nearest_both(
     >>> there.indices, back.indices
     (array([0, 0]), array([0]))
     """
+    if not (x_offsets is y_offsets is None):
+        options: Any = {"squared": squared, "norm": norm, "threads": threads}
+        sides = sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
+        there: Any = nearest(x, y, x_offsets=sides.x_offsets, y_offsets=sides.y_offsets, **options)
+        back: Any = nearest(y, x, x_offsets=sides.y_offsets, y_offsets=sides.x_offsets, **options)
+        return there, back
     search = _search(x_lengths, y_lengths, squared, norm, threads, progress, True)
     found = library_of_pair(x, y).nearest(x, y, search)
     kind = kind_of(squared, norm)
@@ -208,6 +232,8 @@ def chamfer(
     *,
     x_lengths: Integers | None = None,
     y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
     squared: bool = True,
     norm: Literal[1, 2] = 2,
     reduction: Literal["mean", "sum", "max"] = "mean",
@@ -220,8 +246,9 @@ def chamfer(
 
     Parameters
     ----------
-    x, y, x_lengths, y_lengths, threads, progress
-        As for ``nearest``.
+    x, y, x_lengths, y_lengths, x_offsets, y_offsets, threads, progress
+        As for ``nearest``. Clouds that lie one after another are computed as a padded batch, and offsets on a GPU
+        synchronize it.
     squared : bool, optional
         Squared distances (as PyTorch3D, Kaolin and ChamferDistancePytorch), or plain ones (as Open3D
         and point-cloud-utils).
@@ -263,6 +290,7 @@ def chamfer(
     """
     if reduction not in ("mean", "sum", "max"):
         raise ValueError(f'reduction is {reduction!r}; it must be "mean", "sum" or "max"')
+    x, y, x_lengths, y_lengths = _as_batches(x, y, x_lengths, y_lengths, x_offsets, y_offsets)
     if weights is not None:
         if one_sided or reduction == "max":
             raise ValueError("weights are for two sides that are added; leave out one_sided and reduction='max'")
@@ -285,6 +313,8 @@ def f_score(
     *,
     x_lengths: Integers | None = None,
     y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
     threads: int | None = None,
     progress: bool = False,
 ) -> FScore:
@@ -292,8 +322,8 @@ def f_score(
 
     Parameters
     ----------
-    x, y, x_lengths, y_lengths, threads, progress
-        As for ``nearest``. x is judged, y is the truth.
+    x, y, x_lengths, y_lengths, x_offsets, y_offsets, threads, progress
+        As for ``chamfer``. x is judged, y is the truth.
     threshold : float
         Distance up to which points agree, in the unit of the coordinates, not squared.
 
@@ -319,6 +349,7 @@ def f_score(
     (0.5, 0.5, 0.5)
     """
     threshold = _arguments.number(threshold, "threshold")
+    x, y, x_lengths, y_lengths = _as_batches(x, y, x_lengths, y_lengths, x_offsets, y_offsets)
     found = nearest_both(
         x, y, x_lengths=x_lengths, y_lengths=y_lengths, squared=False, threads=threads, progress=progress
     )
@@ -328,6 +359,30 @@ def f_score(
     ]
     total = precision + recall
     return FScore(2 * precision * recall / (total + (total == 0)), precision, recall)
+
+
+def _as_batches(
+    x: Any, y: Any, x_lengths: Any, y_lengths: Any, x_offsets: Any, y_offsets: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Returns clouds that lie one after another as padded batches with lengths, others as they are."""
+    if x_offsets is y_offsets is None:
+        return x, y, x_lengths, y_lengths
+    sides_of(x_lengths, y_lengths, x_offsets, y_offsets)  # refuses one without the other, and lengths beside
+    batches = _padded(x, x_offsets, "x"), _padded(y, y_offsets, "y")
+    return batches[0][0], batches[1][0], batches[0][1], batches[1][1]
+
+
+def _padded(points: Any, offsets: Any, side: str) -> tuple[Any, list[int]]:
+    """Returns clouds that lie one after another as a padded batch, and their lengths."""
+    ends = whole_numbers.listed(offsets, f"{side}_offsets")
+    lengths = [end - begin for begin, end in zip(ends, ends[1:])]
+    if not lengths or ends[0] != 0 or ends[-1] != len(points) or min(lengths) < 0:
+        raise ValueError(f"{side}_offsets must rise from 0 to the {len(points)} rows of {side}, not {ends}")
+    places = np.full((len(lengths), max(lengths)), -1)
+    for row, begin, length in zip(places, ends, lengths):
+        row[:length] = np.arange(begin, begin + length)
+    indices = library_of(points).like(places, points)
+    return gather(points, indices.to(points.device) if presence.is_tensor(points) else indices), lengths
 
 
 def _search(
