@@ -21,6 +21,9 @@ const OLDEST: c_int = 12_040;
 /// If there is no driver, or it is too old, or this process was forked after the driver was started.
 pub fn available() -> Result<(), CudaUnavailable> {
     static FOUND: OnceLock<Result<(), CudaUnavailable>> = OnceLock::new();
+    if !cfg!(feature = "kernels") {
+        return Err(CudaUnavailable { reason: NOT_BUILT.into() });
+    }
     if !is_first_process(std::process::id()) {
         // Only looked at: where a thread of the parent was about to fill it in, or had a device's
         // lock, nobody in this process ever will.
@@ -31,6 +34,10 @@ pub fn available() -> Result<(), CudaUnavailable> {
     }
     FOUND.get_or_init(|| look().map_err(|reason| CudaUnavailable { reason })).clone()
 }
+
+/// Why nothing works in a build without kernels.
+const NOT_BUILT: &str = "this build of farpoint has no kernels; build it with the feature cuda (of the crate \
+    farpoint-cuda: kernels)";
 
 /// Why nothing works in a process that was forked after the driver was started.
 const FORKED: &str = "it was started in the process that this one was forked from, and does not \

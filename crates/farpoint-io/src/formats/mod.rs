@@ -45,24 +45,27 @@ pub(crate) struct Output<'a> {
     pub(crate) warnings: &'a mut Vec<String>,
 }
 
+type Read = fn(Input<'_>) -> Result<Cloud, Fault>;
+type Write = fn(Output<'_>) -> Result<Vec<u8>, Fault>;
 type Locate = fn(Head<'_>) -> Result<Option<Layout>, Fault>;
+type Summarize = fn(&mut File, u64) -> Result<Summary, Fault>;
 
 /// What a format can do.
 pub(crate) struct Functions {
     /// Reads a whole file.
-    pub(crate) read: fn(Input<'_>) -> Result<Cloud, Fault>,
+    pub(crate) read: Read,
     /// Writes rows in their order.
-    pub(crate) write: Option<fn(Output<'_>) -> Result<Vec<u8>, Fault>>,
+    pub(crate) write: Option<Write>,
     /// Locates the rows of a file that is read in chunks, by its header.
     pub(crate) layout: Option<Locate>,
     /// Locates the rows of a text, in a pass over its lines.
     pub(crate) lines: Option<Locate>,
     /// Reads what the header tells of all points.
-    pub(crate) summary: Option<fn(&mut File, u64) -> Result<Summary, Fault>>,
+    pub(crate) summary: Option<Summarize>,
 }
 
 /// A format that is only read.
-const fn reader(read: fn(Input<'_>) -> Result<Cloud, Fault>) -> Functions {
+const fn reader(read: Read) -> Functions {
     Functions { read, write: None, layout: None, lines: None, summary: None }
 }
 
