@@ -189,7 +189,11 @@ impl<T: Scalar> Conductor<T> {
     ///
     /// # Errors
     /// If the amount or the starts do not fit the cloud, and if tiles do not answer or fail.
-    pub fn begin(plan: Plan<T>, tiles: u32, transport: &mut dyn Transport) -> Result<Self, Error> {
+    pub fn begin(
+        plan: Plan<T>,
+        tiles: u32,
+        transport: &mut dyn Transport<T>,
+    ) -> Result<Self, Error> {
         let none = Known { points: 0, corners: Corners::none(), largest: T::INFINITY };
         let mut own = Self::with(plan, vec![none; tiles as usize], 0);
         own.begin_tiles(transport)?;
@@ -258,7 +262,7 @@ impl<T: Scalar> Conductor<T> {
     ///
     /// # Errors
     /// If a tile does not answer or fails.
-    pub fn advance(&mut self, transport: &mut dyn Transport) -> Result<Option<Band<T>>, Error> {
+    pub fn advance(&mut self, transport: &mut dyn Transport<T>) -> Result<Option<Band<T>>, Error> {
         if self.outcome.is_some() {
             return Ok(None);
         }
@@ -284,7 +288,7 @@ impl<T: Scalar> Conductor<T> {
     ///
     /// # Errors
     /// As [`Conductor::advance`].
-    pub fn run(&mut self, transport: &mut dyn Transport) -> Result<Outcome<T>, Error> {
+    pub fn run(&mut self, transport: &mut dyn Transport<T>) -> Result<Outcome<T>, Error> {
         loop {
             self.advance(transport)?;
             if let Some(outcome) = self.outcome {

@@ -8,7 +8,7 @@
 //! Nothing here does I/O. Two traits are filled in by others:
 //!
 //! * a [`Store`] holds the points of one tile, their distances and the tile's log: [`MemoryStore`], or a file;
-//! * a [`Transport`] carries requests to tiles and brings back replies, both of them bytes ([`message`]):
+//! * a [`Transport`] carries requests to tiles and brings back replies ([`message`]):
 //!   [`Local`] and [`Threads`] here; processes or actors elsewhere. It may lose, repeat and delay them, and
 //!   tiles may begin anew at any time from their stores: the result is the same.
 //!
@@ -57,4 +57,6 @@ pub use geometry::{Bound, Corners};
 pub use store::{MemoryStore, Pages, Store, StoreError};
 pub use tile::{Tile, TileOptions};
 pub use tiled::{Tiled, TiledSample, sample};
-pub use transport::{Bytes, Local, Lost, Threads, Transport, Worker};
+pub use transport::{
+    ByteTransport, ByteWorker, Bytes, Encoded, Local, Lost, Threads, Transport, Worker,
+};

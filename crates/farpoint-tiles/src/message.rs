@@ -1,6 +1,6 @@
-//! What a conductor and tiles say to each other, as bytes.
+//! Requests of a conductor and replies of tiles, and their encoding between processes.
 //!
-//! A message is `b"fpt1"`, a byte for its kind, its fields in the order below, and a checksum of 8 bytes; all
+//! An encoded message is `b"fpt1"`, a byte for its kind, its fields in the order below, and a checksum of 8 bytes; all
 //! numbers little endian. Coordinates and distances have the run's precision (4 or 8 bytes), keys are 16 bytes
 //! (the complement of the distance's bits, then the index: they sort as the points are chosen), lists begin
 //! with their length (8 bytes). Reading checks every length, the checksum, and that distances are numbers;

@@ -8,7 +8,7 @@ mod points;
 
 use crate::message::{Reply, Request};
 use crate::solve::Solver;
-use crate::{Bytes, Corners, Entry, Error, Store, StoreError, TileId, Worker};
+use crate::{ByteWorker, Bytes, Corners, Entry, Error, Store, StoreError, TileId, Worker};
 use band::BandState;
 use farpoint::backend::caught;
 use farpoint::{Level, Scalar};
@@ -125,16 +125,6 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         points * point + points / 8 + points.div_ceil(64) * leaf + candidates * candidate
     }
 
-    /// Answers a request.
-    pub fn reply(&mut self, request: Request<T>) -> Reply<T> {
-        let reply = caught(|| Ok(self.answered(request))).unwrap_or_else(|error| Err(error.into()));
-        reply.unwrap_or_else(|failure| {
-            // What is in memory may be half done.
-            self.begun = false;
-            Reply::Failed(failure.to_string())
-        })
-    }
-
     fn answered(&mut self, request: Request<T>) -> Result<Reply<T>, StoreError> {
         match request {
             Request::Begin { epoch, .. } if epoch < self.epoch => self.behind(),
@@ -185,10 +175,21 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
     }
 }
 
-impl<T: Scalar, S: Store<T>> Worker for Tile<T, S> {
-    fn answer(&mut self, request: &[u8]) -> Bytes {
+impl<T: Scalar, S: Store<T>> Worker<T> for Tile<T, S> {
+    fn answer(&mut self, request: Request<T>) -> Reply<T> {
+        let reply = caught(|| Ok(self.answered(request))).unwrap_or_else(|error| Err(error.into()));
+        reply.unwrap_or_else(|failure| {
+            // What is in memory may be half done.
+            self.begun = false;
+            Reply::Failed(failure.to_string())
+        })
+    }
+}
+
+impl<T: Scalar, S: Store<T>> ByteWorker for Tile<T, S> {
+    fn answer_bytes(&mut self, request: &[u8]) -> Bytes {
         let reply = match Request::decode(request) {
-            Ok(request) => self.reply(request),
+            Ok(request) => self.answer(request),
             Err(error) => Reply::Failed(error.to_string()),
         };
         reply.encode()

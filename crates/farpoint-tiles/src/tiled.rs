@@ -156,7 +156,7 @@ impl<T> TiledSample<T> {
 pub fn sample<T: Scalar>(
     plan: Plan<T>,
     tiles: TileId,
-    transport: &mut dyn Transport,
+    transport: &mut dyn Transport<T>,
 ) -> Result<TiledSample<T>, Error> {
     let mut conductor = Conductor::begin(plan, tiles, transport)?;
     let outcome = conductor.run(transport)?;

@@ -3,7 +3,7 @@
 use super::failed;
 use crate::watch::without_gil;
 use farpoint::{Amount, Scalar};
-use farpoint_tiles::{Bytes, Entry, Error, Lost, Plan, TileId, Transport};
+use farpoint_tiles::{ByteTransport, Bytes, Encoded, Entry, Error, Lost, Plan, TileId};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -117,7 +117,7 @@ impl Request {
     fn driver<T: Scalar>(
         self,
         manifest: Option<&[u8]>,
-        transport: &mut dyn Transport,
+        transport: &mut dyn ByteTransport,
     ) -> Result<farpoint_tiles::Conductor<T>, Error> {
         let entry = |&(index, at, tile): &PlainStart| Entry {
             at: at.map(T::from_f64),
@@ -128,24 +128,26 @@ impl Request {
         let starts = self.starts.iter().map(entry).collect();
         let plan = Plan::new(self.amount, starts).tries(self.tries).deep(DEEP).gather(GATHER);
         match manifest {
-            Some(manifest) => farpoint_tiles::Conductor::resume(plan, manifest, transport),
-            None => farpoint_tiles::Conductor::begin(plan, self.tiles, transport),
+            Some(manifest) => {
+                farpoint_tiles::Conductor::resume(plan, manifest, &mut Encoded(transport))
+            }
+            None => farpoint_tiles::Conductor::begin(plan, self.tiles, &mut Encoded(transport)),
         }
     }
 }
 
 /// A conductor of either precision.
 trait Driver: Send {
-    fn advance(&mut self, transport: &mut dyn Transport) -> Result<Option<(u64, u64)>, Error>;
+    fn advance(&mut self, transport: &mut dyn ByteTransport) -> Result<Option<(u64, u64)>, Error>;
     fn manifest(&self) -> Bytes;
     fn outcome(&self) -> Option<(u64, f64)>;
-    fn chosen(&mut self, transport: &mut dyn Transport) -> Result<(Vec<i64>, Vec<f64>), Error>;
+    fn chosen(&mut self, transport: &mut dyn ByteTransport) -> Result<(Vec<i64>, Vec<f64>), Error>;
     fn statistics(&self) -> Counts;
 }
 
 impl<T: Scalar> Driver for farpoint_tiles::Conductor<T> {
-    fn advance(&mut self, transport: &mut dyn Transport) -> Result<Option<(u64, u64)>, Error> {
-        Ok(self.advance(transport)?.map(|band| (band.samples, band.wanted)))
+    fn advance(&mut self, transport: &mut dyn ByteTransport) -> Result<Option<(u64, u64)>, Error> {
+        Ok(self.advance(&mut Encoded(transport))?.map(|band| (band.samples, band.wanted)))
     }
 
     fn manifest(&self) -> Bytes {
@@ -157,9 +159,9 @@ impl<T: Scalar> Driver for farpoint_tiles::Conductor<T> {
         Some((outcome.samples, outcome.squared_covering_radius.sqrt().to_f64()))
     }
 
-    fn chosen(&mut self, transport: &mut dyn Transport) -> Result<(Vec<i64>, Vec<f64>), Error> {
+    fn chosen(&mut self, transport: &mut dyn ByteTransport) -> Result<(Vec<i64>, Vec<f64>), Error> {
         let (mut rows, mut distances) = (Vec::new(), Vec::new());
-        self.chosen(transport, &mut |key| {
+        self.chosen(&mut Encoded(transport), &mut |key| {
             rows.push(key.index() as i64);
             distances.push(key.value::<T>().sqrt().to_f64());
             Ok(())
@@ -188,7 +190,7 @@ impl<T: Scalar> Driver for farpoint_tiles::Conductor<T> {
 fn with<R: Send>(
     py: Python<'_>,
     callable: &Py<PyAny>,
-    work: impl FnOnce(&mut dyn Transport) -> Result<R, Error> + Send,
+    work: impl FnOnce(&mut dyn ByteTransport) -> Result<R, Error> + Send,
 ) -> PyResult<R> {
     without_gil(py, || {
         let mut transport = Called { callable, raised: None };
@@ -224,7 +226,7 @@ impl Called<'_> {
     }
 }
 
-impl Transport for Called<'_> {
+impl ByteTransport for Called<'_> {
     fn call(&mut self, calls: &[(TileId, Bytes)]) -> Vec<Result<Bytes, Lost>> {
         let lost = || calls.iter().map(|_| Err(Lost("the transport has failed".into()))).collect();
         if self.raised.is_some() {

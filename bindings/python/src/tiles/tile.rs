@@ -6,7 +6,7 @@ use crate::watch::without_gil;
 use farpoint::Scalar;
 use farpoint::backend::memory;
 use farpoint_tiles::{
-    Column, Corners, MemoryStore, Pages, Store, StoreError, TileOptions, Worker, cut,
+    ByteWorker, Column, Corners, MemoryStore, Pages, Store, StoreError, TileOptions, cut,
 };
 use numpy::{Element, PyArrayDyn, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
@@ -22,7 +22,7 @@ const ROW_BITS: u32 = 40;
 
 /// The points of one tile, in memory, with a log that is an object of Python.
 #[pyclass(frozen, module = "farpoint._native")]
-pub(super) struct Tile(Mutex<Box<dyn Worker>>);
+pub(super) struct Tile(Mutex<Box<dyn ByteWorker>>);
 
 #[pymethods]
 impl Tile {
@@ -49,7 +49,7 @@ impl Tile {
         let reply = without_gil(py, || {
             // A tile whose thread has panicked says so by itself: it is asked to begin anew.
             let mut worker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            worker.answer(request)
+            worker.answer_bytes(request)
         });
         PyBytes::new(py, &reply)
     }
@@ -61,7 +61,7 @@ fn worker<T: Scalar + Element>(
     rows: &[u64],
     log: Py<PyAny>,
     options: TileOptions,
-) -> PyResult<Box<dyn Worker>> {
+) -> PyResult<Box<dyn ByteWorker>> {
     let axes = axes(array)?;
     let n = axes[0].len();
     if rows.len() != n || n >= u32::MAX as usize {

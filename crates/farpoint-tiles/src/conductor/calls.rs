@@ -2,7 +2,7 @@
 
 use super::{Conductor, given_up};
 use crate::message::{Reply, Request, Solve};
-use crate::{Bound, Bytes, Entry, Error, Key, Lost, TileId, Transport};
+use crate::{Bound, Entry, Error, Key, Lost, TileId, Transport};
 use farpoint::Scalar;
 use std::collections::HashSet;
 
@@ -79,7 +79,7 @@ pub(super) type Make<'a, T> = &'a dyn Fn(&mut Conductor<T>, TileId) -> Request<T
 
 impl<T: Scalar> Conductor<T> {
     /// Begins all tiles.
-    pub(super) fn begin_tiles(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+    pub(super) fn begin_tiles(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         self.epoch += 1;
         let make = |own: &mut Self, tile| own.begin_request(tile);
         for (tile, reply) in self.ask(transport, &self.ids(), After::Begin, &make)? {
@@ -113,7 +113,7 @@ impl<T: Scalar> Conductor<T> {
     /// Asks tiles until all have answered.
     pub(super) fn ask(
         &mut self,
-        transport: &mut dyn Transport,
+        transport: &mut dyn Transport<T>,
         tiles: &[TileId],
         after: After,
         make: Make<'_, T>,
@@ -125,16 +125,14 @@ impl<T: Scalar> Conductor<T> {
             if left.is_empty() {
                 break;
             }
-            let calls: Vec<_> =
-                left.iter().map(|&tile| (tile, make(self, tile).encode())).collect();
-            let replies = self.call(transport, &calls)?;
-            left.clear();
+            let calls = left.iter().map(|&tile| (tile, make(self, tile))).collect();
+            let replies = self.call(transport, calls)?;
             let mut behind = Vec::new();
-            for ((tile, _), reply) in calls.iter().zip(replies) {
+            for (tile, reply) in std::mem::take(&mut left).into_iter().zip(replies) {
                 match reply {
-                    Ok(Reply::Behind { .. }) => behind.push(*tile),
-                    Ok(reply) => answers.push((*tile, reply)),
-                    Err(lost) => (last, _) = (lost, left.push(*tile)),
+                    Ok(Reply::Behind { .. }) => behind.push(tile),
+                    Ok(reply) => answers.push((tile, reply)),
+                    Err(lost) => (last, _) = (lost, left.push(tile)),
                 }
             }
             for tile in behind {
@@ -158,41 +156,36 @@ impl<T: Scalar> Conductor<T> {
     /// Makes calls once. What a tile says of itself that it failed is an error.
     fn call(
         &mut self,
-        transport: &mut dyn Transport,
-        calls: &[(TileId, Bytes)],
+        transport: &mut dyn Transport<T>,
+        calls: Vec<(TileId, Request<T>)>,
     ) -> Result<Vec<Result<Reply<T>, Lost>>, Error> {
-        self.statistics.calls += calls.len() as u64;
+        let tiles: Vec<TileId> = calls.iter().map(|&(tile, _)| tile).collect();
+        self.statistics.calls += tiles.len() as u64;
         let replies = transport.call(calls);
-        if replies.len() != calls.len() {
-            let text = format!("{} calls brought {} results", calls.len(), replies.len());
+        if replies.len() != tiles.len() {
+            let text = format!("{} calls brought {} results", tiles.len(), replies.len());
             return Err(Error::Mismatch(text));
         }
-        let mut decoded = Vec::with_capacity(calls.len());
-        for ((tile, _), reply) in calls.iter().zip(replies) {
-            let reply = match reply.map(|bytes| Reply::decode(&bytes)) {
-                Ok(Ok(Reply::Failed(text))) => return Err(Error::Tile { tile: *tile, text }),
-                Ok(Ok(reply)) => Ok(reply),
-                // Damaged on its way: as good as lost.
-                Ok(Err(error)) => Err(Lost(error.to_string())),
-                Err(lost) => Err(lost),
-            };
+        for (tile, reply) in tiles.into_iter().zip(&replies) {
+            if let Ok(Reply::Failed(text)) = reply {
+                return Err(Error::Tile { tile, text: text.clone() });
+            }
             self.statistics.repeated += u64::from(reply.is_err());
-            decoded.push(reply);
         }
-        Ok(decoded)
+        Ok(replies)
     }
 
     /// Brings a tile up to date that has begun anew.
     fn recover(
         &mut self,
-        transport: &mut dyn Transport,
+        transport: &mut dyn Transport<T>,
         tile: TileId,
         after: After,
     ) -> Result<Result<(), Lost>, Error> {
         self.statistics.recovered += 1;
         self.epoch += 1;
-        let request = self.begin_request(tile).encode();
-        match self.call(transport, &[(tile, request)])?.remove(0) {
+        let request = self.begin_request(tile);
+        match self.call(transport, vec![(tile, request)])?.remove(0) {
             Ok(Reply::About { finished, .. }) if finished == self.finished => {}
             Ok(Reply::About { finished, .. }) => {
                 return Err(Error::LogTooShort { tile, has: finished, needed: self.finished });
@@ -205,8 +198,8 @@ impl<T: Scalar> Conductor<T> {
         (working.told, working.seen, working.anew) = (0, 0, true);
         if after >= After::Prepare {
             let (floor, most) = (run.asked, run.most);
-            let request = Request::<T>::Prepare { band: self.finished, floor, most }.encode();
-            match self.call(transport, &[(tile, request)])?.remove(0) {
+            let request = Request::Prepare { band: self.finished, floor, most };
+            match self.call(transport, vec![(tile, request)])?.remove(0) {
                 Ok(Reply::Prepared { .. }) => {}
                 other => return Ok(Err(began_again(other))),
             }
@@ -215,7 +208,7 @@ impl<T: Scalar> Conductor<T> {
         {
             // All others have decided all of theirs and told what matters here.
             let request = self.solve_request(tile, vec![], vec![], vec![], Room::Any(false));
-            match self.call(transport, &[(tile, request.encode())])?.remove(0) {
+            match self.call(transport, vec![(tile, request)])?.remove(0) {
                 Ok(reply @ Reply::Solved { .. }) => self.solved(tile, reply)?,
                 other => return Ok(Err(began_again(other))),
             }

@@ -22,7 +22,7 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// Whether what is wanted was found in the bands so far.
-    pub(super) fn look_for_end(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+    pub(super) fn look_for_end(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         if self.samples > self.limit {
             let (band, ids) = (self.finished - 1, self.ids());
             let mut before = 0;
@@ -46,7 +46,7 @@ impl<T: Scalar> Conductor<T> {
     /// Points of each tile that were chosen in a finished band.
     fn ask_chosen_counts(
         &mut self,
-        transport: &mut dyn Transport,
+        transport: &mut dyn Transport<T>,
         band: u64,
     ) -> Result<Vec<(TileId, u64)>, Error> {
         let floor = Key::LAST;
@@ -60,7 +60,7 @@ impl<T: Scalar> Conductor<T> {
         replies.into_iter().map(count).collect()
     }
 
-    fn exact_largest(&mut self, transport: &mut dyn Transport) -> Result<T, Error> {
+    fn exact_largest(&mut self, transport: &mut dyn Transport<T>) -> Result<T, Error> {
         let make = |_: &mut Self, _| Request::Largest;
         let mut most = T::ZERO;
         for (tile, reply) in self.ask(transport, &self.ids(), After::Begin, &make)? {
@@ -76,7 +76,7 @@ impl<T: Scalar> Conductor<T> {
     /// by digit.
     pub(super) fn select(
         &mut self,
-        transport: &mut dyn Transport,
+        transport: &mut dyn Transport<T>,
         tiles: &[TileId],
         of: Counted,
         mut place: u64,
@@ -107,7 +107,7 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// Chooses duplicates of chosen points in the order of their rows.
-    pub(super) fn fill(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+    pub(super) fn fill(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         let missing = self.limit - self.samples;
         let ids = self.ids();
         let (last, _) = self.select(transport, &ids, Counted::Rest, missing - 1)?;
@@ -129,7 +129,7 @@ impl<T: Scalar> Conductor<T> {
     /// If the run is not done, if tiles do not answer, and what `each` returns.
     pub fn chosen(
         &mut self,
-        transport: &mut dyn Transport,
+        transport: &mut dyn Transport<T>,
         each: &mut dyn FnMut(Key) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Some(Outcome { mut samples, bands, .. }) = self.outcome else {
@@ -151,7 +151,7 @@ impl<T: Scalar> Conductor<T> {
     /// Merges the tiles' samples of one band, `most` at most; how many they were.
     fn chosen_of(
         &mut self,
-        transport: &mut dyn Transport,
+        transport: &mut dyn Transport<T>,
         band: u64,
         most: u64,
         each: &mut dyn FnMut(Key) -> Result<(), Error>,

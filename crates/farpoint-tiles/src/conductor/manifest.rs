@@ -38,7 +38,7 @@ impl<T: Scalar> Conductor<T> {
     pub fn resume(
         plan: Plan<T>,
         manifest: &[u8],
-        transport: &mut dyn Transport,
+        transport: &mut dyn Transport<T>,
     ) -> Result<Self, Error> {
         let (kind, mut from) = Reader::new(manifest, "a manifest")?;
         if kind != MANIFEST || usize::from(from.u8()?) != size_of::<T>() {

@@ -15,7 +15,7 @@ const DEEP_BELOW: f64 = 1.0 / 16.0;
 
 impl<T: Scalar> Conductor<T> {
     /// The band of the start points.
-    pub(super) fn start_band(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+    pub(super) fn start_band(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         // No point comes after it: a band's floor is above no point that is left.
         let mut run = Run::new(self.tiles.len(), Key::new(T::INFINITY, 0), 1);
         for start in &self.plan.starts {
@@ -26,7 +26,7 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// The next band; whether it was a deep one.
-    pub(super) fn band(&mut self, transport: &mut dyn Transport) -> Result<bool, Error> {
+    pub(super) fn band(&mut self, transport: &mut dyn Transport<T>) -> Result<bool, Error> {
         let largest = self.largest();
         let deep = self.is_deep(largest);
         let stop: Option<T> = self.stop.map(Key::value);
@@ -65,7 +65,7 @@ impl<T: Scalar> Conductor<T> {
     /// Finds candidates; moves the floor if they are too many.
     pub(super) fn prepare(
         &mut self,
-        transport: &mut dyn Transport,
+        transport: &mut dyn Transport<T>,
         floor: Key,
         most: u64,
     ) -> Result<(), Error> {
@@ -100,7 +100,7 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// Decides a band with all tiles at once.
-    pub(super) fn rounds(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+    pub(super) fn rounds(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         let mut round = 0;
         let mut active: Vec<TileId> = self.with_candidates();
         while !active.is_empty() {
@@ -143,7 +143,7 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// All that is undecided is decided in one place: there nothing is missing.
-    fn gather(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+    fn gather(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         let most = self.ids().into_iter().max_by_key(|&tile| self.working(tile).open.len());
         let place = most.expect("there are tiles");
         let run = self.run.as_ref().expect("a band is under way");
@@ -164,7 +164,7 @@ impl<T: Scalar> Conductor<T> {
     /// Asks one tile to decide its own points and those carried; what is left of the latter.
     pub(super) fn decide_at(
         &mut self,
-        transport: &mut dyn Transport,
+        transport: &mut dyn Transport<T>,
         tile: TileId,
         [others, carried]: [Vec<Entry<T>>; 2],
         bounds: Vec<Bound<T>>,
@@ -180,7 +180,7 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// Tells all tiles what is left to be told; they write their logs.
-    pub(super) fn finish_band(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+    pub(super) fn finish_band(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         let make = |own: &mut Self, tile| {
             let facts = own.facts_for(tile);
             own.statistics.told_facts += facts.len() as u64;

@@ -40,7 +40,7 @@ impl<T: Scalar> Conductor<T> {
     /// Decides the band from `largest` down to a floor, or to an earlier one.
     pub(super) fn sweep_band(
         &mut self,
-        transport: &mut dyn Transport,
+        transport: &mut dyn Transport<T>,
         largest: T,
         mut floor: Key,
     ) -> Result<(), Error> {
@@ -64,7 +64,7 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// Tiles forget what they have decided in the band that is under way.
-    fn forget(&mut self, transport: &mut dyn Transport, tiles: &[TileId]) -> Result<(), Error> {
+    fn forget(&mut self, transport: &mut dyn Transport<T>, tiles: &[TileId]) -> Result<(), Error> {
         self.run = None;
         self.epoch += 1;
         let make = |own: &mut Self, tile| own.begin_request(tile);
@@ -81,7 +81,7 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// One sweep. The next one goes backwards.
-    fn sweep(&mut self, transport: &mut dyn Transport) -> Result<Swept, Error> {
+    fn sweep(&mut self, transport: &mut dyn Transport<T>) -> Result<Swept, Error> {
         let mut order = self.with_candidates();
         if !self.forward {
             order.reverse();

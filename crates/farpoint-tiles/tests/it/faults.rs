@@ -4,9 +4,10 @@ use crate::cases::some;
 use crate::common::{Setup, compare, integers, uniform};
 use farpoint::backend::SplitMix64;
 use farpoint::{Amount, BadRows, Scalar};
+use farpoint_tiles::message::{Reply, Request};
 use farpoint_tiles::{
-    Bytes, Conductor, Error, Key, Local, Lost, MemoryStore, Mode, Tile, TileId, Tiled, TiledSample,
-    Transport, Worker, sample,
+    ByteTransport, ByteWorker, Bytes, Conductor, Encoded, Error, Key, Local, Lost, MemoryStore,
+    Mode, Tile, TileId, Tiled, TiledSample, Transport, sample,
 };
 
 /// Tiles of this process, badly reached.
@@ -51,9 +52,9 @@ impl<'a, T: Scalar> Bad<'a, T> {
             self.late.push((tile, request.to_vec()));
         }
         if self.one_in(8) {
-            self.tiles[tile as usize].answer(request);
+            self.tiles[tile as usize].answer_bytes(request);
         }
-        let mut reply = self.tiles[tile as usize].answer(request);
+        let mut reply = self.tiles[tile as usize].answer_bytes(request);
         if self.one_in(30) {
             let at = self.random.below(reply.len() as u64) as usize;
             reply[at] ^= 1 << self.random.below(8);
@@ -65,14 +66,14 @@ impl<'a, T: Scalar> Bad<'a, T> {
     }
 }
 
-impl<T: Scalar> Transport for Bad<'_, T> {
+impl<T: Scalar> ByteTransport for Bad<'_, T> {
     fn call(&mut self, calls: &[(TileId, Bytes)]) -> Vec<Result<Bytes, Lost>> {
         let mut results = Vec::new();
         for (tile, request) in calls {
             if !self.late.is_empty() && self.one_in(3) {
                 let k = self.random.below(self.late.len() as u64) as usize;
                 let (tile, request) = self.late.swap_remove(k);
-                self.tiles[tile as usize].answer(&request);
+                self.tiles[tile as usize].answer_bytes(&request);
                 self.delays += 1;
             }
             results.push(self.one(*tile, request));
@@ -84,7 +85,7 @@ impl<T: Scalar> Transport for Bad<'_, T> {
 fn survives<T: Scalar>(seed: u64, cloud: &[[T; 3]], setup: &Setup) -> (usize, usize) {
     let tiled = Tiled::new(cloud, BadRows::Skip, setup.tiles, setup.page_points).unwrap();
     let mut transport = Bad::new(seed, &tiled, setup);
-    let found = sample(setup.plan(&tiled).tries(1000), tiled.tiles(), &mut transport);
+    let found = sample(setup.plan(&tiled).tries(1000), tiled.tiles(), &mut Encoded(&mut transport));
     let found = found.unwrap_or_else(|error| panic!("seed {seed}, {setup:?}: {error}"));
     compare(cloud, setup, &found);
     (transport.restarts, transport.delays)
@@ -138,16 +139,16 @@ struct Stops<T: Scalar> {
     calls_left: usize,
 }
 
-impl<T: Scalar> Transport for Stops<T> {
-    fn call(&mut self, calls: &[(TileId, Bytes)]) -> Vec<Result<Bytes, Lost>> {
-        let call = |one: &(TileId, Bytes)| {
+impl<T: Scalar> Transport<T> for Stops<T> {
+    fn call(&mut self, calls: Vec<(TileId, Request<T>)>) -> Vec<Result<Reply<T>, Lost>> {
+        let call = |one| {
             if self.calls_left == 0 {
                 return Err(Lost("stopped".into()));
             }
             self.calls_left -= 1;
-            self.tiles.call(std::slice::from_ref(one)).remove(0)
+            self.tiles.call(vec![one]).remove(0)
         };
-        calls.iter().map(call).collect()
+        calls.into_iter().map(call).collect()
     }
 }
 
@@ -195,7 +196,7 @@ fn go_on<T: Scalar>(
 
 fn collect<T: Scalar>(
     conductor: &mut Conductor<T>,
-    transport: &mut dyn Transport,
+    transport: &mut dyn Transport<T>,
 ) -> Result<TiledSample<T>, Error> {
     let (mut indices, mut squared_distances) = (Vec::new(), Vec::new());
     conductor.chosen(transport, &mut |key: Key| {
