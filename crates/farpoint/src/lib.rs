@@ -33,9 +33,9 @@
 //!
 //! # Jobs and devices
 //!
-//! A job ([`Sampler`], [`Matcher`], [`Searcher`]) says what is wanted, a [`Device`] where the work is
-//! done: [`Cpu`] with its threads and instruction set, or a GPU of the crate `farpoint-cuda`. The same
-//! [`Sample`], [`Nearest`], [`Chamfer`], [`Neighbors`] or [`WithinBall`] comes back, bit by bit.
+//! A job ([`Sampler`], [`Matcher`], [`Searcher`]) describes the work, a [`Device`] runs it:
+//! [`Cpu`] with its threads and instruction set, or a GPU of the crate `farpoint-cuda`. All return the same
+//! [`Sample`], [`Nearest`], [`Chamfer`], [`Neighbors`] or [`WithinBall`], bit for bit.
 //!
 //! # Features
 //!
