@@ -34,7 +34,7 @@ pub(super) struct Levels<'a, T> {
     place_of: Vec<u32>,
 }
 
-/// Factor, at least, by which the radius of a level that runs out of samples is enlarged.
+/// Minimum factor by which the radius grows if a level runs out of samples.
 const LARGER: f64 = 1.01;
 
 impl<'a, T: Scalar> Levels<'a, T> {
