@@ -53,7 +53,7 @@ const NOWHERE: usize = usize::MAX;
 /// Approximate number of runs of nodes per member: some take longer than others.
 const PIECES: usize = 12;
 
-/// Leaves of at least this many bytes in all are prefetched.
+/// Leaves of more than this many bytes in all are prefetched.
 const LARGE: usize = if cfg!(test) { 1 << 14 } else { 4 << 20 };
 
 /// Samples to apply, and the floor of the points to collect.

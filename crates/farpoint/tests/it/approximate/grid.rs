@@ -1,4 +1,4 @@
-//! Grids: what is kept of each cell, the cell size for a count, centroids.
+//! Grids: the kept point of each cell, the cell size for a count, centroids.
 
 use crate::common::{integers, uniform};
 use farpoint::Points;
@@ -7,7 +7,7 @@ use farpoint::backend::SplitMix64;
 use farpoint_generate::{Kind, generate};
 use std::collections::{BTreeMap, HashSet};
 
-/// Points of each cell, in the order of cells' first points.
+/// Returns the points of each cell, in the order of cells' first points.
 fn cells<const D: usize>(cloud: &[[f64; D]], size: f64) -> Vec<Vec<usize>> {
     let low: [f64; D] =
         std::array::from_fn(|a| cloud.iter().map(|p| p[a]).fold(f64::INFINITY, f64::min));
