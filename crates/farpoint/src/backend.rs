@@ -58,7 +58,7 @@ pub fn store<T, S: Simd<T>>(simd: S, to: &mut [T], value: S::V) {
     unsafe { vectors::store(simd, to, 0, value) }
 }
 
-/// Writes the lanes of `mask` to the beginning of a slice; what follows them is overwritten.
+/// Writes the lanes of `mask` to the beginning of a slice; the rest of the vector is overwritten.
 ///
 /// # Panics
 /// If the slice is shorter than a vector.

@@ -73,7 +73,7 @@ impl<T: Scalar> WorkingCopy<T> {
         if finite {
             return Ok(copy);
         }
-        // From here on only the copy is read, which no other thread writes to.
+        // From here on only the copy is read, to which no other thread writes.
         let good = |place: &u32| copy.axes.iter().all(|values| values[*place as usize].is_finite());
         let places = memory::collected((0..n as u32).filter(good));
         if bad_rows == BadRows::Error {

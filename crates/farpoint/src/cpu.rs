@@ -25,14 +25,14 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// All threads, the best instruction set.
+    /// Creates a device with all threads and the best instruction set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the number of threads; those of the current rayon pool by default. One never uses rayon; a number
-    /// above the pool's (for searches: any other) starts threads for each run, which takes about 0.1 ms.
-    /// Samplers use no more threads than there are cores. Without the
+    /// Sets the number of threads; those of the current rayon pool by default. One never uses
+    /// rayon; a number above the pool's (for searches: any other) starts threads for each run,
+    /// which takes about 0.1 ms. Samplers use no more threads than there are cores. Without the
     /// feature `rayon` all work is done by the calling thread, whatever is set here.
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), ..self }

@@ -1,4 +1,4 @@
-//! Errors, worded so that a user knows what to change.
+//! Errors, whose messages say what to change.
 
 use thiserror::Error;
 

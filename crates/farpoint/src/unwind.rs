@@ -19,7 +19,7 @@ pub(crate) fn raise(error: Error) -> ! {
 /// # Errors
 /// Those of `work`.
 pub fn caught<R>(work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
-    // What `work` leaves half done is its own, dropped while it unwinds.
+    // Work left half done belongs to `work`, and is dropped while it unwinds.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| match payload.downcast() {
         Ok(error) => Err(*error),
         Err(payload) => resume_unwind(payload),

@@ -40,7 +40,7 @@ pub(crate) fn of_seeds(seeds: Range<u64>) -> Vec<Example> {
 fn of_seed(seed: u64) -> Vec<Example> {
     let mut random = SplitMix64::new(seed);
     let cloud = cloud(seed, &mut random);
-    // Small samples are what the sampler is for.
+    // The sampler is meant for small samples.
     let ratios = [(); SIZES].map(|()| 0.02 + 0.58 * random.unit() * random.unit());
     of_cloud(&cloud, &ratios)
 }

@@ -38,10 +38,10 @@ impl<T: Scalar> ApproximateDevice<T> for Cpu {
 impl<D: ?Sized> On<'_, ApproximateSampler, D> {
     /// Samples one cloud.
     ///
-    /// A method that chooses all at the end reports no samples to an observer until then, and one that takes
-    /// samples back ([`FastPoint`](super::Method::FastPoint)) fewer than before. The covering radius is infinite
-    /// while
-    /// unknown; that of [`Npdu`](super::Method::Npdu) is the one its windows know.
+    /// A method that chooses all at the end reports no samples to an observer until then, and one
+    /// that takes samples back ([`FastPoint`](super::Method::FastPoint)) fewer than before. The
+    /// covering radius is infinite while unknown; that of [`Npdu`](super::Method::Npdu) is the one
+    /// its windows know.
     ///
     /// # Errors
     /// As [`ApproximateSampler::sample`], and failures of the device.

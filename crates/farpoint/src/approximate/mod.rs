@@ -4,7 +4,7 @@
 //! | method | order needed | points | source |
 //! |---|---|---|---|
 //! | [`Method::Random`] | no | exactly M | - |
-//! | [`Method::Grid`] | no | exactly M, or what a cell size gives | - |
+//! | [`Method::Grid`] | no | exactly M, or one per cell of a size | - |
 //! | [`Method::Morton`] | no | exactly M | EdgePC, Ying et al., ISCA 2023 |
 //! | [`Method::Npdu`] | with [`Order::Input`] | exactly M | Li et al., 2022 |
 //! | [`Method::FastPoint`] | no | exactly M | FastPoint, ICCV 2025 |

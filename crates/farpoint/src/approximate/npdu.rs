@@ -1,10 +1,10 @@
 //! Farthest point sampling with nearest-point-distance-updating (Li et al. 2022).
 //!
 //! The first sample updates the distances of all points. Every later one updates only a window of
-//! points around it, and the next sample is still the farthest of all. Start
-//! points are samples like others: the first of them updates all, the others their windows.
-//! The farthest is read off a tree of block maxima, so that a sample costs its window and not a
-//! pass over the cloud: O(N + M w). Distances are the crate's, ties go to the lowest index.
+//! points around it, and the next sample is still the farthest of all. Start points are samples
+//! like others: the first of them updates all, the others their windows. The farthest is read off a
+//! tree of block maxima, so that a sample costs its window and not a pass over the cloud: O(N + M
+//! w). Distances are the crate's, ties go to the lowest index.
 
 use super::maxima::Maxima;
 use super::work::Run;
@@ -23,9 +23,9 @@ const BITS: u32 = morton::MOST_BITS;
 
 /// Parameters of this method.
 pub(super) struct Wanted<'a> {
-    /// At least one.
+    /// Number of samples, at least one.
     pub(super) count: usize,
-    /// Points to start from: at least one, and no more than the count.
+    /// Start points: at least one, and no more than the count.
     pub(super) starts: &'a [u32],
     pub(super) window: Option<usize>,
     pub(super) order: Order,

@@ -56,7 +56,7 @@ const PART: usize = 1 << 14;
 
 /// Keys and points, partitioned so that equal points are in one part, in their order.
 struct Dealt {
-    /// By chunk of the points, then by part.
+    /// Keys and points, by chunk of the points, then by part.
     chunks: Vec<Vec<Vec<(u64, u32)>>>,
     parts: usize,
 }

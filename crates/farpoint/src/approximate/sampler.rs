@@ -22,8 +22,8 @@ pub enum Method {
     },
     /// One point of each occupied cell of a cubic grid. Approximate: no point is farther from
     /// the sample than a cell's diagonal, but two kept points may be near each other. Needs no
-    /// order. With a cell size M is what comes out. With a count exactly M: the largest cell that leaves
-    /// at least so many points is found by bisection, until there are at most a thousandth more, of
+    /// order. A cell size determines M. A count gives exactly M: the largest cell that leaves
+    /// at least M points is found by bisection, until there are at most a thousandth more, of
     /// which those at even positions in index order are kept; if duplicates leave fewer whatever the
     /// cell, points of lowest index not yet kept are added.
     Grid {

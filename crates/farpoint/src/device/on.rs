@@ -30,11 +30,10 @@ impl<'a, J, D: ?Sized> On<'a, J, D> {
 
     /// Reports the progress of the run to `observer`; for a batch, that of all its clouds together.
     ///
-    /// If the observer cancels the run, a sampler returns [`Error::Cancelled`](crate::Error::Cancelled), a search or
-    /// a
-    /// measure [`Error::SearchCancelled`](crate::Error::SearchCancelled). The covering radius is known to samplers of
-    /// one
-    /// cloud only; else it is infinite. Gradients report nothing.
+    /// If the observer cancels the run, a sampler returns
+    /// [`Error::Cancelled`](crate::Error::Cancelled), a search or a measure
+    /// [`Error::SearchCancelled`](crate::Error::SearchCancelled). The covering radius is known to
+    /// samplers of one cloud only; else it is infinite. Gradients report nothing.
     pub fn observe<'b>(self, observer: Observer<'b>) -> On<'b, J, D>
     where
         'a: 'b,

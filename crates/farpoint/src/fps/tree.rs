@@ -78,7 +78,7 @@ fn best<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
 pub(super) struct Walker<'a, T, S> {
     tree: &'a mut BoxTree<T>,
     simd: S,
-    /// By level and entry, padded like [`crate::spatial::Level::largest`].
+    /// Slots, by level and entry, padded like [`crate::spatial::Level::largest`].
     best: Vec<Vec<u32>>,
     /// Entries to visit at each level.
     visits: Vec<Vec<u32>>,

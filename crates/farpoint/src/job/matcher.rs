@@ -28,7 +28,7 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// Squared Euclidean distances, the fastest method.
+    /// Creates a job with squared Euclidean distances and the fastest method.
     pub fn new() -> Self {
         Self::default()
     }

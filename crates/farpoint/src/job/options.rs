@@ -76,7 +76,7 @@ macro_rules! options {
                 device: $device,
             }, )+];
 
-            /// Sets an option by its name; whether there is one of that name, and the text fits.
+            /// Sets an option by its name; an error if there is none of that name, or the text does not fit.
             pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParseError> {
                 match name {
                     $( stringify!($field) => match <$type as Value>::read(text) {

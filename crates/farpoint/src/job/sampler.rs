@@ -79,22 +79,22 @@ impl Sampler {
         }
     }
 
-    /// `count` samples.
+    /// Creates a job for `count` samples.
     pub fn count(count: usize) -> Self {
         Self::new(Amount::Count(count))
     }
 
-    /// `ceil(ratio * points)` samples.
+    /// Creates a job for `ceil(ratio * points)` samples.
     pub fn ratio(ratio: f64) -> Self {
         Self::new(Amount::Ratio(ratio))
     }
 
-    /// As many samples as it takes to bring the covering radius down to `spacing`.
+    /// Creates a job that samples until the covering radius is at most `spacing`.
     pub fn spacing(spacing: f64) -> Self {
         Self::new(Amount::Spacing(spacing))
     }
 
-    /// The whole cloud in farthest-first order: every prefix is a sample.
+    /// Creates a job for the whole cloud in farthest-first order: every prefix is a sample.
     pub fn whole() -> Self {
         Self::new(Amount::All)
     }

@@ -66,7 +66,7 @@ pub enum Order {
 }
 
 impl Searcher {
-    /// Searches for the `k` nearest.
+    /// Creates a search for the `k` nearest.
     pub fn nearest(k: usize) -> Self {
         Self {
             k,
@@ -78,7 +78,7 @@ impl Searcher {
         }
     }
 
-    /// Searches for at most `k` points nearer than `radius`, the lowest indices first.
+    /// Creates a search for at most `k` points nearer than `radius`, the lowest indices first.
     pub fn ball(radius: f64, k: usize) -> Self {
         let (min_radius, near, raw, inclusive) = (0.0, 0.0, false, false);
         let ball = Ball { radius, min_radius, near, raw, inclusive, order: Order::Index };

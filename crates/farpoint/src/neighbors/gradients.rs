@@ -41,7 +41,7 @@ impl<T: Scalar> Distances<'_, T> {
     /// Checks that they are distances from `rows` rows to `others`.
     ///
     /// # Errors
-    /// On other numbers of indices and gradients, and on an index outside the other cloud.
+    /// If numbers of indices or gradients do not match, or an index is outside the other cloud.
     pub(super) fn check(&self, rows: usize, others: usize) -> Result<(), Error> {
         let all = match self.places {
             Places::Each(k) => rows.checked_mul(k),

@@ -85,7 +85,7 @@ impl<T: Scalar> Pair<'_, T> {
     /// Builds the structure of a method, unless the watch stops it, and works with it.
     ///
     /// # Errors
-    /// [`Error::SearchCancelled`], and what `work` returns.
+    /// [`Error::SearchCancelled`], and the errors of `work`.
     pub(super) fn build<R: Send>(
         &self,
         method: Method,

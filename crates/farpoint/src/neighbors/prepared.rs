@@ -1,6 +1,6 @@
-//! Two checked and copied clouds: the start of a search, in this crate or in a
-//! backend outside it. `farpoint-cuda` starts from here, so that its errors are those of the CPU,
-//! in the same words, and its results are translated to rows of the input in one place.
+//! Two checked and copied clouds: the start of a search, in this crate or in a backend outside it.
+//! `farpoint-cuda` starts from here, so that its errors are those of the CPU, in the same words,
+//! and its results are translated to rows of the input in one place.
 
 use crate::cloud::WorkingCopy;
 use crate::memory;

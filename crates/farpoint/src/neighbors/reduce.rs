@@ -63,8 +63,8 @@ pub struct Reduced {
     plain: bool,
 }
 
-/// Reduces the distances of one direction or of both. `plain` takes
-/// square roots of the distances of [`Norm::Two`] first. Rows that were left out do not count.
+/// Reduces the distances of one direction or of both. `plain` takes square roots of the distances
+/// of [`Norm::Two`] first. Rows that were left out do not count.
 ///
 /// ```
 /// use farpoint::neighbors::{Reduction, reduce};

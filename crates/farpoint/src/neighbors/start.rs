@@ -24,7 +24,7 @@ pub(crate) trait Ask<T: Scalar>: Sync {
     fn check(&self) -> Result<(), Error>;
     /// Returns method, norm and treatment of bad rows.
     fn options(&self) -> Options;
-    /// Returns the total that an observer is told, for clouds of `x` and `y` points.
+    /// Returns the number of points that an observer counts, for clouds of `x` and `y` points.
     fn steps(&self, x: usize, y: usize) -> usize;
     /// Runs the search.
     fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Self::Found, Error>;

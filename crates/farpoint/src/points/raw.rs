@@ -92,7 +92,7 @@ impl<'a> RawLayout<'a> {
                 (low as i128, high as i128)
             }
         };
-        // What saturates is far beyond memory.
+        // Saturated values are far beyond memory.
         let from = self.offset as i128;
         let first = from.saturating_add(low).saturating_add(along_points.min(0));
         let last = from.saturating_add(high).saturating_add(along_points.max(0));

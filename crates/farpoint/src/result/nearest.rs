@@ -179,8 +179,8 @@ impl<T: Scalar> Chamfer<T> {
 /// Gradients of the coordinates of two clouds, dense `(points, dim)` arrays.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gradients<T> {
-    /// Of the first cloud.
+    /// Gradients of the first cloud.
     pub a: Vec<T>,
-    /// Of the second.
+    /// Gradients of the second cloud.
     pub b: Vec<T>,
 }

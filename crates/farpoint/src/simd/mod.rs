@@ -74,15 +74,15 @@ pub trait Simd<T>: Copy + Send + Sync + 'static {
     fn eq(self, a: Self::V, b: Self::V) -> u32;
     /// Returns the largest lane.
     fn largest(self, a: Self::V) -> T;
-    /// Writes the lanes of `mask` one after another; what follows them is overwritten.
+    /// Writes the lanes of `mask` one after another; the rest of the vector is overwritten.
     ///
     /// # Safety
     /// `to` must be writable for `LANES` numbers.
     unsafe fn compress(self, mask: u32, value: Self::V, to: *mut T);
 }
 
-/// Code to be compiled for each instruction set. Mark `run` `#[inline(always)]`,
-/// and everything it calls with a `Simd`, or the set's instructions become function calls.
+/// Code to be compiled for each instruction set. Mark `run` `#[inline(always)]`, and everything it
+/// calls with a `Simd`, or the set's instructions become function calls.
 pub trait Kernel<T> {
     /// Result of the kernel.
     type Output;

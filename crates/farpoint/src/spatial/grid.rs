@@ -26,9 +26,9 @@ const CELLS: usize = 1 << 20;
 const WIDE: f64 = 4.0;
 
 impl<T: Scalar> Cells<T> {
-    /// Creates cells over the box from `low` to `high`, about `width` times as wide as the reach of a search for
-    /// points within the squared distance `squared`: wider if there would be too
-    /// many, and only one if more are not representable.
+    /// Creates cells over the box from `low` to `high`, about `width` times as wide as the reach of
+    /// a search for points within the squared distance `squared`: wider if there would be too many,
+    /// and only one if more are not representable.
     ///
     /// A point `y` whose computed squared distance to `x` is below `squared` has, along an axis,
     /// `fl((y - x)^2) < squared`; rounding is monotone and `squared` a number, so
@@ -46,7 +46,7 @@ impl<T: Scalar> Cells<T> {
         let width = width * r;
         let least = side / CELLS as f64;
         let scale = T::from_f64(1.0 / width.max(least));
-        // Coordinates must not be too far apart to be subtracted, with what a search adds.
+        // Coordinates must not be too far apart to be subtracted, including the reach of a search.
         let widest = T::from_f64(side + 4.0 * reach.iter().fold(0.0, |a, b| b.to_f64().max(a)));
         // With a scale of 0 all falls in cell 0: infinity * 0 is NaN, which goes there too.
         let scale = if scale.is_finite() && widest.is_finite() { scale } else { T::ZERO };

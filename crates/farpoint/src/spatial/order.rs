@@ -1,5 +1,5 @@
-//! Counting sort of points into buckets that fit a cache, by
-//! coarse cells along a space-filling order. [`super::cut`] then cuts each bucket into leaves.
+//! Counting sort of points into buckets that fit a cache, by coarse cells along a space-filling
+//! order. [`super::cut`] then cuts each bucket into leaves.
 //!
 //! Both steps keep points in index order wherever they are equal, so a leaf's points are in
 //! index order: the first of equal distances in a leaf is the lowest index.

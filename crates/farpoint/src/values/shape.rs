@@ -163,8 +163,7 @@ pub(super) fn check_len(what: &str, found: usize, expected: usize) -> Result<(),
     Err(Error::Shape(format!("{what}: {found} numbers were given where the shape has {expected}")))
 }
 
-/// Checks the number of indices against the shape, and that each is -1 or a row; the error names the first that is
-/// not.
+/// Checks the number of indices against the shape, and that each is -1 or a row; the error names the first bad one.
 pub(super) fn check_indices<I: RowIndex>(
     cpu: &Cpu,
     shape: &ValueShape,

@@ -147,7 +147,7 @@ fn numbers_at_the_edges() {
     check("equal", &[[1e30f32, -1e-30, 0.0]; 70][..], &[[1e30f32, -1e-30, 0.0]; 130][..], &[1]);
 }
 
-/// Rows left out are nobody's nearest and have none; indices still refer to the input.
+/// Rows left out are no point's nearest and have none; indices still refer to the input.
 #[test]
 fn rows_left_out() {
     let mut a = generate(Kind::Room, 1500, 1);

@@ -115,7 +115,7 @@ fn check<T: Bytes>(case: &Case) {
     assert_eq!((part.len(), part.dim()), (case.points - from, case.dims));
     assert!(part.coordinate(0, 0).same(numbers[from * case.dims]));
     assert!(safe.part(from..case.points + 1).is_err());
-    // One byte less at either end is refused.
+    // One byte less at either end is an error.
     let (low, high) = (case.around[0], bytes.len() - case.around[1]);
     for (buffer, offset) in
         [(&bytes[..high - 1], offset), (&bytes[low + 1..], offset - low as isize - 1)]

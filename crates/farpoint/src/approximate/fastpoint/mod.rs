@@ -15,8 +15,8 @@
 //! later radii grow with it. So every level covers the cloud, however wrong the prediction, and
 //! the covering radius of the result is known.
 //!
-//! Start points come before the first level, whatever their distances. The
-//! curve is predicted from the first of them alone: it describes the cloud, not the sample.
+//! Start points come before the first level, whatever their distances. The curve is predicted from
+//! the first of them alone: it describes the cloud, not the sample.
 
 mod curve;
 mod levels;
@@ -40,9 +40,9 @@ const FEWEST: usize = 32;
 
 /// Parameters of this method.
 pub(super) struct Wanted<'a> {
-    /// At least one.
+    /// Number of samples, at least one.
     pub(super) count: usize,
-    /// Points to start from: at least one, and no more than the count.
+    /// Start points: at least one, and no more than the count.
     pub(super) starts: &'a [u32],
     pub(super) first: Algorithm,
     pub(super) estimator: Estimator,
@@ -115,7 +115,7 @@ fn by_levels<T: Scalar>(
 ) -> Result<Option<(Vec<u32>, FastPointDetails)>, Error> {
     let mut levels = Levels::new(run.cloud, wanted);
     levels.begin(run)?;
-    // What is still to be found is shared out evenly; a single start counts as found.
+    // The remaining samples are divided evenly; a single start counts as found.
     let given = wanted.starts.len() - 1;
     let (mut radii, mut larger) = (Vec::with_capacity(LEVELS), 1.0);
     let mut last = T::INFINITY;

@@ -52,8 +52,8 @@ impl Network {
     }
 
     /// Returns the features: the known values relative to those of a surface. The last one is 1, as
-    /// on every surface; the share of sampled points takes its place, as the
-    /// curve of a scan steepens if only the points along its lines are left.
+    /// on every surface; the share of sampled points takes its place, as the curve of a scan
+    /// steepens if only the points along its lines are left.
     pub fn features(inputs: &[f64; INPUTS], share: f64) -> [f32; INPUTS] {
         let surface = |i: usize| ((i + 1) as f64 / INPUTS as f64).sqrt();
         let mut features = std::array::from_fn(|i| (inputs[i] / surface(i) - 1.0) as f32);

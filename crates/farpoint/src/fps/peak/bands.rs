@@ -130,7 +130,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         selection.statistics.add(&apply(*simd, team, tree, &update, scratch, collected));
     }
 
-    /// Lowers all distances by these samples, and collects what stays above `beta`.
+    /// Lowers all distances by these samples, and collects the points that stay above `beta`.
     fn update(&mut self, team: Option<&Team>, parts: usize, beta: T, statistics: &mut Statistics) {
         let corners = |part: &Candidates<T>| [part.low, part.high];
         let Memory { candidates, solvers, scratch, collected, .. } = &mut *self.work;
@@ -233,7 +233,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     /// Partitions the candidates of a band and prepares the solvers; returns the number of parts.
     fn deal_out(&mut self, cells: Cells<T>) -> usize {
         let Self { team, tree, work, .. } = self;
-        // One thread waits for nobody.
+        // A single thread never waits.
         let most = if team.present() == 1 { 1 } else { PARTS * team.present() };
         let Memory { candidates, solvers, presence, scratch, collected } = &mut **work;
         let count = collected.len();

@@ -1,9 +1,9 @@
 //! Choice of the floor of the next band.
 //!
-//! Any floor below the largest distance gives the same sample; it is a matter of speed. A low
-//! one means fewer passes over the cloud, but more candidates that are not chosen. Of the last
-//! band, only the remaining choices are of use, so the floors are spaced so that
-//! it ends about with the sample.
+//! Any floor below the largest distance gives the same sample; it is a matter of speed. A low one
+//! means fewer passes over the cloud, but more candidates that are not chosen. Of the last band,
+//! only the remaining choices are of use, so the floors are spaced so that it ends about with the
+//! sample.
 
 use crate::Scalar;
 

@@ -82,7 +82,7 @@ impl<T: Scalar, const SHARED: bool> Near<'_, T, SHARED> {
     /// undecided and may come before the sample. The sample itself has no distance to fall.
     #[inline(always)]
     fn threatens(&mut self, place: usize, mut squared: T) -> bool {
-        // Acquire: who has decided the candidate has lowered others before.
+        // Acquire: the thread that decided the candidate has lowered others before.
         let order = if SHARED { Ordering::Acquire } else { Ordering::Relaxed };
         let live = self.candidates.live[place].load(order);
         let slot = self.candidates.slot[place];

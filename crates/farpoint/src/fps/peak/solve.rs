@@ -46,7 +46,7 @@ pub(super) struct Solver<T: Scalar> {
     pub(super) values: Padded<T>,
     /// Keys of the choices, about in order; with one part, in order.
     pub(super) accepted: Vec<T::Key>,
-    /// The same points, to be applied to the cloud.
+    /// The same points, in the layout of the update.
     pub(super) list: List<T>,
 }
 
@@ -60,7 +60,7 @@ struct Waiting {
 /// State shared by all steps of a band.
 pub(super) struct Band<'a, T: Scalar> {
     pub(super) tree: &'a BoxTree<T>,
-    /// By part.
+    /// Candidates, by part.
     pub(super) candidates: &'a [Candidates<T>],
     /// The cells that all parts are sorted into, and the parts present in each.
     pub(super) cells: Cells<T>,
@@ -250,7 +250,7 @@ impl<T: Scalar> Band<'_, T> {
     fn waits(&self, own: usize, waiting: Waiting) -> bool {
         let Waiting { place, witness: (part, other) } = waiting;
         let [own, part] = [&self.candidates[own], &self.candidates[part as usize]];
-        // Relaxed: whoever need not wait any more looks again, and properly.
+        // Relaxed: a candidate that need not wait any more is checked again, properly.
         let theirs = part.live[other as usize].load(Ordering::Relaxed);
         let ours = own.live[place as usize].load(Ordering::Relaxed);
         let first = || part.point[other as usize] < own.point[place as usize];

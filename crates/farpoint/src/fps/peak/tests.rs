@@ -159,7 +159,7 @@ fn single(random: &mut SplitMix64) -> f32 {
     if x.is_finite() { x } else { single(random) }
 }
 
-/// The same in double precision.
+/// A finite number of any exponent, in double precision.
 fn double(random: &mut SplitMix64) -> f64 {
     let x = f64::from_bits(random.next_u64());
     if x.is_finite() { x } else { double(random) }

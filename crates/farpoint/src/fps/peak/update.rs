@@ -23,7 +23,7 @@ use std::ops::Range;
 pub(super) struct Scratch<T: Scalar> {
     /// Samples that can change something below the entry visited last, by level.
     lists: Vec<List<T>>,
-    /// That entry.
+    /// Entry visited last at each level.
     entries: Vec<usize>,
     /// Points of the next band.
     staged: Staged<T>,

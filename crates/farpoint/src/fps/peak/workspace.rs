@@ -24,11 +24,11 @@ pub(super) struct Workspace<T: Scalar>(Memory<T>);
 /// Memory of a run. All of it is prepared where it is used.
 #[derive(Default)]
 pub(super) struct Memory<T: Scalar> {
-    /// By part of the band.
+    /// Candidates, by part of the band.
     pub(super) candidates: Vec<Candidates<T>>,
     pub(super) solvers: Vec<Solver<T>>,
     pub(super) presence: Presence,
-    /// By member of the team.
+    /// Scratch, by member of the team.
     pub(super) scratch: Vec<Scratch<T>>,
     pub(super) collected: Collected,
 }

@@ -64,7 +64,7 @@ impl Grid {
     /// Returns the voxel of every point (eq. 8).
     fn ids<T: Scalar>(&self, cloud: &WorkingCopy<T>) -> impl Iterator<Item = u32> {
         let scale = 1.0 / self.side;
-        // NaN (no extent: 0 / 0) becomes 0 and what is too large the last voxel.
+        // NaN (no extent: 0 / 0) becomes 0 and larger values the last voxel.
         let cell = move |axis: usize, point: usize| {
             let offset = cloud.axes[axis][point].to_f64() - self.low[axis];
             ((offset * scale) as u32).min(self.nvox - 1)

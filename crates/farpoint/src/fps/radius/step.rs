@@ -126,7 +126,7 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
         let (start, end) = (voxels.first[voxel] as usize, voxels.first[voxel + 1] as usize);
         let mut most = simd.splat(T::from_f64(-1.0));
         for at in (start..end).step_by(S::LANES) {
-            // The last vector reaches into what follows the voxel; that stays as it is.
+            // The last vector reaches beyond the voxel; those places stay as they are.
             let lanes = (end - at).min(S::LANES);
             // SAFETY: `at` is the place of a point, and arrays of points are padded by more
             // than a vector.

@@ -4,7 +4,7 @@ use crate::Scalar;
 use crate::memory::{self, MOST_LANES};
 use crate::simd::{Kernel, Simd};
 
-/// Lists up to this length are sorted by counting, for every key, how many are smaller: more
+/// Lists up to this length are sorted by counting, for every key, the smaller ones: more
 /// comparisons than sorting needs, but all in vectors and without a branch.
 const RANKED: usize = 128;
 

@@ -96,7 +96,7 @@ fn a_wanted_count_takes_the_largest_cell_that_gives_it() {
         assert!(found <= count && (count < 100 || found as f64 >= 0.98 * count as f64), "{found}");
         assert_eq!(centroids.counts.iter().sum::<u32>(), 20_000);
     }
-    // Two to four points in each place: what duplicates can't give, the lowest indices do.
+    // Two to four points in each place: the lowest indices make up for duplicates.
     let twice = generate(Kind::Duplicated, 1000, 1);
     let sample = ApproximateSampler::count(grid, 900).sample(&twice).unwrap();
     let places: HashSet<_> = twice.iter().map(|p| p.map(f32::to_bits)).collect();
