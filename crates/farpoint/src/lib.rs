@@ -51,8 +51,8 @@
 //! Each thread that has worked keeps up to 64 MiB of its arrays for its next run, since fresh pages
 //! cost a tenth of the time of a LiDAR turn; they are freed when the thread ends.
 //!
-//! Where there is no memory for an array as long as the input or the output, the result is
-//! [`Error::OutOfMemory`] and what was made is freed; programs compiled with `panic = "abort"` end. Where the
+//! If there is no memory for an array as long as the input or the output, the result is
+//! [`Error::OutOfMemory`] and all that was allocated is freed; programs compiled with `panic = "abort"` end. If the
 //! system refuses threads, fewer do the work.
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]

@@ -94,7 +94,7 @@ impl<T: Scalar> Distances<'_, T> {
         }
     }
 
-    /// Computes the contributions to the points from `first` on of the distances to them, by sender and place.
+    /// Computes the contributions of the distances to the points from `first` on, by ascending sender and place.
     pub(super) fn sent<A, B>(&self, points: &A, senders: &B, first: usize, rows: &mut [T])
     where
         A: Points<T> + ?Sized,
