@@ -1,5 +1,5 @@
-//! Clouds at the edges of what floating point holds beside a room scan of as many points: the time of a sample
-//! over that of the room's, in both precisions.
+//! Time of a sample of clouds at the limits of floating point, over that of a room scan of as many points, in
+//! both precisions.
 //!
 //! `cargo run --release --example edges -- 277550 1 1 4` (points; the part of them that is taken; numbers of
 //! threads; seconds for each line at most, but for the first run). `FARPOINT_ALGORITHM` names one other than `auto`.
@@ -35,7 +35,7 @@ struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// A line for each cloud; the first is what the others are compared with.
+    /// Prints a line for each cloud; the first is the baseline of the others.
     fn lines<T: Scalar>(&self, precision: &str, clouds: Vec<(&str, Vec<[T; 3]>)>)
     where
         [[T; 3]]: Points<T>,
@@ -67,7 +67,7 @@ impl Settings<'_> {
         }
     }
 
-    /// The best time of several runs, and a sample with statistics.
+    /// Returns the best time of several runs, and a sample with statistics.
     fn best<T: Scalar>(&self, cloud: &[[T; 3]]) -> (f64, Sample<T>)
     where
         [[T; 3]]: Points<T>,
@@ -96,7 +96,7 @@ fn wide(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
     cloud.iter().map(|row| row.map(f64::from)).collect()
 }
 
-/// The cloud times a number.
+/// Returns the cloud times a number.
 fn scaled(cloud: &[[f32; 3]], scale: f64) -> Vec<[f64; 3]> {
     wide(cloud).into_iter().map(|row| row.map(|x| x * scale)).collect()
 }
@@ -105,7 +105,7 @@ fn narrow(cloud: &[[f64; 3]]) -> Vec<[f32; 3]> {
     cloud.iter().map(|row| row.map(|x| x as f32)).collect()
 }
 
-/// The cloud with one row in so many replaced.
+/// Returns the cloud with one row in `every` replaced.
 fn damaged<T: Copy>(
     cloud: &[[T; 3]],
     every: usize,

@@ -1,4 +1,4 @@
-//! What it costs to read coordinates from records instead of a dense array, and some rows instead of all: the
+//! Cost of reading coordinates from records instead of a dense array, and some rows instead of all: the
 //! same sample of the same cloud from each layout, by turns.
 //!
 //! `cargo run --release --example layouts -- 4096 200 turn.bin` (samples, turns, a file of rows of four `f32`).
@@ -7,7 +7,7 @@
 
 use farpoint::{Axes, Cpu, Points, RawLayout, RawPoints, Sampler, Selected};
 
-/// Stride in bytes, whether the bytes of numbers are swapped, whether axes are given by offsets.
+/// Stride in bytes, true if the bytes of numbers are swapped, true if axes have offsets.
 const LAYOUTS: [(usize, bool, bool); 8] = [
     (12, false, false),
     (16, false, false),
@@ -85,7 +85,7 @@ impl Layouts {
     }
 }
 
-/// Processor time of this process so far.
+/// Returns the processor time of this process so far.
 #[cfg(target_os = "linux")]
 fn processor_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -99,7 +99,7 @@ fn processor_seconds() -> f64 {
     0.0
 }
 
-/// Points in records of so many bytes.
+/// Returns points in records of `stride` bytes.
 fn records(cloud: &[[f32; 3]], stride: usize, swapped: bool) -> Vec<u8> {
     let mut bytes = vec![0u8; cloud.len() * stride];
     for (record, point) in bytes.chunks_exact_mut(stride).zip(cloud) {
@@ -111,7 +111,7 @@ fn records(cloud: &[[f32; 3]], stride: usize, swapped: bool) -> Vec<u8> {
     bytes
 }
 
-/// The first three columns of a file of four.
+/// Reads the first three columns of a file of four.
 fn file(path: &str) -> Vec<[f32; 3]> {
     let bytes = std::fs::read(path).expect("a file");
     let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("four bytes"));

@@ -1,4 +1,4 @@
-//! What each stage of a sample takes on 1, 2, 4 ... threads, in milliseconds: the best of several runs.
+//! Times of the stages of a sample on 1, 2, 4 ... threads, in milliseconds: the best of several runs.
 //!
 //! `cargo run --release --example stages -- 1,2,4,8,16 2 room:1000000 lidar:120000 batch:32x24000 turn.bin`
 //! (numbers of threads, seconds for each line, clouds; a file holds rows of four `f32`). `cpu` is the least
@@ -23,7 +23,7 @@ fn main() {
     }
 }
 
-/// The clouds of a name.
+/// Returns the clouds of a name.
 fn clouds(name: &str) -> Vec<Cloud> {
     match name.split_once(':') {
         Some(("batch", size)) => {
@@ -41,7 +41,7 @@ fn clouds(name: &str) -> Vec<Cloud> {
     }
 }
 
-/// The first three columns of a file of four.
+/// Reads the first three columns of a file of four.
 fn file(path: &str) -> Cloud {
     let bytes = std::fs::read(path).expect("a file");
     let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("four bytes"));
@@ -90,7 +90,7 @@ fn line(name: &str, clouds: &[Cloud], threads: usize, patience: f64) {
     println!("{name} {threads} {plain:.2} {cpu_time:.2} {checksum:016x} | {all:.2} {stages}");
 }
 
-/// Processor time of this process so far.
+/// Returns the processor time of this process so far.
 #[cfg(target_os = "linux")]
 fn processor_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -1,4 +1,4 @@
-//! What searches take in clouds full of ties, for each point of both clouds, beside a cloud without: nanoseconds, the
+//! Times of searches in clouds full of ties, for each point of both clouds, beside a cloud without: nanoseconds, the
 //! best of several runs. On Linux processor time, of all threads together.
 //!
 //! `cargo run --release --example ties -- 100000 1` (points, threads); further words choose clouds, and a file of
@@ -41,7 +41,7 @@ fn main() {
 /// A search of one cloud for the points of another.
 type Search = Box<dyn Fn(&Cpu, &Cloud, &Cloud)>;
 
-/// All searches whose results have a size of their own, so that more neighbors take no more time to write.
+/// Returns all searches with results of fixed size, so that more neighbors take no more time to write.
 fn searches(radius: f64) -> [(&'static str, Search); 8] {
     let several = |searcher: Searcher| -> Search {
         let searcher = searcher.bad_rows(BadRows::Skip);
@@ -68,7 +68,7 @@ fn searches(radius: f64) -> [(&'static str, Search); 8] {
     ]
 }
 
-/// The clouds: who asks, and who is searched.
+/// Returns the clouds: queries and targets.
 fn clouds(n: usize) -> Vec<(&'static str, Cloud, Cloud)> {
     let own = |name, cloud: Cloud| (name, cloud.clone(), cloud);
     let part = |percent: usize| {
@@ -99,7 +99,7 @@ fn clouds(n: usize) -> Vec<(&'static str, Cloud, Cloud)> {
     ]
 }
 
-/// Rows of three numbers.
+/// Reads rows of three numbers.
 fn file(path: &str) -> Cloud {
     let bytes = std::fs::read(path).expect("a file");
     let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("four bytes"));
@@ -109,7 +109,7 @@ fn file(path: &str) -> Cloud {
         .collect()
 }
 
-/// The shortest of several runs, in seconds.
+/// Returns the shortest of several runs, in seconds.
 fn best(run: impl Fn()) -> f64 {
     let all = Instant::now();
     let mut best = f64::INFINITY;

@@ -1,4 +1,4 @@
-//! What backends and bindings of this project share with the CPU: checked jobs, batches on threads.
+//! Internals shared by the backends and bindings of this project: checked jobs, batches on threads.
 //! Not for users: crates that use it pin the exact version.
 
 pub use crate::fps::prepared::Prepared as PreparedCloud;
@@ -21,7 +21,7 @@ pub use crate::threads::{granted, granted_here, granted_of, start};
 pub use crate::threads::{spawned, spread};
 pub use crate::unwind::caught;
 
-/// Runs a kernel that is compiled for an instruction set.
+/// Runs a kernel compiled for an instruction set.
 ///
 /// # Panics
 /// If this machine does not have it.
@@ -36,10 +36,10 @@ pub fn vectorize<T: Scalar, K: Kernel<T>>(level: Level, kernel: K) -> K::Output 
     dispatch::<T, _>(level, Once(kernel))
 }
 
-/// Loads the first numbers of a slice as a vector.
+/// Loads a vector from the beginning of a slice.
 ///
 /// # Panics
-/// If they are fewer than a vector has.
+/// If the slice is shorter than a vector.
 #[inline(always)]
 pub fn load<T, S: Simd<T>>(simd: S, from: &[T]) -> S::V {
     assert!(from.len() >= S::LANES);
@@ -58,7 +58,7 @@ pub fn store<T, S: Simd<T>>(simd: S, to: &mut [T], value: S::V) {
     unsafe { vectors::store(simd, to, 0, value) }
 }
 
-/// Writes the lanes of `mask` to the beginning of a slice; what follows them is overwritten.
+/// Writes the lanes of `mask` to the beginning of a slice; the rest of the vector is overwritten.
 ///
 /// # Panics
 /// If the slice is shorter than a vector.
@@ -70,8 +70,8 @@ pub fn compress<T, S: Simd<T>>(simd: S, mask: u32, value: S::V, to: &mut [T]) {
     unsafe { simd.compress(mask, value, to.as_mut_ptr()) }
 }
 
-/// Puts what belongs to the clouds of a padded batch into one dense array of `n` values per cloud:
-/// distances, indices, or gradients (then `n` counts numbers, not points). Padding gets `fill`.
+/// Combines the rows of a padded batch into one dense array of `n` values per cloud:
+/// distances, indices, or gradients (then `n` counts numbers, not points). Padding is `fill`.
 ///
 /// # Errors
 /// If a cloud has more than `n` values.

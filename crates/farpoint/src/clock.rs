@@ -1,4 +1,4 @@
-//! Time, where there is a clock.
+//! A clock, on targets that have one.
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod real {
@@ -11,7 +11,7 @@ mod real {
             Self(std::time::Instant::now())
         }
 
-        /// Seconds from this moment to a later one.
+        /// Returns the seconds from this moment to a later one.
         fn until(self, later: Self) -> f64 {
             (later.0 - self.0).as_secs_f64()
         }

@@ -6,10 +6,10 @@ use crate::threads::Team;
 use crate::{BadRows, Error, Points, Scalar, Subset};
 use std::mem::MaybeUninit;
 
-/// A cloud by axes, as algorithms read it. There are at least three axes: missing ones are zero, which leaves
-/// every computed distance as it is (`x + 0.0 == x` for squares).
+/// A cloud as structure of arrays, as algorithms read it. There are at least three axes: missing ones are zero,
+/// which leaves every computed distance as it is (`x + 0.0 == x` for squares).
 pub(crate) struct WorkingCopy<T> {
-    /// Points.
+    /// Number of points.
     pub(crate) len: usize,
     /// One array per axis, at least three, each padded with zeros to whole vectors.
     pub(crate) axes: Vec<Aligned<T>>,
@@ -17,16 +17,16 @@ pub(crate) struct WorkingCopy<T> {
     pub(crate) low: [T; 3],
     /// Largest corner.
     pub(crate) high: [T; 3],
-    /// Each point's place among the points that were given, when bad rows were left out.
+    /// Input place of each point, if bad rows were left out.
     places: Option<Vec<u32>>,
-    /// Which rows of a whole cloud the points that were given are, when they are some of them.
+    /// Rows of the whole cloud that the input points are, if they are a selection.
     subset: Option<Subset>,
 }
 
-/// Writes an axis of the points from one on.
+/// Writes the coordinates of one axis, beginning at a point.
 type ReadAxis<'a, T> = dyn Fn(usize, usize, &mut [MaybeUninit<T>]) + Sync + 'a;
 
-/// Rows that are a thread's task.
+/// Rows per task of a thread.
 const BLOCK: usize = 4096;
 
 /// Rows copied at a time: records of 64 bytes fit in the innermost cache.
@@ -36,7 +36,7 @@ const FEW: usize = 256;
 pub(crate) const PADDING: usize = 64;
 
 impl<T: Scalar> WorkingCopy<T> {
-    /// As [`Self::by`], on so many threads.
+    /// Like [`Self::by`], on `threads` threads.
     pub(crate) fn new(
         points: &dyn Points<T>,
         bad_rows: BadRows,
@@ -46,7 +46,7 @@ impl<T: Scalar> WorkingCopy<T> {
         Self::by(&if large { Team::new(threads) } else { Team::alone() }, points, bad_rows)
     }
 
-    /// Copies the points, dealing with rows that hold NaN or infinity as told.
+    /// Copies the points, treating rows that hold NaN or infinity as `bad_rows` says.
     pub(crate) fn by(
         team: &Team,
         points: &dyn Points<T>,
@@ -73,7 +73,7 @@ impl<T: Scalar> WorkingCopy<T> {
         if finite {
             return Ok(copy);
         }
-        // From here on only the copy is read, which no other thread writes to.
+        // From here on only the copy is read, to which no other thread writes.
         let good = |place: &u32| copy.axes.iter().all(|values| values[*place as usize].is_finite());
         let places = memory::collected((0..n as u32).filter(good));
         if bad_rows == BadRows::Error {
@@ -90,8 +90,8 @@ impl<T: Scalar> WorkingCopy<T> {
         Ok(kept)
     }
 
-    /// Copies `n` points; whether all their coordinates are finite. `read` is given an axis, the first point and
-    /// a place for each that it is to write.
+    /// Copies `n` points and returns whether all their coordinates are finite. `read` takes an axis, the first
+    /// point and the values to write.
     fn gather(team: &Team, n: usize, dim: usize, read: &ReadAxis<'_, T>) -> (Self, bool) {
         let padded = n.div_ceil(PADDING) * PADDING;
         let mut axes = memory::collected((0..dim.max(3)).map(|_| Aligned::unwritten(padded)));
@@ -131,30 +131,30 @@ impl<T: Scalar> WorkingCopy<T> {
         (Self { len: n, axes, low, high, places: None, subset: None }, !seen.bad)
     }
 
-    /// Number of axes, at least three.
+    /// Returns the number of axes, at least three.
     pub(crate) fn dims(&self) -> usize {
         self.axes.len()
     }
 
-    /// The point's place among the points that were given: where results per point have it.
+    /// Returns the point's place in the input, which indexes results per point.
     #[inline]
     pub(crate) fn place(&self, point: u32) -> usize {
         self.places.as_ref().map_or(point as usize, |places| places[point as usize] as usize)
     }
 
-    /// The point's row in the caller's cloud, the whole one if points of it were selected: what indices say.
+    /// Returns the point's row in the caller's cloud, the whole one if points of it were selected.
     #[inline]
     pub(crate) fn row(&self, point: u32) -> usize {
         let place = self.place(point);
         self.subset.as_ref().map_or(place, |subset| subset.row(place))
     }
 
-    /// The point of a row of the caller's cloud; `None` if the row was left out or not selected.
+    /// Returns the point of a row of the caller's cloud; `None` if the row was left out or not selected.
     pub(crate) fn point(&self, row: usize) -> Option<u32> {
         self.point_at(self.subset.as_ref().map_or(Some(row), |subset| subset.place(row))?)
     }
 
-    /// The point at a place among the points that were given; `None` if it was left out.
+    /// Returns the point at a place of the input; `None` if it was left out.
     pub(crate) fn point_at(&self, place: usize) -> Option<u32> {
         match &self.places {
             None => Some(place as u32),
@@ -162,12 +162,12 @@ impl<T: Scalar> WorkingCopy<T> {
         }
     }
 
-    /// Which rows of a whole cloud were selected, if some were.
+    /// Returns the selection of rows of a whole cloud, if there is one.
     pub(crate) fn subset(&self) -> Option<&Subset> {
         self.subset.as_ref()
     }
 
-    /// Whether the other cloud has the same points in the same rows.
+    /// Returns whether the other cloud has the same points in the same rows.
     pub(crate) fn equals(&self, other: &Self) -> bool {
         let same = |(a, b): (&Aligned<T>, &Aligned<T>)| a[..self.len] == b[..other.len];
         std::ptr::eq(self, other)
@@ -176,7 +176,7 @@ impl<T: Scalar> WorkingCopy<T> {
                 && self.axes.iter().zip(&other.axes).all(same)
     }
 
-    /// Squared distance of two points, in the operation order that the crate promises.
+    /// Returns the squared distance of two points, in the documented order of operations.
     #[inline]
     pub(crate) fn squared_distance(&self, a: u32, b: u32) -> T {
         let square = |values: &Aligned<T>| {
@@ -188,7 +188,7 @@ impl<T: Scalar> WorkingCopy<T> {
     }
 }
 
-/// What was seen of some rows: whether a number was bad, and the ends of the first three axes.
+/// Summary of some rows: whether a number is bad, and the extent of the first three axes.
 #[derive(Default)]
 struct Seen<T> {
     bad: bool,

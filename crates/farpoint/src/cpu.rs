@@ -1,4 +1,4 @@
-//! The CPU: so many threads, and a vector instruction set.
+//! The CPU: number of threads and vector instruction set.
 
 use crate::Level;
 
@@ -18,27 +18,27 @@ use crate::Level;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Cpu {
-    /// How many threads; those of the current pool if `None`.
+    /// Number of threads; those of the current pool if `None`.
     pub threads: Option<usize>,
-    /// Which instruction set; the best of this machine if `None`.
+    /// Instruction set; the best of this machine if `None`.
     pub level: Option<Level>,
 }
 
 impl Cpu {
-    /// All threads, the best instruction set.
+    /// Creates a device with all threads and the best instruction set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many threads; those of the current rayon pool unless set. One never uses rayon; a number
-    /// above the pool's (for searches: any other) starts threads for each run, which takes about 0.1 ms.
-    /// Samplers use no more threads than there are cores. Without the
+    /// Sets the number of threads; those of the current rayon pool by default. One never uses
+    /// rayon; a number above the pool's (for searches: any other) starts threads for each run,
+    /// which takes about 0.1 ms. Samplers use no more threads than there are cores. Without the
     /// feature `rayon` all work is done by the calling thread, whatever is set here.
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), ..self }
     }
 
-    /// Which instruction set; the best of this machine unless set.
+    /// Sets the instruction set; the best of this machine by default.
     pub fn level(self, level: Level) -> Self {
         Self { level: Some(level), ..self }
     }

@@ -1,20 +1,20 @@
-//! What can go wrong, said so that a user knows what to change.
+//! Errors, whose messages say what to change.
 
 use thiserror::Error;
 
-/// Every error of this crate. The texts name the numbers at fault.
+/// Every error of this crate. The messages contain the offending numbers.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// More samples than there are points.
+    /// More samples than points.
     #[error("{wanted} samples were asked of a cloud of {points} points; ask for at most {points}")]
     TooManySamples {
-        /// Samples wanted.
+        /// Samples requested.
         wanted: usize,
         /// Usable points in the cloud.
         points: usize,
     },
-    /// The cloud is empty and something is wanted of it.
+    /// The cloud has no usable point.
     #[error("the cloud has no usable point")]
     EmptyCloud,
     /// A row holds NaN or infinity.
@@ -25,15 +25,15 @@ pub enum Error {
     BadRows {
         /// First bad row.
         first: usize,
-        /// How many rows are bad.
+        /// Number of bad rows.
         count: usize,
-        /// Rows in all.
+        /// Total number of rows.
         points: usize,
     },
     /// A start index outside the cloud.
     #[error("start index {index} is outside the cloud of {points} points (0..={})", points - 1)]
     StartOutOfRange {
-        /// The index given.
+        /// The index.
         index: usize,
         /// Points in the cloud.
         points: usize,
@@ -41,21 +41,21 @@ pub enum Error {
     /// A start index that names a row that was left out as bad.
     #[error("start index {index} names a row with NaN or infinity; choose another")]
     StartIsBad {
-        /// The index given.
+        /// The index.
         index: usize,
     },
     /// The same start index twice.
     #[error("start index {index} is given twice")]
     StartRepeated {
-        /// The index given.
+        /// The index.
         index: usize,
     },
     /// An index of a row that is not selected.
     #[error("{what} index {index} is not one of the selected rows; give one of them")]
     NotSelected {
-        /// What the index is of: `"start"`, `"sample"` or `"nearest"`.
+        /// Kind of index: `"start"`, `"sample"` or `"nearest"`.
         what: &'static str,
-        /// The index given.
+        /// The index.
         index: usize,
     },
     /// A selected row outside the cloud.
@@ -63,9 +63,9 @@ pub enum Error {
         "row {row} at place {place} of the selected rows is outside the cloud of {points} points"
     )]
     RowOutOfRange {
-        /// Where it is listed, from 0.
+        /// Position in the list, from 0.
         place: usize,
-        /// The row given.
+        /// The row.
         row: String,
         /// Points in the cloud.
         points: usize,
@@ -78,7 +78,7 @@ pub enum Error {
     RowRepeated {
         /// The row.
         row: usize,
-        /// Where it is listed, from 0.
+        /// Positions in the list, from 0.
         places: [usize; 2],
     },
     /// An empty list of start indices.
@@ -87,23 +87,23 @@ pub enum Error {
     /// More start indices than samples.
     #[error("{starts} start indices do not fit in {samples} samples")]
     TooManyStarts {
-        /// Start indices given.
+        /// Number of start indices.
         starts: usize,
-        /// Samples wanted.
+        /// Samples requested.
         samples: usize,
     },
-    /// Too few samples to measure anything by.
+    /// Too few samples for a measure.
     #[error("{given} samples were given where at least {needed} are needed")]
     TooFewSamples {
-        /// Samples given.
+        /// Number of samples.
         given: usize,
-        /// How many it takes.
+        /// Number required.
         needed: usize,
     },
     /// A sample's index outside the cloud.
     #[error("sample index {index} is outside the cloud of {points} points")]
     SampleOutOfRange {
-        /// The index given.
+        /// The index.
         index: usize,
         /// Points in the cloud.
         points: usize,
@@ -114,13 +114,13 @@ pub enum Error {
     /// A spacing that is negative, NaN or infinite.
     #[error("spacing {0} is not a finite number of at least 0")]
     BadSpacing(f64),
-    /// No neighbor is asked for.
+    /// A search for 0 neighbors.
     #[error("0 neighbors are asked for; ask for at least 1")]
     NoNeighbors,
-    /// All neighbors in a ball are asked for, without a ball.
+    /// A search for all neighbors in a ball, without a ball.
     #[error("all neighbors in a ball are asked for, but the search has no radius; set one")]
     NoBall,
-    /// More neighbors than memory has room for.
+    /// More neighbors than fit in memory.
     #[error("{0} neighbors do not fit in memory; ask for fewer, or in smaller balls")]
     TooManyNeighbors(usize),
     /// A radius that is negative or NaN.
@@ -135,36 +135,36 @@ pub enum Error {
     /// A KD-tree that is too high.
     #[error("height {0} is above 20, a million buckets; ask for less")]
     BadHeight(u32),
-    /// A grid's cell size that is no positive number.
+    /// A cell size of a grid that is not a positive number.
     #[error("cell size {0} is not a finite number above 0")]
     BadCell(f64),
-    /// Bits per axis of a Morton curve.
+    /// Bits per axis of a Morton curve out of range.
     #[error("{0} bits per axis are outside 1..=21")]
     BadBits(u32),
-    /// A window without a point.
+    /// A window of 0 points.
     #[error("a window of 0 points updates nothing; ask for at least 1")]
     BadWindow,
-    /// Another method was given what only grids have.
+    /// An option that only grids have, set for another method.
     #[error("{what} for the grid sampler, not for {method}; ask it for a count or a ratio")]
     NotForMethod {
-        /// What is wanted, and a verb.
+        /// The option, and a verb.
         what: &'static str,
-        /// The method it was asked of.
+        /// The method it was set for.
         method: &'static str,
     },
-    /// A start was given to a method that does not start at a point.
+    /// A start for a method that does not start at a point.
     #[error(
         "a start is for npdu and fastpoint, not for {0}, which does not start at a point; leave it out"
     )]
     StartNotForMethod(&'static str),
-    /// A device has no such algorithm, method or option.
+    /// An algorithm, method or option that the device does not have.
     #[error("the {device} does not have {what}; it has {instead}")]
     NotOnDevice {
-        /// What was set.
+        /// Name of the algorithm, method or option.
         what: String,
-        /// Where it was to run.
+        /// Device of the job.
         device: crate::DeviceKind,
-        /// What there is in its place.
+        /// Alternatives that the device has.
         instead: String,
     },
     /// An option of an algorithm out of range.
@@ -172,15 +172,15 @@ pub enum Error {
     BadOption {
         /// The option.
         name: &'static str,
-        /// The value given.
+        /// The value.
         given: String,
-        /// The values it can have.
+        /// The valid values.
         range: &'static str,
     },
-    /// A spacing was given to a sampler that keeps no distances.
+    /// A spacing for a sampler that keeps no distances.
     #[error("a spacing is for exact sampling, not for {0}; ask it for a count or a ratio")]
     SpacingNotForMethod(&'static str),
-    /// More points than an index can name.
+    /// More points than indices.
     #[error("{0} points are more than the {max} that one cloud may have", max = u32::MAX - 1)]
     TooManyPoints(usize),
     /// Shapes, strides, lengths or offsets that do not fit each other.
@@ -194,34 +194,34 @@ pub enum Error {
         /// Bytes of the array.
         bytes: usize,
     },
-    /// Indices were changed by another thread while they were used.
+    /// Indices changed by another thread during use.
     #[error(
         "the indices were changed while they were used; let no other thread write to them meanwhile"
     )]
     IndicesChanged,
-    /// The instruction set is not on this machine.
+    /// An instruction set that this machine does not have.
     #[error("the {0} instruction set is not available on this machine")]
     LevelUnavailable(crate::Level),
     /// The observer canceled the run.
     #[error("canceled after {0} samples")]
     Cancelled(usize),
-    /// The observer canceled a search for nearest points.
+    /// The observer canceled a nearest-neighbor search.
     #[error("canceled after the nearest of {0} points")]
     SearchCancelled(usize),
-    /// One of two clouds is at fault.
+    /// An error in one of two clouds.
     #[error("the {which} cloud: {source}")]
     InPair {
         /// `"first"` or `"second"`.
         which: &'static str,
-        /// What is wrong with it.
+        /// The error.
         source: Box<Error>,
     },
     /// An index of a nearest point outside the cloud.
     #[error("nearest index {index} of row {row} is outside the cloud of {points} points")]
     NearestOutOfRange {
-        /// The row that has it.
+        /// The row.
         row: usize,
-        /// The index given.
+        /// The index.
         index: usize,
         /// Points in the cloud.
         points: usize,
@@ -232,19 +232,19 @@ pub enum Error {
          give 0 to below {rows}, or -1 for none"
     )]
     IndexOutOfRange {
-        /// Where it is among the indices.
+        /// Position among the indices.
         place: usize,
-        /// The index given.
+        /// The index.
         index: i64,
-        /// Rows that there are.
+        /// Number of rows.
         rows: usize,
     },
-    /// A cloud of a batch is at fault.
+    /// An error in a cloud of a batch.
     #[error("cloud {cloud} of the batch: {source}")]
     InBatch {
-        /// Which cloud, from 0.
+        /// Number of the cloud, from 0.
         cloud: usize,
-        /// What is wrong with it.
+        /// The error.
         source: Box<Error>,
     },
 }

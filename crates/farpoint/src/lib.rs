@@ -33,9 +33,9 @@
 //!
 //! # Jobs and devices
 //!
-//! A job ([`Sampler`], [`Matcher`], [`Searcher`]) says what is wanted, a [`Device`] where the work is
-//! done: [`Cpu`] with its threads and instruction set, or a GPU of the crate `farpoint-cuda`. The same
-//! [`Sample`], [`Nearest`], [`Chamfer`], [`Neighbors`] or [`WithinBall`] comes back, bit by bit.
+//! A job ([`Sampler`], [`Matcher`], [`Searcher`]) describes the work, a [`Device`] runs it:
+//! [`Cpu`] with its threads and instruction set, or a GPU of the crate `farpoint-cuda`. All return the same
+//! [`Sample`], [`Nearest`], [`Chamfer`], [`Neighbors`] or [`WithinBall`], bit for bit.
 //!
 //! # Features
 //!
@@ -51,8 +51,8 @@
 //! Each thread that has worked keeps up to 64 MiB of its arrays for its next run, since fresh pages
 //! cost a tenth of the time of a LiDAR turn; they are freed when the thread ends.
 //!
-//! Where there is no memory for an array as long as the input or the output, the result is
-//! [`Error::OutOfMemory`] and what was made is freed; programs compiled with `panic = "abort"` end. Where the
+//! If there is no memory for an array as long as the input or the output, the result is
+//! [`Error::OutOfMemory`] and all that was allocated is freed; programs compiled with `panic = "abort"` end. If the
 //! system refuses threads, fewer do the work.
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]

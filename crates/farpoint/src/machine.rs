@@ -1,4 +1,4 @@
-//! What a machine has: kinds of devices, vector instruction sets.
+//! Capabilities of a machine: kinds of devices, vector instruction sets.
 
 use crate::parse::{ParseError, by_name};
 use std::fmt;
@@ -36,12 +36,12 @@ pub enum Level {
 }
 
 impl Level {
-    /// The best of this machine.
+    /// Returns the best level of this machine.
     pub fn detect() -> Self {
         Self::available().last().copied().unwrap_or(Self::Portable)
     }
 
-    /// All that this machine has, the best last.
+    /// Returns all levels of this machine, the best last.
     pub fn available() -> Vec<Self> {
         let all = [Self::Portable, Self::Avx2, Self::Avx512];
         all.into_iter().filter(|level| level.is_available()).collect()
@@ -58,7 +58,7 @@ impl Level {
         matches!(self, Self::Portable)
     }
 
-    /// Its name on the command line and in Python.
+    /// Returns the name on the command line and in Python.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",

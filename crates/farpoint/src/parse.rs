@@ -1,8 +1,8 @@
-//! Names read from text: the one error of every `FromStr` of this crate.
+//! Parsing of names: the one error of every `FromStr` of this crate.
 
 use thiserror::Error;
 
-/// A text that names nothing, or holds a value that does not fit.
+/// An unknown name, or an invalid value.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ParseError(String);
@@ -13,7 +13,7 @@ impl ParseError {
     }
 }
 
-/// The one of `all` that has this name; `what` says in the error what was looked for.
+/// Returns the one of `all` that has this name; `what` is the kind of thing in the error.
 pub(crate) fn by_name<T: Copy>(
     what: &str,
     all: &[T],

@@ -5,12 +5,12 @@
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A generator for this seed.
+    /// Creates a generator for this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -19,7 +19,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A whole number below `end`, all equally likely (Lemire's multiply-shift, with
+    /// Returns a whole number below `end`, all equally likely (Lemire's multiply-shift, with
     /// rejection). `end` must not be 0.
     pub fn below(&mut self, end: u64) -> u64 {
         loop {
@@ -30,7 +30,7 @@ impl SplitMix64 {
         }
     }
 
-    /// A number in `0.0..1.0`, with 53 random bits.
+    /// Returns a number in `0.0..1.0`, with 53 random bits.
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }

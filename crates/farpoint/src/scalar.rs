@@ -7,18 +7,18 @@ pub trait Scalar: number::Number {
     /// Positive infinity.
     const INFINITY: Self;
 
-    /// Square root, correctly rounded.
+    /// Returns the square root, correctly rounded.
     fn sqrt(self) -> Self;
-    /// Whether neither NaN nor infinite.
+    /// Returns whether the number is neither NaN nor infinite.
     fn is_finite(self) -> bool;
-    /// To `f64`, exactly.
+    /// Converts to `f64`, exactly.
     fn to_f64(self) -> f64;
-    /// From `f64`, rounded.
+    /// Converts from `f64`, rounded.
     fn from_f64(value: f64) -> Self;
 }
 
-/// What this crate needs of its scalars. The module is private, so that no other crate can implement
-/// or name it.
+/// Operations that this crate requires of its scalars. The module is private, so that no other crate can
+/// implement or name it.
 pub(crate) mod number {
     use crate::simd::Sets;
     use std::fmt::{Debug, Display};
@@ -28,7 +28,7 @@ pub(crate) mod number {
     pub trait EitherPrecision {
         /// The arguments for numbers of type `T`.
         type Of<T: super::Scalar>;
-        /// Its result.
+        /// Result.
         type Output<T: super::Scalar>;
         /// Calls it for `f32`.
         fn single(work: Self::Of<f32>) -> Self::Output<f32>;
@@ -55,9 +55,9 @@ pub(crate) mod number {
         const MAX: Self;
         /// The gap between 1 and the next number.
         const EPSILON: Self;
-        /// The bits of a number, as they lie in memory.
+        /// Bits of a number, as stored in memory.
         type Bits: Copy;
-        /// The number of bits that were read from memory in this machine's byte order, or in the other.
+        /// Returns the number with these bits, read from memory in this machine's byte order, or in the other.
         /// NaN keeps its bits.
         fn from_memory(bits: Self::Bits, swapped: bool) -> Self;
         /// `(value bits descending, index ascending)` as one ascending key.
@@ -67,42 +67,42 @@ pub(crate) mod number {
         where
             Self: super::Scalar;
 
-        /// The next larger number.
+        /// Returns the next larger number.
         fn next_up(self) -> Self;
-        /// The next smaller number.
+        /// Returns the next smaller number.
         fn next_down(self) -> Self;
-        /// A number whose lowest 32 bits are these: a label to be carried along, not a value.
+        /// Returns a number whose lowest 32 bits are these: a label to be carried along, not a value.
         fn from_bits_u32(bits: u32) -> Self;
-        /// The lowest 32 bits.
+        /// Returns the lowest 32 bits.
         fn to_bits_u32(self) -> u32;
-        /// Bits that sort as the numbers do. `self` must not be negative or NaN; 0 for zero alone.
+        /// Returns bits that sort like the numbers. `self` must not be negative or NaN; 0 for zero alone.
         fn sorting_bits(self) -> u64;
-        /// The number of such bits.
+        /// Returns the number with these sorting bits.
         fn from_sorting_bits(bits: u64) -> Self;
-        /// Rounded towards zero; 0 for negative numbers and NaN.
+        /// Rounds towards zero; 0 for negative numbers and NaN.
         fn to_index(self) -> usize;
-        /// Rounded towards zero, at most `last`; `last` for NaN.
+        /// Rounds towards zero, at most `last`; `last` for NaN.
         ///
         /// # Safety
         /// `self` must be above -1 or NaN, `last` between 0 and `2^20`.
         unsafe fn to_bin(self, last: Self) -> usize;
-        /// The key that sorts selections: larger values first, among equals the lower index.
+        /// Returns the key that sorts selections: larger values first, among equals the lower index.
         /// `self` must not be negative or NaN.
         fn key(self, index: u32) -> Self::Key;
-        /// The key that sorts neighbors: smaller values first, among equals the lower index.
+        /// Returns the key that sorts neighbors: smaller values first, among equals the lower index.
         /// `self` must not be negative or NaN.
         fn near_key(self, index: u32) -> Self::Key;
-        /// The key that sorts neighbors by index; the distance is carried along.
+        /// Returns the key that sorts neighbors by index; the distance is carried along.
         fn index_key(index: u32, distance: Self) -> Self::Key;
-        /// The distance and index of such a key.
+        /// Returns distance and index of such a key.
         fn of_index_key(key: Self::Key) -> (Self, u32);
-        /// The value of a key by distance.
+        /// Returns the value of a key by distance.
         fn near_value(key: Self::Key) -> Self;
         /// The largest key.
         const LAST_KEY: Self::Key;
-        /// The value of a key.
+        /// Returns the value of a key.
         fn key_value(key: Self::Key) -> Self;
-        /// The index of a key.
+        /// Returns the index of a key.
         fn key_index(key: Self::Key) -> u32;
     }
 }
@@ -259,7 +259,7 @@ macro_rules! scalar {
 scalar!(f32, u32, u64, single);
 scalar!(f64, u64, u128, double);
 
-/// The smallest and the largest of `values`.
+/// Returns the smallest and the largest of `values`.
 pub(crate) fn extremes<T: Scalar>(values: &[T]) -> Option<(T, T)> {
     // Sixteen at a time, which compilers turn into vectors.
     let mut low = [*values.first()?; 16];

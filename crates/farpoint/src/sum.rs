@@ -1,12 +1,12 @@
-//! One order for every sum of distances, the same on every device.
+//! The order of every sum of distances, the same on every device.
 
-/// Sums that run side by side in a leaf.
+/// Number of sums that run side by side in a leaf.
 const COLUMNS: usize = 256;
 
-/// Numbers that are summed together, all at once.
+/// Count of numbers that are summed together, all at once.
 const LEAF: usize = 16 * COLUMNS;
 
-/// The sum of `value(0)` to `value(count - 1)`, none of them negative, in the order of every sum of
+/// Returns the sum of `value(0)` to `value(count - 1)`, none of them negative, in the order of every sum of
 /// distances.
 ///
 /// The numbers are cut into leaves of 4,096, the last one shorter. In a leaf number `i` belongs to
@@ -24,7 +24,7 @@ pub fn total(count: usize, value: impl Fn(usize) -> f64) -> f64 {
     sums.first().copied().unwrap_or(0.0)
 }
 
-/// The ranges of the leaves.
+/// Returns the ranges of the leaves.
 fn leaves(count: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     (0..count.div_ceil(LEAF)).map(move |k| k * LEAF..count.min((k + 1) * LEAF))
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::random::SplitMix64;
 
-    /// The rule of [`total`], read off its text.
+    /// Sums by the rule of [`total`], as documented.
     fn obvious(numbers: &[f64]) -> f64 {
         if numbers.len() == 1 {
             return numbers[0];

@@ -17,9 +17,9 @@ pub(crate) fn raise(error: Error) -> ! {
 /// Runs `work`; returns its result, or the error that it raised.
 ///
 /// # Errors
-/// Those of `work`.
+/// The errors of `work`.
 pub fn caught<R>(work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
-    // What `work` leaves half done is its own, dropped while it unwinds.
+    // Work left half done belongs to `work`, and is dropped while it unwinds.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| match payload.downcast() {
         Ok(error) => Err(*error),
         Err(payload) => resume_unwind(payload),

@@ -5,34 +5,34 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// An observer, shared by the threads that work.
+/// An observer shared by the working threads.
 pub(crate) struct Watch<'a> {
-    /// `None` if there is none: a step costs a comparison then.
+    /// The observer; without one a step costs a comparison.
     observer: Option<Mutex<Observer<'a>>>,
-    /// Points that will be done in the end.
+    /// Total number of points.
     wanted: usize,
     done: AtomicUsize,
     stopped: AtomicBool,
 }
 
 impl<'a> Watch<'a> {
-    /// Without an observer.
+    /// Creates a watch without an observer.
     pub(crate) fn off() -> Self {
         Self::new(None, 0)
     }
 
-    /// For work that is done when so many points are.
+    /// Creates a watch over work of `wanted` points.
     pub(crate) fn new(observer: Option<Observer<'a>>, wanted: usize) -> Self {
         let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         Self { observer: observer.map(Mutex::new), wanted, done, stopped }
     }
 
-    /// Whether there is an observer.
+    /// Returns whether there is an observer.
     pub(crate) fn is_on(&self) -> bool {
         self.observer.is_some()
     }
 
-    /// So many points more are done, or none yet; whether to go on. To be called every few
+    /// Reports that `points` more are done, or none yet; returns whether to continue. To be called every few
     /// milliseconds.
     #[inline]
     pub(crate) fn step(&self, points: usize) -> bool {
@@ -49,7 +49,7 @@ impl<'a> Watch<'a> {
         if self.stopped.load(Ordering::Relaxed) {
             return false;
         }
-        // While one thread tells it, the others go on.
+        // While one thread reports, the others go on.
         if let Ok(mut observer) = observer.try_lock() {
             let covering_radius = f64::INFINITY;
             let progress = Progress { samples, wanted: self.wanted, covering_radius };
@@ -61,7 +61,7 @@ impl<'a> Watch<'a> {
         true
     }
 
-    /// An error, made of the points that are done, if the observer has canceled the work.
+    /// Returns an error, made from the number of points done, if the observer has canceled the work.
     pub(crate) fn end(&self, canceled: fn(usize) -> Error) -> Result<(), Error> {
         match self.stopped.load(Ordering::Relaxed) {
             true => Err(canceled(self.done.load(Ordering::Relaxed))),

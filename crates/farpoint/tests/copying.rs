@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::thread::ThreadId;
 use std::time::Duration;
 
-/// A cloud that notes the threads that read it, which takes a while.
+/// A cloud that records the threads that read it, which takes a while.
 struct Noting<'a> {
     rows: &'a [[f32; 3]],
     seen: Mutex<HashSet<ThreadId>>,
@@ -31,7 +31,7 @@ impl Points<f32> for Noting<'_> {
     }
 }
 
-/// How many threads `work` reads a cloud of 100,000 points on, and whether this one is among them.
+/// Counts the threads that `work` reads a cloud of 100,000 points on; returns also whether this one is among them.
 fn readers(work: impl FnOnce(&Noting<'_>)) -> (usize, bool) {
     let rows = generate(Kind::Cube, 100_000, 8);
     let cloud = Noting { rows: &rows, seen: Mutex::default() };
@@ -59,7 +59,7 @@ fn a_cloud_is_copied_on_the_threads_asked_for() {
         assert!((cores.min(2)..=threads).contains(&count), "{count} of {threads}");
     }
     assert_eq!((sampled(1), approximated(1)), ((1, true), (1, true)));
-    // Small clouds are nobody's but the caller's.
+    // Small clouds are read by the caller alone.
     let rows = generate(Kind::Cube, 1_000, 8);
     let small = Noting { rows: &rows, seen: Mutex::default() };
     sampler.sample(&small).unwrap();

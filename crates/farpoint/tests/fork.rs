@@ -10,7 +10,7 @@ const LIMIT: u32 = 120;
 
 type Results = (Vec<usize>, Vec<Vec<usize>>, Vec<usize>, f64, f32, Vec<usize>);
 
-/// What is computed before the fork and after it.
+/// Computations before the fork and after it.
 fn everything(cloud: &Vec<[f32; 3]>) -> Results {
     let clouds: Vec<&[[f32; 3]]> = cloud.chunks(cloud.len() / 5).collect();
     let sampler = Sampler::ratio(0.1);

@@ -1,4 +1,4 @@
-//! What a search takes of memory beside its result, and what happens where there is none. A process of its own,
+//! Memory of searches beside their results, and errors if there is none. A process of its own,
 //! whose allocator counts and refuses.
 
 mod refusing;
@@ -12,7 +12,7 @@ use refusing::{MOST, USED};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of an allocation that is refused when its turn has come.
+/// Bytes of an allocation that can be refused.
 const LARGE: usize = 128 << 10;
 
 /// One test at a time: all have the same allocator.
@@ -34,7 +34,7 @@ fn large_balls_take_no_more_than_the_result_and_one_of_them() {
         let most = MOST.load(Relaxed) - before;
         assert_eq!(all.indices.len(), QUERIES * POINTS);
         let result = (all.indices.len() * 8) as isize;
-        // The clouds, what is built of them, and the keys of one ball.
+        // The clouds, their structures, and the keys of one ball.
         let more = (POINTS * 100) as isize;
         assert!(most < result + more, "{most} bytes for a result of {result}");
     }
@@ -48,7 +48,7 @@ fn cloud() -> Vec<[f32; 3]> {
 
 type Call = Box<dyn Fn(&Cpu, &[[f32; 3]]) -> Result<(), Error> + Sync>;
 
-/// Calls of functions of the interface.
+/// Returns calls of functions of the interface.
 fn calls() -> Vec<(String, Call)> {
     let mut calls: Vec<(String, Call)> = Vec::new();
     let mut add = |name: &str, call: Call| calls.push((name.to_owned(), call));
@@ -126,8 +126,8 @@ fn calls() -> Vec<(String, Call)> {
     calls
 }
 
-/// Makes the call in a thread of its own, which keeps nothing, where the large allocation of this number is
-/// refused; returns how many were asked for too.
+/// Makes the call in a thread of its own, which keeps nothing, and refuses the large allocation of this
+/// number; returns also the number of large allocations.
 fn refused(
     number: isize,
     call: &Call,

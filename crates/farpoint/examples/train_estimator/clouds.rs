@@ -1,11 +1,11 @@
-//! Clouds to learn from: of every kind that gets sampled, and no two alike.
+//! Training clouds: of every kind that is sampled, and no two alike.
 
 use farpoint::approximate::{ApproximateSampler, Keep, Method};
 use farpoint::backend::SplitMix64;
 use farpoint_generate::{Kind, Place, Turn, generate, lidar_turn};
 use std::collections::BTreeMap;
 
-/// A cloud whose kind, size and shape depend on the seed.
+/// Returns a cloud whose kind, size and shape depend on the seed.
 pub(crate) fn cloud(seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
     match random.below(12) {
         0..=3 => changed(turn(seed, random), 6, seed, random),
@@ -23,12 +23,12 @@ pub(crate) fn cloud(seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
     }
 }
 
-/// A cloud as it is generated, small ones more often.
+/// Returns a cloud as it is generated, small ones more often.
 fn plain(kind: Kind, seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
     generate(kind, 3000 + (57_000.0 * random.unit() * random.unit()) as usize, seed)
 }
 
-/// A turn of some LiDAR in some suburb.
+/// Returns a turn of some LiDAR in some suburb.
 fn turn(seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
     let rings = [16, 32, 32, 40, 64, 64, 64, 128][random.below(8) as usize];
     let mut between = |low: f64, high: f64| low + (high - low) * random.unit();
@@ -46,7 +46,7 @@ fn turn(seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
     lidar_turn(points.min(130_000), seed, &turn)
 }
 
-/// What a depth camera sees from some place: the nearest point in each pixel, moved to the middle
+/// Returns the view of a depth camera: the nearest point in each pixel, moved to the middle
 /// of it. Pixels may be taller than wide, like those of a LiDAR; and the camera may see all
 /// around, being six of them then.
 fn seen(kind: Kind, seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
@@ -78,8 +78,8 @@ fn seen(kind: Kind, seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
     pixels.into_values().map(|(_, point)| point).collect()
 }
 
-/// Other shapes of the same kind: stretched, cut, thinned by a grid or at random. Each change is
-/// made to one cloud in so many; three times as many are stretched.
+/// Returns other shapes of the same kind: stretched, cut, thinned by a grid or at random. Each change is
+/// made to one cloud in `one_in`; three times as many are stretched.
 fn changed(
     mut cloud: Vec<[f32; 3]>,
     one_in: u64,
@@ -105,7 +105,7 @@ fn changed(
     cloud
 }
 
-/// Leaves the points in a ball around one of them: half of all, or more.
+/// Keeps the points in a ball around one of them: half of all, or more.
 fn cut(cloud: &mut Vec<[f32; 3]>, random: &mut SplitMix64) {
     let points = cloud.len() as u64;
     let center = cloud[random.below(points) as usize];
@@ -116,7 +116,7 @@ fn cut(cloud: &mut Vec<[f32; 3]>, random: &mut SplitMix64) {
     cloud.retain(|p| far(p) <= reach);
 }
 
-/// Leaves three to nine tenths of the points.
+/// Keeps three to nine tenths of the points.
 fn thin(cloud: &mut Vec<[f32; 3]>, method: Method, random: &mut SplitMix64) {
     let sampler = ApproximateSampler::ratio(method, 0.3 + 0.6 * random.unit());
     let kept = sampler.sample(cloud).expect("generated clouds can be sampled").indices;

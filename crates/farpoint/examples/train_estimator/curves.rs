@@ -1,4 +1,4 @@
-//! The curves of farthest point samples, of generated clouds and of given ones.
+//! Curves of farthest point samples, of generated clouds and of files.
 
 use super::clouds::cloud;
 use super::{INPUTS, OUTPUTS};
@@ -8,13 +8,13 @@ use farpoint::{BadRows, Cpu, Sampler};
 use std::error::Error;
 use std::ops::Range;
 
-/// Sample sizes that are learned from each cloud.
+/// Number of sample sizes per cloud.
 const SIZES: usize = 12;
 
-/// With fewer samples there is no curve to learn.
+/// Fewest samples of a curve.
 const FEWEST: usize = 320;
 
-/// What is known of a curve, and what follows.
+/// The known and the following part of a curve.
 pub(crate) struct Example {
     /// The values up to a tenth of the samples.
     pub(crate) known: [f64; INPUTS],
@@ -24,7 +24,7 @@ pub(crate) struct Example {
     pub(crate) follows: [f64; OUTPUTS],
 }
 
-/// Curves of the clouds of these seeds, in their order whatever the number of threads.
+/// Returns curves of the clouds of these seeds, in their order whatever the number of threads.
 pub(crate) fn of_seeds(seeds: Range<u64>) -> Vec<Example> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let seeds: Vec<u64> = seeds.collect();
@@ -40,12 +40,12 @@ pub(crate) fn of_seeds(seeds: Range<u64>) -> Vec<Example> {
 fn of_seed(seed: u64) -> Vec<Example> {
     let mut random = SplitMix64::new(seed);
     let cloud = cloud(seed, &mut random);
-    // Small samples are what the sampler is for.
+    // The sampler is meant for small samples.
     let ratios = [(); SIZES].map(|()| 0.02 + 0.58 * random.unit() * random.unit());
     of_cloud(&cloud, &ratios)
 }
 
-/// The curves of samples of these shares of a cloud.
+/// Returns the curves of samples of these shares of a cloud.
 pub(crate) fn of_cloud(cloud: &[[f32; 3]], ratios: &[f64]) -> Vec<Example> {
     if cloud.len() < FEWEST {
         return Vec::new();
@@ -67,7 +67,7 @@ pub(crate) fn of_cloud(cloud: &[[f32; 3]], ratios: &[f64]) -> Vec<Example> {
     ratios.iter().filter_map(example).collect()
 }
 
-/// A cloud of raw `float32` rows.
+/// Reads a cloud of raw `float32` rows.
 pub(crate) fn read(path: &str) -> Result<Vec<[f32; 3]>, Box<dyn Error>> {
     let bytes = std::fs::read(path)?;
     let (start, columns) = match path {

@@ -1,5 +1,5 @@
-//! Trains FastPoint's estimator on farthest point sampling curves of generated clouds, and tells
-//! the error it leaves on others: `cargo xtask train-estimator [CLOUD.npy ..]`.
+//! Trains FastPoint's estimator on farthest point sampling curves of generated clouds, and prints
+//! its error on others: `cargo xtask train-estimator [CLOUD.npy ..]`.
 //!
 //! The same seeds give the same weights on every machine. Clouds named on the command line are
 //! little-endian `float32` rows of three (`.bin` of four, as KITTI's, `.pcd.bin` of five, as
@@ -16,7 +16,7 @@ use std::error::Error;
 const WEIGHTS: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/src/approximate/fastpoint/estimator.bin");
 
-/// Seeds of the clouds to learn from, and of others to test on.
+/// Seeds of the clouds to train on, and of others to test on.
 const SEEDS: [std::ops::Range<u64>; 2] = [0..16_000, 1_000_000..1_000_400];
 
 /// Sample sizes of the clouds on the command line, as shares of their points.
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The mean absolute percentage error of the network, and of the fit without weights.
+/// Returns the mean absolute percentage error of the network, and of the fit without weights.
 fn errors(network: &Network, examples: &[Example]) -> String {
     let error = |curve: &[f64; OUTPUTS], example: &Example| {
         let off =

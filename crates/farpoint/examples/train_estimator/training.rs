@@ -13,13 +13,13 @@ const GROUPS: usize = 2;
 /// A number of each of the examples side by side.
 type Lanes = [f32; LANES];
 
-/// An example as the network sees it.
+/// Input and output of the network for an example.
 struct Pair {
     features: [f32; INPUTS],
     target: [f32; OUTPUTS],
 }
 
-/// A network that has learned from the examples. Tells of its progress now and then.
+/// Trains a network on the examples. Reports its progress now and then.
 pub(crate) fn trained(examples: &[Example], tell: impl Fn(usize, &Network)) -> Network {
     let pair = |example: &Example| Pair {
         features: Network::features(&example.known, example.share),
@@ -49,7 +49,7 @@ pub(crate) fn trained(examples: &[Example], tell: impl Fn(usize, &Network)) -> N
     network
 }
 
-/// A network to begin with: random weights, no bias.
+/// Returns an initial network: random weights, no bias.
 fn started() -> Network {
     let mut random = SplitMix64::new(1);
     let mut numbers = Vec::with_capacity(Network::SIZE);
@@ -64,7 +64,7 @@ fn started() -> Network {
     Network { numbers }
 }
 
-/// The slope of the mean absolute percentage error of a batch.
+/// Returns the slope of the mean absolute percentage error of a batch.
 fn slope(network: &Network, pairs: &[Pair], batch: &[usize]) -> Vec<f32> {
     let groups: Vec<Vec<f32>> = std::thread::scope(|scope| {
         let (first, rest) = batch.split_at(LANES);
@@ -80,7 +80,7 @@ fn slope(network: &Network, pairs: &[Pair], batch: &[usize]) -> Vec<f32> {
     (0..Network::SIZE).map(|k| groups.iter().map(|g| g[k]).sum::<f32>() * share).collect()
 }
 
-/// The summed slope of the errors of as many examples as there are lanes.
+/// Returns the summed slope of the errors of as many examples as there are lanes.
 fn slope_of_lanes(network: &Network, pairs: &[Pair], rows: &[usize]) -> Vec<f32> {
     let layers = forward(network, |i| std::array::from_fn(|l| pairs[rows[l]].features[i]));
     // Of |out - wanted| / (1 + wanted), which is the error of the curve itself.
@@ -119,7 +119,7 @@ fn slope_of_lanes(network: &Network, pairs: &[Pair], rows: &[usize]) -> Vec<f32>
     slope
 }
 
-/// The values of every layer, as `Network::layers` has them for one example.
+/// Returns the values of every layer, like `Network::layers` for one example.
 fn forward(network: &Network, feature: impl Fn(usize) -> Lanes) -> Vec<Vec<Lanes>> {
     let mut layers: Vec<Vec<Lanes>> = vec![(0..INPUTS).map(feature).collect()];
     let mut rest = &network.numbers[..];
@@ -141,7 +141,7 @@ fn forward(network: &Network, feature: impl Fn(usize) -> Lanes) -> Vec<Vec<Lanes
     layers
 }
 
-/// The sum of all lanes: halves on top of each other, until one is left.
+/// Returns the sum of all lanes: halves on top of each other, until one is left.
 fn sum(lanes: &Lanes) -> f32 {
     let mut sums = *lanes;
     let mut half = LANES / 2;

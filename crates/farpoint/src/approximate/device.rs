@@ -1,19 +1,19 @@
-//! Where approximate samplers run.
+//! Devices that run approximate samplers.
 
 use super::{ApproximateSample, ApproximateSampler, Centroids, run};
 use crate::{Cpu, Error, Observer, On, Points, Scalar};
 
-/// Something that does approximate sampling jobs for numbers of type `T`. Every device gives the same results.
+/// A device for approximate sampling of numbers of type `T`. Every device returns the same results.
 ///
 /// Users call it through [`ApproximateSampler::on`].
 pub trait ApproximateDevice<T: Scalar> {
-    /// What can go wrong on this device.
+    /// Error of this device.
     type Error: From<Error>;
 
     /// Samples one cloud in host memory.
     ///
     /// # Errors
-    /// What [`ApproximateSampler::check`] and [`ApproximateSampler::sample`] refuse, and failures of the device.
+    /// The errors of [`ApproximateSampler::check`] and [`ApproximateSampler::sample`], and failures of the device.
     fn sample_approximate<P: Points<T> + ?Sized>(
         &self,
         job: &ApproximateSampler,
@@ -38,9 +38,10 @@ impl<T: Scalar> ApproximateDevice<T> for Cpu {
 impl<D: ?Sized> On<'_, ApproximateSampler, D> {
     /// Samples one cloud.
     ///
-    /// A method that chooses all at the end reports no samples to an observer until then, and one that takes
-    /// samples back ([`FastPoint`](super::Method::FastPoint)) fewer than before. The covering radius is infinite while
-    /// it is not known, and for [`Npdu`](super::Method::Npdu) what its windows know.
+    /// A method that chooses all at the end reports no samples to an observer until then, and one
+    /// that takes samples back ([`FastPoint`](super::Method::FastPoint)) fewer than before. The
+    /// covering radius is infinite while unknown; that of [`Npdu`](super::Method::Npdu) is the one
+    /// its windows know.
     ///
     /// # Errors
     /// As [`ApproximateSampler::sample`], and failures of the device.
@@ -56,9 +57,9 @@ impl<D: ?Sized> On<'_, ApproximateSampler, D> {
 }
 
 impl On<'_, ApproximateSampler, Cpu> {
-    /// Centroids of occupied cells in place of points of the cloud, as in PCL and KPConv:
-    /// [`Grid`](super::Method::Grid) only, whose `keep` is not used. For a count, there are at most so many: the
-    /// most that bisection on the cell size finds.
+    /// Returns centroids of occupied cells in place of points of the cloud, as in PCL and KPConv:
+    /// [`Grid`](super::Method::Grid) only, whose `keep` is not used. A count is an upper bound: the number of
+    /// centroids is the largest that bisection on the cell size finds.
     ///
     /// # Errors
     /// As [`ApproximateSampler::sample`].

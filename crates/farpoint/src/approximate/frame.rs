@@ -1,4 +1,4 @@
-//! Where a cloud lies, in double precision and so that nothing overflows.
+//! Position and extent of a cloud, in double precision, without overflow.
 
 use crate::Scalar;
 use crate::cloud::WorkingCopy;
@@ -31,12 +31,12 @@ impl<'a, T: Scalar> Frame<'a, T> {
         }
     }
 
-    /// Number of axes, at least three.
+    /// Returns the number of axes, at least three.
     pub(super) fn dims(&self) -> usize {
         self.low.len()
     }
 
-    /// A coordinate of a point: 0 up to the length of the side.
+    /// Returns a coordinate of a point: 0 up to the length of the side.
     #[inline(always)]
     pub(super) fn at(&self, point: usize, axis: usize) -> f64 {
         self.cloud.axes[axis][point].to_f64() * self.unit - self.low[axis]
@@ -46,7 +46,7 @@ impl<'a, T: Scalar> Frame<'a, T> {
         self.sides[axis]
     }
 
-    /// The longest side.
+    /// Returns the longest side.
     pub(super) fn longest(&self) -> f64 {
         self.sides.iter().fold(0.0, |a: f64, b| a.max(*b))
     }

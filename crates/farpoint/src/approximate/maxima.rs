@@ -1,4 +1,4 @@
-//! The largest of many values that change a few at a time.
+//! Maximum of many values that change a few at a time.
 
 use crate::Scalar;
 use crate::memory;
@@ -6,19 +6,19 @@ use crate::memory;
 /// Values by position, and for each block the position of its largest: blocks of blocks, up to
 /// one. Reading the largest of all takes O(1), changing `w` of them O(w + log).
 pub(super) struct Maxima<T> {
-    /// Change them through `range` or `lower`; -1 for what must not be found again.
+    /// Changed through `change` or `set`; -1 for values that must not be found again.
     values: Vec<T>,
-    /// Of equal values the one of lowest label is the largest.
+    /// Among equal values, the one of lowest label is the largest.
     labels: Vec<u32>,
-    /// The position of the largest value of each block, by level; the last level has one block.
+    /// Position of the largest value of each block, by level; the last level has one block.
     best: Vec<Vec<u32>>,
 }
 
-/// Values, or blocks, of a block.
+/// Values, or blocks, per block.
 const FAN: usize = 32;
 
 impl<T: Scalar> Maxima<T> {
-    /// So many values, one for each label; at least one.
+    /// Creates the tree of at least one value, with a label for each.
     pub(super) fn new(values: Vec<T>, labels: Vec<u32>) -> Self {
         let mut maxima = Self { values, labels, best: Vec::new() };
         let mut len = maxima.values.len();
@@ -33,7 +33,7 @@ impl<T: Scalar> Maxima<T> {
         }
     }
 
-    /// The position of the largest value.
+    /// Returns the position of the largest value.
     pub(super) fn largest(&self) -> usize {
         self.best.last().map_or(0, |top| top[0] as usize)
     }
@@ -85,7 +85,7 @@ impl<T: Scalar> Maxima<T> {
         self.best[level][block] = best.expect("blocks are not empty");
     }
 
-    /// Whether the value at `a` is to be found before that at `b`.
+    /// Returns whether the value at `a` ranks before that at `b`.
     #[inline(always)]
     fn larger(&self, a: u32, b: u32) -> bool {
         let (a, b) = (a as usize, b as usize);

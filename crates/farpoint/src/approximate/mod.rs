@@ -1,17 +1,17 @@
-//! Other ways to sample, none of which gives the farthest point sample: their results are of a
-//! type of their own, [`ApproximateSample`], and say what is known of them.
+//! Samplers other than farthest point sampling: their results have a
+//! type of their own, [`ApproximateSample`], and state their guarantees.
 //!
 //! | method | order needed | points | source |
 //! |---|---|---|---|
 //! | [`Method::Random`] | no | exactly M | - |
-//! | [`Method::Grid`] | no | exactly M, or what a cell size gives | - |
+//! | [`Method::Grid`] | no | exactly M, or one per cell of a size | - |
 //! | [`Method::Morton`] | no | exactly M | EdgePC, Ying et al., ISCA 2023 |
 //! | [`Method::Npdu`] | with [`Order::Input`] | exactly M | Li et al., 2022 |
 //! | [`Method::FastPoint`] | no | exactly M | FastPoint, ICCV 2025 |
 //!
-//! All give the same on every run, machine and number of threads ([`Method::traits`]). Bad rows
-//! and impossible numbers are treated as by [`crate::Sampler`]: the same errors, in the same
-//! words. M = 0 gives an empty sample. Progress is reported and runs are canceled as there.
+//! All return the same on every run, machine and number of threads ([`Method::traits`]). Bad rows
+//! and invalid numbers are treated as by [`crate::Sampler`]: the same errors, in the same
+//! words. M = 0 returns an empty sample. Progress is reported and runs are canceled as there.
 //!
 //! This module uses `fps` (its checks, and its samples as FastPoint's first) and `spatial`; they do
 //! not use it.
@@ -32,7 +32,7 @@ mod work;
 
 pub use device::ApproximateDevice;
 pub use fastpoint::FastPointDetails;
-/// What training the estimator of FastPoint needs.
+/// Internals for training the estimator of FastPoint.
 #[doc(hidden)]
 pub mod estimator {
     pub use super::fastpoint::{INPUTS, Network, OUTPUTS, fitted, inputs, predicted};

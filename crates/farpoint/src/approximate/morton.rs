@@ -10,7 +10,7 @@ use crate::memory;
 use crate::threads::{each, sort};
 use crate::{Error, Scalar};
 
-/// Bits an axis at most: three axes fill 63.
+/// Maximum number of bits per axis: three axes fill 63.
 pub(super) const MOST_BITS: u32 = 21;
 
 pub(super) fn sample<T: Scalar>(
@@ -23,7 +23,7 @@ pub(super) fn sample<T: Scalar>(
     Ok(memory::collected((0..wanted).map(|i| order[(i * points / wanted) as usize])))
 }
 
-/// The points along the curve. With more than three axes fewer bits are taken of each, so that
+/// Returns the points along the curve. With more than three axes fewer bits are taken of each, so that
 /// 63 bits are enough for all; axes beyond the 63rd do not count.
 pub(super) fn order<T: Scalar>(run: &mut Run<'_, '_, T>, bits: u32) -> Result<Vec<u32>, Error> {
     let cloud = run.cloud;
@@ -54,19 +54,19 @@ impl<'a, T: Scalar> Curve<'a, T> {
         Self { frame, dims, bits, cell: frame.longest() / (1u64 << bits) as f64 }
     }
 
-    /// How far along the curve a point's cell is.
+    /// Returns the position of a point's cell along the curve.
     #[inline(always)]
     fn code(&self, point: usize) -> u64 {
         let last = (1u64 << self.bits) - 1;
         (0..self.dims).fold(0, |code, axis| {
             let at = self.frame.at(point, axis) / self.cell;
-            // Where all are in one place the quotient is no number, and the cell 0.
+            // If all are in one place the quotient is NaN, and the cell 0.
             code | spread((at as u64).min(last), self.bits, self.dims) << axis
         })
     }
 }
 
-/// The bits of a number, `apart` places from each other.
+/// Spreads the bits of a number, `apart` places from each other.
 #[inline(always)]
 fn spread(number: u64, bits: u32, apart: usize) -> u64 {
     if apart != 3 {

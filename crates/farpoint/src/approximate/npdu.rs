@@ -1,10 +1,10 @@
 //! Farthest point sampling with nearest-point-distance-updating (Li et al. 2022).
 //!
 //! The first sample updates the distances of all points. Every later one updates only a window of
-//! points around it, and the next sample is still the farthest of all. Points that are given to
-//! start from are samples like others: the first of them updates all, the others their windows.
-//! The farthest is read off a tree of block maxima, so that a sample costs its window and not a
-//! pass over the cloud: O(N + M w). Distances are the crate's, ties go to the lowest index.
+//! points around it, and the next sample is still the farthest of all. Start points are samples
+//! like others: the first of them updates all, the others their windows. The farthest is read off a
+//! tree of block maxima, so that a sample costs its window and not a pass over the cloud: O(N + M
+//! w). Distances are the crate's, ties go to the lowest index.
 
 use super::maxima::Maxima;
 use super::work::Run;
@@ -15,17 +15,17 @@ use crate::spatial::Neighbors;
 use crate::{Error, Scalar, Statistics};
 use std::ops::Range;
 
-/// A window is this many times as long as samples are apart on average, unless set.
+/// Default length of a window, in units of the average number of points per sample.
 const WINDOW: usize = 16;
 
-/// Bits an axis of the Morton order: as fine as there are.
+/// Bits per axis of the Morton order, the finest.
 const BITS: u32 = morton::MOST_BITS;
 
-/// What is wanted of this method.
+/// Parameters of this method.
 pub(super) struct Wanted<'a> {
-    /// At least one.
+    /// Number of samples, at least one.
     pub(super) count: usize,
-    /// Points to start from: at least one, and no more than the count.
+    /// Start points: at least one, and no more than the count.
     pub(super) starts: &'a [u32],
     pub(super) window: Option<usize>,
     pub(super) order: Order,
@@ -49,7 +49,7 @@ pub(super) fn sample<T: Scalar>(
     Ok((samples, Details::Npdu { window }))
 }
 
-/// Windows are runs of `order`.
+/// Samples with windows that are runs of `order`.
 fn along<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     wanted: &Wanted<'_>,
@@ -70,12 +70,12 @@ fn along<T: Scalar>(
     Ok(samples)
 }
 
-/// Points in some order, with their distances to the sample as far as they are known.
+/// Points in some order, with their distances to the sample as far as known.
 struct State<T> {
     /// Coordinates by axis, in the order.
     axes: Vec<Vec<T>>,
     maxima: Maxima<T>,
-    /// Where each point is.
+    /// Position of each point.
     position_of: Vec<u32>,
 }
 
@@ -92,18 +92,18 @@ impl<T: Scalar> State<T> {
         Self { axes, maxima, position_of }
     }
 
-    /// Where the next sample is, after so many: a given one, or the farthest.
+    /// Returns the position of the next sample, after `samples` of them: a start point, or the farthest.
     fn next(&self, starts: &[u32], samples: usize) -> usize {
         let given = starts.get(samples).map(|&point| self.position_of[point as usize] as usize);
         given.unwrap_or_else(|| self.maxima.largest())
     }
 
-    /// The largest squared distance.
+    /// Returns the largest squared distance.
     fn largest(&self) -> T {
         self.maxima.value(self.maxima.largest())
     }
 
-    /// Takes the point at a position, and lowers the distances in a range that holds it or not.
+    /// Takes the point at a position, and lowers the distances in a range that may not contain it.
     fn update(&mut self, position: usize, range: Range<usize>, statistics: &mut Statistics) {
         let Self { axes, maxima, .. } = self;
         let at: Vec<T> = axes.iter().map(|values| values[position]).collect();
@@ -124,7 +124,7 @@ impl<T: Scalar> State<T> {
     }
 }
 
-/// Windows are the nearest points in space.
+/// Samples with windows of the nearest points in space.
 fn among_neighbors<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     wanted: &Wanted<'_>,

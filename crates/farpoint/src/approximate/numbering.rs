@@ -1,19 +1,19 @@
-//! Tells equal things apart from others: how many different ones there are, and numbers for them.
+//! Numbering of distinct elements.
 
 use crate::memory;
 use crate::threads::each;
 
-/// What makes points equal.
+/// Equality of points.
 pub(super) trait Likeness: Sync {
-    /// Equal points have equal keys.
+    /// Returns a key; equal points have equal keys.
     fn key(&self, point: usize) -> u64;
 
-    /// Whether two points of equal keys are equal.
+    /// Returns whether two points of equal keys are equal.
     fn same(&self, a: u32, b: u32) -> bool;
 }
 
-/// Gives equal points equal numbers, 0, 1, 2, ... in order of first appearance; returns the number
-/// of each point, and how many there are.
+/// Numbers distinct points 0, 1, 2, ... in order of first appearance; returns the number
+/// of each point, and the number of distinct points.
 pub(super) fn number(points: usize, likeness: &impl Likeness, threads: usize) -> (Vec<u32>, usize) {
     let dealt = Dealt::new(points, likeness, threads);
     let firsts = each(dealt.parts, threads, |part| {
@@ -37,7 +37,7 @@ pub(super) fn number(points: usize, likeness: &impl Likeness, threads: usize) ->
     (numbers, count as usize)
 }
 
-/// How many different points there are.
+/// Counts the distinct points.
 pub(super) fn count(points: usize, likeness: &impl Likeness, threads: usize) -> usize {
     let dealt = Dealt::new(points, likeness, threads);
     let different = |part: usize| {
@@ -48,15 +48,15 @@ pub(super) fn count(points: usize, likeness: &impl Likeness, threads: usize) -> 
     each(dealt.parts, threads, different).into_iter().sum()
 }
 
-/// Points dealt at a time.
+/// Points per chunk.
 const CHUNK: usize = 1 << 16;
 
-/// Points of a part: few enough for its table to stay in a core's cache.
+/// Points per part: few enough for its table to stay in a core's cache.
 const PART: usize = 1 << 14;
 
-/// Keys and points, dealt out so that equal points are in one part, in their order.
+/// Keys and points, partitioned so that equal points are in one part, in their order.
 struct Dealt {
-    /// By chunk of the points, then by part.
+    /// Keys and points, by chunk of the points, then by part.
     chunks: Vec<Vec<Vec<(u64, u32)>>>,
     parts: usize,
 }
@@ -108,7 +108,7 @@ impl Table {
         Self { slots: memory::filled(slots, (0, EMPTY)), shift: 64 - slots.trailing_zeros() }
     }
 
-    /// The first point that was looked up and is equal to this one: itself if there was none.
+    /// Returns the first point looked up that is equal to this one: itself if there was none.
     #[inline(always)]
     fn first(&mut self, key: u64, point: u32, likeness: &impl Likeness) -> u32 {
         let mut slot = (mixed(key) >> self.shift) as usize;

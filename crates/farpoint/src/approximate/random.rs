@@ -1,4 +1,4 @@
-//! Drawing points without replacement.
+//! Random sampling without replacement.
 
 use super::watch::EVERY;
 use super::work::Run;
@@ -6,7 +6,7 @@ use crate::memory;
 use crate::random::SplitMix64;
 use crate::{Error, Scalar};
 
-/// `count` points, all equally likely and in random order: the first places of a Fisher-Yates
+/// Draws `count` points, all equally likely and in random order: the first places of a Fisher-Yates
 /// shuffle. O(points).
 pub(super) fn sample<T: Scalar>(
     run: &mut Run<'_, '_, T>,

@@ -88,7 +88,7 @@ fn centroids_here<T: Scalar>(
     })
 }
 
-/// Runs the method; returns the points of the copied cloud, and what is known of them.
+/// Runs the method; returns points of the copied cloud, and the details of the sample.
 fn choose<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     method: Method,
@@ -113,7 +113,7 @@ fn choose<T: Scalar>(
     }
 }
 
-/// A cloud and what is wanted of it, checked against each other.
+/// A cloud and the number of points to choose, checked against each other.
 struct Checked<T> {
     cloud: WorkingCopy<T>,
     goal: Goal,
@@ -131,17 +131,17 @@ impl<T: Scalar> Checked<T> {
     }
 }
 
-/// What can be refused without the cloud; the number of threads for so many points.
+/// Checks the job without the cloud; returns the number of threads for `points` points.
 fn check(cpu: &Cpu, sampler: &ApproximateSampler, points: usize) -> Result<usize, Error> {
     check_job(sampler)?;
-    // A wrong number is refused even where one thread does the work.
+    // An invalid number is an error even if one thread does the work.
     match points < SMALL {
         true => threads::count_for(false, cpu.threads).map(|_| 1),
         false => threads::count(cpu.threads),
     }
 }
 
-/// What can be refused without the cloud.
+/// Checks the job without the cloud.
 pub(super) fn check_job(sampler: &ApproximateSampler) -> Result<(), Error> {
     let method = sampler.method;
     match method {
@@ -166,18 +166,18 @@ fn no_cell(method: Method) -> Error {
     Error::NotForMethod { what: "a cell size is", method: method.name() }
 }
 
-/// What is wanted of a cloud.
+/// Cell size, or number of points and starts.
 enum Goal {
     Cell(f64),
     Count {
         count: usize,
-        /// Points to start from; none when nothing is wanted.
+        /// Start points; empty if the count is 0.
         starts: Vec<u32>,
     },
 }
 
 impl Goal {
-    /// Checked against the cloud, as by the exact sampler.
+    /// Checks the job against the cloud, like the exact sampler.
     fn new<T: Scalar>(
         sampler: &ApproximateSampler,
         cloud: &WorkingCopy<T>,
@@ -192,7 +192,7 @@ impl Goal {
         Ok(Self::Count { count: limit, starts })
     }
 
-    /// Points that come out, at most.
+    /// Returns the maximum number of points chosen.
     fn most<T>(&self, cloud: &WorkingCopy<T>) -> usize {
         match self {
             Self::Cell(_) => cloud.len,

@@ -1,4 +1,4 @@
-//! The interface of the approximate samplers: what to ask for, and what comes back.
+//! Interface of the approximate samplers: jobs and results.
 
 use super::{Centroids, FastPointDetails, run};
 use crate::parse::{ParseError, by_name};
@@ -9,25 +9,25 @@ use crate::{
 use std::fmt;
 use std::str::FromStr;
 
-/// A way to sample that does not give the farthest point sample. [`Method::ALL`] has each with
-/// its defaults, and so has `"npdu".parse::<Method>()`.
+/// A sampling method other than farthest point sampling. [`Method::ALL`] and `"npdu".parse::<Method>()` have
+/// default options.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Method {
     /// Points drawn without replacement, all equally likely. Approximate: no distance is kept,
     /// holes are left. Needs no order, returns exactly M.
     Random {
-        /// Another seed, another sample; the same on every machine.
+        /// Seed; the same sample on every machine.
         seed: u64,
     },
     /// One point of each occupied cell of a cubic grid. Approximate: no point is farther from
     /// the sample than a cell's diagonal, but two kept points may be near each other. Needs no
-    /// order. With a cell size M is what comes out. With a count exactly M: the largest cell that leaves
-    /// at least so many points is found by bisection, until there are at most a thousandth more, of
+    /// order. A cell size determines M. A count gives exactly M: the largest cell that leaves
+    /// at least M points is found by bisection, until there are at most a thousandth more, of
     /// which those at even positions in index order are kept; if duplicates leave fewer whatever the
     /// cell, points of lowest index not yet kept are added.
     Grid {
-        /// Which point of a cell is kept.
+        /// Point of a cell that is kept.
         keep: Keep,
     },
     /// Points at even steps along a Morton curve (EdgePC, Ying et al., ISCA 2023). Approximate.
@@ -40,9 +40,9 @@ pub enum Method {
     /// (nearest-point-distance-updating, Li et al. 2022). Approximate: near farthest point
     /// sampling if neighbors in the order are neighbors in space, else not. Returns exactly M.
     Npdu {
-        /// Points of a window; `16 N / M` when `None`.
+        /// Points per window; `16 N / M` if `None`.
         window: Option<usize>,
-        /// In which order windows lie.
+        /// Order of the points that windows are runs of.
         order: Order,
     },
     /// FastPoint's sampler (ICCV 2025): a tenth of the samples by exact farthest point sampling,
@@ -50,22 +50,22 @@ pub enum Method {
     /// taken from that curve, and the rest by exact updates. Approximate, but no two samples of
     /// its levels are nearer than the last of these distances. Needs no order, returns exactly M.
     FastPoint {
-        /// The exact algorithm of its first stage.
+        /// Exact algorithm of its first stage.
         first: Algorithm,
-        /// How the curve is predicted.
+        /// Estimator that predicts the curve.
         estimator: Estimator,
     },
 }
 
-/// Which point of a cell [`Method::Grid`] keeps.
+/// Point of a cell that [`Method::Grid`] keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Keep {
-    /// The one of lowest index.
+    /// The lowest index.
     First,
-    /// A random one, by this seed.
+    /// A random one, drawn with this seed.
     Random(u64),
-    /// The one nearest to the cell's center, the lowest index among equals.
+    /// The nearest to the cell's center, the lowest index among equals.
     Center,
 }
 
@@ -73,7 +73,7 @@ pub enum Keep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Order {
-    /// That of the input: good for LiDAR scans as they are recorded, bad for shuffled clouds.
+    /// Order of the input: good for LiDAR scans as recorded, bad for shuffled clouds.
     Input,
     /// Along a Morton curve of 21 bits per axis.
     Morton,
@@ -81,7 +81,7 @@ pub enum Order {
     Neighbors,
 }
 
-/// How [`Method::FastPoint`] predicts selection distances.
+/// Estimator of selection distances of [`Method::FastPoint`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Estimator {
@@ -92,7 +92,7 @@ pub enum Estimator {
 }
 
 impl Method {
-    /// Every method with its defaults.
+    /// All methods with default options.
     pub const ALL: [Self; 5] = [
         Self::Random { seed: 0 },
         Self::Grid { keep: Keep::Center },
@@ -101,7 +101,7 @@ impl Method {
         Self::FastPoint { first: Algorithm::Auto, estimator: Estimator::Network },
     ];
 
-    /// The name used on the command line.
+    /// Returns the name on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Random { .. } => "random",
@@ -112,12 +112,12 @@ impl Method {
         }
     }
 
-    /// Whether it starts at a point, which [`ApproximateSampler::start`] can name.
+    /// Returns whether it starts at a point, which [`ApproximateSampler::start`] sets.
     pub fn has_start(&self) -> bool {
         matches!(self, Self::Npdu { .. } | Self::FastPoint { .. })
     }
 
-    /// The kinds of devices that have it.
+    /// Returns the kinds of devices that have it.
     pub fn devices(&self) -> &'static [DeviceKind] {
         match self {
             Self::FastPoint { .. } => &[DeviceKind::Cpu, DeviceKind::Gpu],
@@ -125,7 +125,7 @@ impl Method {
         }
     }
 
-    /// What this method promises for a count.
+    /// Returns the properties of this method for a count.
     pub fn traits(&self) -> Traits {
         let source = match self {
             Self::Random { .. } => "sampling without replacement",
@@ -153,7 +153,7 @@ impl FromStr for Method {
     }
 }
 
-/// An approximate sampling job: by which method, how many, from where.
+/// An approximate sampling job: method, number of points and start.
 ///
 /// ```
 /// use farpoint::approximate::{ApproximateSampler, Keep, Method};
@@ -167,48 +167,48 @@ impl FromStr for Method {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ApproximateSampler {
-    /// By which method, with its options.
+    /// Method, with its options.
     pub method: Method,
-    /// How many points are wanted.
+    /// Number of points to sample.
     pub amount: Amount,
-    /// Where to start, for methods that start at a point.
+    /// First point or points, for methods that start at a point.
     pub start: Option<Start>,
-    /// What to do with NaN and infinity.
+    /// Treatment of NaN and infinity.
     pub bad_rows: BadRows,
 }
 
 impl ApproximateSampler {
-    /// A job for an amount, [`Amount::Spacing`] excepted; the named constructors read better.
+    /// Creates a job for an amount, [`Amount::Spacing`] excepted; the named constructors read better.
     pub fn new(method: Method, amount: Amount) -> Self {
         Self { method, amount, start: None, bad_rows: BadRows::Error }
     }
 
-    /// `count` points.
+    /// Samples `count` points.
     pub fn count(method: Method, count: usize) -> Self {
         Self::new(method, Amount::Count(count))
     }
 
-    /// `ceil(ratio * points)` points.
+    /// Samples `ceil(ratio * points)` points.
     pub fn ratio(method: Method, ratio: f64) -> Self {
         Self::new(method, Amount::Ratio(ratio))
     }
 
-    /// As many points as a grid of this cell size has occupied cells. [`Method::Grid`] only.
+    /// Samples one point per occupied cell of a grid of this cell size. [`Method::Grid`] only.
     pub fn cell(method: Method, cell: f64) -> Self {
         Self::new(method, Amount::Cell(cell))
     }
 
-    /// Where to start, for [`Method::Npdu`] and [`Method::FastPoint`]; an error for others. Point 0
-    /// unless set.
+    /// Sets the start, for [`Method::Npdu`] and [`Method::FastPoint`]; an error for others. Point 0
+    /// by default.
     ///
-    /// Several points come first, in their order. `Npdu` treats them as samples that it chose by
-    /// itself, so that one of a given window goes on as if it had not been interrupted;
+    /// Several points come first, in their order. `Npdu` treats them as samples that it chose
+    /// itself, so that a job with a set window continues as if uninterrupted;
     /// `FastPoint` takes them before its levels.
     pub fn start(self, start: Start) -> Self {
         Self { start: Some(start), ..self }
     }
 
-    /// What to do with NaN and infinity; an error unless set.
+    /// Sets the treatment of NaN and infinity; an error by default.
     pub fn bad_rows(self, bad_rows: BadRows) -> Self {
         Self { bad_rows, ..self }
     }
@@ -251,7 +251,7 @@ impl ApproximateSampler {
         self.on(&Cpu::new()).sample(points)
     }
 
-    /// Centroids of occupied cells with all threads: see [`On::centroids`].
+    /// Returns centroids of occupied cells with all threads: see [`On::centroids`].
     ///
     /// # Errors
     /// As [`ApproximateSampler::sample`].
@@ -263,58 +263,58 @@ impl ApproximateSampler {
     }
 }
 
-/// An approximate sample: not the farthest point sample. What is known of it is in `details`.
+/// An approximate sample: not the farthest point sample. Its guarantees are in `details`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ApproximateSample {
     /// Rows of the input, all different: in order of choice, along the curve
-    /// ([`Method::Morton`]), or rising ([`Method::Grid`]).
+    /// ([`Method::Morton`]), or ascending ([`Method::Grid`]).
     pub indices: Vec<usize>,
     /// The method that ran.
     pub method: Method,
-    /// What the method tells of the sample.
+    /// Properties of the sample, by method.
     pub details: Details,
-    /// Rows left out because they hold NaN or infinity.
+    /// Number of rows left out because they hold NaN or infinity.
     pub dropped: usize,
-    /// Distances computed and updates that changed something, where the method has such.
+    /// Distances computed and effective updates, if the method counts them.
     pub statistics: Statistics,
 }
 
 impl ApproximateSample {
-    /// What a device has found.
+    /// Creates a sample for a device.
     pub fn new(indices: Vec<usize>, method: Method, details: Details) -> Self {
         Self { indices, method, details, dropped: 0, statistics: Statistics::default() }
     }
 
-    /// Number of samples.
+    /// Returns the number of samples.
     pub fn len(&self) -> usize {
         self.indices.len()
     }
 
-    /// Whether nothing was chosen.
+    /// Returns whether nothing was chosen.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }
 }
 
-/// What a method tells of its sample.
+/// Properties of a sample, by method.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Details {
-    /// Nothing.
+    /// No details.
     None,
-    /// Of [`Method::Grid`].
+    /// Details of [`Method::Grid`].
     Grid {
         /// The cell size; 0 if every distinct position had to be kept.
         cell: f64,
-        /// Occupied cells, before points were left out or added to reach a count.
+        /// Number of occupied cells, before points were left out or added to reach a count.
         cells: usize,
     },
-    /// Of [`Method::Npdu`].
+    /// Details of [`Method::Npdu`].
     Npdu {
-        /// Points of a window.
+        /// Points per window.
         window: usize,
     },
-    /// Of [`Method::FastPoint`].
+    /// Details of [`Method::FastPoint`].
     FastPoint(FastPointDetails),
 }

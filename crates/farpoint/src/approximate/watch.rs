@@ -3,15 +3,15 @@
 use crate::{Error, Observer, Progress, Scalar};
 use std::ops::ControlFlow;
 
-/// The observer, what is wanted, and how much was done since it was last called.
+/// The observer, the total, and the number of points visited since its last call.
 pub(super) struct Watch<'a> {
     observer: Option<Observer<'a>>,
-    /// Samples wanted; for a cell size, the number of points.
+    /// Number of samples; for a cell size, the number of points.
     wanted: usize,
     looked_at: usize,
 }
 
-/// The observer is called whenever so many points were visited: hundredths of a second.
+/// Points visited between two calls of the observer: hundredths of a second.
 pub(super) const EVERY: usize = 1 << 18;
 
 impl<'a> Watch<'a> {
@@ -19,8 +19,8 @@ impl<'a> Watch<'a> {
         Self { observer, wanted, looked_at: 0 }
     }
 
-    /// So many points more were looked at, and there are so many samples, from which no point is
-    /// known to be farther than `squared_radius` tells.
+    /// Reports `looked_at` more points visited, and `samples` samples, from which no point is
+    /// known to be farther than the root of `squared_radius`.
     #[inline]
     pub(super) fn step<T: Scalar>(
         &mut self,
@@ -40,12 +40,12 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// So many points were looked at, and none is chosen yet.
+    /// Reports points visited before any is chosen.
     pub(super) fn pass(&mut self, looked_at: usize) -> Result<(), Error> {
         self.step(looked_at, 0, f64::INFINITY)
     }
 
-    /// Calls the observer at once. How many samples are wanted is known here, not to the caller.
+    /// Calls the observer at once. The total is known here, not to the caller.
     pub(super) fn tell(&mut self, progress: Progress) -> ControlFlow<()> {
         let progress = Progress { wanted: self.wanted, ..progress };
         self.observer.as_mut().map_or(ControlFlow::Continue(()), |observer| observer(progress))

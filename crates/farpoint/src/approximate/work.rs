@@ -1,10 +1,10 @@
-//! What every method works with.
+//! State shared by all methods.
 
 use super::watch::Watch;
 use crate::Statistics;
 use crate::cloud::WorkingCopy;
 
-/// What every method is given, and what it counts.
+/// Input and counters of a method.
 pub(super) struct Run<'a, 'b, T> {
     pub(super) cloud: &'a WorkingCopy<T>,
     pub(super) threads: usize,

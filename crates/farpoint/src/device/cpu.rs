@@ -9,7 +9,7 @@ use crate::{
     Scalar, Searcher, WithinBall, fps, neighbors,
 };
 
-/// Searches of one pair of clouds, and of many.
+/// Implements the searches of one pair of clouds and of many.
 macro_rules! pairs {
     ($($module:ident: $job:ident -> $found:ident as $one:ident, $many:ident;)*) => { $(
         fn $one<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(

@@ -1,10 +1,10 @@
-//! Searching an [`Index`], on the CPU with all threads. On other threads, in batches or with an
-//! observer it is given to a job in place of a cloud.
+//! Searches of an [`Index`], on the CPU with all threads. For other threads, batches or an
+//! observer, pass it to a job in place of a cloud.
 
 use crate::{Error, Index, Matcher, Nearest, Neighbors, Points, Scalar, Searcher, WithinBall};
 
 impl<T: Scalar> Index<T> {
-    /// The neighbors of each point of `x` in this cloud, at most `k`: [`Searcher::search`].
+    /// Returns at most `k` neighbors in this cloud of each point of `x`: [`Searcher::search`].
     ///
     /// # Errors
     /// As [`Searcher::search`].
@@ -15,7 +15,7 @@ impl<T: Scalar> Index<T> {
         job.search(x, self)
     }
 
-    /// The neighbors of each point of this cloud in itself.
+    /// Returns the neighbors of each point of this cloud in itself.
     ///
     /// # Errors
     /// As [`Searcher::check`].
@@ -23,7 +23,7 @@ impl<T: Scalar> Index<T> {
         job.search(self, self)
     }
 
-    /// All points of this cloud in the ball of each point of `x`: [`Searcher::within`].
+    /// Returns all points of this cloud in the ball of each point of `x`: [`Searcher::within`].
     ///
     /// # Errors
     /// As [`Searcher::within`].
@@ -34,7 +34,7 @@ impl<T: Scalar> Index<T> {
         job.within(x, self)
     }
 
-    /// All points of this cloud in the ball of each of them.
+    /// Returns all points of this cloud in the ball of each of them.
     ///
     /// # Errors
     /// As [`Searcher::check_within`], and [`Error::TooManyNeighbors`].
@@ -42,7 +42,7 @@ impl<T: Scalar> Index<T> {
         job.within(self, self)
     }
 
-    /// For each point of `x` the nearest of this cloud: [`Matcher::nearest`].
+    /// Returns the nearest point in this cloud of each point of `x`: [`Matcher::nearest`].
     ///
     /// # Errors
     /// As [`Matcher::nearest`].

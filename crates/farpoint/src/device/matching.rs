@@ -1,15 +1,15 @@
-//! What a [`Matcher`] can do beside searching: gradients; and the shortest ways to search.
+//! Gradients of a [`Matcher`], and free functions for the default search.
 
 use super::{Device, On};
 use crate::{Chamfer, Cpu, Error, Gradients, Matcher, Nearest, Points, Scalar};
 
 impl Matcher {
-    /// This search on a device: a [`Cpu`] with its threads and instruction set, or a GPU.
+    /// Runs this search on a device: a [`Cpu`] with its threads and instruction set, or a GPU.
     pub fn on<'a, D: ?Sized>(&'a self, device: &'a D) -> On<'a, Self, D> {
         On::new(self, device)
     }
 
-    /// The gradients of both clouds: see [`crate::neighbors::backward()`].
+    /// Returns the gradients of both clouds: see [`crate::neighbors::backward()`].
     ///
     /// # Errors
     /// If clouds, result and gradients do not fit each other.
@@ -30,7 +30,7 @@ impl Matcher {
 }
 
 impl<D: ?Sized> On<'_, Matcher, D> {
-    /// The gradients of both clouds: see [`crate::neighbors::backward()`]. The norm is that of
+    /// Returns the gradients of both clouds: see [`crate::neighbors::backward()`]. The norm is that of
     /// `chamfer`.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl<D: ?Sized> On<'_, Matcher, D> {
     }
 }
 
-/// For each point of `a` the squared distance to its nearest of `b`, and which that is.
+/// Returns squared distance and index of the nearest point in `b` of each point of `a`.
 ///
 /// [`Matcher`] has the options.
 ///
@@ -66,7 +66,7 @@ where
     Matcher::new().nearest(a, b)
 }
 
-/// The nearest points in both directions, and all that is computed from them.
+/// Returns the nearest points in both directions, from which the measures are computed.
 ///
 /// ```
 /// let (a, b) = ([[0.0f32, 0.0], [3.0, 4.0]], [[0.0f32, 1.0]]);

@@ -1,4 +1,4 @@
-//! Where jobs run: the trait that a device implements, and a job that was given one.
+//! Devices that run jobs, and jobs bound to one.
 
 mod cpu;
 mod indexed;
@@ -17,18 +17,18 @@ use crate::{
     Scalar, Searcher, WithinBall,
 };
 
-/// Something that does jobs for numbers of type `T`. Every device gives the same results, bit by bit.
+/// A device that runs jobs on numbers of type `T`. Every device returns the same results, bit for bit.
 ///
-/// Users call these methods through [`Sampler::on`], [`Matcher::on`] and [`Searcher::on`]. An observer, where one is
-/// given, is called now and then and can cancel the run; how often, a device says.
+/// Users call these methods through [`Sampler::on`], [`Matcher::on`] and [`Searcher::on`]. An observer, if there
+/// is one, is called now and then and can cancel the run; the device decides how often.
 pub trait Device<T: Scalar> {
-    /// What can go wrong on this device.
+    /// Error of this device.
     type Error: From<Error>;
 
     /// Samples one cloud in host memory.
     ///
     /// # Errors
-    /// What [`Sampler::sample`] refuses, and failures of the device.
+    /// The errors of [`Sampler::sample`], and failures of the device.
     fn sample<P: Points<T> + ?Sized>(
         &self,
         job: &Sampler,
@@ -47,10 +47,10 @@ pub trait Device<T: Scalar> {
         observer: Option<Observer<'_>>,
     ) -> Result<Vec<Sample<T>>, Self::Error>;
 
-    /// For each point of `a` the nearest of `b`.
+    /// Finds the nearest point in `b` of each point of `a`.
     ///
     /// # Errors
-    /// What [`Matcher::nearest`] refuses, and failures of the device.
+    /// The errors of [`Matcher::nearest`], and failures of the device.
     fn nearest<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
         &self,
         job: &Matcher,
@@ -59,7 +59,7 @@ pub trait Device<T: Scalar> {
         observer: Option<Observer<'_>>,
     ) -> Result<Nearest<T>, Self::Error>;
 
-    /// Both directions: for each point of either cloud the nearest of the other.
+    /// Finds the nearest points in both directions.
     ///
     /// # Errors
     /// As [`Device::nearest`].
@@ -95,7 +95,7 @@ pub trait Device<T: Scalar> {
         observer: Option<Observer<'_>>,
     ) -> Result<Vec<Chamfer<T>>, Self::Error>;
 
-    /// The gradients of both clouds from those of the distances: see [`crate::neighbors::backward()`].
+    /// Computes the gradients of both clouds from those of the distances: see [`crate::neighbors::backward()`].
     ///
     /// # Errors
     /// If clouds, result and gradients do not fit each other, and failures of the device.
@@ -107,10 +107,10 @@ pub trait Device<T: Scalar> {
         gradients: [&[T]; 2],
     ) -> Result<Gradients<T>, Self::Error>;
 
-    /// Several neighbors in `y` of each point of `x`.
+    /// Finds several neighbors in `y` of each point of `x`.
     ///
     /// # Errors
-    /// What [`Searcher::search`] refuses, and failures of the device.
+    /// The errors of [`Searcher::search`], and failures of the device.
     fn search<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
         &self,
         job: &Searcher,
@@ -131,10 +131,10 @@ pub trait Device<T: Scalar> {
         observer: Option<Observer<'_>>,
     ) -> Result<Vec<Neighbors<T>>, Self::Error>;
 
-    /// All neighbors in the ball of each point of `x`.
+    /// Finds all neighbors in the ball of each point of `x`.
     ///
     /// # Errors
-    /// What [`Searcher::within`] refuses, and failures of the device.
+    /// The errors of [`Searcher::within`], and failures of the device.
     fn within<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
         &self,
         job: &Searcher,

@@ -1,4 +1,4 @@
-//! A job, the device that does it, and who is told of its progress.
+//! A job bound to a device, with an observer of its progress.
 
 use crate::Observer;
 use std::fmt;
@@ -28,11 +28,12 @@ impl<'a, J, D: ?Sized> On<'a, J, D> {
         Self { job, device, observer: None }
     }
 
-    /// Reports the progress of the run to `observer`, of a batch that of all its clouds together.
+    /// Reports the progress of the run to `observer`; for a batch, that of all its clouds together.
     ///
-    /// Where it cancels the run, a sampler returns [`Error::Cancelled`](crate::Error::Cancelled), a search or a measure
-    /// [`Error::SearchCancelled`](crate::Error::SearchCancelled). The covering radius is known to samplers of one
-    /// cloud only; else it is infinite. Gradients report nothing.
+    /// If the observer cancels the run, a sampler returns
+    /// [`Error::Cancelled`](crate::Error::Cancelled), a search or a measure
+    /// [`Error::SearchCancelled`](crate::Error::SearchCancelled). The covering radius is known to
+    /// samplers of one cloud only; else it is infinite. Gradients report nothing.
     pub fn observe<'b>(self, observer: Observer<'b>) -> On<'b, J, D>
     where
         'a: 'b,

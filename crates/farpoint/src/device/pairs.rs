@@ -1,12 +1,12 @@
-//! Running a [`Matcher`] or a [`Searcher`]: on the CPU by its own methods, on a device by `on`. Every search
-//! is there for one pair of clouds and for many.
+//! Runs of a [`Matcher`] or a [`Searcher`]: on the CPU by its own methods, on a device by `on`. Every search
+//! exists for one pair of clouds and for many.
 
 use super::{Device, On};
 use crate::{
     Chamfer, Cpu, Error, Matcher, Nearest, Neighbors, Points, Scalar, Searcher, WithinBall,
 };
 
-/// The methods of a job and of [`On`] for one search: `one`, and for many pairs.
+/// Defines the methods of a job and of [`On`] for one search: `one`, and for many pairs.
 macro_rules! pairs {
     (
         $path:literal, $job:ident.$one:ident($a:ident, $b:ident) -> $found:ident, $many:ident,

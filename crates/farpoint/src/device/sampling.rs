@@ -1,11 +1,11 @@
-//! Running a [`Sampler`]: on the CPU by its own methods, on a device by [`Sampler::on`].
+//! Runs of a [`Sampler`]: on the CPU by its own methods, on a device by [`Sampler::on`].
 
 use super::{Device, On};
 use crate::{Algorithm, Cpu, Error, Points, Sample, Sampler, Scalar, Start, padded, ragged};
 use std::slice;
 
 impl Sampler {
-    /// This job on a device: a [`Cpu`] with its threads and instruction set, or a GPU.
+    /// Runs this job on a device: a [`Cpu`] with its threads and instruction set, or a GPU.
     pub fn on<'a, D: ?Sized>(&'a self, device: &'a D) -> On<'a, Self, D> {
         On::new(self, device)
     }
@@ -84,7 +84,7 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     }
 
     /// Samples a padded batch: `data` is a dense `(b, n, d)` array, of which only the first
-    /// `lengths[i]` rows of cloud `i` count (all `n` when `lengths` is `None`).
+    /// `lengths[i]` rows of cloud `i` count (all `n` if `lengths` is `None`).
     ///
     /// # Errors
     /// As [`On::sample_batch`], and if shape or lengths do not fit the data.
@@ -118,7 +118,7 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     }
 }
 
-/// `count` samples from `start` on, by the obvious loop: O(points * samples) time.
+/// Takes `count` samples from `start` on, by the straightforward loop: O(points * samples) time.
 ///
 /// ```
 /// let line: Vec<[f64; 1]> = (0..5).map(|i| [i as f64]).collect();

@@ -1,18 +1,18 @@
-//! What a [`Searcher`] can do beside searching: gradients.
+//! Gradients of a [`Searcher`].
 
 use super::On;
 use crate::neighbors::several::backward;
 use crate::{Cpu, Error, Gradients, Neighbors, Points, Scalar, Searcher, WithinBall};
 
 impl Searcher {
-    /// This search on a device: a [`Cpu`] with its threads and instruction set, or a GPU.
+    /// Runs this search on a device: a [`Cpu`] with its threads and instruction set, or a GPU.
     pub fn on<'a, D: ?Sized>(&'a self, device: &'a D) -> On<'a, Self, D> {
         On::new(self, device)
     }
 }
 
 impl On<'_, Searcher, Cpu> {
-    /// The gradients of both clouds: see [`crate::neighbors::search_backward`]. The norm is that of
+    /// Returns the gradients of both clouds: see [`crate::neighbors::search_backward`]. The norm is that of
     /// `found`.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl On<'_, Searcher, Cpu> {
         backward::best(self.device.threads, found, x, y, gradients)
     }
 
-    /// The same through all neighbors in balls: see [`crate::neighbors::within_backward`].
+    /// Returns the gradients through all neighbors in balls: see [`crate::neighbors::within_backward`].
     ///
     /// # Errors
     /// If clouds, result and gradients do not fit each other.

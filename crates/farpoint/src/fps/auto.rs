@@ -1,4 +1,4 @@
-//! Which algorithm is fastest for the input at hand.
+//! Choice of the fastest algorithm for the input.
 //!
 //! The rules were measured (docs/auto.md): generated rooms, cubes and LiDAR turns of 128 to a
 //! million points, one thread. They look at numbers of points, samples and axes only, so that
@@ -19,20 +19,20 @@ const FEW_SAMPLES: usize = 256;
 const PEAK_POINTS: usize = 12_000;
 const PEAK_SAMPLES: usize = 1_000;
 
-/// Boxes are over the first three axes. With this many axes they still tell enough; with more,
-/// what a band saves is lost on candidates that further axes part.
+/// Boxes are over the first three axes. With this many axes they still prune enough; with more,
+/// the gain of a band is lost on candidates that further axes separate.
 const PEAK_DIMS: usize = 8;
 
 /// With more axes than that, the tree pays from this many points on.
 const TREE_POINTS: usize = 4_096;
 
-/// The algorithm to run: the one that is wanted, or the fastest.
+/// Returns the algorithm to run: the requested one, or the fastest.
 pub(crate) fn choose<T: Scalar>(
     sampler: &Sampler,
     cloud: &WorkingCopy<T>,
     selection: &Selection<'_, T>,
 ) -> Algorithm {
-    // With a spacing, this is the number of points: how many it takes is not known before.
+    // With a spacing, this is the number of points: the number of samples is not known before.
     let samples = selection.remaining();
     match sampler.algorithm {
         Algorithm::Auto => fastest(cloud.len, samples, cloud.dims()),

@@ -35,11 +35,11 @@ fn sample_each<T: Scalar>(
     let sampled = each(cpu.threads, jobs, clouds, |threads, job, points| {
         watched(&cpu.threads(threads), job, points, &watch)
     });
-    // That the observer canceled is no fault of a cloud.
+    // Cancellation is not an error of a cloud.
     watch.end(Error::Cancelled).and(sampled)
 }
 
-/// One cloud of a batch, whose samples are reported as part of the batch.
+/// Samples one cloud of a batch; its samples are reported as part of the batch.
 fn watched<T: Scalar>(
     cpu: &Cpu,
     job: &Sampler,
@@ -59,12 +59,12 @@ fn watched<T: Scalar>(
         if watch.step(more) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let sample = run::sample_on(cpu, job, points, Some(&mut report))?;
-    // Whether to go on is asked before the next cloud.
+    // Cancellation is checked before the next cloud.
     watch.step(sample.len() - done);
     Ok(sample)
 }
 
-/// What `one` gives for each cloud, on the threads that it is given, by one job or by one each.
+/// Returns the result of `one` for each cloud, on the threads passed to it, by one job or by one each.
 pub(super) fn each<T: Scalar, R: Send>(
     threads: Option<usize>,
     jobs: &[Sampler],

@@ -1,8 +1,8 @@
 //! Farthest point sampling on the CPU: one file per algorithm.
 //!
 //! `run` checks a [`crate::Sampler`] and starts an algorithm, the algorithm offers its choices in
-//! order to `selection`, and a [`crate::Sample`] comes back. Algorithms use
-//! `crate::simd` for vectors and `crate::spatial` for structures, never each other, but for
+//! order to `selection`, and the result is a [`crate::Sample`]. Algorithms use
+//! `crate::simd` for vectors and `crate::spatial` for structures, never each other, except for
 //! `peak`, which takes its first samples through `tree`.
 
 mod auto;

@@ -1,5 +1,5 @@
-//! A checked job for a backend outside this crate: the copied cloud and what is wanted of it.
-//! `farpoint-cuda` starts from here, so that it refuses what the CPU refuses, in the same words.
+//! A checked job for a backend outside this crate: the copied cloud and the request.
+//! `farpoint-cuda` starts from here, so that its errors are those of the CPU, in the same words.
 
 use super::batch;
 use super::run::SMALL;
@@ -47,7 +47,7 @@ impl<T: Scalar> Prepared<T> {
         prepare(sampler, &points)
     }
 
-    /// The same for each cloud of a batch, by one job or by one each; the error names the first
+    /// Copies and checks each cloud of a batch, by one job or by one each; the error names the first
     /// cloud at fault.
     ///
     /// # Errors
@@ -62,42 +62,42 @@ impl<T: Scalar> Prepared<T> {
         Ok(Self { cloud, request, input_rows: points.len(), dims: points.dim() })
     }
 
-    /// Points that are left.
+    /// Returns the number of remaining points.
     pub fn points(&self) -> usize {
         self.cloud.len
     }
 
-    /// Rows left out.
+    /// Returns the number of rows left out.
     pub fn dropped(&self) -> usize {
         self.input_rows - self.cloud.len
     }
 
-    /// Coordinates of a point.
+    /// Returns the number of coordinates of a point.
     pub fn dims(&self) -> usize {
         self.dims
     }
 
-    /// All points' coordinates on one axis.
+    /// Returns all points' coordinates on one axis.
     pub fn axis(&self, axis: usize) -> &[T] {
         &self.cloud.axes[axis][..self.cloud.len]
     }
 
-    /// The input row of a point.
+    /// Returns the input row of a point.
     pub fn row(&self, point: usize) -> usize {
         self.cloud.row(point as u32)
     }
 
-    /// Samples wanted, at most.
+    /// Returns the maximum number of samples.
     pub fn wanted(&self) -> usize {
         self.request.limit
     }
 
-    /// The covering radius to stop at.
+    /// Returns the covering radius to stop at.
     pub fn stop_radius(&self) -> Option<f64> {
         self.request.stop_radius
     }
 
-    /// Points to start from; none when nothing is wanted.
+    /// Returns the start points; none if no samples are requested.
     pub fn starts(&self) -> &[u32] {
         &self.request.starts
     }

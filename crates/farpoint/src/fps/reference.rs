@@ -1,4 +1,4 @@
-//! The obvious loop. What it returns is what every algorithm must return.
+//! The straightforward loop, which defines the result of every algorithm.
 
 use super::selection::Selection;
 use crate::cloud::WorkingCopy;
@@ -26,7 +26,7 @@ pub(crate) fn run<T: Scalar>(
     Ok(())
 }
 
-/// The largest distance, and the lowest index that has it.
+/// Returns the largest distance, and the lowest index that has it.
 fn farthest<T: Scalar>(distance: &[Option<T>]) -> Option<(u32, T)> {
     let mut best = None;
     for (point, distance) in distance.iter().enumerate() {

@@ -36,7 +36,7 @@ pub(super) fn sample_on<T: Scalar>(
     sample_by(&team, sampler, points, ran_on, observer)
 }
 
-/// By a team, which may have fewer threads than the device.
+/// Samples with a team, which may have fewer threads than the device.
 fn sample_by<T: Scalar>(
     team: &Team,
     sampler: &Sampler,
@@ -79,7 +79,7 @@ fn sample_by<T: Scalar>(
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.
 pub(super) const SMALL: usize = 1 << 14;
 
-/// What an algorithm is started with.
+/// Input of an algorithm.
 struct Run<'a, 'b, T> {
     algorithm: Algorithm,
     cloud: &'a WorkingCopy<T>,

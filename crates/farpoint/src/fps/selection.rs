@@ -7,19 +7,19 @@ use crate::threads::Team;
 use crate::{Amount, Error, Observer, Progress, Scalar, Start, Statistics, Subset};
 use std::ops::{ControlFlow, Range};
 
-/// Choices so far, the stop rule, and the run's counters.
+/// Choices so far, the stop rule, and the counters of the run.
 pub(crate) struct Selection<'a, T> {
     /// Chosen points (of the [`WorkingCopy`], not rows of the input), in order.
     pub(crate) points: Vec<u32>,
     /// Squared selection distance of each.
     pub(crate) values: Vec<T>,
-    /// Points to start from.
+    /// Start points.
     pub(crate) starts: Vec<u32>,
     /// Squared covering radius, known once the run has ended.
     pub(crate) covering: T,
-    /// Counted work; only filled in where `count` is set.
+    /// Counted work; only filled in if `count` is set.
     pub(crate) statistics: Statistics,
-    /// Whether to count effective updates, which costs time.
+    /// True if effective updates are counted, which costs time.
     pub(crate) count: bool,
     limit: usize,
     stop_radius: Option<f64>,
@@ -27,7 +27,7 @@ pub(crate) struct Selection<'a, T> {
     next_report: usize,
 }
 
-/// The observer is called about every this many samples, where the algorithm's steps allow.
+/// Approximate number of samples between two calls of the observer, where the algorithm's steps allow.
 const REPORT_EVERY: usize = 1024;
 
 impl<'a, T: Scalar> Selection<'a, T> {
@@ -64,7 +64,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
         memory::push(&mut self.values, T::INFINITY);
     }
 
-    /// Takes the next choice, or refuses it because the sample is complete: its distance is
+    /// Takes the next choice, or rejects it because the sample is complete: its distance is
     /// then the covering radius. Must be called with every choice in order.
     #[inline]
     #[must_use]
@@ -78,7 +78,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
         true
     }
 
-    /// Whether a choice of these keys is refused because of the radius to stop at.
+    /// Returns whether a choice of these keys is rejected because of the radius to stop at.
     pub(crate) fn stops_among(&self, keys: &[T::Key]) -> bool {
         // Smaller distances have larger keys.
         let last = self.stop_radius.and(keys.iter().max());
@@ -89,8 +89,8 @@ impl<'a, T: Scalar> Selection<'a, T> {
         self.stop_radius.is_some_and(|radius| value.sqrt().to_f64() <= radius)
     }
 
-    /// Takes all these choices, given as keys in runs: where each ends, and whether what follows
-    /// comes after all before. Whether the sample is complete.
+    /// Takes all these choices, given as keys in runs: the end of each, and whether the following runs
+    /// come after all before. Returns whether the sample is complete.
     pub(crate) fn offer_all(
         &mut self,
         team: &Team,
@@ -110,23 +110,23 @@ impl<'a, T: Scalar> Selection<'a, T> {
         complete.is_some()
     }
 
-    /// Samples still to come, at most.
+    /// Returns the number of samples remaining, at most.
     pub(crate) fn remaining(&self) -> usize {
         self.limit - self.points.len()
     }
 
-    /// The covering radius to stop at, for a job of that kind.
+    /// Returns the covering radius to stop at, if the job has one.
     pub(crate) fn stop_radius(&self) -> Option<f64> {
         self.stop_radius
     }
 
-    /// Calls the observer now and then; an error if it cancels the run.
+    /// Calls the observer now and then; returns an error if it cancels the run.
     #[inline]
     pub(crate) fn report(&mut self, value: T) -> Result<(), Error> {
         self.report_at(self.points.len(), value)
     }
 
-    /// The same when there are so many samples, some of them not offered yet.
+    /// Like [`Self::report`] with `samples` samples, some of them not offered yet.
     #[inline]
     pub(crate) fn report_at(&mut self, samples: usize, value: T) -> Result<(), Error> {
         if samples < self.next_report {
@@ -145,10 +145,10 @@ impl<'a, T: Scalar> Selection<'a, T> {
     }
 }
 
-/// Keys that are merged as one task, about.
+/// Approximate number of keys merged per task.
 const PIECE: usize = if cfg!(test) { 50 } else { 1 << 13 };
 
-/// Keys in order, given in runs: where each ends, and whether what follows comes after all before.
+/// Sorts keys given in runs: the end of each, and whether the following runs come after all before.
 fn sort<K: Ord + Copy + Send + Sync>(
     team: &Team,
     keys: &mut [K],
@@ -185,7 +185,7 @@ fn sort<K: Ord + Copy + Send + Sync>(
     sorted
 }
 
-/// Parts of sorted runs that are neighbors when all is sorted, and where they begin then.
+/// Parts of sorted runs that are adjacent in the sorted result, and their start in it.
 struct Piece {
     runs: Vec<Range<usize>>,
     start: usize,
@@ -224,13 +224,13 @@ fn pieces<K: Ord>(keys: &[K], ends: &[(usize, bool)]) -> Vec<Piece> {
     pieces
 }
 
-/// What is wanted of a cloud, checked against it.
+/// Amount and starts of a job, checked against a cloud.
 pub(crate) struct Request {
-    /// Samples, at most.
+    /// Maximum number of samples.
     pub(crate) limit: usize,
-    /// The covering radius to stop at.
+    /// Covering radius to stop at.
     pub(crate) stop_radius: Option<f64>,
-    /// Points to start from; none when nothing is wanted.
+    /// Start points; none if no samples are requested.
     pub(crate) starts: Vec<u32>,
 }
 
@@ -270,7 +270,7 @@ fn starts<T: Scalar>(
     };
     match start {
         Start::First => Ok(vec![0]),
-        // Whoever says nothing else often says 0.
+        // Callers without a preference often pass 0.
         Start::Index(0) if cloud.subset().is_none() => Ok(vec![0]),
         Start::Index(row) => Ok(vec![point(row)?]),
         Start::Indices(rows) if rows.is_empty() => Err(Error::NoStart),

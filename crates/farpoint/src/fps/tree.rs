@@ -34,7 +34,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     Ok(())
 }
 
-/// Offers what is left when the largest distance is zero: duplicates of chosen points, in
+/// Offers the remaining points when the largest distance is zero: duplicates of chosen points, in
 /// index order.
 pub(super) fn finish<T: Scalar>(cloud: &WorkingCopy<T>, selection: &mut Selection<'_, T>) {
     let mut chosen = memory::zeros(cloud.len);
@@ -48,7 +48,7 @@ pub(super) fn finish<T: Scalar>(cloud: &WorkingCopy<T>, selection: &mut Selectio
     }
 }
 
-/// The slot of the largest value below each entry, of the lowest point among equals.
+/// Returns the slot of the largest value below each entry, of the lowest point among equals.
 fn best<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
     let of_leaf = |leaf: usize| {
         let values = &tree.leaves[(leaf + 1) * tree.stride() - LEAF..][..LEAF];
@@ -78,7 +78,7 @@ fn best<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
 pub(super) struct Walker<'a, T, S> {
     tree: &'a mut BoxTree<T>,
     simd: S,
-    /// By level and entry, padded like [`crate::spatial::Level::largest`].
+    /// Slots, by level and entry, padded like [`crate::spatial::Level::largest`].
     best: Vec<Vec<u32>>,
     /// Entries to visit at each level.
     visits: Vec<Vec<u32>>,
@@ -91,7 +91,7 @@ impl<'a, T: Scalar, S: Simd<T>> Walker<'a, T, S> {
         Self { tree, simd, best, visits }
     }
 
-    /// Takes choices one by one as long as the largest distance is above `floor`; whether the sample is complete.
+    /// Takes choices one by one while the largest distance is above `floor`; returns whether the sample is complete.
     pub(super) fn run(
         &mut self,
         selection: &mut Selection<'_, T>,
@@ -202,8 +202,8 @@ impl<T: Scalar> Apply<'_, T> {
         }
     }
 
-    /// Lowers the distances of a leaf; how many, if counted. `sample` is where the sample's
-    /// first coordinate lies in the leaves, `at` its first three.
+    /// Lowers the distances of a leaf; returns their number, if counted. `sample` is the offset of the sample's
+    /// first coordinate in the leaves, `at` its first three.
     #[inline(always)]
     fn leaf<S: Simd<T>, const DIMS: usize, const COUNT: bool>(
         &mut self,
@@ -256,7 +256,7 @@ impl<T: Scalar> Apply<'_, T> {
     }
 }
 
-/// Children of `node` (entries of `level`) that a sample at `at` can change.
+/// Returns the children of `node` (entries of `level`) that a sample at `at` can change.
 #[inline(always)]
 fn reached<T: Scalar, S: Simd<T>>(
     simd: S,

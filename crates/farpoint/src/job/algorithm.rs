@@ -1,4 +1,4 @@
-//! The algorithms of farthest point sampling: names, options, and which device has which.
+//! Algorithms of farthest point sampling: names, options, and the devices that implement them.
 
 use super::options::{self, AlgorithmOption, PeakOptions, QuickOptions, RadiusOptions};
 use super::traits::Traits;
@@ -7,7 +7,7 @@ use crate::{DeviceKind, Error, parse};
 use std::fmt;
 use std::str::FromStr;
 
-/// The algorithms. All give the same indices; they differ in speed, and in where they run.
+/// The algorithms. All return the same indices; they differ in speed and in the devices that have them.
 ///
 /// The text form is the name, with options after a colon:
 ///
@@ -24,7 +24,7 @@ use std::str::FromStr;
 pub enum Algorithm {
     /// The fastest for the input at hand, by the measured rules of the device.
     Auto,
-    /// The obvious loop that everything else is compared with. CPU only.
+    /// Straightforward loop that defines the result. CPU only.
     Reference,
     /// Brute force: vectorized and on all cores, or the textbook kernel of one block per cloud.
     Naive,
@@ -41,7 +41,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Every algorithm with its default options, `Auto` first.
+    /// All algorithms with default options, `Auto` first.
     pub const ALL: [Self; 8] = [
         Self::Auto,
         Self::Reference,
@@ -53,31 +53,31 @@ impl Algorithm {
         Self::Persistent,
     ];
 
-    /// The options of every algorithm.
+    /// Options of every algorithm.
     pub const OPTIONS: [&'static [AlgorithmOption]; 3] =
         [RadiusOptions::TABLE, PeakOptions::TABLE, QuickOptions::TABLE];
 
-    /// [`Algorithm::Radius`] with its default options.
+    /// Returns [`Algorithm::Radius`] with default options.
     pub const fn radius() -> Self {
         Self::Radius(RadiusOptions::DEFAULT)
     }
 
-    /// [`Algorithm::Peak`] with its default options.
+    /// Returns [`Algorithm::Peak`] with default options.
     pub const fn peak() -> Self {
         Self::Peak(PeakOptions::DEFAULT)
     }
 
-    /// [`Algorithm::Quick`] with its default options.
+    /// Returns [`Algorithm::Quick`] with default options.
     pub const fn quick() -> Self {
         Self::Quick(QuickOptions::DEFAULT)
     }
 
-    /// The algorithms that a kind of device has, with their default options.
+    /// Returns the algorithms that a kind of device has, with default options.
     pub fn of(device: DeviceKind) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |algorithm| algorithm.runs_on(device))
     }
 
-    /// Its name, without options.
+    /// Returns the name, without options.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -91,7 +91,7 @@ impl Algorithm {
         }
     }
 
-    /// Whether a kind of device has this algorithm.
+    /// Returns whether a kind of device has this algorithm.
     pub fn runs_on(self, device: DeviceKind) -> bool {
         match self {
             Self::Auto | Self::Naive | Self::Radius(_) | Self::Peak(_) | Self::Quick(_) => true,
@@ -100,7 +100,7 @@ impl Algorithm {
         }
     }
 
-    /// The options that it has.
+    /// Returns the options of this algorithm.
     pub fn options(self) -> &'static [AlgorithmOption] {
         match self {
             Self::Radius(_) => RadiusOptions::TABLE,
@@ -110,10 +110,10 @@ impl Algorithm {
         }
     }
 
-    /// The same algorithm with an option set by its name.
+    /// Returns the same algorithm with the named option set.
     ///
     /// # Errors
-    /// If the algorithm has no such option, or the text is no value of it.
+    /// If the algorithm has no such option, or `value` is not valid for it.
     pub fn set(mut self, name: &str, value: &str) -> Result<Self, ParseError> {
         match &mut self {
             Self::Radius(options) => options.set(name, value)?,
@@ -124,7 +124,7 @@ impl Algorithm {
         Ok(self)
     }
 
-    /// Names and values of the options that are not at their default.
+    /// Returns names and values of the options that are not at their default.
     fn changed(self) -> Vec<(&'static str, String)> {
         match self {
             Self::Radius(options) => options.changed(),
@@ -134,7 +134,7 @@ impl Algorithm {
         }
     }
 
-    /// Checks that a kind of device has this algorithm and the options that were set, and that these
+    /// Checks that a kind of device has this algorithm and the options that are set, and that these
     /// are in range. Every device calls it.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Algorithm {
         }
     }
 
-    /// What this algorithm promises.
+    /// Returns the properties of this algorithm.
     pub fn traits(self) -> Traits {
         let source = match self {
             Self::Auto | Self::Tree | Self::Peak(_) | Self::Persistent => "this project",

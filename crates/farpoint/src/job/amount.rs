@@ -1,12 +1,12 @@
-//! How many points are wanted.
+//! Number of points to sample.
 
 use crate::Error;
 
-/// How many points are wanted.
+/// Number of points to sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Amount {
-    /// This many.
+    /// A fixed number of points.
     Count(usize),
     /// `ceil(ratio * points)`, for a ratio in `0..=1`.
     Ratio(f64),
@@ -21,8 +21,8 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// The number of samples of a cloud of so many usable points; for a spacing and for cells, the
-    /// most that there can be.
+    /// Returns the number of samples of a cloud of `points` usable points; for a spacing and for cells,
+    /// the upper bound.
     ///
     /// ```
     /// use farpoint::Amount;

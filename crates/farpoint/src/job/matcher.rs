@@ -1,8 +1,8 @@
-//! What is asked of a search for nearest points.
+//! Options of a nearest-neighbor search.
 
 use super::{BadRows, Method, Norm};
 
-/// A search for nearest points: by which norm, by which method.
+/// A nearest-neighbor search: norm and method.
 ///
 /// ```
 /// use farpoint::Matcher;
@@ -19,31 +19,31 @@ use super::{BadRows, Method, Norm};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Matcher {
-    /// Which method.
+    /// Search method.
     pub method: Method,
-    /// Which norm.
+    /// Norm.
     pub norm: Norm,
-    /// What to do with NaN and infinity.
+    /// Treatment of NaN and infinity.
     pub bad_rows: BadRows,
 }
 
 impl Matcher {
-    /// Squared Euclidean distances, the fastest method.
+    /// Creates a job with squared Euclidean distances and the fastest method.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Which method; [`Method::Auto`] unless set.
+    /// Sets the method; [`Method::Auto`] by default.
     pub fn method(self, method: Method) -> Self {
         Self { method, ..self }
     }
 
-    /// Which norm; [`Norm::Two`] unless set.
+    /// Sets the norm; [`Norm::Two`] by default.
     pub fn norm(self, norm: Norm) -> Self {
         Self { norm, ..self }
     }
 
-    /// What to do with NaN and infinity; an error unless set. Rows left out are no point's nearest,
+    /// Sets the treatment of NaN and infinity; an error by default. Rows left out are no point's nearest,
     /// and have none: their distance is NaN, their index [`crate::Nearest::NONE`].
     pub fn bad_rows(self, bad_rows: BadRows) -> Self {
         Self { bad_rows, ..self }

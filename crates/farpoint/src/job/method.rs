@@ -1,21 +1,21 @@
-//! How nearest points are found and measured: methods and norms.
+//! Methods and norms of nearest-neighbor searches.
 
 use crate::parse::{ParseError, by_name};
 use crate::{DeviceKind, Error};
 use std::fmt;
 use std::str::FromStr;
 
-/// Ways to find nearest points. All give the same result; they differ in speed, and in where they
-/// run.
+/// Methods of nearest-neighbor search. All return the same result; they differ in speed and in the devices
+/// that have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Method {
     /// The fastest for the input at hand, by the measured rules of the device.
     #[default]
     Auto,
-    /// The obvious loop that everything else is compared with. CPU only.
+    /// Straightforward loop that defines the result. CPU only.
     Reference,
-    /// All pairs, each measured by the rule alone. GPU only.
+    /// All pairs, each distance by the exact formula alone. GPU only.
     Plain,
     /// All pairs, vectorized; on a GPU, scored with a proven error bound first.
     Brute,
@@ -24,10 +24,10 @@ pub enum Method {
 }
 
 impl Method {
-    /// Every method, `Auto` first.
+    /// All methods, `Auto` first.
     pub const ALL: [Self; 5] = [Self::Auto, Self::Reference, Self::Plain, Self::Brute, Self::Tree];
 
-    /// Its name on the command line and in Python.
+    /// Returns the name on the command line and in Python.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -38,12 +38,12 @@ impl Method {
         }
     }
 
-    /// The methods that a kind of device has.
+    /// Returns the methods that a kind of device has.
     pub fn of(device: DeviceKind) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |method| method.runs_on(device))
     }
 
-    /// Whether a kind of device has this method.
+    /// Returns whether a kind of device has this method.
     pub fn runs_on(self, device: DeviceKind) -> bool {
         match self {
             Self::Auto | Self::Brute | Self::Tree => true,
@@ -80,13 +80,13 @@ impl FromStr for Method {
     }
 }
 
-/// How distances are measured.
+/// Norm by which distances are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Norm {
-    /// Sums of absolute differences.
+    /// Sum of absolute differences.
     One,
-    /// Euclidean; squared where not said otherwise.
+    /// Euclidean; squared unless stated otherwise.
     #[default]
     Two,
 }

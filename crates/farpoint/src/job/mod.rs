@@ -1,4 +1,4 @@
-//! What is asked: jobs, which do not say where they run.
+//! Jobs: descriptions of work, independent of the device that runs it.
 //!
 //! A [`Sampler`] or [`Matcher`] is a plain value. [`Sampler::on`] and [`Matcher::on`] name the
 //! [`crate::Device`] that does the work; every device gives the same result. Algorithms, their

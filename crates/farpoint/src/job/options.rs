@@ -8,15 +8,15 @@ use crate::parse::ParseError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AlgorithmOption {
-    /// The name of the algorithm.
+    /// Name of the algorithm.
     pub algorithm: &'static str,
-    /// Its name, as in `"radius:nvox=24"`.
+    /// Name of the option, as in `"radius:nvox=24"`.
     pub name: &'static str,
-    /// What its value looks like: `N`, or `true|false`.
+    /// Form of its value: `N`, or `true|false`.
     pub value: &'static str,
-    /// What it does.
+    /// Help text.
     pub help: &'static str,
-    /// The kind of device that has it; every one if `None`.
+    /// Kind of device that has it; all if `None`.
     pub device: Option<DeviceKind>,
 }
 
@@ -76,7 +76,7 @@ macro_rules! options {
                 device: $device,
             }, )+];
 
-            /// Sets an option by its name; whether there is one of that name, and the text fits.
+            /// Sets an option by its name; an error if there is none of that name, or the text does not fit.
             pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParseError> {
                 match name {
                     $( stringify!($field) => match <$type as Value>::read(text) {
@@ -88,7 +88,7 @@ macro_rules! options {
                 Ok(())
             }
 
-            /// Names and texts of the options that are not at their default.
+            /// Returns names and texts of the options that are not at their default.
             pub(super) fn changed(&self) -> Vec<(&'static str, String)> {
                 let default = Self::default();
                 let mut changed = Vec::new();
@@ -151,7 +151,7 @@ fn wrong_value(name: &str, text: &str, value: &str) -> ParseError {
     ParseError::new(format!("'{text}' is no value of {name}; give {fits}"))
 }
 
-/// That an algorithm has no option of this name.
+/// Error for an option name that the algorithm does not have.
 pub(super) fn unknown(algorithm: &str, name: &str, table: &[AlgorithmOption]) -> ParseError {
     let names: Vec<_> = table.iter().map(|option| option.name).collect();
     ParseError::new(match &names[..] {

@@ -1,25 +1,25 @@
-//! How far a long run has come, and how it is canceled.
+//! Progress and cancellation of long runs.
 
 use std::ops::ControlFlow;
 
-/// How far a long run has come.
+/// Progress of a long run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Samples chosen so far, or points whose nearest was found; of all clouds of a batch.
+    /// Samples chosen so far, or queries finished by a search; over all clouds of a batch.
     pub samples: usize,
-    /// How many there will be, at most; for a spacing, the number of points.
+    /// Total to be done, at most; for a spacing, the number of points.
     pub wanted: usize,
-    /// Covering radius of the samples so far; infinite while it is not known, and for batches.
+    /// Covering radius of the samples so far; infinite while unknown, and for batches.
     pub covering_radius: f64,
 }
 
 impl Progress {
-    /// Progress as a device outside this crate reports it.
+    /// Creates the progress that a device outside this crate reports.
     pub fn new(samples: usize, wanted: usize, covering_radius: f64) -> Self {
         Self { samples, wanted, covering_radius }
     }
 }
 
-/// Called with the progress of a run now and then; `ControlFlow::Break(())` cancels the run.
+/// Progress callback, called now and then; return `ControlFlow::Break(())` to cancel the run.
 pub type Observer<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + Send);

@@ -1,35 +1,35 @@
-//! What is asked of farthest point sampling.
+//! Options of farthest point sampling.
 
 use super::{Algorithm, Amount};
 use crate::{DeviceKind, Error};
 
-/// Where sampling starts.
+/// First point or points of a sample.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Start {
-    /// At the first usable point: row 0, unless it is left out, or the first row of a [`crate::Selected`].
+    /// The first usable point: row 0, unless it is left out, or the first row of a [`crate::Selected`].
     #[default]
     First,
-    /// At this row. Row 0, where it is left out as bad, stands for the first usable point.
+    /// This row. Row 0, if left out as bad, stands for the first usable point.
     Index(usize),
-    /// Go on from an existing sample: these points come first, in this order.
+    /// Continue an existing sample: these points come first, in this order.
     Indices(Vec<usize>),
-    /// At a point drawn by this seed, the same on every machine.
+    /// A random point drawn with this seed, the same on every machine.
     Random(u64),
 }
 
-/// What to do with rows that hold NaN or infinity.
+/// Treatment of rows that hold NaN or infinity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum BadRows {
-    /// Refuse the cloud, naming the first such row and their number.
+    /// Reject the cloud with an error that names the first such row and their number.
     #[default]
     Error,
     /// Leave them out; indices still refer to the input.
     Skip,
 }
 
-/// A farthest point sampling job: how many points, from where, by which algorithm.
+/// A farthest point sampling job: number of points, start and algorithm.
 ///
 /// ```
 /// use farpoint::Sampler;
@@ -55,20 +55,20 @@ pub enum BadRows {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Sampler {
-    /// How many points are wanted.
+    /// Number of points to sample.
     pub amount: Amount,
-    /// Which algorithm, with its options.
+    /// Algorithm, with its options.
     pub algorithm: Algorithm,
-    /// Where sampling starts.
+    /// First point or points.
     pub start: Start,
-    /// What to do with NaN and infinity.
+    /// Treatment of NaN and infinity.
     pub bad_rows: BadRows,
-    /// Whether to count and time the work.
+    /// True if the work is counted and timed.
     pub statistics: bool,
 }
 
 impl Sampler {
-    /// A job for an amount; the named constructors read better.
+    /// Creates a job for an amount; the named constructors read better.
     pub fn new(amount: Amount) -> Self {
         Self {
             amount,
@@ -79,48 +79,48 @@ impl Sampler {
         }
     }
 
-    /// `count` samples.
+    /// Creates a job for `count` samples.
     pub fn count(count: usize) -> Self {
         Self::new(Amount::Count(count))
     }
 
-    /// `ceil(ratio * points)` samples.
+    /// Creates a job for `ceil(ratio * points)` samples.
     pub fn ratio(ratio: f64) -> Self {
         Self::new(Amount::Ratio(ratio))
     }
 
-    /// As many samples as it takes to bring the covering radius down to `spacing`.
+    /// Creates a job that samples until the covering radius is at most `spacing`.
     pub fn spacing(spacing: f64) -> Self {
         Self::new(Amount::Spacing(spacing))
     }
 
-    /// The whole cloud in farthest-first order: every prefix is a sample.
+    /// Creates a job for the whole cloud in farthest-first order: every prefix is a sample.
     pub fn whole() -> Self {
         Self::new(Amount::All)
     }
 
-    /// Which algorithm; [`Algorithm::Auto`] unless set.
+    /// Sets the algorithm; [`Algorithm::Auto`] by default.
     pub fn algorithm(self, algorithm: Algorithm) -> Self {
         Self { algorithm, ..self }
     }
 
-    /// Where to start; at the first usable point unless set.
+    /// Sets the start; the first usable point by default.
     pub fn start(self, start: Start) -> Self {
         Self { start, ..self }
     }
 
-    /// What to do with NaN and infinity; an error unless set.
+    /// Sets the treatment of NaN and infinity; an error by default.
     pub fn bad_rows(self, bad_rows: BadRows) -> Self {
         Self { bad_rows, ..self }
     }
 
-    /// Count and time the work, for [`crate::Sample::statistics`]. Costs a little time.
+    /// Counts and times the work, for [`crate::Sample::statistics`]. Costs a little time.
     pub fn statistics(self, statistics: bool) -> Self {
         Self { statistics, ..self }
     }
 
-    /// Checks what does not depend on a cloud: that a kind of device has the algorithm and its options,
-    /// and that the amount is one of exact samplers. Every device calls it.
+    /// Checks the parts that do not depend on a cloud: that a kind of device has the algorithm and its options,
+    /// and that exact samplers support the amount. Every device calls it.
     ///
     /// # Errors
     /// As [`Algorithm::check`], and [`Error::NotForMethod`] for [`Amount::Cell`].

@@ -1,11 +1,11 @@
-//! What is asked of a search for several neighbors.
+//! Options of k-nearest-neighbor and ball searches.
 
 use super::{BadRows, Method, Norm};
 use crate::Error;
 
 /// A search for several neighbors of each point: the k nearest, or those within a ball.
 ///
-/// [`Searcher::search`] keeps at most `k` neighbors of a point, [`Searcher::within`] all of a ball.
+/// [`Searcher::search`] keeps at most `k` neighbors of a point, [`Searcher::within`] all in its ball.
 ///
 /// ```
 /// use farpoint::Searcher;
@@ -22,17 +22,17 @@ use crate::Error;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Searcher {
-    /// Most neighbors of a point. A search for all in a ball does not look at it.
+    /// Maximum number of neighbors per point. Ignored by searches for all neighbors in a ball.
     pub k: usize,
-    /// The ball around a point in which neighbors lie; anywhere unless set.
+    /// Ball around a point in which neighbors lie; unlimited by default.
     pub ball: Option<Ball>,
-    /// Whether the row of the same number does not count: a cloud is searched for its own neighbors.
+    /// True if the point itself is excluded when a cloud is searched for its own neighbors.
     pub exclude_self: bool,
-    /// Which method.
+    /// Search method.
     pub method: Method,
-    /// Which norm.
+    /// Norm.
     pub norm: Norm,
-    /// What to do with NaN and infinity.
+    /// Treatment of NaN and infinity.
     pub bad_rows: BadRows,
 }
 
@@ -42,23 +42,23 @@ pub struct Searcher {
 pub struct Ball {
     /// Points nearer than this are neighbors.
     pub radius: f64,
-    /// Points nearer than this are none, unless `near` says otherwise.
+    /// Points nearer than this are not neighbors, unless `near` includes them.
     pub min_radius: f64,
-    /// Points up to this far away are neighbors whatever `min_radius` is: 0, the very place, unless set.
+    /// Points up to this far away are neighbors whatever `min_radius` is; 0, coincident points, by default.
     pub near: f64,
-    /// Whether the three are distances as they are computed, that is squares with [`Norm::Two`].
+    /// True if the three are distances as computed, that is squares with [`Norm::Two`].
     pub raw: bool,
-    /// Whether points at the very radius are neighbors.
+    /// True if points exactly at the radius are neighbors.
     pub inclusive: bool,
-    /// Which neighbors are kept where there are more than `k`, and in which order.
+    /// Neighbors that are kept if there are more than `k`, and their order.
     pub order: Order,
 }
 
-/// Which neighbors in a ball are kept, and in which order.
+/// Selection and order of the neighbors in a ball.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Order {
-    /// Those of lowest index, as PointNet++ does.
+    /// The lowest indices, as in PointNet++.
     #[default]
     Index,
     /// The nearest.
@@ -66,7 +66,7 @@ pub enum Order {
 }
 
 impl Searcher {
-    /// The `k` nearest.
+    /// Creates a search for the `k` nearest.
     pub fn nearest(k: usize) -> Self {
         Self {
             k,
@@ -78,15 +78,15 @@ impl Searcher {
         }
     }
 
-    /// At most `k` points nearer than `radius`, those of lowest index.
+    /// Creates a search for at most `k` points nearer than `radius`, the lowest indices first.
     pub fn ball(radius: f64, k: usize) -> Self {
         let (min_radius, near, raw, inclusive) = (0.0, 0.0, false, false);
         let ball = Ball { radius, min_radius, near, raw, inclusive, order: Order::Index };
         Self { ball: Some(ball), ..Self::nearest(k) }
     }
 
-    /// [`Searcher::ball`] whose radii are distances as they are computed: squares with [`Norm::Two`].
-    /// What is given is rounded to the points' type and compared as it is.
+    /// [`Searcher::ball`] with radii that are distances as computed: squares with [`Norm::Two`].
+    /// They are rounded to the points' type and compared as they are.
     ///
     /// ```
     /// use farpoint::Searcher;
@@ -100,49 +100,49 @@ impl Searcher {
         Self { ball, ..Self::nearest(k) }
     }
 
-    /// Points nearer than this are no neighbors, unless they are at the very place. For balls.
+    /// Excludes points nearer than this, unless they coincide with the query. For balls.
     pub fn min_radius(self, min_radius: f64) -> Self {
         Self { ball: self.ball.map(|ball| Ball { min_radius, ..ball }), ..self }
     }
 
-    /// Points up to this far away are neighbors whatever [`Searcher::min_radius`] is; those at the very
-    /// place are unless set. For balls.
+    /// Includes points up to this far away whatever [`Searcher::min_radius`] is; 0, coincident points, by
+    /// default. For balls.
     pub fn near(self, near: f64) -> Self {
         Self { ball: self.ball.map(|ball| Ball { near, ..ball }), ..self }
     }
 
-    /// Whether points at the very radius are neighbors; they are not unless set. For balls.
+    /// Sets whether points exactly at the radius are neighbors; they are not by default. For balls.
     pub fn inclusive(self, inclusive: bool) -> Self {
         Self { ball: self.ball.map(|ball| Ball { inclusive, ..ball }), ..self }
     }
 
-    /// Which neighbors in a ball are kept; those of lowest index unless set. For balls.
+    /// Sets which neighbors in a ball are kept; the lowest indices by default. For balls.
     pub fn order(self, order: Order) -> Self {
         Self { ball: self.ball.map(|ball| Ball { order, ..ball }), ..self }
     }
 
-    /// Whether the row of the same number does not count; it does unless set.
+    /// Sets whether the row with the query's own number is excluded; it is not by default.
     pub fn exclude_self(self, exclude_self: bool) -> Self {
         Self { exclude_self, ..self }
     }
 
-    /// Which method; [`Method::Auto`] unless set.
+    /// Sets the method; [`Method::Auto`] by default.
     pub fn method(self, method: Method) -> Self {
         Self { method, ..self }
     }
 
-    /// Which norm; [`Norm::Two`] unless set.
+    /// Sets the norm; [`Norm::Two`] by default.
     pub fn norm(self, norm: Norm) -> Self {
         Self { norm, ..self }
     }
 
-    /// What to do with NaN and infinity; an error unless set. Rows left out are no neighbors, and have
+    /// Sets the treatment of NaN and infinity; an error by default. Rows left out are no neighbors, and have
     /// none.
     pub fn bad_rows(self, bad_rows: BadRows) -> Self {
         Self { bad_rows, ..self }
     }
 
-    /// Refuses numbers that no search can have. Every device calls it.
+    /// Rejects options that are invalid for every search. Every device calls it.
     ///
     /// # Errors
     /// [`Error::NoNeighbors`] and [`Error::BadRadius`].
@@ -153,7 +153,7 @@ impl Searcher {
         self.ball.map_or(Ok(()), |ball| ball.check())
     }
 
-    /// The same for a search for all in the ball, whatever `k` is.
+    /// Like [`Searcher::check`], for a search for all in the ball, whatever `k` is.
     ///
     /// # Errors
     /// [`Error::NoBall`] and [`Error::BadRadius`].

@@ -1,18 +1,18 @@
-//! What can be relied on of a sampler before it runs.
+//! Properties of samplers that are known before they run.
 
-/// What a sampler promises. [`crate::Algorithm::traits`] and [`crate::approximate::Method::traits`]
-/// give it; help texts and documents are made from it.
+/// Properties of a sampler, returned by [`crate::Algorithm::traits`] and
+/// [`crate::approximate::Method::traits`]; help texts and documents are made from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traits {
-    /// Whether the sample is the farthest point sample of [`crate::reference()`], one by one.
+    /// True if the sample is the farthest point sample of [`crate::reference()`], one by one.
     pub exact: bool,
-    /// Whether it is only good where neighbors in space are neighbors in the input's order.
+    /// True if it is only good if neighbors in space are neighbors in the input's order.
     pub needs_order: bool,
-    /// Whether as many points come back as are wanted.
+    /// True if it returns exactly the requested number of points.
     pub exact_count: bool,
-    /// Whether it gives the same on every run, machine and number of threads.
+    /// True if it returns the same on every run, machine and number of threads.
     pub deterministic: bool,
-    /// Where it was published.
+    /// Publication of the algorithm.
     pub source: &'static str,
 }

@@ -1,4 +1,4 @@
-//! The interface: measures as a job, on which threads it is done, and who observes the progress.
+//! Measures as a job, with threads and an observer.
 
 use super::quality::{Coverage, Quality, covered, different_places, different_rows, rows};
 use super::{SMALL, Spacing, check, spaced};
@@ -23,7 +23,7 @@ use crate::{BadRows, Cpu, Error, Nearest, On, Points, Scalar};
 /// # Ok::<(), farpoint::Error>(())
 /// ```
 ///
-/// An observer is told of points and samples whose nearest sample was found.
+/// Progress counts points and samples whose nearest sample was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Measure;
 
@@ -35,10 +35,10 @@ impl Measure {
 }
 
 impl On<'_, Measure, Cpu> {
-    /// As [`crate::measure::covering_radius`].
+    /// Like [`crate::measure::covering_radius`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`crate::measure::covering_radius`].
     pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -50,10 +50,10 @@ impl On<'_, Measure, Cpu> {
         })
     }
 
-    /// As [`crate::measure::coverage`].
+    /// Like [`crate::measure::coverage`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`crate::measure::coverage`].
     pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -62,10 +62,10 @@ impl On<'_, Measure, Cpu> {
         self.coverage_of(points, &caught(|| rows(&points, sample))?)
     }
 
-    /// As [`crate::measure::coverage_of`].
+    /// Like [`crate::measure::coverage_of`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`crate::measure::coverage_of`].
     pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -76,10 +76,10 @@ impl On<'_, Measure, Cpu> {
         })
     }
 
-    /// As [`crate::measure::spacing()`].
+    /// Like [`crate::measure::spacing()`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`crate::measure::spacing()`].
     pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -88,10 +88,10 @@ impl On<'_, Measure, Cpu> {
         self.run(sample.len(), sample.len(), |taking| taking.spacing(&points, sample))
     }
 
-    /// As [`crate::measure::spacing_of`].
+    /// Like [`crate::measure::spacing_of`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`crate::measure::spacing_of`].
     pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(
         self,
         sample: &S,
@@ -99,10 +99,10 @@ impl On<'_, Measure, Cpu> {
         self.run(sample.len(), sample.len(), |taking| taking.spacing_of(&sample))
     }
 
-    /// As [`crate::measure::quality()`].
+    /// Like [`crate::measure::quality()`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`crate::measure::quality()`].
     pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -124,10 +124,10 @@ impl On<'_, Measure, Cpu> {
         })
     }
 
-    /// As [`crate::measure::quality_of`].
+    /// Like [`crate::measure::quality_of`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`crate::measure::quality_of`].
     pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -149,8 +149,8 @@ impl On<'_, Measure, Cpu> {
         })
     }
 
-    /// Does the work on the threads of the device, on one if there are few points; an observer will be told of so
-    /// many as are wanted.
+    /// Does the work on the threads of the device, on one if there are few points; an observer's total is
+    /// `wanted`.
     fn run<R: Send>(
         self,
         points: usize,
@@ -166,7 +166,7 @@ impl On<'_, Measure, Cpu> {
     }
 }
 
-/// Measures being taken.
+/// A measurement in progress.
 struct Taking<'a> {
     cpu: Cpu,
     threads: usize,
@@ -174,7 +174,7 @@ struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    /// The nearest sample of each point; the error does not speak of two clouds.
+    /// Returns the nearest sample of each point; the error does not speak of two clouds.
     fn nearest<T: Scalar>(
         &self,
         points: &dyn Points<T>,

@@ -1,14 +1,14 @@
-//! What a sample is judged by (the paper's figures 2 and 3).
+//! Quality measures of samples (the paper's figures 2 and 3).
 //!
-//! * [`coverage`]: how far the cloud is from the sample, the largest of which is the
+//! * [`coverage`]: distances from the cloud to the sample, the largest of which is the
 //!   [`covering_radius`];
-//! * [`spacing`]: how far samples are from each other;
+//! * [`spacing`]: distances between samples;
 //! * [`quality()`]: both, the Chamfer distance and the share of different points, in one go.
 //!
 //! Each takes row indices of the cloud, from any sampler; [`quality_of`] takes coordinates,
 //! which need not be points of the cloud. Distances are computed as in sampling, in the input's
-//! precision, and are not squared: their unit is that of the coordinates. They are searched for
-//! through trees that find exactly what trying all pairs would find, on all cores or, by
+//! precision, and are not squared: their unit is that of the coordinates. Searches
+//! through trees find exactly what trying all pairs would find, on all cores or, by
 //! [`Measure`], on the threads of a [`crate::Cpu`]; results do not depend on them.
 
 mod measurer;
@@ -36,16 +36,16 @@ pub struct Spacing {
     pub max: f64,
 }
 
-/// Fewer points are one thread's.
+/// Clouds of fewer points are measured by one thread.
 const SMALL: usize = 1 << 14;
 
-/// A thread is given so many points at a time.
+/// Points per task of a thread.
 const POINTS_A_JOB: usize = 1 << 10;
 
-/// The watch is asked before so many points: with many axes each takes milliseconds.
+/// Points between two checks of the watch: with many axes each takes milliseconds.
 const ASKED_EVERY: usize = 16;
 
-/// Largest distance of any point to its nearest sample, in the unit of the coordinates.
+/// Returns the largest distance of any point to its nearest sample, in the unit of the coordinates.
 ///
 /// `sample` holds row indices. Works for any sample, not only those of this crate.
 ///
@@ -64,7 +64,7 @@ pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
     Measure.on(&Cpu::new()).covering_radius(points, sample)
 }
 
-/// Nearest neighbor distances among the samples; zero spacing where a point occurs twice.
+/// Returns nearest-neighbor distances among the samples; zero spacing if a point occurs twice.
 ///
 /// # Errors
 /// On fewer than two samples, an index outside the cloud, bad rows.
@@ -82,7 +82,7 @@ pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
     Measure.on(&Cpu::new()).spacing(points, sample)
 }
 
-/// The same of a sample whose coordinates are given.
+/// Returns the same for a sample of coordinates.
 ///
 /// # Errors
 /// On fewer than two samples, bad rows.
@@ -90,7 +90,7 @@ pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> Result<Spacin
     Measure.on(&Cpu::new()).spacing_of(sample)
 }
 
-/// All measures of a sample, whose row indices are given.
+/// Returns all measures of a sample of row indices.
 ///
 /// # Errors
 /// On an empty sample, an index outside the cloud, bad rows.
@@ -101,11 +101,11 @@ pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
     Measure.on(&Cpu::new()).quality(points, sample)
 }
 
-/// All measures of a sample, whose coordinates are given: [`crate::approximate::Centroids`], or
-/// what another program chose.
+/// Returns all measures of a sample of coordinates: [`crate::approximate::Centroids`], or
+/// the output of another program.
 ///
 /// # Errors
-/// On an empty cloud or sample, on different numbers of coordinates, bad rows.
+/// On an empty cloud or sample, on different numbers of dimensions, bad rows.
 pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     points: &P,
     sample: &S,
@@ -113,7 +113,7 @@ pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     Measure.on(&Cpu::new()).quality_of(points, sample)
 }
 
-/// How far the points are from the sample, whose row indices are given.
+/// Returns the distances from the points to a sample of row indices.
 ///
 /// # Errors
 /// On an empty sample, an index outside the cloud, bad rows.
@@ -131,10 +131,10 @@ pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
     Measure.on(&Cpu::new()).coverage(points, sample)
 }
 
-/// How far the points are from the sample, whose coordinates are given.
+/// Returns the distances from the points to a sample of coordinates.
 ///
 /// # Errors
-/// On an empty cloud or sample, on different numbers of coordinates, bad rows.
+/// On an empty cloud or sample, on different numbers of dimensions, bad rows.
 pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     points: &P,
     sample: &S,
@@ -142,7 +142,7 @@ pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     Measure.on(&Cpu::new()).coverage_of(points, sample)
 }
 
-/// The spacing on so many threads, unless the watch stops it.
+/// Measures the spacing on `threads` threads, unless the watch stops it.
 fn spaced<T: Scalar>(
     cloud: &WorkingCopy<T>,
     sample: &[u32],
@@ -174,7 +174,7 @@ fn spaced<T: Scalar>(
     })
 }
 
-/// The working copy of the cloud, and the sample as points of it.
+/// Returns the working copy of the cloud, and the sample as points of it.
 fn check<T: Scalar>(
     points: &dyn Points<T>,
     sample: &[usize],
@@ -194,7 +194,7 @@ mod tests {
     use crate::Sampler;
     use crate::random::SplitMix64;
 
-    /// Both measures, by trying all pairs.
+    /// Computes both measures by trying all pairs.
     fn obvious<T: Scalar, const D: usize>(cloud: &[[T; D]], sample: &[usize]) -> (T, Spacing) {
         let squared = |a: usize, b: usize| {
             let square = |x: usize| (cloud[a][x] - cloud[b][x]) * (cloud[a][x] - cloud[b][x]);

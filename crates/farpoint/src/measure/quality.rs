@@ -1,4 +1,4 @@
-//! How far a cloud is from a sample, and all measures in one go.
+//! Coverage of a cloud by a sample, and all measures at once.
 
 use super::Spacing;
 use crate::memory;
@@ -12,34 +12,33 @@ use std::borrow::Cow;
 pub struct Coverage {
     /// Mean over the points.
     pub mean: f64,
-    /// The smallest distance that at least 99 % of the points are within: of `n` in rising
+    /// The smallest distance within which at least 99 % of the points are: of `n` in ascending
     /// order, number `ceil(0.99 n)`.
     pub p99: f64,
     /// Largest: the covering radius.
     pub max: f64,
 }
 
-/// What a sample is judged by.
+/// Quality measures of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Quality {
-    /// Points of the cloud.
+    /// Number of points of the cloud.
     pub points: usize,
-    /// Samples.
+    /// Number of samples.
     pub samples: usize,
-    /// Share of the samples that are at different places, 0 to 1: with indices, of those that
-    /// are different rows.
+    /// Share of the samples at distinct positions, 0 to 1: with indices, of distinct rows.
     pub unique: f64,
     /// Distances from the cloud to the sample.
     pub coverage: Coverage,
     /// Distances inside the sample; `None` for a single one.
     pub spacing: Option<Spacing>,
-    /// Chamfer distance of cloud and sample, as of [`crate::Chamfer::sum`]: the mean squared distances of both
-    /// directions, added. From samples that are points of the cloud the way back is 0.
+    /// Chamfer distance of cloud and sample, as of [`crate::Chamfer::sum`]: the sum of the mean squared distances of
+    /// both directions. From samples that are points of the cloud the way back is 0.
     pub chamfer: f64,
 }
 
-/// Distances that are added up before the sums are.
+/// Distances per partial sum.
 const PART: usize = 1 << 14;
 
 /// Some rows of a cloud.
@@ -62,7 +61,7 @@ impl<T: Scalar> Points<T> for SampleRows<'_, T> {
     }
 }
 
-/// The rows, checked.
+/// Checks the rows of a sample.
 pub(super) fn rows<'a, T: Scalar>(
     points: &'a dyn Points<T>,
     sample: &'a [usize],
@@ -73,7 +72,7 @@ pub(super) fn rows<'a, T: Scalar>(
     Ok(SampleRows { points, places: places(points, sample)? })
 }
 
-/// Where rows of the caller's cloud are among the points, checked.
+/// Returns the places of rows of the caller's cloud among the points, checked.
 pub(super) fn places<'a, T: Scalar>(
     points: &dyn Points<T>,
     sample: &'a [usize],
@@ -88,7 +87,7 @@ pub(super) fn places<'a, T: Scalar>(
     memory::try_collected(sample.iter().map(place)).map(Cow::Owned)
 }
 
-/// How many of the samples are different rows.
+/// Counts the distinct rows of a sample.
 pub(super) fn different_rows(sample: &[usize]) -> usize {
     let mut sorted = memory::collected(sample.iter().copied());
     sorted.sort_unstable();
@@ -96,7 +95,7 @@ pub(super) fn different_rows(sample: &[usize]) -> usize {
     sorted.len()
 }
 
-/// How many of the samples are at different places.
+/// Counts the distinct positions of a sample.
 pub(super) fn different_places<T: Scalar>(sample: &dyn Points<T>) -> usize {
     let (len, dim) = (sample.len(), sample.dim().max(1));
     let mut numbers = memory::with_capacity(len.saturating_mul(dim));
@@ -112,7 +111,7 @@ pub(super) fn different_places<T: Scalar>(sample: &dyn Points<T>) -> usize {
 }
 
 compiled_once! {
-    /// Computes the coverage from the nearest sample of each point, on so many threads.
+    /// Computes the coverage from the nearest sample of each point, on `threads` threads.
     pub(super) fn covered<'a, T: Scalar>(nearest: &'a Nearest<T>, threads: usize) -> Coverage {
         coverage(nearest, threads)
     }

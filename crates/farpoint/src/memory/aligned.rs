@@ -16,14 +16,14 @@ use std::ptr::NonNull;
 pub(crate) struct Aligned<T> {
     start: NonNull<T>,
     len: usize,
-    /// What was allocated.
+    /// Layout of the allocation.
     layout: Layout,
 }
 
-/// The size of a huge page.
+/// Size of a huge page.
 const HUGE: usize = 2 << 20;
 
-/// Smaller arrays are better off with what the allocator has at hand.
+/// Minimum size for huge pages; smaller arrays are better off with the allocator's memory.
 const HUGE_FROM: usize = 2 << 20;
 
 impl<T: Copy> Aligned<T> {
@@ -35,7 +35,7 @@ impl<T: Copy> Aligned<T> {
         unsafe { Self::write_with(len, fill) }
     }
 
-    /// An array that `write` fills in.
+    /// Creates an array that `write` fills.
     ///
     /// # Safety
     /// `write` must write all values.
@@ -53,7 +53,7 @@ impl<T: Copy> Aligned<T> {
         array
     }
 
-    /// An array whose values are still to be written, by several threads or several arrays at a time.
+    /// Creates an array whose values are still to be written, by several threads or several arrays at a time.
     pub(crate) fn unwritten(len: usize) -> Aligned<MaybeUninit<T>> {
         // SAFETY: values that need not be written are none that must be.
         unsafe { Aligned::write_with(len, |_| ()) }
@@ -73,7 +73,7 @@ impl<T: Copy> Aligned<T> {
 }
 
 impl<T: Copy> Aligned<MaybeUninit<T>> {
-    /// The array, once it is written.
+    /// Returns the array, once written.
     ///
     /// # Safety
     /// All values must have been written.
@@ -91,7 +91,7 @@ struct Spare {
     bytes: usize,
 }
 
-/// A thread keeps at most this much.
+/// Maximum number of bytes that a thread keeps.
 const SPARE_BYTES: usize = 64 << 20;
 
 thread_local! {
@@ -99,8 +99,8 @@ thread_local! {
 }
 
 impl Spare {
-    /// A kept block that fits without waste, or a fresh one, for which the kept ones are freed if need be; `None`
-    /// if there is no memory.
+    /// Takes a kept block that fits without waste, or a fresh one, for which the kept ones are freed if need be;
+    /// `None` if there is no memory.
     fn take(&mut self, wanted: Layout) -> Option<(NonNull<u8>, Layout)> {
         let fits = |(_, layout): &(NonNull<u8>, Layout)| {
             layout.align() == wanted.align()
@@ -125,7 +125,7 @@ impl Spare {
         Some((start, wanted))
     }
 
-    /// Keeps a block, or frees it if that would be too much.
+    /// Keeps a block, or frees it if the limit is exceeded.
     fn give(&mut self, start: NonNull<u8>, layout: Layout) {
         if self.bytes + layout.size() <= SPARE_BYTES {
             self.bytes += layout.size();
@@ -147,7 +147,7 @@ impl Drop for Spare {
 }
 
 impl<T> Aligned<T> {
-    /// The layout for so many values; `None` if they are more than the address space has room for.
+    /// Returns the layout for `len` values; `None` if they exceed the address space.
     fn layout(len: usize) -> Option<Layout> {
         let layout = Layout::array::<T>(len.checked_add(MOST_LANES)?).ok()?;
         layout.align_to(if layout.size() >= HUGE_FROM { HUGE } else { 64 }).ok()
@@ -157,7 +157,7 @@ impl<T> Aligned<T> {
 impl<T> Drop for Aligned<T> {
     fn drop(&mut self) {
         let (start, layout) = (self.start.cast(), self.layout);
-        // Plain values need no drop. When the thread is ending there is nothing to keep for.
+        // Plain values need no drop. When the thread is ending there is nothing to keep it for.
         if SPARE.try_with(|spare| spare.borrow_mut().give(start, layout)).is_err() {
             // SAFETY: `take` allocated it with this layout, and nothing uses it from here on.
             unsafe { dealloc(start.as_ptr(), layout) }

@@ -1,17 +1,17 @@
-//! Arrays as long as the input or the output. Where there is no memory for one, [`Error::OutOfMemory`] is
+//! Arrays as long as the input or the output. If there is no memory for one, [`Error::OutOfMemory`] is
 //! raised: `vec!` and `collect` would end the process. For small arrays those are fine.
 
 use crate::Error;
 use crate::unwind::raise;
 use std::alloc::{Layout, alloc_zeroed};
 
-/// Ends the work for want of memory for so many values.
+/// Raises [`Error::OutOfMemory`] for an array of `len` values.
 #[cold]
 pub(crate) fn refuse<V>(len: usize) -> ! {
     raise(Error::OutOfMemory { bytes: len.saturating_mul(size_of::<V>()) })
 }
 
-/// Makes room for so many more values.
+/// Makes room for `more` values.
 #[inline]
 pub fn reserve<V>(array: &mut Vec<V>, more: usize) {
     if array.try_reserve(more).is_err() {
@@ -19,28 +19,28 @@ pub fn reserve<V>(array: &mut Vec<V>, more: usize) {
     }
 }
 
-/// Makes room for so many more values and no others.
+/// Makes room for exactly `more` values.
 pub fn reserve_exact<V>(array: &mut Vec<V>, more: usize) {
     if array.try_reserve_exact(more).is_err() {
         refuse::<V>(array.len().saturating_add(more));
     }
 }
 
-/// Returns an empty array with room for so many values.
+/// Returns an empty array with room for `len` values.
 pub fn with_capacity<V>(len: usize) -> Vec<V> {
     let mut array = Vec::new();
     reserve_exact(&mut array, len);
     array
 }
 
-/// Returns so many equal values.
+/// Returns `len` equal values.
 pub fn filled<V: Clone>(len: usize, value: V) -> Vec<V> {
     let mut array = with_capacity(len);
     array.resize(len, value);
     array
 }
 
-/// Makes an array so long; new values are equal to `value`.
+/// Sets the length of an array; new values are equal to `value`.
 pub fn resize<V: Clone>(array: &mut Vec<V>, len: usize, value: V) {
     reserve(array, len.saturating_sub(array.len()));
     array.resize(len, value);
@@ -104,7 +104,7 @@ zero!(u8, u32, i32, u64, i64, usize, f32, f64);
 // SAFETY: a zero byte is `false`.
 unsafe impl Zero for bool {}
 
-/// Returns so many zeros, in pages of the system that nobody has touched yet.
+/// Returns `len` zeros, in untouched pages of the system.
 pub fn zeros<V: Zero>(len: usize) -> Vec<V> {
     let Ok(layout) = Layout::array::<V>(len) else { refuse::<V>(len) };
     if layout.size() == 0 {

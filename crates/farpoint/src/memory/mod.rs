@@ -1,5 +1,5 @@
-//! Memory as vectors and threads want it: aligned arrays and growing ones, both readable for a
-//! vector beyond their end; arrays written by several threads; checked loads and stores; arrays for which there may be
+//! Memory for vectors and threads: aligned arrays and growing ones, both readable for a vector beyond
+//! their end; arrays written by several threads; checked loads and stores; arrays for which there may be
 //! no memory.
 
 #![allow(clippy::disallowed_methods, reason = "vectors are loaded and stored nowhere else")]

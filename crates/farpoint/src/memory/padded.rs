@@ -1,12 +1,12 @@
-//! An array that grows, and behind whose end a vector can always be read.
+//! A growable array, behind whose end a vector can always be read.
 
 use super::fallible::resize;
 use super::vectors::{MOST_LANES, check};
 use crate::simd::Simd;
 use std::ops::{Deref, DerefMut};
 
-/// Plain values, followed by as many more as the widest vector has. What those hold is not
-/// specified: who loads them leaves their lanes out.
+/// Plain values, followed by as many more as the widest vector has. Those are unspecified:
+/// callers mask their lanes out.
 pub(crate) struct Padded<T> {
     /// Always [`MOST_LANES`] longer than the array.
     values: Vec<T>,
@@ -19,7 +19,7 @@ impl<T: Copy + Default> Default for Padded<T> {
 }
 
 impl<T: Copy + Default> Padded<T> {
-    /// Makes the array so long. What is beyond its old end is not specified.
+    /// Sets the length of the array. Values beyond its old end are unspecified.
     pub(crate) fn resize(&mut self, len: usize) {
         resize(&mut self.values, len + MOST_LANES, T::default());
     }

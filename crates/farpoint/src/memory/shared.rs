@@ -1,13 +1,13 @@
-//! An array that several threads write, each to places of its own.
+//! An array written by several threads, each in places of its own.
 
 use super::vectors::check;
 use crate::simd::Simd;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// An array that was borrowed whole and is written in parts, by several threads at once.
+/// An array borrowed whole and written in parts, by several threads at once.
 ///
-/// Rust cannot see that the parts are different ones. Whoever uses one ensures it, in an `unsafe`
+/// Rust cannot see that the parts are disjoint. Each use ensures it, in an `unsafe`
 /// block that says how.
 pub(crate) struct Shared<'a, T> {
     start: *mut T,
@@ -34,12 +34,12 @@ impl<'a, T> Shared<'a, T> {
         Self { start: array.as_mut_ptr(), len: array.len(), array: PhantomData }
     }
 
-    /// Places of the array.
+    /// Returns the length of the array.
     pub(crate) fn len(self) -> usize {
         self.len
     }
 
-    /// The numbers of a range.
+    /// Returns the values of a range.
     ///
     /// # Safety
     /// The range must lie within the array, and no other thread may use its numbers meanwhile.
@@ -86,7 +86,7 @@ impl<'a, T> Shared<'a, T> {
         unsafe { simd.load(self.start.add(at)) }
     }
 
-    /// Asks for the cache line at `at`, which may lie beyond the end.
+    /// Prefetches the cache line at `at`, which may lie beyond the end.
     #[inline(always)]
     pub(crate) fn prefetch<S: Simd<T>>(self, simd: S, at: usize) {
         simd.prefetch(self.start.wrapping_add(at).cast());

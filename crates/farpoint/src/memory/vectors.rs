@@ -3,10 +3,10 @@
 
 use crate::simd::Simd;
 
-/// Numbers in the widest vector of all instruction sets.
+/// Number of lanes of the widest vector of all instruction sets.
 pub(crate) const MOST_LANES: usize = 16;
 
-/// Stops a debug build where a vector at `at` does not lie in `room` numbers.
+/// Panics in debug builds if a vector at `at` does not lie in `room` numbers.
 #[inline(always)]
 pub(super) fn check(at: usize, lanes: usize, room: usize) {
     debug_assert!(

@@ -1,14 +1,14 @@
-//! Which method is fastest for the input at hand.
+//! Choice of the fastest method for the input.
 //!
 //! The rules were measured (docs/chamfer.md). They look at numbers of points only:
-//! with many axes the boxes tell little, but then the tree is no slower than all pairs.
+//! with many axes the boxes prune little, but then the tree is no slower than all pairs.
 
 use crate::Method;
 
 /// Trees cost about as much as this many pairs for each point of both clouds.
 const PAIRS_A_POINT: usize = 200;
 
-/// The method to run: the one that is wanted, or the fastest. `unbuilt` says for which of the clouds a
+/// Returns the method to run: the requested one, or the fastest. `unbuilt` is true for the clouds whose
 /// tree would have to be built.
 pub(super) fn choose(wanted: Method, points: [usize; 2], unbuilt: [bool; 2]) -> Method {
     match wanted {

@@ -1,18 +1,18 @@
-//! Gradients: from those of the distances to those of the coordinates.
+//! Gradients of coordinates from gradients of distances.
 
 use super::gradients::{self, Distances, Places, check_dims, of_both};
 use crate::unwind::caught;
 use crate::{Chamfer, Error, Gradients, Nearest, Points, Scalar, memory};
 use std::borrow::Cow;
 
-/// The gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.raw_distances` and
+/// Returns the gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.raw_distances` and
 /// `grad_b` of `chamfer.b_to_a.raw_distances` (one number per point).
 ///
-/// The distance of a point `p` to its nearest `q` with gradient `g` sends `(2 * g) * (p - q)`
+/// The distance of a point `p` to its nearest `q` with gradient `g` contributes `(2 * g) * (p - q)`
 /// to `p` and the negative of it to `q` ([`crate::Norm::One`]: `g` times the sign of the difference). A
-/// point adds up what it is sent in a fixed order: its own part, then those of the points whose
-/// nearest it is, by ascending index. So the same bits come out on every run, whatever the
-/// number of threads. Rows that were left out send nothing and get 0.
+/// point adds its contributions in a fixed order: its own part, then those of the points whose
+/// nearest it is, by ascending index. So the bits are the same on every run, whatever the
+/// number of threads. Rows that were left out contribute nothing and get 0.
 ///
 /// ```
 /// use farpoint::neighbors::backward;
@@ -43,7 +43,7 @@ where
     run(None, chamfer, a, b, [grad_a, grad_b])
 }
 
-/// The gradients, on so many threads.
+/// Computes the gradients on `threads` threads.
 pub(crate) fn run<T: Scalar, A, B>(
     threads: Option<usize>,
     chamfer: &Chamfer<T>,
@@ -76,8 +76,8 @@ fn side<'a, T: Scalar>(nearest: &'a Nearest<T>, gradients: &'a [T]) -> Distances
     Distances { indices, gradients, places: Places::Each(1), norm }
 }
 
-/// A result whose indices are places among the points, not rows of the whole clouds that they were selected
-/// from; backends outside this crate call it too.
+/// Translates the rows of a result of selected points to places among the points; backends
+/// outside this crate call it too.
 ///
 /// # Errors
 /// If a row is not selected.

@@ -1,5 +1,5 @@
-//! Blocks of 64 points, and the one place where distances between them are computed, whatever found
-//! the blocks.
+//! Blocks of 64 points, and the one place where distances between them are computed, however the blocks
+//! were found.
 
 use super::metric::{Metric, bound};
 use super::work;
@@ -8,16 +8,16 @@ use crate::memory;
 use crate::simd::Simd;
 use crate::spatial::{LEAF, NONE};
 
-/// Points that are looked through together: a leaf of a tree, or a stretch of a cloud.
+/// Points searched together: a leaf of a tree, or a stretch of a cloud.
 #[derive(Clone, Copy)]
 pub(super) struct Block<'a, T> {
     /// A row of [`LEAF`] coordinates an axis; places without a point repeat the first point.
     pub(super) numbers: &'a [T],
-    /// The point in each place, ascending; [`NONE`] where there is none.
+    /// The point in each place, ascending; [`NONE`] if empty.
     pub(super) points: &'a [u32; LEAF],
 }
 
-/// The first places of a block.
+/// Returns the mask of the first `len` places of a block.
 #[inline(always)]
 pub(super) fn all(len: usize) -> u64 {
     if len == 0 { 0 } else { u64::MAX >> (LEAF - len) }
@@ -29,12 +29,12 @@ impl<T> Block<'static, T> {
 }
 
 impl<T: Scalar> Block<'_, T> {
-    /// Number of points.
+    /// Returns the number of points.
     pub(super) fn len(&self) -> usize {
         self.points.iter().position(|&point| point == NONE).unwrap_or(LEAF)
     }
 
-    /// Whether all points of both blocks lie at one place.
+    /// Returns whether all points of both blocks coincide.
     pub(super) fn coincides(self, other: Block<'_, T>, dims: usize) -> bool {
         (0..dims).all(|axis| {
             let [mine, others] = [self, other].map(|block| &block.numbers[axis * LEAF..][..LEAF]);
@@ -42,13 +42,13 @@ impl<T: Scalar> Block<'_, T> {
         })
     }
 
-    /// Whether there are coordinates on so many axes.
+    /// Returns whether there are coordinates on `dims` axes.
     #[inline(always)]
     pub(super) fn has(&self, dims: usize) -> bool {
         dims >= 3 && self.numbers.len() >= dims * LEAF
     }
 
-    /// Distances of a vector of points from `at` on to one point of another block.
+    /// Computes distances of a vector of points from `at` on to one point of another block.
     ///
     /// # Safety
     /// Both blocks must have `dims` axes (`PLAIN`: three), and `at` and `place` must be places of blocks;
@@ -76,7 +76,7 @@ impl<T: Scalar> Block<'_, T> {
         sum
     }
 
-    /// Bounds of the distances from a vector of points to a box.
+    /// Returns bounds of the distances from a vector of points to a box.
     #[inline(always)]
     pub(super) fn bounds<S: Simd<T>, M: Metric>(
         self,
@@ -90,7 +90,7 @@ impl<T: Scalar> Block<'_, T> {
         bound::<T, S, M>(simd, [[row(0), row(1), row(2)]; 2], around, simd.splat(T::ZERO))
     }
 
-    /// The points that are within their limits of a box.
+    /// Returns the points that are within their limits of a box.
     #[inline(always)]
     pub(super) fn reaching<S: Simd<T>, M: Metric>(
         self,
@@ -110,7 +110,7 @@ impl<T: Scalar> Block<'_, T> {
     }
 }
 
-/// Which points of a block are within their limits of a box.
+/// Masks of the points of a block that are within their limits of a box.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Reaching {
     /// Points that are at most at their limit.
@@ -127,8 +127,8 @@ impl Reaching {
         self.nearer |= u64::from(simd.lt(bound, limit)) << at;
     }
 
-    /// The points that may find something in the box: at their limit only what is not beyond the last point that
-    /// they hold there. `lowest` is the lowest point of the box.
+    /// Returns the points that may find something in the box: at their limit only a point not beyond the last
+    /// that they hold there. `lowest` is the lowest point of the box.
     #[inline(always)]
     pub(super) fn at_most(self, last: &[u32; LEAF], lowest: u32) -> u64 {
         let Self { within, nearer } = self;
@@ -142,13 +142,13 @@ impl Reaching {
     }
 }
 
-/// The largest of some points.
+/// Returns the largest of some points.
 #[inline(always)]
 pub(super) fn latest(points: &[u32; LEAF]) -> u32 {
     points.iter().fold(0, |latest, &point| if point > latest { point } else { latest })
 }
 
-/// The largest of the limits of a block's points.
+/// Returns the largest of the limits of a block's points.
 #[inline(always)]
 pub(super) fn largest<T: Scalar, S: Simd<T>>(simd: S, limits: &[T; LEAF]) -> T {
     let mut largest = simd.splat(limits[0]);

@@ -57,14 +57,14 @@ pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric, O: Search<T>>(
         simd.vectorize(Pass { queries, targets, blocks, output, watch, metric });
     };
     let count = queries.points.len();
-    // Each block of queries is one job's, and comes once.
+    // Each block of queries belongs to one job, and comes once.
     match threads {
         1 => pass(0..count),
         _ => for_each(count, threads, &|block| pass(block..block + 1)),
     }
 }
 
-/// The watch is asked whenever a block of queries has met this many blocks: some milliseconds.
+/// Meetings of blocks between two checks of the watch: some milliseconds.
 const MEETINGS: usize = 1 << 12;
 
 struct Pass<'a, 'b, T, M, O> {

@@ -1,4 +1,4 @@
-//! Going down a box tree with a leaf of queries: what all searches through trees share.
+//! Descent of a box tree with a leaf of queries, shared by all searches through trees.
 
 use super::block::Block;
 use super::gather::{Group, Search};
@@ -13,10 +13,10 @@ use crate::watch::Watch;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Leaves of queries that a thread takes at most at a time.
+/// Maximum number of leaves of queries per job.
 const MOST_LEAVES: usize = 128;
 
-/// Jobs for each thread, where there are leaves enough: some take longer than others.
+/// Jobs per thread, if there are leaves enough: some take longer than others.
 const JOBS_A_THREAD: usize = 8;
 
 /// Searches for all points of the first cloud in the tree of the second, unless the watch stops it.
@@ -31,7 +31,7 @@ pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric, O: Search<T>>(
         let metric = PhantomData::<M>;
         simd.vectorize(Walk { queries, targets, leaves, output, watch, metric });
     };
-    // Each leaf of queries is one job's, and comes once.
+    // Each leaf of queries belongs to one job, and comes once.
     let leaves = queries.levels[0].len;
     if threads == 1 {
         return walk(0..leaves);
@@ -84,14 +84,14 @@ impl<T: Scalar, M: Metric, O: Search<T>> Kernel<T> for Walk<'_, '_, T, M, O> {
 #[derive(Clone, Copy)]
 pub(super) struct Part<T> {
     pub(super) bound: T,
-    /// The lowest point there.
+    /// Lowest point of the part.
     pub(super) lowest: u32,
     pub(super) level: usize,
     pub(super) entry: usize,
 }
 
 impl<T: Scalar> Part<T> {
-    /// The whole tree.
+    /// Returns the whole tree.
     #[inline(always)]
     pub(super) fn top(tree: &BoxTree<T>) -> Self {
         Self { bound: T::ZERO, lowest: 0, level: tree.levels.len() - 1, entry: 0 }
@@ -121,7 +121,7 @@ pub(super) fn children<T: Scalar, S: Simd<T>, M: Metric>(
             let other = [[row(0), row(1), row(2)], [row(3), row(4), row(5)]];
             let bound = bound::<T, S, M>(simd, around, other, zero);
             memory::store(simd, &mut bounds, at, bound);
-            // Where there is no child, the box begins at infinity.
+            // Missing children have boxes that begin at infinity.
             near |= (simd.le(bound, worst) & simd.lt(other[0][0], end)) << at;
         }
     }
@@ -133,8 +133,8 @@ pub(super) fn children<T: Scalar, S: Simd<T>, M: Metric>(
     }
 }
 
-/// Inserts a part where it belongs: the nearest are last, and of equally near ones that with the lowest point.
-/// So points that coincide come in index order, and those after the last that counts are not looked at.
+/// Inserts a part in order: the nearest are last, and of equally near ones the one with the lowest point.
+/// So points that coincide come in index order, and those after the last that counts are not visited.
 #[inline(always)]
 pub(super) fn insert<T: Scalar>(parts: &mut Vec<Part<T>>, part: Part<T>) {
     let mut place = parts.len();
@@ -151,14 +151,14 @@ pub(super) fn insert<T: Scalar>(parts: &mut Vec<Part<T>>, part: Part<T>) {
     parts[place] = part;
 }
 
-/// The points of a leaf.
+/// Returns the points of a leaf.
 #[inline(always)]
 pub(super) fn block<T: Scalar>(tree: &BoxTree<T>, leaf: usize) -> Block<'_, T> {
     let points = tree.points[leaf * LEAF..].first_chunk().expect("leaves are whole");
     Block { numbers: &tree.leaves[leaf * tree.stride()..][..tree.stride()], points }
 }
 
-/// The box of an entry of a level, in every lane.
+/// Returns the box of an entry of a level, in every lane.
 #[inline(always)]
 pub(super) fn around<T: Scalar, S: Simd<T>>(
     simd: S,

@@ -1,7 +1,7 @@
-//! What searches gather, written once for one nearest point and for several.
+//! Search traits, so that each method is written once for one nearest point and for several.
 //!
-//! A search takes up to 64 queries at a time, which lie near each other, looks through blocks of
-//! targets for them, and writes what they found. Which blocks, the method says: all of them
+//! A search takes up to 64 queries at a time, which lie near each other, visits blocks of
+//! targets for them, and writes the results. The method chooses the blocks: all of them
 //! ([`super::brute`]), or those that a walk down a tree finds ([`super::descent`]).
 
 use super::block::Block;
@@ -11,18 +11,18 @@ use crate::simd::Simd;
 use crate::spatial::BoxTree;
 use crate::watch::Watch;
 
-/// What is searched for, and where it is written.
+/// A search and its output.
 pub(super) trait Search<T: Scalar>: Sync {
-    /// What a thread searches with.
+    /// State of a thread.
     type Group<'g>: Group<'g, T>
     where
         Self: 'g;
-    /// Leaves of queries that a thread takes at least at a time.
+    /// Minimum number of leaves of queries per job.
     const LEAST_LEAVES: usize;
 
-    /// A group without queries.
+    /// Creates a group without queries.
     fn group(&self) -> Self::Group<'_>;
-    /// The obvious loop, for all queries: what every other way must find.
+    /// Searches for all queries by the straightforward loop, which defines the result of every method.
     fn reference<M: Metric>(&self, watch: &Watch<'_>);
 }
 
@@ -31,16 +31,16 @@ pub(super) trait Kind: 'static {
     type Of<'a, T: Scalar>: Search<T>;
 }
 
-/// Up to 64 queries at a time, and what they found so far.
+/// Up to 64 queries at a time, and their results so far.
 pub(super) trait Group<'g, T: Scalar> {
-    /// Takes up queries, which have found nothing yet.
+    /// Starts with new queries, which have found nothing yet.
     fn begin(&mut self, queries: Block<'g, T>);
-    /// Takes up queries that lie where all before them do and find the same, as it was written; `false` if they are to
-    /// be searched for.
+    /// Starts with queries that coincide with all before them and have the same result as written; `false` if they
+    /// must be searched.
     fn again(&mut self, queries: Block<'g, T>) -> bool;
-    /// Number of queries.
+    /// Returns the number of queries.
     fn len(&self) -> usize;
-    /// Looks through a block for all queries; `first` if none was looked through before.
+    /// Visits a block for all queries; `first` if it is the first.
     fn meet<S: Simd<T>, M: Metric>(
         &mut self,
         simd: S,
@@ -48,7 +48,7 @@ pub(super) trait Group<'g, T: Scalar> {
         dims: usize,
         first: bool,
     );
-    /// Looks through the leaves of a tree that may hold something for the queries, which are a leaf of
+    /// Visits the leaves of a tree that may hold results for the queries, which are a leaf of
     /// another.
     fn descend<S: Simd<T>, M: Metric>(
         &mut self,
@@ -57,7 +57,7 @@ pub(super) trait Group<'g, T: Scalar> {
         leaf: usize,
         targets: &BoxTree<T>,
     );
-    /// Writes what the queries found.
+    /// Writes the results of the queries.
     ///
     /// # Safety
     /// While this runs, no other thread may write for one of these queries.

@@ -1,4 +1,4 @@
-//! How gradients of distances become those of coordinates: in an order that is always the same, by
+//! Gradients of coordinates from those of distances: in an order that is always the same, by
 //! stretches of a cloud, which several threads share.
 
 use crate::memory;
@@ -12,19 +12,19 @@ use std::ops::Range;
 /// Distances from rows of a cloud (`senders`) to rows of another, and the gradient of each.
 #[derive(Clone, Copy)]
 pub(super) struct Distances<'a, T> {
-    /// The row of the other cloud; [`Neighbors::NONE`] where there is no distance.
+    /// The row of the other cloud; [`Neighbors::NONE`] if there is no distance.
     pub(super) indices: &'a [u32],
     pub(super) gradients: &'a [T],
     pub(super) places: Places<'a>,
     pub(super) norm: Norm,
 }
 
-/// Which distances are a row's.
+/// Ranges of the distances of each row.
 #[derive(Clone, Copy)]
 pub(super) enum Places<'a> {
-    /// So many of each row.
+    /// A fixed number per row.
     Each(usize),
-    /// Those from its offset to the next.
+    /// From the row's offset to the next.
     Offsets(&'a [usize]),
 }
 
@@ -41,7 +41,7 @@ impl<T: Scalar> Distances<'_, T> {
     /// Checks that they are distances from `rows` rows to `others`.
     ///
     /// # Errors
-    /// On other numbers of indices and gradients, and on an index outside the other cloud.
+    /// If numbers of indices or gradients do not match, or an index is outside the other cloud.
     pub(super) fn check(&self, rows: usize, others: usize) -> Result<(), Error> {
         let all = match self.places {
             Places::Each(k) => rows.checked_mul(k),
@@ -71,8 +71,8 @@ impl<T: Scalar> Distances<'_, T> {
         }
     }
 
-    /// What the senders from `first` on get by their own distances, added to `from` by ascending place;
-    /// 0 where there are none.
+    /// Computes the contributions to the senders from `first` on of their own distances, added to `from` by
+    /// ascending place; 0 for senders without distances.
     pub(super) fn own<A, B>(&self, senders: &A, others: &B, first: usize, rows: &mut [T], from: T)
     where
         A: Points<T> + ?Sized,
@@ -94,7 +94,7 @@ impl<T: Scalar> Distances<'_, T> {
         }
     }
 
-    /// What the points from `first` on are sent by the distances to them, by ascending sender and place.
+    /// Computes the contributions of the distances to the points from `first` on, by ascending sender and place.
     pub(super) fn sent<A, B>(&self, points: &A, senders: &B, first: usize, rows: &mut [T])
     where
         A: Points<T> + ?Sized,
@@ -104,7 +104,7 @@ impl<T: Scalar> Distances<'_, T> {
         let count = rows.len() / dim;
         for sender in 0..senders.len() {
             for place in self.places.of(sender) {
-                // Not in this stretch, or none.
+                // Not in this stretch, or no distance.
                 let at = (self.indices[place] as usize).wrapping_sub(first);
                 if at >= count {
                     continue;
@@ -122,8 +122,8 @@ impl<T: Scalar> Distances<'_, T> {
 /// Fewer distances are handled by one thread.
 const SMALL: usize = 1 << 14;
 
-/// The gradients of both clouds, from so many distances, on so many threads: each cloud's are filled in by a
-/// function, which is given the first row of each stretch and the stretch's numbers, which are 0.
+/// Computes the gradients of both clouds, from `distances` distances, on `threads` threads: each cloud's are
+/// filled in by a function of the first row of a stretch and the stretch's numbers, which are 0.
 pub(super) fn of_both<T: Scalar, A, B>(
     threads: Option<usize>,
     distances: usize,
@@ -150,10 +150,10 @@ where
     })
 }
 
-/// Checks that the points of two clouds have as many coordinates.
+/// Checks that the points of two clouds have the same number of coordinates.
 ///
 /// # Errors
-/// If they have not.
+/// If they differ.
 pub(super) fn check_dims<T: Scalar, A, B>(a: &A, b: &B) -> Result<(), Error>
 where
     A: Points<T> + ?Sized,
@@ -165,7 +165,7 @@ where
     }
 }
 
-/// Gradients of a cloud: `fill` is given each stretch's first row, and its numbers, which are 0.
+/// Computes the gradients of a cloud: `fill` takes each stretch's first row, and its numbers, which are 0.
 fn by_stretches<T: Scalar>(
     [points, dim]: [usize; 2],
     parts: usize,
@@ -180,7 +180,7 @@ fn by_stretches<T: Scalar>(
     gradients
 }
 
-/// Rows of a cloud, by their places among its points: other numbers if some of its rows were selected.
+/// Translates rows of a cloud to places among its points: other numbers if some of its rows were selected.
 ///
 /// # Errors
 /// If a row is not selected.
@@ -197,7 +197,7 @@ pub(super) fn placed<'i, T: Scalar, P: Points<T> + ?Sized>(
     memory::try_collected(indices.iter().map(place)).map(Cow::Owned)
 }
 
-/// The gradient of the distance of `p` and `q` along an axis, times `g`.
+/// Returns the gradient of the distance of `p` and `q` along an axis, times `g`.
 #[inline(always)]
 fn part<T: Scalar>(norm: Norm, g: T, p: T, q: T) -> T {
     match norm {

@@ -1,4 +1,4 @@
-//! A cloud that is searched several times: checked, copied and built a tree for once.
+//! A cloud for repeated searches: checked and copied once, with a tree built once.
 
 use super::prepared::threads_for_points;
 use crate::cloud::WorkingCopy;
@@ -10,11 +10,11 @@ use crate::{BadRows, Cpu, Error, Points, Scalar, Subset};
 use std::any::Any;
 use std::fmt;
 
-/// A cloud with the tree by which the CPU searches it. Networks ask a cloud three times; the tree is then
-/// built once.
+/// A cloud with the tree by which the CPU searches it, built once for
+/// several searches, such as the three of a network.
 ///
-/// An index is [`Points`], and can be given wherever clouds are: as the first cloud, the second, or both,
-/// in batches, to any device. A search on a [`Cpu`] then takes the cloud and the tree as they are. The
+/// An index is [`Points`], and can be used wherever clouds are: as the first cloud, the second, or both,
+/// in batches, on any device. A search on a [`Cpu`] then uses its cloud and tree as they are. The
 /// result is the same without.
 ///
 /// ```
@@ -64,7 +64,7 @@ impl<T: Scalar> Index<T> {
     }
 
     /// Builds the index on the threads of `cpu`. Rows that are left out remain so in every search, whatever
-    /// its own [`BadRows`] says of other clouds; indices still count all rows.
+    /// [`BadRows`] it has for other clouds; indices still count all rows.
     ///
     /// # Errors
     /// As [`Index::new`].
@@ -76,18 +76,18 @@ impl<T: Scalar> Index<T> {
         build(cpu, &points, bad_rows)
     }
 
-    /// Rows left out because they hold NaN or infinity.
+    /// Returns the number of rows left out because they hold NaN or infinity.
     pub fn dropped(&self) -> usize {
         self.rows - self.cloud.len
     }
 
-    /// The index behind points, if they are one.
+    /// Returns the index behind points, if they are one.
     pub(super) fn of(points: &dyn Points<T>) -> Option<&Self> {
         points.index()?.downcast_ref()
     }
 }
 
-/// The points that the index was built of; rows that were left out are NaN.
+/// The points from which the index was built; rows that were left out are NaN.
 impl<T: Scalar> Points<T> for Index<T> {
     fn len(&self) -> usize {
         self.rows

@@ -1,4 +1,4 @@
-//! How far apart two points are: one trait, so that every search is written once for both norms.
+//! Distances: one trait, so that every search is written once for both norms.
 
 use crate::Scalar;
 use crate::cloud::WorkingCopy;
@@ -7,13 +7,13 @@ use crate::simd::Simd;
 /// A distance that is a sum over the axes, left to right. Every operation rounds on its own and
 /// is monotone in the size of the difference.
 pub(super) trait Metric: Copy + Send + Sync + 'static {
-    /// Whether zeros of either sign have the same distances, bit for bit.
+    /// True if zeros of either sign have the same distances, bit for bit.
     const ZEROS_ALIKE: bool;
-    /// What an axis adds for the coordinates `a` and `b`.
+    /// Returns the term of an axis for the coordinates `a` and `b`.
     fn part<T: Scalar>(a: T, b: T) -> T;
-    /// The same for vectors.
+    /// Returns the same for vectors.
     fn parts<T, S: Simd<T>>(simd: S, a: S::V, b: S::V) -> S::V;
-    /// What an axis adds for a difference that is not negative.
+    /// Returns the term of an axis for a difference that is not negative.
     fn of_gap<T, S: Simd<T>>(simd: S, gap: S::V) -> S::V;
 }
 
@@ -57,7 +57,7 @@ impl Metric for Absolute {
     }
 }
 
-/// At most the computed distance between any point of one box and any point of another, as
+/// Returns at most the computed distance between any point of one box and any point of another, like
 /// [`crate::spatial::box_bound`]: by the distance's own operations. Boxes have three axes;
 /// further axes only add to the distance. A point is a box.
 #[inline(always)]
@@ -74,7 +74,7 @@ pub(super) fn bound<T, S: Simd<T>, M: Metric>(
     simd.add(simd.add(gap(0), gap(1)), gap(2))
 }
 
-/// The distance of a query and a target, axis by axis from the left.
+/// Returns the distance of a query and a target, axis by axis from the left.
 pub(super) fn distance<T: Scalar, M: Metric>(
     queries: &WorkingCopy<T>,
     query: u32,

@@ -1,7 +1,7 @@
-//! Nearest neighbors between two clouds, the Chamfer distance and what else follows from them.
+//! Nearest neighbors between two clouds, the Chamfer distance and measures derived from them.
 //!
-//! A [`crate::Matcher`] says what is wanted, `prepared` checks it, `start` starts a search, and
-//! [`crate::Nearest`] (one direction) or [`crate::Chamfer`] (both) comes back: for each point the
+//! A [`crate::Matcher`] has the options, `prepared` checks it, `start` starts a search, and the result is
+//! [`crate::Nearest`] (one direction) or [`crate::Chamfer`] (both): for each point the
 //! distance to its nearest neighbor in the other cloud and that neighbor's index. Means, maxima and
 //! shares within a threshold follow from those; [`backward()`] computes gradients, [`reduce()`] one
 //! value per pair of clouds.
@@ -14,7 +14,7 @@
 //!   fixed order (docs/chamfer.md), so that means and gradients are the same bits on every run, too, and
 //!   on every device.
 //!
-//! [`crate::Searcher`] asks for several neighbors of each point, which `several` finds by the same means.
+//! [`crate::Searcher`] finds several neighbors of each point, in `several`, by the same means.
 //!
 //! Searches use `crate::simd` for vectors and `crate::spatial` for structures, never each other.
 

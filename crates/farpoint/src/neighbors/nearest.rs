@@ -8,28 +8,28 @@ use crate::memory;
 use crate::simd::Simd;
 use crate::spatial::{LEAF, NONE};
 
-/// Queries that go through a search together, and the nearest point of each so far.
+/// Queries that are searched together, and the nearest point of each so far.
 #[repr(align(64))]
 pub(super) struct Queries<'a, T> {
     /// Distance to the nearest point; -1 in places without a query, which no bound is below.
     best: [T; LEAF],
-    /// That point; the lowest of those equally near. [`NONE`] while it is not known, 0 in places without a query.
+    /// That point; the lowest of those equally near. [`NONE`] while unknown, 0 in places without a query.
     nearest: [u32; LEAF],
     block: Block<'a, T>,
     len: usize,
 }
 
-/// At most so many boxes are compared before any is looked into.
+/// Maximum number of boxes compared before any is visited.
 pub(super) const TOGETHER: usize = 16;
 
-/// So many points of a block are a sample of it.
+/// Number of points of a block that are sampled.
 const SAMPLES: usize = 8;
 
-/// How near each query is to several boxes.
+/// Bounds of the distances of each query to several boxes.
 #[repr(align(64))]
 pub(super) struct Bounds<T> {
     of_box: [[T; LEAF]; TOGETHER],
-    /// The least of a query's bounds.
+    /// The smallest of a query's bounds.
     least: [T; LEAF],
     /// The queries that are nearest to a box.
     pub(super) nearest: [u64; TOGETHER],
@@ -56,7 +56,7 @@ impl<'a, T: Scalar> Queries<'a, T> {
         Self { best, nearest, block, len }
     }
 
-    /// Takes up other queries, which find what the first has found.
+    /// Starts with other queries, which have the result of the first.
     pub(super) fn again(&mut self, block: Block<'a, T>) {
         let (best, nearest) = (self.best[0], self.nearest[0]);
         *self = Self::new(block);
@@ -64,36 +64,36 @@ impl<'a, T: Scalar> Queries<'a, T> {
         self.nearest[..self.len].fill(nearest);
     }
 
-    /// Each query's point, the nearest point, and its distance.
+    /// Returns each query's point, the nearest point, and its distance.
     pub(super) fn found(&self) -> impl Iterator<Item = (u32, u32, T)> {
         let found = self.block.points.iter().zip(&self.nearest).zip(&self.best);
         found.take(self.len).map(|((&query, &nearest), &best)| (query, nearest, best))
     }
 
-    /// Number of queries.
+    /// Returns the number of queries.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// All queries.
+    /// Returns the mask of all queries.
     pub(super) fn all(&self) -> u64 {
         all(self.len)
     }
 
-    /// The largest of the best distances: nothing farther away can matter.
+    /// Returns the largest of the best distances: nothing farther away can matter.
     #[inline(always)]
     pub(super) fn worst<S: Simd<T>>(&self, simd: S) -> T {
         largest(simd, &self.best)
     }
 
-    /// The largest of the nearest points: none after it is better for being the lower of equals.
+    /// Returns the largest of the nearest points: no point after it wins a tie.
     #[inline(always)]
     pub(super) fn latest(&self) -> u32 {
         latest(&self.nearest)
     }
 
-    /// The queries for which a box may hold a point nearer than the best, or as near and lower; `lowest` is the
-    /// lowest point of the box.
+    /// Returns the queries for which a box may hold a point nearer than the best, or as near and lower; `lowest` is
+    /// the lowest point of the box.
     #[inline(always)]
     pub(super) fn reached<S: Simd<T>, M: Metric>(
         &self,
@@ -105,7 +105,7 @@ impl<'a, T: Scalar> Queries<'a, T> {
     }
 
     /// Lowers the best distances to those of some points of a block. The points are not kept:
-    /// whatever holds them will be met, for it is not beyond the best.
+    /// their blocks will be met, for they are not beyond the best.
     #[inline(always)]
     pub(super) fn sample<S: Simd<T>, M: Metric>(
         &mut self,
@@ -128,7 +128,7 @@ impl<'a, T: Scalar> Queries<'a, T> {
         }
     }
 
-    /// Bounds for all queries of a box, which becomes number `k`.
+    /// Adds the bounds of all queries for a box, which becomes number `k`.
     #[inline(always)]
     pub(super) fn add_bounds<S: Simd<T>, M: Metric>(
         &self,
@@ -153,7 +153,7 @@ impl<'a, T: Scalar> Queries<'a, T> {
         bounds.nearest[k] = less;
     }
 
-    /// [`Self::reached`] of box `k`.
+    /// Returns [`Self::reached`] for box `k`.
     #[inline(always)]
     pub(super) fn within<S: Simd<T>>(
         &self,
@@ -173,7 +173,7 @@ impl<'a, T: Scalar> Queries<'a, T> {
         reaching.at_most(&self.nearest, lowest)
     }
 
-    /// Looks through a block for the queries of `wanted`.
+    /// Visits a block for the queries of `wanted`.
     #[inline(always)]
     pub(super) fn meet<S: Simd<T>, M: Metric>(
         &mut self,
@@ -217,7 +217,7 @@ impl<'a, T: Scalar> Queries<'a, T> {
                 *kept = unsafe { block.distances::<S, M, PLAIN>(simd, at, self.block, lane, dims) };
                 least = simd.min(least, *kept);
             }
-            // Distances are not negative, so that this turns none around but their order.
+            // Distances are not negative, so that this reverses only their order.
             let least = T::ZERO - simd.largest(simd.sub(zero, least));
             if least > self.best[lane] {
                 continue;

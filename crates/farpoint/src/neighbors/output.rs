@@ -1,10 +1,10 @@
-//! Where searches write what they find.
+//! Output arrays of searches.
 
 use crate::cloud::WorkingCopy;
 use crate::memory::Shared;
 use crate::{Nearest, Scalar};
 
-/// Where the threads of a search from one cloud to another write what they find, each for queries
+/// Output arrays for the threads of a search from one cloud to another, each for queries
 /// of its own. Those of a thread are neighbors in space and lie anywhere in the result, so that
 /// it cannot be split into slices.
 pub(super) struct Output<'a, T> {
@@ -12,7 +12,7 @@ pub(super) struct Output<'a, T> {
     pub(super) targets: &'a WorkingCopy<T>,
     distances: Shared<'a, T>,
     indices: Shared<'a, u32>,
-    /// Of each of both arrays.
+    /// Length of both arrays.
     rows: usize,
 }
 
@@ -28,7 +28,7 @@ impl<'a, T: Scalar> Output<'a, T> {
         Self { queries, targets, distances, indices, rows }
     }
 
-    /// Writes what was found for a query.
+    /// Writes the result of a query.
     ///
     /// # Safety
     /// While this runs, no other thread may write what it found for this query.

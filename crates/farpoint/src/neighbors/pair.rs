@@ -1,5 +1,5 @@
-//! Two clouds as the CPU searches them: checked and copied now, or before as an [`Index`], and what
-//! a method needs of both.
+//! Two clouds in the form that the CPU searches: checked and copied now, or before as an [`Index`], with the
+//! structure of a method.
 
 use super::auto;
 use super::brute::Blocks;
@@ -14,16 +14,16 @@ use crate::{BadRows, Error, Method, Points, Scalar};
 /// Two clouds without their bad rows, neither of them empty.
 pub(super) struct Pair<'a, T> {
     pub(super) clouds: [&'a WorkingCopy<T>; 2],
-    /// Trees that were built before.
+    /// Trees of indices.
     trees: [Option<&'a BoxTree<T>>; 2],
-    /// Whether the second cloud is the first: what is built of one serves for both.
+    /// True if the second cloud is the first: structures of one serve for both.
     same: bool,
-    /// Rows of the caller's clouds, bad ones among them.
+    /// Rows of the caller's clouds, including bad ones.
     pub(super) rows: [usize; 2],
     pub(super) threads: usize,
 }
 
-/// What a method needs of both clouds.
+/// Structure that a method needs of both clouds.
 #[derive(Clone, Copy)]
 pub(super) enum Structure<'a, T> {
     Reference,
@@ -32,7 +32,7 @@ pub(super) enum Structure<'a, T> {
 }
 
 impl<T> Structure<'_, T> {
-    /// For the search in the other direction.
+    /// Returns the structure for the search in the other direction.
     pub(super) fn turned(self) -> Self {
         match self {
             Self::Reference => Self::Reference,
@@ -42,7 +42,7 @@ impl<T> Structure<'_, T> {
     }
 }
 
-/// Checks and copies what is no [`Index`], then works on both clouds on so many threads.
+/// Checks and copies each cloud that is not an [`Index`], then works on both clouds on `threads` threads.
 pub(super) fn with<T: Scalar, R: Send>(
     threads: Option<usize>,
     bad_rows: BadRows,
@@ -77,15 +77,15 @@ fn give_back<X: Send>(threads: usize, a: X, b: X) {
 }
 
 impl<T: Scalar> Pair<'_, T> {
-    /// Rows of a cloud that were left out.
+    /// Returns the number of rows of a cloud that were left out.
     pub(super) fn dropped(&self, side: usize) -> usize {
         self.rows[side] - self.clouds[side].len
     }
 
-    /// Builds what a method needs, unless the watch stops it, and works with that.
+    /// Builds the structure of a method, unless the watch stops it, and works with it.
     ///
     /// # Errors
-    /// [`Error::SearchCancelled`], and what `work` returns.
+    /// [`Error::SearchCancelled`], and the errors of `work`.
     pub(super) fn build<R: Send>(
         &self,
         method: Method,
@@ -123,7 +123,7 @@ impl<T: Scalar> Pair<'_, T> {
         }
     }
 
-    /// A tree that was built before.
+    /// Returns the tree of an index.
     fn tree(&self, side: usize) -> Option<&BoxTree<T>> {
         self.trees[side].or(if self.same { self.trees[1 - side] } else { None })
     }

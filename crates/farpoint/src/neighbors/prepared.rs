@@ -1,6 +1,6 @@
-//! Two clouds that were checked and copied: what a search starts from, in this crate or in a
-//! backend outside it. `farpoint-cuda` starts from here, so that it refuses what the CPU refuses,
-//! in the same words, and what it finds is turned into rows of the input in one place.
+//! Two checked and copied clouds: the start of a search, in this crate or in a backend outside it.
+//! `farpoint-cuda` starts from here, so that its errors are those of the CPU, in the same words,
+//! and its results are translated to rows of the input in one place.
 
 use crate::cloud::WorkingCopy;
 use crate::memory;
@@ -18,7 +18,7 @@ const SMALL: usize = 1 << 13;
 /// Two clouds without their bad rows, neither of them empty.
 pub struct Prepared<T> {
     clouds: [WorkingCopy<T>; 2],
-    /// Rows of the caller's clouds, bad ones among them.
+    /// Rows of the caller's clouds, including bad ones.
     rows: [usize; 2],
     dims: usize,
     norm: Norm,
@@ -45,7 +45,7 @@ compiled_once! {
 }
 
 impl<T: Scalar> Prepared<T> {
-    /// Checks and copies both clouds, as [`Matcher::chamfer`] does.
+    /// Checks and copies both clouds, like [`Matcher::chamfer`].
     ///
     /// # Errors
     /// As [`Matcher::chamfer`].
@@ -76,7 +76,7 @@ impl<T: Scalar> Prepared<T> {
         })
     }
 
-    /// The same for each pair of a batch; the error names the first pair at fault.
+    /// Checks and copies each pair of a batch; the error names the first pair at fault.
     ///
     /// # Errors
     /// As [`Matcher::chamfer_batch`].
@@ -88,22 +88,22 @@ impl<T: Scalar> Prepared<T> {
         prepare_each(matcher, &erased(a), &erased(b))
     }
 
-    /// Points of a cloud that are left.
+    /// Returns the number of remaining points of a cloud.
     pub fn points(&self, side: usize) -> usize {
         self.clouds[side].len
     }
 
-    /// Coordinates of a point; one that is 0 if points have none.
+    /// Returns the number of coordinates of a point; 1 (all 0) if points have none.
     pub fn dims(&self) -> usize {
         self.dims.max(1)
     }
 
-    /// The coordinates of all points of a cloud on one axis.
+    /// Returns the coordinates of all points of a cloud on one axis.
     pub fn axis(&self, side: usize, axis: usize) -> &[T] {
         &self.clouds[side].axes[axis][..self.clouds[side].len]
     }
 
-    /// What was found for the points of a cloud, as it is for the rows of the input. `None` if an
+    /// Translates a result for the points of a cloud to the rows of the input. `None` if an
     /// index is outside the other cloud, or there are too few.
     pub fn nearest(&self, side: usize, distances: &[T], indices: &[i64]) -> Option<Nearest<T>> {
         let (own, other) = (&self.clouds[side], &self.clouds[1 - side]);
@@ -119,8 +119,8 @@ impl<T: Scalar> Prepared<T> {
         Some(found)
     }
 
-    /// For each point of the first cloud the point of the second that is the same row, or -1: what a
-    /// search with `exclude_self` leaves out.
+    /// Returns, for each point of the first cloud, the point of the second that is the same row, or -1: a
+    /// search with `exclude_self` leaves it out.
     pub fn own(&self) -> Vec<i64> {
         let [x, y] = &self.clouds;
         memory::collected(
@@ -128,8 +128,8 @@ impl<T: Scalar> Prepared<T> {
         )
     }
 
-    /// What was found for the points of the first cloud, `k` places each, as it is for the rows of the
-    /// input. Places from a point's count on are not looked at. `None` if a number does not fit.
+    /// Translates a result for the points of the first cloud, `k` places each, to the rows of the
+    /// input. Places from a point's count on are ignored. `None` if a number does not fit.
     pub fn neighbors(
         &self,
         searcher: &Searcher,
@@ -163,8 +163,8 @@ impl<T: Scalar> Prepared<T> {
         Some(found)
     }
 
-    /// All neighbors of the points of the first cloud, those of point `i` from `offsets[i]` on, as they
-    /// are for the rows of the input. `None` if a number does not fit.
+    /// Translates all neighbors of the points of the first cloud, those of point `i` from `offsets[i]` on, to
+    /// the rows of the input. `None` if a number does not fit.
     pub fn within(
         &self,
         offsets: &[usize],
@@ -197,7 +197,7 @@ impl<T: Scalar> Prepared<T> {
     }
 }
 
-/// A result for a cloud of so many rows and points, to be filled in.
+/// Returns a result for a cloud of `rows` rows and `points` points, to be filled in.
 pub(super) fn empty<T: Scalar>(rows: usize, points: usize, norm: Norm) -> Nearest<T> {
     let (raw_distances, indices) = match rows == points {
         true => (memory::zeros(rows), memory::zeros(rows)),
@@ -209,13 +209,13 @@ pub(super) fn empty<T: Scalar>(rows: usize, points: usize, norm: Norm) -> Neares
     Nearest { raw_distances, indices, norm, dropped: rows - points }
 }
 
-/// The row of a point that a backend names; `None` if there is no such point.
+/// Returns the row of a point by its index; `None` if there is no such point.
 fn row_of<T: Scalar>(cloud: &WorkingCopy<T>, index: i64) -> Option<u32> {
     let point = u32::try_from(index).ok().filter(|&point| (point as usize) < cloud.len)?;
     Some(cloud.row(point) as u32)
 }
 
-/// The threads that a search uses, of those that are wanted; an error if the points of both clouds have
+/// Returns the number of threads for a search, of those requested; an error if the points of both clouds have
 /// different numbers of coordinates.
 pub(super) fn threads_for<T: Scalar>(
     wanted: Option<usize>,
@@ -233,20 +233,20 @@ pub(super) fn threads_for<T: Scalar>(
     Ok(threads)
 }
 
-/// The threads that so many points are worth, of those that are wanted.
+/// Returns the number of threads for `points` points, of those requested.
 pub(super) fn threads_for_points(wanted: Option<usize>, points: usize) -> Result<usize, Error> {
     let large = points >= SMALL;
     let wanted = threads::count_for(large, wanted)?;
     Ok(if large { wanted } else { 1 })
 }
 
-/// The threads for each of two pieces of work side by side: half of them if the clouds are of
+/// Returns the threads for each of two pieces of work side by side: half of them if the clouds are of
 /// about one size, or else all, for most of the time only one of the clouds is worked on.
 pub(super) fn share(threads: usize, a: usize, b: usize) -> usize {
     if a.max(b) / 2 < a.min(b) { threads.div_ceil(2) } else { threads }
 }
 
-/// What `one` gives for each pair, on the threads that it is given: large pairs one after another on
+/// Returns the result of `one` for each pair, on the threads passed to it: large pairs one after another on
 /// all of them, small ones side by side.
 pub(super) fn each<T: Scalar, R: Send>(
     threads: Option<usize>,
@@ -265,7 +265,7 @@ pub(super) fn each<T: Scalar, R: Send>(
     threads::spread(&sizes, SMALL, threads, |pair, threads| one(threads, a[pair], b[pair]))
 }
 
-/// The working copy of a cloud.
+/// Returns the working copy of a cloud.
 pub(super) fn copy<T: Scalar>(
     bad_rows: BadRows,
     points: &dyn Points<T>,
@@ -284,7 +284,7 @@ pub(super) fn copy<T: Scalar>(
 mod tests {
     use super::*;
 
-    /// What a backend finds for points is translated to rows.
+    /// Results of a backend for points are translated to rows.
     #[test]
     fn rows_left_out_have_no_nearest_and_are_no_points_nearest() {
         let matcher = Matcher::new().bad_rows(BadRows::Skip);

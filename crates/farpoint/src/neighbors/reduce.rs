@@ -1,4 +1,4 @@
-//! From the distances of all points to one value for a pair of clouds, and back to the gradients of
+//! Reduction of the distances of all points to one value for a pair of clouds, and its gradients with respect to
 //! the distances. The order of every sum is fixed here, and the same on every device.
 
 use crate::memory;
@@ -8,23 +8,23 @@ use crate::{Nearest, Norm, Scalar};
 use std::fmt;
 use std::str::FromStr;
 
-/// How the distances of a pair of clouds become one value.
+/// Reduction of the distances of a pair of clouds to one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reduction {
-    /// The mean of each side; both are added.
+    /// Sum of the means of both sides.
     Mean,
-    /// The sum of each side; both are added.
+    /// Sum of both sides.
     Sum,
-    /// The larger of the sides' largest distances.
+    /// Maximum of both sides.
     Max,
 }
 
 impl Reduction {
-    /// Every reduction.
+    /// All reductions.
     pub const ALL: [Self; 3] = [Self::Mean, Self::Sum, Self::Max];
 
-    /// The name used in messages.
+    /// Returns the name used in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -48,23 +48,23 @@ impl FromStr for Reduction {
     }
 }
 
-/// One value for a pair of clouds, and what its gradients are made of.
+/// The reduced value of a pair of clouds, with the numbers that its gradients need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reduced {
     /// The value.
     pub value: f64,
     /// The largest distance of each side; 0 unless the reduction is [`Reduction::Max`].
     pub largest: [f64; 2],
-    /// What the gradient of the value is divided by for a distance of each side: the number of
-    /// distances for a mean, 1 for a sum, and for a maximum how many distances are equally large.
-    /// Infinite for a side that has no part in it.
+    /// Divisor of the gradient of the value for a distance of each side: the number of
+    /// distances for a mean, 1 for a sum, and for a maximum the number of equally large distances.
+    /// Infinite for a side without a share in it.
     pub divisors: [f64; 2],
     reduction: Reduction,
     plain: bool,
 }
 
-/// The value of one direction or of both, a direction being its rows' distances. `plain` takes
-/// square roots of the distances of [`Norm::Two`] first. Rows that were left out do not count.
+/// Reduces the distances of one direction or of both. `plain` takes square roots of the distances
+/// of [`Norm::Two`] first. Rows that were left out do not count.
 ///
 /// ```
 /// use farpoint::neighbors::{Reduction, reduce};
@@ -100,7 +100,7 @@ pub fn reduce<T: Scalar>(
     reduced
 }
 
-/// A row's distance as it is summed: 0 for rows that were left out.
+/// Returns a row's distance as it is summed: 0 for rows that were left out.
 fn measured<T: Scalar>(nearest: &Nearest<T>, row: usize, plain: bool) -> T {
     let distance = nearest.raw_distances[row];
     if distance.partial_cmp(&distance).is_none() {
@@ -109,7 +109,7 @@ fn measured<T: Scalar>(nearest: &Nearest<T>, row: usize, plain: bool) -> T {
     if plain && nearest.norm == Norm::Two { distance.sqrt() } else { distance }
 }
 
-/// `a / b` rounded once: the quotient of two `f32` that is rounded to `f64` first is never so close to
+/// Returns `a / b` rounded once: the quotient of two `f32` that is rounded to `f64` first is never so close to
 /// the middle between two `f32` that this changes it.
 fn quotient<T: Scalar>(a: T, b: T) -> T {
     T::from_f64(a.to_f64() / b.to_f64())
@@ -138,7 +138,7 @@ impl Reduced {
         });
     }
 
-    /// The gradients of a side's distances, from that of the value. A distance of 0 of which the
+    /// Returns the gradients of a side's distances, from that of the value. A distance of 0 whose
     /// square root was taken has none.
     pub fn grads<T: Scalar>(&self, side: usize, nearest: &Nearest<T>, of_value: T) -> Vec<T> {
         let each = quotient(of_value, T::from_f64(self.divisors[side]));
@@ -162,7 +162,7 @@ impl Reduced {
         memory::collected((0..nearest.len()).map(grad))
     }
 
-    /// What [`reduce`] found earlier: the largest distances and divisors, as they were kept.
+    /// Restores the result of an earlier [`reduce`] from its largest distances and divisors.
     #[doc(hidden)]
     pub fn kept(largest: [f64; 2], divisors: [f64; 2], reduction: Reduction, plain: bool) -> Self {
         Self { value: f64::NAN, largest, divisors, reduction, plain }

@@ -1,4 +1,4 @@
-//! The nearest points of two clouds on the CPU, in one direction or in both.
+//! Nearest neighbors between two clouds on the CPU, in one direction or in both.
 
 use super::gather::{Kind, Search};
 use super::metric::Metric;
@@ -11,7 +11,7 @@ use crate::unwind::caught;
 use crate::watch::Watch;
 use crate::{Chamfer, Cpu, Error, Matcher, Method, Nearest, Observer, Points, Scalar};
 
-/// For each point of the first cloud the nearest of the second.
+/// Finds the nearest point in the second cloud of each point of the first.
 pub(crate) struct OneWay<'a>(pub(crate) &'a Matcher);
 
 impl<T: Scalar> Ask<T> for OneWay<'_> {
@@ -31,7 +31,7 @@ impl<T: Scalar> Ask<T> for OneWay<'_> {
     }
 }
 
-/// Both directions, which share what is built of the clouds.
+/// Both directions, which share the structures of the clouds.
 pub(crate) struct BothWays<'a>(pub(crate) &'a Matcher);
 
 impl<T: Scalar> Ask<T> for BothWays<'_> {
@@ -55,7 +55,7 @@ asks! { Matcher as OneWay -> Nearest: nearest, nearest_batch }
 asks! { Matcher as BothWays -> Chamfer: chamfer, chamfer_batch }
 
 compiled_once! {
-    /// [`nearest`] under a watch.
+    /// Like [`nearest`], under a watch.
     pub(crate) fn nearest_watched<'a, 'b: 'a, T: Scalar>(
         cpu: &'a Cpu,
         x: &'a dyn Points<T>,
@@ -67,7 +67,7 @@ compiled_once! {
 }
 
 compiled_once! {
-    /// [`chamfer`] under a watch.
+    /// Like [`chamfer`], under a watch.
     pub(crate) fn chamfer_watched<'a, 'b: 'a, T: Scalar>(
         cpu: &'a Cpu,
         x: &'a dyn Points<T>,
@@ -78,7 +78,7 @@ compiled_once! {
     }
 }
 
-/// Both directions by the obvious loop: O(points of `a` * points of `b`) time.
+/// Searches in both directions by the straightforward loop: O(points of `a` * points of `b`) time.
 ///
 /// ```
 /// let (a, b) = ([[0.0f32], [5.0]], [[1.0f32], [2.0], [4.0]]);
@@ -98,7 +98,7 @@ where
     chamfer(&Cpu::new(), &Matcher::new().method(Method::Reference), &a, &b, None)
 }
 
-/// The nearest of one cloud for each point of the other.
+/// Finds the nearest point in one cloud of each point of the other.
 fn one_way<T: Scalar>(ready: &Ready<'_, '_, T>, side: usize) -> Nearest<T> {
     let [own, other] = [ready.pair.clouds[side], ready.pair.clouds[1 - side]];
     let mut found = empty(ready.pair.rows[side], own.len, ready.norm);
@@ -120,7 +120,7 @@ impl<T: Scalar> Search<T> for Output<'_, T> {
         = Walk<'g, T>
     where
         Self: 'g;
-    /// The first of them has no neighbor to learn from.
+    /// The first of them has no previous leaf to start from.
     const LEAST_LEAVES: usize = 32;
 
     fn group(&self) -> Walk<'_, T> {

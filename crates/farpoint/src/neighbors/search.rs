@@ -1,4 +1,4 @@
-//! A search that is ready to be run, whatever it is for.
+//! A search that is ready to run, for any output.
 
 use super::gather::{Kind, Search};
 use super::metric::{Absolute, Metric, Squared};
@@ -8,7 +8,7 @@ use crate::simd::{self, Simd};
 use crate::watch::Watch;
 use crate::{Level, Norm, Scalar};
 
-/// A search that is ready to be run.
+/// A search that is ready to run.
 pub(super) struct SearchRun<'a, 'b, T: Scalar, K: Kind> {
     pub(super) structure: Structure<'a, T>,
     pub(super) norm: Norm,

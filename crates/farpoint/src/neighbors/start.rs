@@ -1,4 +1,4 @@
-//! From two clouds, and what is asked of them, to results: check, copy, choose a method, search; one pair or
+//! Runs of jobs on two clouds: check, copy, choose a method, search; one pair or
 //! many.
 
 use super::gather::Kind;
@@ -12,21 +12,21 @@ use crate::{
     Searcher,
 };
 
-/// What can be asked of two clouds.
+/// A job on two clouds.
 pub(crate) trait Ask<T: Scalar>: Sync {
-    /// The answer.
+    /// Result of the job.
     type Found: Send;
 
-    /// Checks what does not depend on clouds.
+    /// Checks the options that do not depend on clouds.
     ///
     /// # Errors
     /// On options that contradict each other.
     fn check(&self) -> Result<(), Error>;
-    /// By which method and norm, and what is done with bad rows.
+    /// Returns method, norm and treatment of bad rows.
     fn options(&self) -> Options;
-    /// Points of which an observer is told, of clouds of so many.
+    /// Returns the number of points that an observer counts, for clouds of `x` and `y` points.
     fn steps(&self, x: usize, y: usize) -> usize;
-    /// Searches.
+    /// Runs the search.
     fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Self::Found, Error>;
 }
 
@@ -61,7 +61,7 @@ macro_rules! asks {
 }
 pub(super) use asks;
 
-/// What all searches are told.
+/// Options of all searches.
 pub(crate) struct Options {
     method: Method,
     norm: Norm,
@@ -80,7 +80,7 @@ impl From<&Searcher> for Options {
     }
 }
 
-/// Asks two clouds.
+/// Runs a job on two clouds.
 pub(super) fn one<T: Scalar, A: Ask<T>>(
     cpu: &Cpu,
     ask: A,
@@ -91,7 +91,7 @@ pub(super) fn one<T: Scalar, A: Ask<T>>(
     watched(cpu, &ask, x, y, &Watch::new(observer, ask.steps(x.len(), y.len())))
 }
 
-/// Asks many pairs of clouds, spread over the cores. A pair's result does not depend on its batch.
+/// Runs a job on many pairs of clouds, spread over the cores. A pair's result does not depend on its batch.
 pub(super) fn many<T: Scalar, A: Ask<T>>(
     cpu: &Cpu,
     ask: A,
@@ -103,16 +103,16 @@ pub(super) fn many<T: Scalar, A: Ask<T>>(
     let watch = Watch::new(observer, ask.steps(points(x), points(y)));
     let found =
         each(cpu.threads, x, y, |threads, x, y| watched(&cpu.threads(threads), &ask, x, y, &watch));
-    // That the observer canceled is no fault of a pair.
+    // Cancellation is not an error of a pair.
     watch.end(Error::SearchCancelled).and(found)
 }
 
-/// Points of all clouds.
+/// Returns the number of points of all clouds.
 fn points<T: Scalar>(clouds: &[&dyn Points<T>]) -> usize {
     clouds.iter().fold(0, |sum, cloud| sum.saturating_add(cloud.len()))
 }
 
-/// Checks and copies both clouds and builds what the method needs of them, then searches on the device's
+/// Checks and copies both clouds and builds the structure of the method, then searches on the device's
 /// threads, under a watch.
 pub(super) fn watched<T: Scalar, A: Ask<T>>(
     cpu: &Cpu,
@@ -134,7 +134,7 @@ pub(super) fn watched<T: Scalar, A: Ask<T>>(
     found
 }
 
-/// Two clouds that were checked, and what the method needs of them.
+/// Two checked clouds, and the structure of the method.
 pub(crate) struct Ready<'a, 'b, T: Scalar> {
     pub(super) pair: &'a Pair<'a, T>,
     structure: Structure<'a, T>,

@@ -2,11 +2,11 @@
 //! other cloud.
 //!
 //! Both clouds lie in trees of tight boxes over 64 points. The queries of a leaf are neighbors,
-//! so one walk serves them all: it leaves out what is farther from their box than the worst of
-//! their best distances. The nearest leaves are collected before any is looked through, so that
+//! so one walk serves them all: it prunes parts farther from their box than the worst of
+//! their best distances. The nearest leaves are collected before any is visited, so that
 //! each query can begin with the one that it is nearest to: that mostly holds its nearest point,
-//! and little is left to be looked for in others. In every leaf the queries that may find
-//! something are picked out by bounds of their own, a vector at a time.
+//! and little is left to search in others. In every leaf the queries that may find
+//! something are selected by bounds of their own, a vector at a time.
 
 use super::block::Block;
 use super::descent::{Part, around, block, children, insert};
@@ -18,20 +18,20 @@ use crate::Scalar;
 use crate::simd::Simd;
 use crate::spatial::{BoxTree, NONE};
 
-/// Leaves are as good as equally near if their bounds differ by a smaller factor.
+/// Leaves count as equally near if their bounds differ by a smaller factor.
 const EQUALLY_NEAR: f64 = 1.0625;
 
-/// What is still to be visited for a leaf of queries.
+/// Parts of the tree not yet visited for a leaf of queries.
 struct Ahead<T> {
     /// Nodes, the nearest last.
     nodes: Vec<Part<T>>,
     leaves: Vec<Part<T>>,
-    /// The least bound of those leaves, and how many have it.
+    /// The smallest bound of those leaves, and the number of leaves that have it.
     least: T,
     equal: usize,
 }
 
-/// A nearest point for each query, group by group.
+/// Finds a nearest point for each query, group by group.
 pub(super) struct Walk<'a, T: Scalar> {
     queries: Queries<'a, T>,
     output: &'a Output<'a, T>,
@@ -85,7 +85,7 @@ impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
         (self.ahead.least, self.ahead.equal) = (T::INFINITY, 0);
         loop {
             let next = self.ahead.nodes.pop();
-            // No leaf to come is as near as the nearest so far, or there are enough of these.
+            // No remaining leaf is as near as the nearest so far, or there are enough of these.
             let enough = self.ahead.equal >= TOGETHER;
             if !begun && (enough || next.is_none_or(|next| next.bound > self.ahead.least)) {
                 begun = true;
@@ -124,7 +124,7 @@ impl<'a, T: Scalar> Walk<'a, T> {
         Self { queries: Queries::new(Block::EMPTY), output, ahead, last: None }
     }
 
-    /// Adds the children of a node to what is ahead.
+    /// Adds the children of a node to the parts ahead.
     #[inline(always)]
     fn open<S: Simd<T>, M: Metric>(
         &mut self,
@@ -148,7 +148,7 @@ impl<'a, T: Scalar> Walk<'a, T> {
         });
     }
 
-    /// Looks through the nearest leaves ahead, each query first through the one that it is
+    /// Visits the nearest leaves ahead, each query first the one that it is
     /// nearest to. Returns the leaf that most queries are nearest to.
     #[inline(always)]
     fn visit_nearest<S: Simd<T>, M: Metric>(
@@ -181,7 +181,7 @@ impl<'a, T: Scalar> Walk<'a, T> {
     }
 }
 
-/// The queries that may find something in a part.
+/// Returns the queries that may find something in a part.
 #[inline(always)]
 fn reached<T: Scalar, S: Simd<T>, M: Metric>(
     simd: S,
@@ -192,7 +192,7 @@ fn reached<T: Scalar, S: Simd<T>, M: Metric>(
     queries.reached::<S, M>(simd, around(simd, targets, part.level, part.entry), part.lowest)
 }
 
-/// Looks through a leaf for those queries that may find something there; whether there are any.
+/// Visits a leaf for those queries that may find something there; returns whether there are any.
 #[inline(always)]
 fn visit<T: Scalar, S: Simd<T>, M: Metric>(
     simd: S,
@@ -205,7 +205,7 @@ fn visit<T: Scalar, S: Simd<T>, M: Metric>(
     reached != 0
 }
 
-/// Brings parts within the limit to the front, `most` of them; returns how many.
+/// Brings at most `most` parts within the limit to the front; returns their number.
 #[inline(always)]
 fn bring_to_front<T: Scalar>(parts: &mut [Part<T>], limit: T, most: usize) -> usize {
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! How much a search does, counted where it is tested.
+//! Counts of the steps of a search, for tests.
 
 #[cfg(test)]
 thread_local! {
@@ -25,7 +25,7 @@ mod tests {
 
     const POINTS: usize = 6000;
 
-    /// Steps of each search of `y` for the points of `x`, a point.
+    /// Returns the steps per point of each search of `y` for the points of `x`.
     fn steps(x: &Cloud, y: &Cloud) -> Vec<(String, f64)> {
         let cpu = Cpu::new().threads(1);
         let count = |name: String, search: &dyn Fn()| {
@@ -52,7 +52,7 @@ mod tests {
         all
     }
 
-    /// A cloud of which some percent lie at so many places.
+    /// Returns a cloud of which `percent` percent lie at `places` places.
     fn crowded(percent: usize, places: usize) -> Cloud {
         let (mut cloud, places) = (cube(POINTS, 1), cube(places, 2));
         for (k, row) in (0..POINTS).map(|k| (k, k * 7919 % POINTS)) {
@@ -63,7 +63,7 @@ mod tests {
         cloud
     }
 
-    /// Points that coincide make no search longer than twice as long, a point.
+    /// Points that coincide make no search more than twice as long per point.
     #[test]
     fn ties_take_at_most_twice_the_steps() {
         let check = |name: &str, plain: &[(String, f64)], x: &Cloud, y: &Cloud| {

@@ -1,4 +1,4 @@
-//! How callers hand over coordinates: one small trait, a few layouts, no cloud type.
+//! Layouts of coordinates: one small trait, a few layouts, no cloud type.
 
 mod raw;
 mod selected;
@@ -17,13 +17,13 @@ use std::mem::MaybeUninit;
 /// transposed and sliced ones too), for [`Axes`] (one slice per axis), for [`RawPoints`] (records in memory,
 /// by address and strides in bytes) and for [`Selected`] (some rows of any of these).
 pub trait Points<T: Scalar>: Sync {
-    /// Number of points, N.
+    /// Returns the number of points, N.
     fn len(&self) -> usize;
-    /// Number of coordinates of a point, D.
+    /// Returns the number of coordinates of a point, D.
     fn dim(&self) -> usize;
-    /// Coordinate `axis < dim` of point `index < len`.
+    /// Returns coordinate `axis < dim` of point `index < len`.
     fn coordinate(&self, index: usize, axis: usize) -> T;
-    /// Whether there is no point.
+    /// Returns whether there are no points.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -34,23 +34,23 @@ pub trait Points<T: Scalar>: Sync {
             value.write(self.coordinate(index, axis));
         }
     }
-    /// The rows of a larger cloud that these points are, if they are a part of one. Results then name
+    /// Returns the rows of a larger cloud that these points are, if they are a selection. Results then name
     /// those rows.
     fn subset(&self) -> Option<&Subset> {
         None
     }
-    /// These points, or those that they are some of, where they lie in memory, if they lie evenly: they are
+    /// Returns the memory layout of these points, or of those that they are selected from, if it is regular: they are
     /// then copied faster than one by one.
     #[doc(hidden)]
     fn raw(&self) -> Option<RawPoints<'_, T>> {
         None
     }
-    /// Which of `raw` these points are, if not all.
+    /// Returns the places of these points in `raw`, if they are not all of it.
     #[doc(hidden)]
     fn places(&self) -> Option<&[u32]> {
         None
     }
-    /// The `Index` that this is, if it is one; its type is not known here.
+    /// Returns the `Index` that this is, if it is one; its type is not known here.
     #[doc(hidden)]
     fn index(&self) -> Option<&dyn Any> {
         None
@@ -133,7 +133,7 @@ impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for &P {
     }
 }
 
-/// The clouds of a batch without their type.
+/// Returns the clouds of a batch without their type.
 pub fn erased<T: Scalar, P: Points<T>>(clouds: &[P]) -> Vec<&dyn Points<T>> {
     clouds.iter().map(|cloud| cloud as &dyn Points<T>).collect()
 }
@@ -150,10 +150,10 @@ pub struct Strided<'a, T> {
 }
 
 impl<'a, T: Scalar> Strided<'a, T> {
-    /// A dense row-major `(n, d)` array.
+    /// Creates a view of a dense row-major `(n, d)` array.
     ///
     /// # Errors
-    /// If the numbers are not whole rows.
+    /// If the data is not whole rows.
     pub fn rows(data: &'a [T], d: usize) -> Result<Self, Error> {
         if d == 0 || !data.len().is_multiple_of(d) {
             return Err(Error::Shape(format!("{} numbers are not whole rows of {d}", data.len())));
@@ -161,7 +161,7 @@ impl<'a, T: Scalar> Strided<'a, T> {
         Self::new(data, [data.len() / d, d], 0, [d as isize, 1])
     }
 
-    /// Any strided view.
+    /// Creates any strided view.
     ///
     /// # Errors
     /// If an element would lie outside `data`.
@@ -210,7 +210,7 @@ pub struct Axes<'a, T> {
 }
 
 impl<'a, T: Scalar> Axes<'a, T> {
-    /// One slice per axis, all of one length.
+    /// Creates a cloud of one slice per axis, all of one length.
     ///
     /// # Errors
     /// If there is no axis or the axes differ in length.
@@ -238,8 +238,8 @@ impl<T: Scalar> Points<T> for Axes<'_, T> {
     }
 }
 
-/// The clouds of a padded batch: `data` is a dense `(b, n, d)` array, of which only the first
-/// `lengths[i]` rows of cloud `i` count (all `n` when `lengths` is `None`).
+/// Returns the clouds of a padded batch: `data` is a dense `(b, n, d)` array, of which only the first
+/// `lengths[i]` rows of cloud `i` count (all `n` if `lengths` is `None`).
 ///
 /// # Errors
 /// If shape or lengths do not fit the data.
@@ -266,7 +266,7 @@ pub fn padded<'a, T: Scalar>(
     caught(|| memory::try_collected((0..b).map(cloud)))
 }
 
-/// The clouds of a ragged batch: cloud `i` is rows `offsets[i]..offsets[i + 1]` of the dense
+/// Returns the clouds of a ragged batch: cloud `i` is rows `offsets[i]..offsets[i + 1]` of the dense
 /// `(rows, d)` array `data`.
 ///
 /// # Errors

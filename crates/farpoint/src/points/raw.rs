@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr::with_exposed_provenance;
 
-/// Where the coordinates of points lie, in bytes from an address: coordinate `a` of point `i` is at
+/// Memory layout of points, in bytes from an address: coordinate `a` of point `i` is at
 /// `offset + i * point_stride + a * axis_stride`, or at `offset + i * point_stride + axis_offsets[a]`.
 ///
 /// Strides and offsets may be negative and need not be multiples of anything.
@@ -35,38 +35,38 @@ pub struct RawLayout<'a> {
 }
 
 impl<'a> RawLayout<'a> {
-    /// So many points of `dims` coordinates, one after another without gaps.
+    /// Creates the layout of `points` points of `dims` coordinates, one after another without gaps.
     pub fn dense(points: usize, dims: usize) -> Self {
         let (point_stride, axis_stride, axis_offsets) = (None, None, None);
         Self { points, dims, offset: 0, point_stride, axis_stride, axis_offsets, swapped: false }
     }
 
-    /// Where the coordinates begin, in bytes from the address; 0 unless set.
+    /// Sets the offset of the coordinates, in bytes from the address; 0 by default.
     pub fn offset(self, offset: isize) -> Self {
         Self { offset, ..self }
     }
 
-    /// From a point to the next, in bytes; the size of its coordinates unless set.
+    /// Sets the stride from a point to the next, in bytes; the size of its coordinates by default.
     pub fn point_stride(self, bytes: isize) -> Self {
         Self { point_stride: Some(bytes), ..self }
     }
 
-    /// From a coordinate of a point to its next, in bytes; the size of a number unless set.
+    /// Sets the stride from a coordinate to the next, in bytes; the size of a number by default.
     pub fn axis_stride(self, bytes: isize) -> Self {
         Self { axis_stride: Some(bytes), axis_offsets: None, ..self }
     }
 
-    /// Where each coordinate of a point lies, in bytes from the point, in place of an axis stride.
+    /// Sets the offset of each coordinate, in bytes from the point, in place of an axis stride.
     pub fn axis_offsets(self, bytes: &'a [isize]) -> Self {
         Self { axis_offsets: Some(bytes), ..self }
     }
 
-    /// Whether the bytes of each number are in the other order than this machine's.
+    /// Sets whether the bytes of each number are in the other order than this machine's.
     pub fn byte_swapped(self, swapped: bool) -> Self {
         Self { swapped, ..self }
     }
 
-    /// The bytes that numbers of `size` bytes take, from the first to behind the last, counted from the
+    /// Returns the bytes that numbers of `size` bytes occupy, from the first to behind the last, relative to the
     /// address; `None` if there is no number.
     fn extent(&self, size: usize) -> Result<Option<Range<i128>>, Error> {
         if self.dims == 0 {
@@ -92,7 +92,7 @@ impl<'a> RawLayout<'a> {
                 (low as i128, high as i128)
             }
         };
-        // What saturates is far beyond memory.
+        // Saturated values are far beyond memory.
         let from = self.offset as i128;
         let first = from.saturating_add(low).saturating_add(along_points.min(0));
         let last = from.saturating_add(high).saturating_add(along_points.max(0));
@@ -108,7 +108,7 @@ impl<'a> RawLayout<'a> {
         Error::Shape(format!("{} points of {} axes fit in no memory", self.points, self.dims))
     }
 
-    /// Strides and offsets, for messages.
+    /// Returns strides and offsets, for messages.
     fn words(&self, size: usize) -> String {
         let axes = match self.axis_offsets {
             None => format!("axis stride {}", self.axis_stride.unwrap_or(size as isize)),
@@ -120,7 +120,7 @@ impl<'a> RawLayout<'a> {
     }
 }
 
-/// Points whose coordinates lie anywhere in memory: records of a sensor, structures of C, columns, arrays of
+/// Points with coordinates anywhere in memory: records of a sensor, structures of C, columns, arrays of
 /// other languages; in either byte order, aligned or not. They are read in place.
 ///
 /// ```
@@ -149,7 +149,7 @@ pub struct RawPoints<'a, T> {
     numbers: PhantomData<&'a [T]>,
 }
 
-/// Where the coordinates of a point lie.
+/// Offsets of the coordinates of a point.
 #[derive(Debug, Clone, Copy)]
 enum Axes<'a> {
     Stride(isize),
@@ -157,7 +157,7 @@ enum Axes<'a> {
 }
 
 impl<'a, T: Scalar> RawPoints<'a, T> {
-    /// Points in a buffer.
+    /// Creates a view of points in a buffer.
     ///
     /// # Errors
     /// If a coordinate would lie outside the buffer, if points have no coordinates, and if there is not one
@@ -178,7 +178,7 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
         unsafe { Self::from_ptr(bytes.as_ptr(), layout) }
     }
 
-    /// Points at an address.
+    /// Creates a view of points at an address.
     ///
     /// # Safety
     /// For as long as `'a`, every coordinate that `layout` describes must lie in memory that may be read, and
@@ -219,7 +219,7 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
         })
     }
 
-    /// Rows of `dims` numbers, one after another; `None` if there are no coordinates.
+    /// Creates a view of rows of `dims` numbers, one after another; `None` if there are no coordinates.
     pub(super) fn of_slice(numbers: &'a [T], dims: usize) -> Option<Self> {
         let layout = RawLayout::dense(numbers.len().checked_div(dims)?, dims);
         // SAFETY: the rows are the slice's, or its first ones; it is borrowed for as long as the points.
@@ -245,7 +245,7 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
         }
     }
 
-    /// The same of the points at these places, one for each of `to`.
+    /// Copies a coordinate of the points at these places, one for each of `to`.
     ///
     /// # Panics
     /// If there is no such point or axis.
@@ -261,7 +261,7 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
         }
     }
 
-    /// From a point to its coordinate, in bytes.
+    /// Returns the offset of a coordinate from its point, in bytes.
     #[inline(always)]
     fn along(&self, axis: usize) -> isize {
         assert!(axis < self.dims, "outside the points");
@@ -271,7 +271,7 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
         }
     }
 
-    /// Some of the points, one after another: a cloud of a batch.
+    /// Returns a range of the points: a cloud of a batch.
     ///
     /// # Errors
     /// If they are not all there.

@@ -6,13 +6,13 @@ use crate::{Error, Scalar, memory};
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// Some rows of a cloud. What is found is what would be found if these rows were a cloud of their own, with the
-/// rows of the whole cloud named in its place: every index in a result is a row of the whole cloud, and so is
-/// every index that is given, such as a start.
+/// Some rows of a cloud. The result is the one for a cloud of these rows alone, but with indices
+/// of the whole cloud: every index in a result is a row of the whole cloud, and so is
+/// every index passed in, such as a start.
 ///
 /// Rows keep the order in which they are listed: among equals the row that is listed first is taken, and
-/// [`crate::Start::First`] is the first of them. A mask lists its rows ascending. What results hold per point
-/// (such as [`crate::Nearest::raw_distances`]) they hold per row selected, in the order of the list.
+/// [`crate::Start::First`] is the first of them. A mask lists its rows ascending. Results per point
+/// (such as [`crate::Nearest::raw_distances`]) are per selected row, in the order of the list.
 ///
 /// ```
 /// use farpoint::{Sampler, Selected};
@@ -27,17 +27,17 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Selected<P> {
     points: P,
-    /// Which of `points` they are.
+    /// Their rows in `points`.
     places: Arc<Vec<u32>>,
     subset: Subset,
 }
 
 impl<P> Selected<P> {
-    /// The points of these numbers, each at most once, in this order. Of points that are themselves a
-    /// part of a cloud, they are numbers in that part; results name rows of the whole cloud.
+    /// Selects the points of these numbers, each at most once, in this order. In points that are themselves a
+    /// selection of a cloud, they are numbers in that selection; results name rows of the whole cloud.
     ///
     /// # Errors
-    /// If a number is not one of a point, or is listed twice.
+    /// If a number is not that of a point, or is listed twice.
     pub fn rows<T: Scalar, R>(points: P, rows: &[R]) -> Result<Self, Error>
     where
         P: Points<T>,
@@ -55,10 +55,10 @@ impl<P> Selected<P> {
         })
     }
 
-    /// The points whose value in the mask, one per point, is true or not 0.
+    /// Selects the points whose value in the mask, one per point, is true or not 0.
     ///
     /// # Errors
-    /// If the mask has not one value per point.
+    /// If the length of the mask is not the number of points.
     pub fn mask<T: Scalar, M>(points: P, mask: &[M]) -> Result<Self, Error>
     where
         P: Points<T>,
@@ -98,7 +98,7 @@ fn countable(points: usize) -> Result<usize, Error> {
     if points < u32::MAX as usize { Ok(points) } else { Err(Error::TooManyPoints(points)) }
 }
 
-/// The places of rows in ascending order of the rows; `None` if they ascend as they are.
+/// Returns the places of rows in ascending order of the rows; `None` if they ascend as they are.
 ///
 /// # Errors
 /// If a row is listed twice.
@@ -134,7 +134,7 @@ impl<T: Scalar, P: Points<T>> Points<T> for Selected<P> {
         Some(&self.subset)
     }
     fn raw(&self) -> Option<RawPoints<'_, T>> {
-        // Of a selection from a selection they are copied one by one.
+        // A selection from a selection is copied point by point.
         self.points.places().is_none().then(|| self.points.raw())?
     }
     fn places(&self) -> Option<&[u32]> {
@@ -142,7 +142,7 @@ impl<T: Scalar, P: Points<T>> Points<T> for Selected<P> {
     }
 }
 
-/// Which rows of a whole cloud some points are: between a point's place among them and its row.
+/// Mapping between points and the rows of a whole cloud that they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subset {
     /// Different rows.
@@ -153,17 +153,17 @@ pub struct Subset {
 }
 
 impl Subset {
-    /// The rows, each once, in the order of the points.
+    /// Returns the rows, each once, in the order of the points.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// Rows of the whole cloud.
+    /// Returns the number of rows of the whole cloud.
     pub fn whole(&self) -> usize {
         self.whole
     }
 
-    /// The row of a point.
+    /// Returns the row of a point.
     ///
     /// # Panics
     /// If there is no such point.
@@ -172,7 +172,7 @@ impl Subset {
         self.rows[place] as usize
     }
 
-    /// The point that is a row; `None` if the row is not selected.
+    /// Returns the point that is a row; `None` if the row is not selected.
     pub fn place(&self, row: usize) -> Option<usize> {
         let row = u32::try_from(row).ok()?;
         match &self.order {

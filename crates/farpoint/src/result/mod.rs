@@ -1,4 +1,4 @@
-//! What comes back, the same from every device. Nothing here searches or samples.
+//! Results, the same from every device. Nothing here searches or samples.
 
 mod nearest;
 mod neighbors;

@@ -2,40 +2,40 @@
 
 use crate::{Norm, Scalar};
 
-/// For each row of a cloud its neighbors in another: `k` places a row, filled from the first.
+/// Neighbors of each row of a cloud in another: `k` places a row, filled from the first.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Neighbors<T> {
-    /// The distance to each neighbor as it was computed, before any square root; infinite in places
+    /// Distance to each neighbor as computed, before any square root; infinite in places
     /// without a neighbor. `rows * k` numbers.
     pub all_distances: Vec<T>,
-    /// The row of each neighbor in the other cloud; [`Neighbors::NONE`] in places without one.
+    /// Row of each neighbor in the other cloud; [`Neighbors::NONE`] in places without one.
     pub all_indices: Vec<u32>,
-    /// Neighbors of each row.
+    /// Number of neighbors of each row.
     pub counts: Vec<u32>,
-    /// Places of a row.
+    /// Places per row.
     pub k: usize,
-    /// How distances are measured.
+    /// Norm of the distances.
     pub norm: Norm,
-    /// Rows left out because they hold NaN or infinity; they have no neighbors.
+    /// Number of rows left out because they hold NaN or infinity; they have no neighbors.
     pub dropped: usize,
 }
 
 impl<T: Scalar> Neighbors<T> {
-    /// The index in a place without a neighbor.
+    /// Index in a place without a neighbor.
     pub const NONE: u32 = u32::MAX;
 
-    /// Number of rows, those left out among them.
+    /// Returns the number of rows, including those left out.
     pub fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// Whether there is no row.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// The neighbors of a row.
+    /// Returns the neighbors of a row.
     ///
     /// # Panics
     /// If there is no such row.
@@ -43,7 +43,7 @@ impl<T: Scalar> Neighbors<T> {
         &self.all_indices[row * self.k..][..self.counts[row] as usize]
     }
 
-    /// The distances of a row's neighbors as they were computed: squared with [`Norm::Two`].
+    /// Returns the distances of a row's neighbors as computed: squared with [`Norm::Two`].
     ///
     /// # Panics
     /// If there is no such row.

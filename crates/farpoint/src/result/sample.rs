@@ -1,37 +1,37 @@
-//! A sample, from whatever device.
+//! The result of a sampler, from any device.
 
 use super::Statistics;
 use crate::{Algorithm, Level, Scalar};
 
-/// A sample: indices in order of choice, and how far each was from those before it.
+/// A sample: indices in order of choice, and the distance of each to those before it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Sample<T> {
     /// Rows of the input, in order of choice, all different.
     pub indices: Vec<usize>,
     /// Squared selection distance of each: its distance to the nearest point chosen before
-    /// it. Infinite for the start points, which were given.
+    /// it. Infinite for the start points.
     pub squared_distances: Vec<T>,
-    /// Squared distance of the farthest point left; 0 when none is, infinite when nothing was
+    /// Squared distance of the farthest remaining point; 0 if none is left, infinite if nothing was
     /// chosen.
     pub squared_covering_radius: T,
     /// The algorithm that ran (never `Auto`).
     pub algorithm: Algorithm,
-    /// Rows left out because they hold NaN or infinity.
+    /// Number of rows left out because they hold NaN or infinity.
     pub dropped: usize,
-    /// What did the work.
+    /// Device that did the work.
     pub ran_on: RanOn,
-    /// What was counted and timed, if the job wants it.
+    /// Counts and times, if the job enables them.
     pub statistics: Option<Statistics>,
 }
 
-/// What did the work of a job.
+/// Device that ran a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RanOn {
     /// The CPU.
     Cpu {
-        /// Threads it could use: 1 for a small cloud, unless another number was set.
+        /// Threads available to it: 1 for a small cloud, unless another number was set.
         threads: usize,
         /// Instruction set it used.
         level: Level,
@@ -44,7 +44,7 @@ pub enum RanOn {
 }
 
 impl<T: Scalar> Sample<T> {
-    /// A sample as a device outside this crate makes it, without statistics.
+    /// Creates a sample for a device outside this crate, without statistics.
     pub fn new(
         indices: Vec<usize>,
         squared_distances: Vec<T>,
@@ -64,17 +64,17 @@ impl<T: Scalar> Sample<T> {
         }
     }
 
-    /// Number of samples.
+    /// Returns the number of samples.
     pub fn len(&self) -> usize {
         self.indices.len()
     }
 
-    /// Whether nothing was chosen.
+    /// Returns whether nothing was chosen.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }
 
-    /// Selection distance of sample `k`, which is the covering radius of the `k` before it.
+    /// Returns the selection distance of sample `k`, which is the covering radius of the `k` before it.
     ///
     /// # Panics
     /// If there is no sample `k`.
@@ -82,12 +82,12 @@ impl<T: Scalar> Sample<T> {
         self.squared_distances[k].sqrt()
     }
 
-    /// Largest distance of any point to its nearest sample.
+    /// Returns the largest distance of any point to its nearest sample.
     pub fn covering_radius(&self) -> T {
         self.squared_covering_radius.sqrt()
     }
 
-    /// Covering radius of the first `k` samples alone.
+    /// Returns the covering radius of the first `k` samples alone.
     ///
     /// # Panics
     /// If there are fewer than `k` samples.

@@ -1,4 +1,4 @@
-//! What a run counted and timed: where the work went, and how much of it was of use.
+//! Counts and times of a run: where the work went, and how much of it was of use.
 
 /// Counts, times and memory of one run; zero where an algorithm or a device has no such thing. The
 /// clouds of a batch on a GPU share one launch, and one of these.
@@ -7,13 +7,13 @@
 pub struct Statistics {
     /// Distances computed between a sample and a point.
     pub distance_evaluations: u64,
-    /// Those that made a point's distance smaller (the paper's eq. 2).
+    /// Evaluations that reduced a point's distance (the paper's eq. 2).
     pub effective_updates: u64,
-    /// Points left out by one coordinate alone (eq. 28).
+    /// Points skipped by one coordinate alone (eq. 28).
     pub points_skipped: u64,
     /// Voxels or boxes tested against a sample.
     pub regions_tested: u64,
-    /// Those that the test left out.
+    /// Regions pruned by that test.
     pub regions_pruned: u64,
     /// Bands of the peak method.
     pub bands: u64,
@@ -21,7 +21,7 @@ pub struct Statistics {
     pub rounds: u64,
     /// Candidates in all bands together.
     pub band_points: u64,
-    /// What the algorithm counted besides, by name.
+    /// Further counts of the algorithm, by name.
     pub counters: Vec<(&'static str, u64)>,
     /// Seconds spent, stage by stage.
     pub seconds: Stages,
@@ -33,7 +33,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// All numbers by name, for tables and records. Stages that were not
+    /// Returns all numbers by name, for tables and records. Stages that did not
     /// run are left out; so are counts and memory if all of them are zero.
     pub fn named(&self) -> Vec<(&'static str, Measured)> {
         let counts = [
@@ -60,15 +60,15 @@ impl Statistics {
         all
     }
 
-    /// Share of the distances computed that changed nothing, 0 to 1: the paper's ineffective
-    /// updates, over the whole run. `None` where none was computed.
+    /// Returns the share of the computed distances that changed nothing, 0 to 1: the paper's ineffective
+    /// updates, over the whole run. `None` if none was computed.
     pub fn ineffective(&self) -> Option<f64> {
         let all = self.distance_evaluations;
         (all > 0).then(|| 1.0 - self.effective_updates as f64 / all as f64)
     }
 
-    /// The same for each sample in order of choice, over a cloud of so many points (figure 3):
-    /// from `effective_by_step`, and as empty as that.
+    /// Returns the same for each sample in order of choice, over a cloud of `points` points (figure 3):
+    /// from `effective_by_step`, and of its length.
     pub fn ineffective_by_step(&self, points: usize) -> Vec<f64> {
         let share = |&effective: &u32| 1.0 - f64::from(effective) / points as f64;
         self.effective_by_step.iter().map(share).collect()
@@ -81,9 +81,9 @@ impl Statistics {
 pub struct Stages {
     /// Copying and checking the input; for a GPU, also handing it over.
     pub copy: f64,
-    /// Bringing points that are near each other together, where that is measured apart.
+    /// Sorting the points in spatial order, if measured separately.
     pub order: f64,
-    /// Ordering the points, unless that is measured apart, and building the structure over them.
+    /// Sorting the points, unless measured separately, and building the structure over them.
     pub build: f64,
     /// Samples taken one by one.
     pub single: f64,
@@ -93,7 +93,7 @@ pub struct Stages {
     pub solve: f64,
     /// Applying the choices to all points.
     pub update: f64,
-    /// Bringing the choices in order, where that is done at the end.
+    /// Sorting the choices, if done at the end.
     pub sort: f64,
     /// Kernels of a GPU, by events around them: without copies and without allocation.
     pub kernels: f64,
@@ -126,9 +126,9 @@ pub struct Bytes {
     pub input: usize,
     /// The answer.
     pub answer: usize,
-    /// What the algorithm used besides.
+    /// Working memory of the algorithm.
     pub scratch: usize,
-    /// Of all these, what lay in host memory as the device had no room for it.
+    /// Of all these, bytes in host memory because device memory was full.
     pub host: usize,
 }
 

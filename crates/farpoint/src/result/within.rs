@@ -2,7 +2,7 @@
 
 use crate::{Norm, Scalar};
 
-/// For each row of a cloud all its neighbors in a ball: ragged, one row after another.
+/// All neighbors of each row of a cloud in a ball: ragged, one row after another.
 ///
 /// ```
 /// use farpoint::Searcher;
@@ -16,30 +16,30 @@ use crate::{Norm, Scalar};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct WithinBall<T> {
-    /// The row of each neighbor in the other cloud.
+    /// Row of each neighbor in the other cloud.
     pub indices: Vec<u32>,
-    /// The distance to each neighbor as it was computed: squared with [`Norm::Two`].
+    /// Distance to each neighbor as computed: squared with [`Norm::Two`].
     pub raw_distances: Vec<T>,
-    /// Where the neighbors of each row begin, and the end of the last: one number more than rows.
+    /// Offset of the first neighbor of each row, then the total number: `rows + 1` numbers.
     pub offsets: Vec<usize>,
-    /// How distances are measured.
+    /// Norm of the distances.
     pub norm: Norm,
-    /// Rows left out because they hold NaN or infinity; they have no neighbors.
+    /// Number of rows left out because they hold NaN or infinity; they have no neighbors.
     pub dropped: usize,
 }
 
 impl<T: Scalar> WithinBall<T> {
-    /// Number of rows, those left out among them.
+    /// Returns the number of rows, including those left out.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there is no row.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where a row's neighbors are in `indices` and `raw_distances`.
+    /// Returns the range of a row's neighbors in `indices` and `raw_distances`.
     ///
     /// # Panics
     /// If there is no such row.

@@ -20,12 +20,12 @@ use x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
 ///
 /// Every operation rounds once, as IEEE 754 says; none fuses. Operands are never NaN.
 pub trait Simd<T>: Copy + Send + Sync + 'static {
-    /// Numbers in a vector.
+    /// Number of lanes of a vector.
     const LANES: usize;
-    /// A vector.
+    /// Vector type.
     type V: Copy;
 
-    /// Makes the proof.
+    /// Creates the proof.
     ///
     /// # Safety
     /// The machine must have the instruction set.
@@ -34,7 +34,7 @@ pub trait Simd<T>: Copy + Send + Sync + 'static {
     /// Runs a kernel compiled for this set.
     fn vectorize<K: Kernel<T>>(self, kernel: K) -> K::Output;
 
-    /// The same number in every lane.
+    /// Returns a vector with the same number in every lane.
     fn splat(self, value: T) -> Self::V;
     /// Loads `LANES` numbers.
     ///
@@ -46,47 +46,47 @@ pub trait Simd<T>: Copy + Send + Sync + 'static {
     /// # Safety
     /// `to` must be writable for `LANES` numbers.
     unsafe fn store(self, to: *mut T, value: Self::V);
-    /// Asks for the cache line at `from`, which need not be readable.
+    /// Prefetches the cache line at `from`, which need not be readable.
     #[inline(always)]
     fn prefetch(self, from: *const u8) {
         let _ = from;
     }
-    /// `a + b`
+    /// Returns `a + b`.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
-    /// `a - b`
+    /// Returns `a - b`.
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
-    /// `a * b`
+    /// Returns `a * b`.
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
-    /// The smaller.
+    /// Returns the smaller, lane by lane.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
-    /// The larger.
+    /// Returns the larger, lane by lane.
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Lanes where `a < b`, lane 0 in bit 0.
+    /// Returns the mask of lanes where `a < b`, lane 0 in bit 0.
     fn lt(self, a: Self::V, b: Self::V) -> u32;
-    /// Lanes where `a <= b`.
+    /// Returns the mask of lanes where `a <= b`.
     fn le(self, a: Self::V, b: Self::V) -> u32;
-    /// `counts` with 1 added in lanes where `a < b`.
+    /// Returns `counts` with 1 added in lanes where `a < b`.
     fn count_lt(self, counts: Self::V, a: Self::V, b: Self::V) -> Self::V;
-    /// `a` and `b`, with `to_a` and `to_b` in lanes where `a < to_a`.
+    /// Returns `a` and `b`, with `to_a` and `to_b` in lanes where `a < to_a`.
     fn replace_lt(self, a: Self::V, b: Self::V, to_a: Self::V, to_b: Self::V)
     -> (Self::V, Self::V);
-    /// Lanes where `a == b`.
+    /// Returns the mask of lanes where `a == b`.
     fn eq(self, a: Self::V, b: Self::V) -> u32;
-    /// The largest lane.
+    /// Returns the largest lane.
     fn largest(self, a: Self::V) -> T;
-    /// Writes the lanes of `mask` one after another; what follows them is overwritten.
+    /// Writes the lanes of `mask` one after another; the rest of the vector is overwritten.
     ///
     /// # Safety
     /// `to` must be writable for `LANES` numbers.
     unsafe fn compress(self, mask: u32, value: Self::V, to: *mut T);
 }
 
-/// A piece of code to be compiled for each instruction set. Mark `run` `#[inline(always)]`,
-/// and everything it calls with a `Simd`, or the set's instructions become function calls.
+/// Code to be compiled for each instruction set. Mark `run` `#[inline(always)]`, and everything it
+/// calls with a `Simd`, or the set's instructions become function calls.
 pub trait Kernel<T> {
-    /// What it returns.
+    /// Result of the kernel.
     type Output;
-    /// The code.
+    /// Runs the kernel.
     fn run<S: Simd<T>>(self, simd: S) -> Self::Output;
 }
 
@@ -96,9 +96,9 @@ pub(crate) trait Program<T> {
     fn run<S: Simd<T>>(self, simd: S) -> Self::Output;
 }
 
-/// The sets of each instruction set for numbers of one precision.
+/// Implementations of each instruction set for numbers of one precision.
 pub trait Sets: Copy + Send + Sync + 'static {
-    /// What the compiler makes of arrays.
+    /// Arrays that the compiler vectorizes.
     type Portable: Simd<Self>;
     /// AVX2.
     #[cfg(target_arch = "x86_64")]
@@ -124,7 +124,7 @@ impl Sets for f64 {
     type Avx512 = Avx512F64;
 }
 
-/// The level that is set, or the best one.
+/// Returns the level that is set, or the best one.
 pub(crate) fn choose(wanted: Option<Level>) -> Result<Level, Error> {
     match wanted {
         Some(level) if !level.is_available() => Err(Error::LevelUnavailable(level)),

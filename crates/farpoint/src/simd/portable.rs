@@ -37,7 +37,7 @@ macro_rules! portable {
             unsafe fn new_unchecked() -> Self {
                 Self(())
             }
-            // As with the other sets, a kernel is one function, whoever runs it.
+            // As with the other sets, a kernel is one function for all callers.
             #[inline(never)]
             fn vectorize<K: Kernel<$float>>(self, kernel: K) -> K::Output {
                 kernel.run(self)

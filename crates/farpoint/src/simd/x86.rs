@@ -124,7 +124,7 @@ macro_rules! x86 {
     };
 }
 
-/// Comparisons as bit masks, and the largest lane: what the sets spell differently.
+/// Comparisons as bit masks, the largest lane and others that the sets spell differently.
 ///
 /// # Safety
 /// (of each function) The machine must have the instruction set that the vector's type belongs to.

@@ -15,13 +15,13 @@ use crate::threads::Team;
 use crate::{Scalar, Stages};
 use std::mem::MaybeUninit;
 
-/// Points of a leaf.
+/// Points per leaf.
 pub(crate) const LEAF: usize = 64;
 
-/// Children of a node.
+/// Children per node.
 pub(crate) const FANOUT: usize = 16;
 
-/// Stands in for a point in a slot that is empty.
+/// Marks an empty slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Numbers that describe a node's children: low and high corners of their boxes.
@@ -64,7 +64,7 @@ impl<T> Boxes<T> {
 }
 
 impl<T: Scalar> Level<T> {
-    /// The box around a group of siblings.
+    /// Returns the box around a group of siblings.
     fn around(&self, group: usize) -> Around<T> {
         let boxes = self.boxes.siblings(group);
         let row = |a: usize| boxes[a * FANOUT..][..FANOUT].iter().copied();
@@ -78,7 +78,7 @@ impl<T: Scalar> Level<T> {
         }
     }
 
-    /// A level of so many entries, whose groups of siblings are written by `write`: each group's boxes, largest
+    /// Creates a level of `len` entries, whose groups of siblings are written by `write`: each group's boxes, largest
     /// values and lowest points, all of them.
     fn new(len: usize, write: impl FnOnce(Groups<'_, T>)) -> Self {
         let groups = len.div_ceil(FANOUT);
@@ -135,7 +135,7 @@ impl<T: Scalar> Groups<'_, T> {
     }
 }
 
-/// Squared distance from a point to the nearest point of a box, or less: the operations are
+/// Returns the squared distance from a point to the nearest point of a box, or less: the operations are
 /// those of the distance itself, each monotone, so that it is not above the *computed*
 /// distance to any point of the box (docs/semantics.md).
 #[inline(always)]
@@ -174,19 +174,19 @@ impl<T: Scalar> BoxTree<T> {
         tree
     }
 
-    /// Numbers of a leaf.
+    /// Returns the number of numbers of a leaf.
     #[inline(always)]
     pub(crate) fn stride(&self) -> usize {
         (self.dims + 1) * LEAF
     }
 
-    /// Where the first coordinate of a slot lies in the leaves; the next is [`LEAF`] places on.
+    /// Returns the offset of a slot's first coordinate in the leaves; the next is [`LEAF`] places on.
     #[inline(always)]
     pub(crate) fn coordinates(&self, slot: u32) -> usize {
         place(slot, self.stride())
     }
 
-    /// The tree's leaves, from points in buckets.
+    /// Creates the tree's leaves, from points in buckets.
     fn leaves(team: &Team, cloud: &WorkingCopy<T>, mut buckets: Buckets<T>) -> Self {
         // Buckets begin with a node of their own.
         let room = |points: usize| points.div_ceil(LEAF * FANOUT) * FANOUT;
@@ -237,13 +237,13 @@ impl<T: Scalar> BoxTree<T> {
         self.levels.push(level);
     }
 
-    /// The largest value of all.
+    /// Returns the largest value of all.
     pub(crate) fn largest(&self) -> T {
         self.levels.last().expect("leaves").largest[0]
     }
 }
 
-/// Where a slot's first coordinate lies, of leaves of so many numbers: beyond `u32` in trees of
+/// Returns the offset of a slot's first coordinate, for leaves of `stride` numbers: beyond `u32` in trees of
 /// many axes.
 #[inline(always)]
 pub(crate) fn place(slot: u32, stride: usize) -> usize {
@@ -260,7 +260,7 @@ struct LeafWriter<'a, T> {
 }
 
 impl<T: Scalar> LeafWriter<'_, T> {
-    /// Cuts the points into leaves and writes all numbers and points; the box of each leaf that has
+    /// Cuts the points into leaves and writes all numbers and points; returns the box of each leaf that has
     /// points.
     fn fill(mut self, cutter: &mut Cutter<T>, entries: &mut [Entry<T>]) -> Vec<Option<Around<T>>> {
         let stride = (self.cloud.dims() + 1) * LEAF;

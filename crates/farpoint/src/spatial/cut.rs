@@ -18,13 +18,13 @@ pub(super) struct Cutter<T> {
     bins: Vec<u8>,
 }
 
-/// Finest resolution of a cut: slabs are told apart by a histogram of up to this many bins.
+/// Maximum number of bins of the histogram by which slabs are separated.
 const BINS: usize = 256;
 
-/// Quantiles are those of about so many entries for each bin.
+/// Number of entries per bin from which quantiles are estimated.
 const SAMPLE: usize = 4;
 
-/// At most this many slabs are cut at once.
+/// Maximum number of slabs cut at once.
 const SLABS: usize = 16;
 
 impl<T: Scalar> Cutter<T> {
@@ -45,7 +45,7 @@ impl<T: Scalar> Cutter<T> {
         self.spare = spare;
     }
 
-    /// The groups of `from`; both slices are of the same length and may be overwritten.
+    /// Cuts `from` into groups; both slices are of the same length and may be overwritten.
     fn cut(
         &mut self,
         from: &mut [Entry<T>],
@@ -69,8 +69,8 @@ impl<T: Scalar> Cutter<T> {
         let mut counts = self.bin_evenly(from, axis, (low[axis], side[axis]));
         let most = *counts.iter().max().expect("bins") as usize;
         if most > from.len() / 2 && side[axis] > T::ZERO {
-            // Coordinates are so far apart that most of them are as good as equal. After every halving another axis may
-            // be the longest.
+            // Coordinates are so far apart that most of them are as good as equal. Every halving may make another
+            // axis the longest.
             counts = self.bin_by_quantiles(from, axis);
             slabs = 2;
         }
@@ -86,7 +86,7 @@ impl<T: Scalar> Cutter<T> {
         }
     }
 
-    /// Sorts `from` into slabs by bins, of which there are so many entries in each; keeps the order within a slab. Slabs
+    /// Sorts `from` into slabs by bins, with `counts` entries each; keeps the order within a slab. Slabs
     /// end at `ends`.
     fn scatter(
         &mut self,
@@ -125,7 +125,7 @@ impl<T: Scalar> Cutter<T> {
 }
 
 impl<T: Scalar> Cutter<T> {
-    /// Puts entries in bins of one width along `axis`; how many are in each.
+    /// Puts entries in bins of one width along `axis`; returns the number in each.
     fn bin_evenly(&mut self, from: &[Entry<T>], axis: usize, (low, side): (T, T)) -> [u32; BINS] {
         let bins = bins(from.len());
         let scale = T::from_f64(bins as f64 / side.to_f64());
@@ -135,7 +135,7 @@ impl<T: Scalar> Cutter<T> {
         self.bin(from, |entry| unsafe { ((entry.at(axis) - low) * scale).to_bin(last) })
     }
 
-    /// Puts entries in bins of about so many each along `axis`, by a sample of them; how many are in each.
+    /// Puts entries in bins of about equal numbers along `axis`, by a sample of them; returns the number in each.
     fn bin_by_quantiles(&mut self, from: &[Entry<T>], axis: usize) -> [u32; BINS] {
         let bins = bins(from.len());
         let step = from.len().div_ceil(SAMPLE * bins);
@@ -159,12 +159,12 @@ impl<T: Scalar> Cutter<T> {
     }
 }
 
-/// Bins for so many entries.
+/// Returns the number of bins for `entries` entries.
 fn bins(entries: usize) -> usize {
     (entries / 4).clamp(16, BINS)
 }
 
-/// The longest of three sides, and how many slabs to cut it into for `units` parts in all.
+/// Returns the longest of three sides, and the number of slabs to cut it into for `units` parts in all.
 fn longest_side(side: [f64; 3], units: usize) -> (usize, usize) {
     let longest =
         |side: &[f64; 3]| (0..3).max_by(|&a, &b| side[a].total_cmp(&side[b])).expect("three sides");

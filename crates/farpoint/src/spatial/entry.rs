@@ -30,8 +30,7 @@ pub(super) struct Around<T> {
     pub(super) lowest: u32,
 }
 
-/// Corners of the box around `entries`, which must not be empty. The fourth lane is along for
-/// the ride.
+/// Returns the corners of the box around `entries`, which must not be empty. The fourth lane is not used.
 pub(super) fn bounds<T: Scalar>(entries: &[Entry<T>]) -> ([T; 3], [T; 3]) {
     // Four at a time, so that a comparison need not wait for the one before.
     let mut low = [entries[0].0; 4];

@@ -6,29 +6,29 @@
 use crate::Scalar;
 use crate::memory;
 
-/// Where the cells lie, how wide they are, and how far a search reaches.
+/// Position and width of the cells, and the reach of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Cells<T> {
     low: [T; 3],
     scale: T,
-    /// What a search adds to and takes from a coordinate.
+    /// Distance along an axis that a search covers on either side of a coordinate.
     reach: [T; 3],
     /// The last cell of each axis.
     last: [usize; 3],
-    /// Whether cells are some times as wide as they should be.
+    /// True if cells are much wider than intended.
     wide: bool,
 }
 
-/// An axis has at most this many cells.
+/// Maximum number of cells along an axis.
 const CELLS: usize = 1 << 20;
 
-/// Cells so many times as wide as they should be are too wide.
+/// Factor over the intended width from which cells are too wide.
 const WIDE: f64 = 4.0;
 
 impl<T: Scalar> Cells<T> {
-    /// Cells over the box from `low` to `high`, about `width` times as wide as a search for
-    /// points within the squared distance `squared` reaches: wider where there would be too
-    /// many, and only one where numbers do not suffice for more.
+    /// Creates cells over the box from `low` to `high`, about `width` times as wide as the reach of
+    /// a search for points within the squared distance `squared`: wider if there would be too many,
+    /// and only one if more are not representable.
     ///
     /// A point `y` whose computed squared distance to `x` is below `squared` has, along an axis,
     /// `fl((y - x)^2) < squared`; rounding is monotone and `squared` a number, so
@@ -46,7 +46,7 @@ impl<T: Scalar> Cells<T> {
         let width = width * r;
         let least = side / CELLS as f64;
         let scale = T::from_f64(1.0 / width.max(least));
-        // Coordinates must not be too far apart to be subtracted, with what a search adds.
+        // Coordinates must not be too far apart to be subtracted, including the reach of a search.
         let widest = T::from_f64(side + 4.0 * reach.iter().fold(0.0, |a, b| b.to_f64().max(a)));
         // With a scale of 0 all falls in cell 0: infinity * 0 is NaN, which goes there too.
         let scale = if scale.is_finite() && widest.is_finite() { scale } else { T::ZERO };
@@ -56,12 +56,12 @@ impl<T: Scalar> Cells<T> {
         cells
     }
 
-    /// Whether they are so much wider than they should be that a cell may hold far too many points.
+    /// Returns whether cells are so much wider than intended that one may hold far too many points.
     pub(crate) fn are_wide(&self) -> bool {
         self.wide
     }
 
-    /// The cell of a coordinate. Never falls as the coordinate rises, as no step of it does.
+    /// Returns the cell of a coordinate. Never falls as the coordinate rises, as no step of it does.
     #[inline(always)]
     fn cell(&self, a: usize, x: T) -> usize {
         let cell = (x - self.low[a]) * self.scale;
@@ -71,13 +71,13 @@ impl<T: Scalar> Cells<T> {
         unsafe { cell.to_bin(T::from_f64((CELLS - 1) as f64)) }
     }
 
-    /// The cells that a search from `at` must look at.
+    /// Returns the cells that a search from `at` must visit.
     #[inline(always)]
     pub(crate) fn ranges(&self, at: [T; 3]) -> Ranges {
         Ranges([0, 1, 2].map(|a| self.range(a, at[a])))
     }
 
-    /// The cells along axis `a` that a search from `x` must look at.
+    /// Returns the cells along axis `a` that a search from `x` must visit.
     #[inline(always)]
     fn range(&self, a: usize, x: T) -> (usize, usize) {
         let reach = self.reach[a];
@@ -85,7 +85,7 @@ impl<T: Scalar> Cells<T> {
     }
 }
 
-/// A number for a cell, of which tables take the lower bits. Neighbors along x have neighboring numbers.
+/// Returns a number for a cell, of which tables take the lower bits. Neighbors along x have neighboring numbers.
 #[inline(always)]
 fn number(x: usize, y: usize, z: usize) -> u32 {
     (x as u32)
@@ -93,12 +93,12 @@ fn number(x: usize, y: usize, z: usize) -> u32 {
         .wrapping_add((z as u32).wrapping_mul(0x85eb_ca77))
 }
 
-/// The first and last cells of a box of cells along each axis.
+/// First and last cells of a box of cells along each axis.
 #[derive(Clone, Copy)]
 pub(crate) struct Ranges([(usize, usize); 3]);
 
 impl Ranges {
-    /// For each row of cells along x the number of the first, and how many more there are.
+    /// Calls `row` for each row of cells along x with the number of the first, and the number of further ones.
     #[inline(always)]
     pub(super) fn rows(self, mut row: impl FnMut(u32, u32)) {
         let Self([x, y, z]) = self;
@@ -114,18 +114,18 @@ impl Ranges {
 pub struct Grid<T> {
     cells: Cells<T>,
     mask: u32,
-    /// First point of each slot; one more than there are slots.
+    /// First point of each slot, then the total.
     first: Vec<u32>,
 }
 
 impl<T: Scalar> Grid<T> {
-    /// A grid without points.
+    /// Creates a grid without points.
     pub fn new(cells: Cells<T>) -> Self {
         Self { cells, mask: 0, first: vec![0, 0] }
     }
 
-    /// Sorts so many points into cells, given by axis in runs; returns the place of each, and remembers where
-    /// cells begin. Tells the number of each point's cell.
+    /// Sorts `count` points, given by axis in runs, into cells; returns the place of each, and keeps the start of
+    /// each cell. Calls back with the number of each point's cell.
     pub(crate) fn sort<'a>(
         &mut self,
         cells: Cells<T>,
@@ -145,7 +145,7 @@ impl<T: Scalar> Grid<T> {
         self.place(cells, count, places, cell);
     }
 
-    /// The same for points one after another.
+    /// Sorts points given one after another.
     pub fn sort_points(
         &mut self,
         cells: Cells<T>,
@@ -162,7 +162,7 @@ impl<T: Scalar> Grid<T> {
         self.place(cells, count, places, |_| {});
     }
 
-    /// Puts the place of each point where the number of its cell was.
+    /// Replaces the number of each point's cell by the point's place.
     fn place(
         &mut self,
         cells: Cells<T>,
@@ -199,7 +199,7 @@ impl<T: Scalar> Grid<T> {
         self.runs(self.cells.ranges(at), runs);
     }
 
-    /// The same for the cells of such a search.
+    /// Lists the runs for the cells of such a search.
     #[inline]
     pub(crate) fn runs(&self, cells: Ranges, runs: &mut Vec<(u32, u32)>) {
         runs.clear();

@@ -1,4 +1,4 @@
-//! Structures over space: the box tree and how it is built, the candidate
+//! Spatial structures: the box tree and its construction, the candidate
 //! grid, nearest neighbors. They know points, not sampling.
 
 mod boxtree;

@@ -3,7 +3,7 @@
 //! Distances are the crate's computed ones, in any number of axes; boxes have the first
 //! three. The bound of a box is computed by the operations of the distance itself, each
 //! monotone, so that it is never above the computed distance to a point of the box (further
-//! axes only add to that): what is found is exactly what trying all points would find.
+//! axes only add to that): the result is exactly that of trying all points.
 
 use crate::Scalar;
 use crate::cloud::WorkingCopy;
@@ -11,10 +11,10 @@ use crate::memory;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Points of a leaf; so many distances are computed side by side.
+/// Points per leaf, whose distances are computed side by side.
 const LEAF: usize = 8;
 
-/// Some points of a cloud, for finding the nearest of them.
+/// A nearest-neighbor search among some points of a cloud.
 pub(crate) struct Neighbors<'a, T> {
     cloud: &'a WorkingCopy<T>,
     /// The points, leaf after leaf.
@@ -27,7 +27,7 @@ pub(crate) struct Neighbors<'a, T> {
     boxes: Vec<Box3<T>>,
 }
 
-/// A point of the cloud, and which of the given ones it is.
+/// A point of the cloud, and its position in the list of points.
 #[derive(Clone, Copy)]
 struct Entry<T> {
     at: [T; 3],
@@ -42,7 +42,7 @@ struct Box3<T> {
 }
 
 impl<T: Scalar> Box3<T> {
-    /// Around entries, of which there must be one.
+    /// Returns the box around entries, of which there must be one.
     fn around(entries: &[Entry<T>]) -> Self {
         let mut around = Self { low: entries[0].at, high: entries[0].at };
         for entry in entries {
@@ -61,7 +61,7 @@ impl<T: Scalar> Box3<T> {
         (1..3).fold(0, |best, a| if side(a) > side(best) { a } else { best })
     }
 
-    /// At most the computed squared distance from `at` to any point of the box.
+    /// Returns at most the computed squared distance from `at` to any point of the box.
     #[inline(always)]
     fn bound(&self, at: [T; 3]) -> T {
         let gap = |a: usize| {
@@ -75,7 +75,7 @@ impl<T: Scalar> Box3<T> {
 }
 
 impl<'a, T: Scalar> Neighbors<'a, T> {
-    /// A tree over `points` of the cloud: one or more, a point as often as it is listed.
+    /// Builds a tree over `points` of the cloud: one or more, a point as often as it is listed.
     pub(crate) fn new(cloud: &'a WorkingCopy<T>, points: &[u32]) -> Self {
         let entry = |(&point, which): (&u32, u32)| {
             let at = std::array::from_fn(|a| cloud.axes[a][point as usize]);
@@ -99,13 +99,13 @@ impl<'a, T: Scalar> Neighbors<'a, T> {
         tree
     }
 
-    /// The tree's points, neighbors after neighbors: which of the given ones, and the point.
+    /// Returns the tree's points, neighbors after neighbors: position in the list, and point.
     pub(crate) fn points(&self) -> impl Iterator<Item = (u32, u32)> {
         self.entries.iter().map(|entry| (entry.which, entry.point))
     }
 
-    /// The computed squared distance from a point of the cloud to the nearest of the tree's
-    /// points, the given one number `ignore` aside; infinity if there is no other.
+    /// Returns the computed squared distance from a point of the cloud to the nearest of the tree's
+    /// points, except the one at position `ignore`; infinity if there is no other.
     pub(crate) fn nearest(&self, point: u32, ignore: Option<u32>) -> T {
         let at = std::array::from_fn(|a| self.cloud.axes[a][point as usize]);
         let mut search = Search { tree: self, point, at, ignore, best: T::INFINITY };
@@ -123,7 +123,7 @@ impl<'a, T: Scalar> Neighbors<'a, T> {
         }
     }
 
-    /// Goes through what is below a node; `found` is a heap, the farthest first.
+    /// Visits the points below a node; `found` is a heap, the farthest first.
     fn collect(
         &self,
         node: usize,
@@ -159,7 +159,7 @@ impl<'a, T: Scalar> Neighbors<'a, T> {
         }
     }
 
-    /// The computed squared distances from a point of the cloud, which is `at`, to the points of a
+    /// Returns the computed squared distances from a point of the cloud, which is `at`, to the points of a
     /// leaf; lanes without a point have that of the leaf's first.
     #[inline(always)]
     fn distances(&self, leaf: usize, point: u32, at: [T; 3]) -> [T; LEAF] {
@@ -183,9 +183,9 @@ impl<'a, T: Scalar> Neighbors<'a, T> {
         self.boxes.len().div_ceil(2)
     }
 
-    /// The places of a leaf's points.
+    /// Returns the places of a leaf's points.
     fn places(&self, leaf: usize) -> Range<usize> {
-        // As `split` halves: the longer half is the second.
+        // Same halves as `split`: the longer half is the second.
         let (mut places, mut half) = (0..self.entries.len(), self.leaves() / 2);
         while half > 0 {
             let middle = places.start + places.len() / 2;
@@ -213,12 +213,12 @@ fn split<T: Scalar>(entries: &mut [Entry<T>], boxes: &mut [Box3<T>], node: usize
     split(right, boxes, 2 * node + 2);
 }
 
-/// Whether `a` is farther than `b`, or as far and of higher index.
+/// Returns whether `a` is farther than `b`, or as far and of higher index.
 fn farther<T: Scalar>(a: (T, u32), b: (T, u32)) -> bool {
     a.0 > b.0 || (a.0 == b.0 && a.1 > b.1)
 }
 
-/// Moves the entry at `place` of a heap up to where it belongs.
+/// Restores the order of a heap by moving the entry at `place` up.
 fn sift_up<T: Scalar>(heap: &mut [(T, u32)], mut place: usize) {
     while place > 0 && farther(heap[place], heap[(place - 1) / 2]) {
         heap.swap(place, (place - 1) / 2);
@@ -226,7 +226,7 @@ fn sift_up<T: Scalar>(heap: &mut [(T, u32)], mut place: usize) {
     }
 }
 
-/// Moves the first entry of a heap down to where it belongs.
+/// Restores the order of a heap by moving the first entry down.
 fn sift_down<T: Scalar>(heap: &mut [(T, u32)]) {
     let mut place = 0;
     loop {

@@ -1,5 +1,5 @@
-//! Brings points that are near each other into buckets that fit a cache: a counting sort by
-//! coarse cells along a space-filling order. [`super::cut`] then cuts each bucket into leaves.
+//! Counting sort of points into buckets that fit a cache, by coarse cells along a space-filling
+//! order. [`super::cut`] then cuts each bucket into leaves.
 //!
 //! Both steps keep points in index order wherever they are equal, so a leaf's points are in
 //! index order: the first of equal distances in a leaf is the lowest index.
@@ -11,22 +11,22 @@ use crate::memory::{self, Aligned, Shared};
 use crate::threads::Team;
 use std::mem::MaybeUninit;
 
-/// Buckets hold about this many points, unless a single cell holds more.
+/// Approximate number of points per bucket, unless a single cell holds more.
 const BUCKET: usize = 2048;
 
-/// Cells are aimed to hold this many points, were they spread evenly in space.
+/// Target number of points per cell, were they spread evenly in space.
 const POINTS_A_CELL: usize = 4;
 
 /// At most `2^CELL_BITS` cells: their counts must fit a cache.
 const CELL_BITS: u32 = 17;
 
-/// Entries in bucket order, and where each bucket ends.
+/// Entries in bucket order, and the end of each bucket.
 pub(super) struct Buckets<T> {
     pub(super) entries: Aligned<Entry<T>>,
     pub(super) ends: Vec<usize>,
 }
 
-/// A thread is given at least this many points.
+/// Minimum number of points per thread.
 const PART: usize = 1 << 14;
 
 /// Sorts the cloud's points into buckets.
@@ -40,7 +40,7 @@ pub(super) fn buckets<T: Scalar>(team: &Team, cloud: &WorkingCopy<T>) -> Buckets
     let (mut bucket_of, mut ends) = number(team, &cells, &counts);
     let crowded = longest(&ends) > n.div_ceil(CROWDED).max(BUCKET);
     if let Some(fences) = crowded.then(|| fences(cloud)).filter(|fences| *fences != corners) {
-        // A few points lie so far from all others that these are in few cells.
+        // A few outliers lie so far from all others that these are in few cells.
         cells = Cells::new(cloud, fences, true);
         counts = count(team, cloud, &cells, part, &mut cell_of);
         (bucket_of, ends) = number(team, &cells, &counts);
@@ -73,19 +73,19 @@ fn count<T: Scalar>(
     })
 }
 
-/// Points of the longest bucket.
+/// Returns the number of points of the longest bucket.
 fn longest(ends: &[usize]) -> usize {
     let first = ends.first().copied().unwrap_or_default();
     ends.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default().max(first)
 }
 
-/// Cells are laid again, over the most of the points, where a bucket has more than this part of all.
+/// Cells are laid again, without outliers, if a bucket has more than this part of all points.
 const CROWDED: usize = 4;
 
-/// Cells in a row that are summed up as one task.
+/// Cells in a row that are summed as one task.
 const ROW: usize = 1 << 12;
 
-/// Puts neighboring cells together in buckets: the bucket of each cell, and where each bucket ends.
+/// Combines neighboring cells in buckets: the bucket of each cell, and the end of each bucket.
 fn number<T>(team: &Team, cells: &Cells<T>, counts: &[Vec<u32>]) -> (Vec<u32>, Vec<usize>) {
     let count = 1usize << cells.bits;
     let rows = team.map(count.div_ceil(ROW), |row| {
@@ -112,7 +112,7 @@ fn number<T>(team: &Team, cells: &Cells<T>, counts: &[Vec<u32>]) -> (Vec<u32>, V
     (bucket_of, ends)
 }
 
-/// Where each part's first point of each bucket goes: part by part within a bucket, so that the
+/// Returns the position of each part's first point of each bucket: part by part within a bucket, so that the
 /// order of the input is kept.
 fn positions(
     team: &Team,
@@ -171,7 +171,7 @@ fn scatter<T: Scalar>(
 struct Cells<T> {
     bits: u32,
     axes: [Axis<T>; 3],
-    /// Whether points may lie outside: they are in the cells at the border.
+    /// True if points may lie outside: they are in the cells at the border.
     fenced: bool,
 }
 
@@ -180,7 +180,7 @@ struct Axis<T> {
     middle: T,
     /// The part below the middle, and the one above.
     parts: [Part<T>; 2],
-    /// The part of a cell's number that its index along the axis gives.
+    /// Bits of a cell's number for each index along the axis.
     spread: Vec<u32>,
 }
 
@@ -193,9 +193,9 @@ struct Part<T> {
 }
 
 impl<T: Scalar> Cells<T> {
-    /// The box is halved along its longest side again and again; the sides of the halves,
+    /// Halves the box along its longest side again and again; the sides of the halves,
     /// first half first, are the bits of a cell's number. The first plane halves the points,
-    /// so that threads can share them out with little to tell each other; others the space.
+    /// so that threads can divide them with little communication; others the space.
     fn new(cloud: &WorkingCopy<T>, corners: [[T; 3]; 2], fenced: bool) -> Self {
         let wanted = (cloud.len / POINTS_A_CELL).max(1).ilog2();
         let bits = wanted.min(CELL_BITS);
@@ -234,7 +234,7 @@ impl<T: Scalar> Cells<T> {
 }
 
 impl<T: Scalar> Axis<T> {
-    /// `bits` are those of a cell's number that tell where along the axis it is.
+    /// `bits` are the bits of a cell's number that encode its index along the axis.
     fn new(values: &[T], [low, high]: [T; 2], bits: &[u32], by_points: bool) -> Self {
         let cells = 1usize << bits.len();
         let half = cells / 2;
@@ -248,7 +248,7 @@ impl<T: Scalar> Axis<T> {
             let scale = T::from_f64(cells as f64 / (to.to_f64() - from.to_f64()));
             Part {
                 low: from,
-                // Equal coordinates, or too far apart for numbers: one cell.
+                // Equal coordinates, or an infinite difference: one cell.
                 scale: if scale.is_finite() { scale } else { T::ZERO },
                 last: T::from_f64(cells.saturating_sub(1) as f64),
                 first,
@@ -264,7 +264,7 @@ impl<T: Scalar> Axis<T> {
         Self { middle, parts, spread: memory::collected((0..cells).map(place)) }
     }
 
-    /// What a coordinate adds to the number of its cell.
+    /// Returns the bits that a coordinate adds to the number of its cell.
     #[inline(always)]
     fn place<const FENCED: bool>(&self, x: T) -> u32 {
         // A table, not a branch: which part it is cannot be predicted.
@@ -277,12 +277,12 @@ impl<T: Scalar> Axis<T> {
     }
 }
 
-/// About the median, from a sample of the values.
+/// Returns an approximate median, from a sample of the values.
 fn median<T: Scalar>(values: &[T]) -> T {
     quantile(&mut sample(values), 2)
 }
 
-/// The box without outliers: Tukey's fences along each axis, from a sample of the points.
+/// Returns the box without outliers: Tukey's fences along each axis, from a sample of the points.
 fn fences<T: Scalar>(cloud: &WorkingCopy<T>) -> [[T; 3]; 2] {
     let fence = |a: usize| {
         let mut some = sample(&cloud.axes[a][..cloud.len]);
@@ -296,12 +296,12 @@ fn fences<T: Scalar>(cloud: &WorkingCopy<T>) -> [[T; 3]; 2] {
     [0, 1].map(|side| fences.map(|ends| ends[side]))
 }
 
-/// Up to 2048 of the values.
+/// Returns up to 2048 of the values.
 fn sample<T: Scalar>(values: &[T]) -> Vec<T> {
     values.iter().step_by(values.len().div_ceil(2048)).copied().collect()
 }
 
-/// The value below which so many quarters of them lie.
+/// Returns the value below which `quarters` quarters of them lie.
 fn quantile<T: Scalar>(values: &mut [T], quarters: usize) -> T {
     let place = values.len() * quarters / 4;
     let order = |a: &T, b: &T| a.partial_cmp(b).expect("coordinates are numbers");

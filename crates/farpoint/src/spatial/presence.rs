@@ -1,4 +1,4 @@
-//! Which parts of a set of points have some in a cell.
+//! Parts of a set of points that are present in a cell.
 
 use super::grid::Ranges;
 use crate::memory;
@@ -8,22 +8,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// numbers differ by a multiple of [`PARTS`] a bit: a look may find parts that are not there, but never misses one.
 #[derive(Default)]
 pub(crate) struct Presence {
-    /// In the upper half the round that the entry is of, in the lower a bit for each part.
+    /// The round of the entry in the upper half, a bit for each part in the lower.
     entries: Vec<AtomicU64>,
     round: u32,
     mask: u32,
 }
 
-/// Parts that are told apart.
+/// Number of distinct parts.
 const PARTS: u32 = 32;
 
 impl Presence {
-    /// The memory that it holds.
+    /// Returns the size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.entries.capacity() * size_of::<AtomicU64>()
     }
 
-    /// Forgets all, and makes room for so many points.
+    /// Removes all, and makes room for `points` points.
     pub(crate) fn clear(&mut self, points: usize) {
         let wanted = points.clamp(64, 1 << 24).next_power_of_two();
         self.round = self.round.wrapping_add(1);
@@ -36,16 +36,16 @@ impl Presence {
         self.mask = wanted as u32 - 1;
     }
 
-    /// The bit of a part.
+    /// Returns the bit of a part.
     pub(crate) fn bit(part: usize) -> u32 {
         1 << (part as u32 % PARTS)
     }
 
-    /// Notes that a part has a point in the cell of this number.
+    /// Records that a part has a point in the cell of this number.
     #[inline]
     pub(crate) fn add(&self, number: u32, bit: u32) {
         let entry = &self.entries[(number & self.mask) as usize];
-        // Relaxed, here and below: who looks has waited for those who add.
+        // Relaxed, here and below: readers have waited for those who add.
         let mut seen = entry.load(Ordering::Relaxed);
         loop {
             let of_round = (seen >> 32) as u32 == self.round;
@@ -62,7 +62,7 @@ impl Presence {
         }
     }
 
-    /// The bits of all parts that have points in these cells, and of others.
+    /// Returns the bits of all parts that have points in these cells, and of others.
     #[inline]
     pub(crate) fn parts(&self, cells: Ranges) -> u32 {
         let mut found = 0;

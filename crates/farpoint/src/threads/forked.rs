@@ -6,10 +6,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// The process that loaded this library; 0 until that is known. (No process has the number 0.)
+/// The process that loaded this library; 0 while unknown. (No process has the number 0.)
 static LOADED_IN: AtomicU32 = AtomicU32::new(0);
 
-/// Notes the process as soon as the library is loaded. Were it noted at the first call, a fork
+/// Records the process as soon as the library is loaded. Were it recorded at the first call, a fork
 /// before that would go unseen, though other code may have started the global pool.
 #[cfg(target_os = "linux")]
 #[used]
@@ -38,7 +38,7 @@ thread_local! {
     static STARTED_IN: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The pool to use in a forked process; `None` where rayon's current pool is fine.
+/// Returns the pool to use in a forked process; `None` if rayon's current pool is fine.
 pub(super) fn pool() -> Option<&'static ThreadPool> {
     let process = std::process::id();
     let loaded_in = LOADED_IN.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed);

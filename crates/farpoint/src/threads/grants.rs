@@ -1,20 +1,20 @@
-//! Pools of as many threads as the system grants, which may be fewer than are wanted.
+//! Pools of as many threads as the system grants, which may be fewer than requested.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-/// Threads that were wanted when the system first refused some, and those that it granted.
+/// Threads requested when the system first refused some, and threads granted.
 static REFUSED: OnceLock<[usize; 2]> = OnceLock::new();
 
-/// Threads that were wanted when the system first refused this process some, and those that it granted;
+/// Returns the threads requested when the system first refused this process some, and those that it granted;
 /// `None` if it never did.
 pub fn granted_of() -> Option<[usize; 2]> {
     REFUSED.get().copied()
 }
 
-/// Builds a pool of so many threads or, where the system refuses them, of half as many, and so on; `None` if it
+/// Builds a pool of `threads` threads or, if the system refuses them, of half as many, and so on; `None` if it
 /// grants none.
 pub fn granted(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> Option<ThreadPool> {
     let halves = std::iter::successors(Some(threads), |&fewer| (fewer > 1).then_some(fewer / 2));
@@ -25,15 +25,15 @@ pub fn granted(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> Optio
             }
             return Some(pool);
         }
-        // Those of the attempt are about to end.
+        // The threads of the attempt are about to end.
         std::thread::sleep(Duration::from_millis(1));
     }
     REFUSED.get_or_init(|| [threads, 1]);
     None
 }
 
-/// As [`granted`], a pool of which this thread is the first: where the system refuses others, the only one. `None` if
-/// it is one of a pool already.
+/// Like [`granted`], for a pool of which this thread is the first: if the system refuses others, the only one.
+/// `None` if it is one of a pool already.
 pub fn granted_here(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> Option<ThreadPool> {
     if rayon::current_thread_index().is_some() {
         return None;
@@ -64,10 +64,10 @@ pub fn granted_here(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> 
     builder().num_threads(threads).use_current_thread().build().ok()
 }
 
-/// Threads that were tried end within this time, unless the machine is very busy.
+/// Time within which test threads end, unless the machine is very busy.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Threads that rayon starts unless told otherwise.
+/// Returns the number of threads that rayon starts by default.
 pub(super) fn default_threads() -> usize {
     let set = std::env::var("RAYON_NUM_THREADS").ok().and_then(|set| set.parse().ok());
     set.filter(|&threads| threads > 0)
@@ -82,7 +82,7 @@ mod tests {
     fn a_pool_has_the_threads_that_are_granted() {
         let pool = granted(3, ThreadPoolBuilder::new).unwrap();
         assert_eq!(pool.current_num_threads(), 3);
-        // Stacks larger than the address space are refused, whoever asks.
+        // Stacks larger than the address space are always refused.
         let refused: fn() -> ThreadPoolBuilder = || ThreadPoolBuilder::new().stack_size(1 << 60);
         assert!(granted(4, refused).is_none());
         assert_eq!(granted_of(), Some([4, 1]));

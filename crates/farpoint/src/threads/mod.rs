@@ -1,4 +1,4 @@
-//! Where work runs: on the calling thread, or, with the feature `rayon`, on a pool of threads.
+//! Execution on the calling thread, or, with the feature `rayon`, on a pool of threads.
 
 #[cfg(feature = "rayon")]
 mod forked;
@@ -35,13 +35,13 @@ use crate::unwind::caught;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// As [`count`] for work that several threads share only if it is `large`: one thread for small
+/// Like [`count`], for work that several threads share only if it is `large`: one thread for small
 /// work, for which no pool is started, unless another number is set.
 pub(crate) fn count_for(large: bool, wanted: Option<usize>) -> Result<usize, Error> {
     if large || wanted.is_some() { count(wanted) } else { Ok(1) }
 }
 
-/// Two pieces of work, side by side if there are threads for it.
+/// Runs two pieces of work, side by side if there are threads for it.
 pub(crate) fn both<A: Send, B: Send>(
     threads: usize,
     a: impl FnOnce() -> A + Send,
@@ -50,7 +50,7 @@ pub(crate) fn both<A: Send, B: Send>(
     if threads == 1 { (a(), b()) } else { join(a, b) }
 }
 
-/// Runs `work` for each of so many things, on so many threads.
+/// Runs `work` for each of `things` things, on `threads` threads.
 pub(crate) fn for_each(things: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
     match threads {
         1 => (0..things).for_each(work),
@@ -58,7 +58,7 @@ pub(crate) fn for_each(things: usize, threads: usize, work: &(dyn Fn(usize) + Sy
     }
 }
 
-/// Returns what `work` gives for each of so many things, in their order.
+/// Returns the result of `work` for each of `things` things, in their order.
 pub(crate) fn each<R: Send>(
     things: usize,
     threads: usize,
@@ -89,8 +89,8 @@ pub(crate) fn for_each_chunk<R: Send>(
     });
 }
 
-/// What `work` gives for each thing of a batch, in their order: large ones one after another, each
-/// on all threads, then the others side by side. `work` is given the number of threads for it. Fewer large
+/// Returns the result of `work` for each thing of a batch, in their order: large ones one after another, each
+/// on all threads, then the others side by side. `work` takes the number of threads for it. Fewer large
 /// things at a time need less memory.
 pub(crate) fn each_of_batch<R: Send>(
     things: usize,
@@ -108,8 +108,8 @@ pub(crate) fn each_of_batch<R: Send>(
     memory::collected(found.into_iter().flatten())
 }
 
-/// What `one` gives for each of several clouds or pairs, of so many points each, as
-/// `each_of_batch`; `one` is given its number and the threads for it. The error names the first one at
+/// Returns the result of `one` for each of several clouds or pairs with these numbers of points, like
+/// `each_of_batch`; `one` takes its number and the threads for it. The error names the first one at
 /// fault, not the fastest. For a batch of fewer than `small` points one thread does the work unless
 /// a number is set. Bindings call it too.
 ///
@@ -128,11 +128,11 @@ pub fn spread<R: Send>(
     };
     let large = |cloud: usize| points.len() == 1 || (threads > 1 && points[cloud] >= LARGE);
     let all = caught(|| Ok(each_of_batch(points.len(), threads, large, one)))?;
-    // In place.
+    // Reuses the allocation.
     all.into_iter().collect()
 }
 
-/// Runs `work` on a thread of its own. Where the system refuses the thread, `work` is given back.
+/// Runs `work` on a thread of its own. If the system refuses the thread, `work` is returned.
 ///
 /// # Errors
 /// The work that was not begun.
@@ -153,7 +153,7 @@ pub fn spawned<'scope, R: Send + 'scope, W: FnOnce() -> R + Send + 'scope>(
         .map_err(|_| take(&slot).expect("the thread was not begun"))
 }
 
-/// A cloud or pair of so many points is worth all threads by itself, even if there are others.
+/// Number of points from which a cloud or pair is worth all threads by itself, even if there are others.
 const LARGE: usize = 200_000;
 
 #[cfg(test)]

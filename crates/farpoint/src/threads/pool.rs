@@ -11,7 +11,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::error::Error as _;
 use std::sync::OnceLock;
 
-/// Starts rayon's pool, unless this thread is one of a pool. Where the system refuses its threads, which ends
+/// Starts rayon's pool, unless this thread is one of a pool. If the system refuses its threads, which ends
 /// rayon's global pool for good, this thread becomes the first of a smaller one.
 pub fn start() {
     static GLOBAL: OnceLock<bool> = OnceLock::new();
@@ -25,7 +25,7 @@ pub fn start() {
     }
 }
 
-/// The pool of a forked process; `None` for rayon's current pool, which is started if it was not.
+/// Returns the pool of a forked process; `None` for rayon's current pool, which is started if necessary.
 fn current() -> Option<&'static ThreadPool> {
     let forked = forked::pool();
     if forked.is_none() {
@@ -34,7 +34,7 @@ fn current() -> Option<&'static ThreadPool> {
     forked
 }
 
-/// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own. Where the system
+/// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own. If the system
 /// refuses threads, there are fewer.
 pub(crate) fn on_threads<R: Send>(
     threads: usize,
@@ -57,7 +57,7 @@ pub(crate) fn on_threads<R: Send>(
     }
 }
 
-/// The number that is set, or that of the current pool, which is started if it was not.
+/// Returns the number that is set, or that of the current pool, which is started if necessary.
 pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
     match wanted {
         Some(0) => Err(Error::BadThreads(0, "ask for at least one".into())),
@@ -68,7 +68,7 @@ pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
     }
 }
 
-/// Runs `work` for each of so many things, on the threads of the current pool. All parallel loops go
+/// Runs `work` for each of `things` things, on the threads of the current pool. All parallel loops go
 /// through here, so that rayon's are compiled once.
 pub(crate) fn side_by_side(things: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..things).into_par_iter().for_each(work);
@@ -84,7 +84,7 @@ pub(super) mod helpers {
     use super::{current, granted};
     use rayon::{ThreadPool, ThreadPoolBuilder};
 
-    /// Whether there can be any.
+    /// True if there can be any.
     pub(crate) const THREADS: bool = true;
 
     /// A pool that the team has for itself.
@@ -93,8 +93,8 @@ pub(super) mod helpers {
         _pool: Option<ThreadPool>,
     }
 
-    /// Has up to so many other threads run `help`, each as soon as it can: those of the pool, or of one
-    /// of the team's own where the pool has too few.
+    /// Makes up to `count` other threads run `help`, each as soon as it can: those of the pool, or of one
+    /// of the team's own if the pool has too few.
     pub(crate) fn call(count: usize, help: impl Fn() + Clone + Send + 'static) -> Own {
         let current = current();
         let there =

@@ -2,7 +2,7 @@
 
 use crate::Error;
 
-/// Runs `work` here, whatever number of threads is wanted.
+/// Runs `work` here, whatever the number of threads.
 pub(crate) fn on_threads<R: Send>(
     _threads: usize,
     work: impl FnOnce() -> Result<R, Error> + Send,
@@ -10,7 +10,7 @@ pub(crate) fn on_threads<R: Send>(
     work()
 }
 
-/// One, unless none is wanted, which is an error.
+/// Returns one; zero threads are an error.
 pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
     match wanted {
         Some(0) => Err(Error::BadThreads(0, "ask for at least one".into())),
@@ -18,12 +18,12 @@ pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
     }
 }
 
-/// One piece of work after the other.
+/// Runs one piece of work after the other.
 pub(crate) fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
     (a(), b())
 }
 
-/// There are no threads that could help a team.
+/// Stub: there are no threads that could help a team.
 pub(super) mod helpers {
     pub(crate) const THREADS: bool = false;
 
@@ -35,7 +35,7 @@ pub(super) mod helpers {
     }
 }
 
-/// Runs `work` for each of so many things, in order.
+/// Runs `work` for each of `things` things, in order.
 pub(crate) fn side_by_side(things: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..things).for_each(work);
 }

@@ -1,4 +1,4 @@
-//! What the members of a [`super::Team`] share: the steps, who takes which task, who waits and sleeps.
+//! Shared state of the members of a [`super::Team`]: steps, distribution of tasks, waiting and sleeping.
 
 use super::wait::{SPINS, Turnout, Waits, YIELDS};
 use std::any::Any;
@@ -10,23 +10,23 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
-/// The step of a team that is over.
+/// Number of the step that ends a team.
 pub(super) const OVER: u32 = u32::MAX;
 
-/// Who sleeps so long leaves: others may have work for the thread.
+/// Members that sleep this long leave: others may have work for the thread.
 const NAP: Duration = Duration::from_millis(100);
 
-/// What all members see.
+/// State shared by all members.
 pub(super) struct Steps {
-    /// For each member the step, in the upper half, and how many tasks of its share nobody has taken.
+    /// The step, in the upper half, and the number of tasks left in a member's share, for each member.
     shares: Box<[Line<AtomicU64>]>,
     /// The current step.
     step: Line<AtomicU32>,
-    /// Tasks of the step that are done.
+    /// Number of finished tasks of the step.
     done: Line<AtomicUsize>,
-    /// Written between steps. Read by who has taken a task, while the step cannot end.
+    /// Written between steps. Read by members with a task, while the step cannot end.
     work: UnsafeCell<Work>,
-    /// Helpers that have come.
+    /// Number of helpers that have joined.
     came: AtomicUsize,
     asleep: AtomicUsize,
     door: Mutex<()>,
@@ -42,12 +42,12 @@ unsafe impl Sync for Steps {}
 // SAFETY: the pointer in `work` is to something that threads share.
 unsafe impl Send for Steps {}
 
-/// A step's work: what is done for a task by a member.
+/// Work of a step: a function of task and member.
 #[derive(Clone, Copy)]
 struct Work {
     run: *const (dyn Fn(usize, usize) + Sync),
     tasks: usize,
-    /// Members that the tasks were dealt out to.
+    /// Number of members that share the tasks.
     members: usize,
 }
 
@@ -75,7 +75,7 @@ impl Steps {
         (1 + self.came.load(Ordering::Relaxed)).min(self.turnout.limit())
     }
 
-    /// Runs a step; the calling thread's part of it.
+    /// Runs a step; the part of the calling thread.
     pub(super) fn lead(
         &self,
         step: u32,
@@ -112,7 +112,7 @@ impl Steps {
         }
     }
 
-    /// Tells the helpers of a step, or that the team is over.
+    /// Announces a step to the helpers, or the end of the team.
     pub(super) fn announce(&self, step: u32) {
         self.step.0.store(step, Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) > 0 {
@@ -121,7 +121,7 @@ impl Steps {
         }
     }
 
-    /// What a helper does.
+    /// Runs a helper.
     pub(super) fn help(&self) {
         let member = 1 + self.came.fetch_add(1, Ordering::Relaxed);
         let mut step = 0;
@@ -133,7 +133,7 @@ impl Steps {
         }
     }
 
-    /// Waits for the step after `seen`; none if the team is over or does not want the member.
+    /// Waits for the step after `seen`; `None` if the team is over or the member is surplus.
     fn next(&self, seen: u32, member: usize) -> Option<u32> {
         let mut polls = 0;
         loop {
@@ -161,7 +161,7 @@ impl Steps {
         }
     }
 
-    /// Sleeps until the member may come back; none if that takes long or the team is over.
+    /// Sleeps until the member may come back; `None` if that takes long or the team is over.
     fn sit_out(&self, member: usize) -> Option<()> {
         let since = Instant::now();
         while member >= self.turnout.limit() {
@@ -173,7 +173,7 @@ impl Steps {
         Some(())
     }
 
-    /// Sleeps until there is another step than `seen`; whether there was one in time.
+    /// Sleeps until there is another step than `seen`; returns whether there was one in time.
     fn sleep(&self, seen: u32) -> bool {
         let door = lock(&self.door);
         self.asleep.fetch_add(1, Ordering::SeqCst);
@@ -207,7 +207,7 @@ impl Steps {
         }
     }
 
-    /// Takes a task of a share of this step; how many were left.
+    /// Takes a task of a share of this step; returns the number that were left.
     fn take(&self, share: usize, step: u32) -> Option<usize> {
         let share = &self.shares[share].0;
         let mut seen = share.load(Ordering::Relaxed);
@@ -225,17 +225,17 @@ impl Steps {
     }
 }
 
-/// The first task of a member's share.
+/// Returns the first task of a member's share.
 fn start(member: usize, tasks: usize, members: usize) -> usize {
     (tasks as u64 * member as u64 / members as u64) as usize
 }
 
-/// One beyond the last.
+/// Returns one beyond the last.
 fn end(member: usize, tasks: usize, members: usize) -> usize {
     start(member + 1, tasks, members)
 }
 
-/// Nothing that is locked here is left half done by a panic.
+/// Locks a mutex; nothing that is locked here is left half done by a panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

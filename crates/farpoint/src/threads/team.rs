@@ -1,13 +1,13 @@
 //! A team: the thread that calls, and helpers that stay awake while it runs, for work of many short
 //! parallel steps.
 //!
-//! A step is a number of tasks, dealt out to the members in contiguous shares, so that a member
-//! finds in its cache what it had in the step before; who is through with its own share takes from the others'.
+//! A step is a number of tasks, divided among the members in contiguous shares, so that a member
+//! finds in its cache the data of the step before; members that finish their own share take from the others'.
 //! Helpers are not waited for, neither when they come nor when they go: a step ends when all of its tasks
 //! are done, and one thread can do them all. Only a task that a helper has begun is waited for.
-//! Where such a wait is long, the machine has other work for its cores: the team goes on with a quarter of
-//! its members for twice as long as it waited, the next time for four times as long, and so on: where that
-//! was chance little is lost, and where it was not, little time is spent on waiting.
+//! If such a wait is long, the machine has other work for its cores: the team goes on with a quarter of
+//! its members for twice as long as it waited, the next time for four times as long, and so on: if that
+//! was chance little is lost, and if it was not, little time is spent on waiting.
 
 use super::helpers;
 use super::steps::{OVER, Steps};
@@ -19,31 +19,31 @@ use std::time::Instant;
 
 /// The calling thread and its helpers. Steps are started by the calling thread alone.
 pub(crate) struct Team {
-    /// Members at most.
+    /// Maximum number of members.
     size: usize,
-    /// What the helpers see; none for a team of one.
+    /// State shared with the helpers; none for a team of one.
     state: Option<Arc<Steps>>,
-    /// Threads of the team's own, where the pool has too few. They end with it.
+    /// Threads of the team's own, if the pool has too few. They end with it.
     _own: helpers::Own,
-    /// The number of the last step.
+    /// Number of the last step.
     step: Cell<u32>,
 }
 
-/// Values that are computed as one task.
+/// Values computed per task.
 const RUN: usize = 1 << 13;
 
 impl Team {
-    /// A team of up to so many members, not more than there are cores.
+    /// Creates a team of up to `threads` members, not more than there are cores.
     pub(crate) fn new(threads: usize) -> Self {
         if threads == 1 { Self::alone() } else { Self::crowded(threads.min(cores())) }
     }
 
-    /// The calling thread alone.
+    /// Creates a team of the calling thread alone.
     pub(crate) fn alone() -> Self {
         Self { size: 1, state: None, _own: helpers::Own::default(), step: Cell::new(0) }
     }
 
-    /// A team of so many members, even if there are fewer cores.
+    /// Creates a team of `size` members, even if there are fewer cores.
     pub(crate) fn crowded(size: usize) -> Self {
         let size = if helpers::THREADS { size.clamp(1, 1 << 12) } else { 1 };
         if size == 1 {
@@ -57,27 +57,27 @@ impl Team {
         Self { size, state: Some(state), _own: own, step: Cell::new(0) }
     }
 
-    /// Members at most: a member's number is below it.
+    /// Returns the maximum number of members: a member's number is below it.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// Members that a step is dealt out to: all that do not sit out, whether they are here or not.
+    /// Returns the number of members that share a step: all that do not sit out, present or not.
     pub(crate) fn members(&self) -> usize {
         self.state.as_ref().map_or(1, |state| state.turnout.limit())
     }
 
-    /// Members that are here now.
+    /// Returns the number of members present.
     pub(crate) fn present(&self) -> usize {
         self.state.as_ref().map_or(1, |state| state.present())
     }
 
-    /// Waits that were so long that the team became smaller.
+    /// Returns the number of waits so long that the team became smaller.
     pub(crate) fn long_waits(&self) -> u64 {
         self.state.as_ref().map_or(0, |state| u64::from(state.turnout.long_waits()))
     }
 
-    /// For tasks that wait for each other.
+    /// Returns the means of waiting for tasks that wait for each other.
     pub(crate) fn waits(&self) -> Waits<'_> {
         Waits::new(
             self.state.as_deref().map(|state| &state.turnout),
@@ -86,8 +86,8 @@ impl Team {
         )
     }
 
-    /// Runs `work(task, member)` for each task; returns when all are done. Member numbers are of
-    /// different threads.
+    /// Runs `work(task, member)` for each task; returns when all are done. Different threads have different
+    /// member numbers.
     pub(crate) fn each(&self, tasks: usize, work: impl Fn(usize, usize) + Sync) {
         let members = self.members().min(tasks);
         match &self.state {
@@ -101,7 +101,7 @@ impl Team {
         }
     }
 
-    /// As [`Self::each`], with something for each member alone. There must be one for each.
+    /// Like [`Self::each`], with an element of `own` for each member alone. There must be one for each.
     pub(crate) fn each_with<S: Send>(
         &self,
         tasks: usize,
@@ -116,7 +116,7 @@ impl Team {
         });
     }
 
-    /// Adds so many values, each given its number, to the end of an array.
+    /// Adds `count` values, computed from their numbers, to the end of an array.
     pub(crate) fn extend<R: Copy + Send>(
         &self,
         array: &mut Vec<R>,
@@ -137,7 +137,7 @@ impl Team {
         unsafe { array.set_len(array.len() + count) };
     }
 
-    /// What `work` gives for each task, in their order.
+    /// Returns the result of `work` for each task, in their order.
     pub(crate) fn map<R: Send>(&self, tasks: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
         let mut found: Vec<Option<R>> = memory::collected((0..tasks).map(|_| None));
         let places = Shared::new(&mut found);
@@ -158,7 +158,7 @@ impl Drop for Team {
     }
 }
 
-/// Cores that this process may use.
+/// Returns the number of cores that this process may use.
 fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))

@@ -9,21 +9,21 @@ use std::time::{Duration, Instant};
 pub(super) const SPINS: u32 = 700;
 pub(super) const YIELDS: u32 = 400;
 
-/// A wait for others that is longer, and twice as long as the step until then, is a long one.
+/// Minimum length of a long wait for others, which is also twice as long as the step until then.
 const LATE: Duration = Duration::from_millis(2);
 
-/// How many members take part in steps, and whether a task has failed.
+/// Members that take part in steps, and failures of tasks.
 pub(super) struct Turnout {
-    /// Members of the team.
+    /// Number of members of the team.
     size: usize,
     /// Members from this number on sit out.
     limit: AtomicUsize,
-    /// Until so many nanoseconds after `begin`.
+    /// End of the limit, in nanoseconds after `begin`.
     limit_ends: AtomicU64,
     begin: Instant,
-    /// Long waits so far.
+    /// Number of long waits so far.
     long_waits: AtomicU32,
-    /// Whether a task of the current step has panicked.
+    /// True if a task of the current step has panicked.
     pub(super) failed: AtomicBool,
 }
 
@@ -39,7 +39,7 @@ impl Turnout {
         }
     }
 
-    /// Members that do not sit out.
+    /// Returns the number of members that do not sit out.
     pub(super) fn limit(&self) -> usize {
         self.limit.load(Ordering::Relaxed)
     }
@@ -48,7 +48,7 @@ impl Turnout {
         self.long_waits.load(Ordering::Relaxed)
     }
 
-    /// Lets those who sit out come back, if it is time; whether it was.
+    /// Readmits those who sit out, if it is time; returns whether it was.
     pub(super) fn readmit(&self) -> bool {
         let out = self.limit.load(Ordering::Relaxed) < self.size;
         let over =
@@ -60,7 +60,7 @@ impl Turnout {
         false
     }
 
-    /// A member waited for so long for others, of so many members.
+    /// Records that one of `members` members waited for others for `waited`.
     fn late(&self, waited: Duration, members: usize) {
         let times = 2 << self.long_waits.fetch_add(1, Ordering::Relaxed).min(6);
         let ends = (self.begin.elapsed() + times * waited).as_nanos() as u64;
@@ -69,12 +69,12 @@ impl Turnout {
     }
 }
 
-/// What a member that waits for other members needs.
+/// Context of a member that waits for other members.
 #[derive(Clone, Copy)]
 pub(crate) struct Waits<'a> {
     turnout: Option<&'a Turnout>,
     members: usize,
-    /// When the step began.
+    /// Start of the step.
     begin: Instant,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Waits<'a> {
         Self { turnout, members, begin }
     }
 
-    /// A wait begins.
+    /// Begins a wait.
     pub(crate) fn start(self) -> Wait<'a> {
         Wait { waits: self, polls: 0, since: None }
     }
@@ -93,12 +93,12 @@ impl<'a> Waits<'a> {
 pub(crate) struct Wait<'a> {
     waits: Waits<'a>,
     polls: u32,
-    /// Since it yields.
+    /// Time of the first yield.
     since: Option<Instant>,
 }
 
 impl Wait<'_> {
-    /// Waits a moment. Whether what is waited for can still come: if not, a task has panicked.
+    /// Waits a moment. Returns false if a task has panicked, so that the awaited event may never come.
     #[inline]
     pub(crate) fn poll(&mut self) -> bool {
         if self.polls < SPINS {
@@ -111,7 +111,7 @@ impl Wait<'_> {
         !self.waits.turnout.is_some_and(|turnout| turnout.failed.load(Ordering::Relaxed))
     }
 
-    /// The wait is over. If it was long, the team gets smaller.
+    /// Ends the wait. If it was long, the team gets smaller.
     pub(crate) fn end(self) {
         if let (Some(since), Some(turnout)) = (self.since, self.waits.turnout) {
             let waited = since.elapsed();

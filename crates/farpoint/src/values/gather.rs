@@ -1,10 +1,10 @@
-//! Rows of values by their indices, and back.
+//! Gathers of rows of values by index, and their gradients.
 
 use super::shape::{check_indices, check_len};
 use super::{RowIndex, ValueShape, parts};
 use crate::{Cpu, Error, Scalar};
 
-/// The rows of `values` that `indices` name: `(clouds, places, k, channels)`, zeros for index -1.
+/// Returns the rows of `values` at `indices`: `(clouds, places, k, channels)`, zeros for index -1.
 ///
 /// `values` are `(clouds, rows, channels)`, `indices` `(clouds, places, k)`.
 ///
@@ -38,8 +38,8 @@ pub fn gather<T: Scalar, I: RowIndex>(
     })
 }
 
-/// The gradient of the values from `grad`, that of what [`gather()`] gave: a row adds up what the places
-/// that name it were given, by ascending flat place.
+/// Returns the gradient of the values from `grad`, that of the result of [`gather()`]: a row adds the gradients
+/// of the places that name it, by ascending flat place.
 ///
 /// # Errors
 /// As [`gather()`].

@@ -1,29 +1,29 @@
-//! The largest of several rows of values, channel by channel, and its gradients.
+//! Maximum of several rows of values, channel by channel, and its gradients.
 
 use super::shape::{check_indices, check_len};
 use super::{RowIndex, ValueShape, parts};
 use crate::{Cpu, Error, Scalar, unwind};
 
-/// What [`gather_max()`] gives: `(clouds, places, channels)` both.
+/// Result of [`gather_max()`]: `(clouds, places, channels)` both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GatherMax<T> {
     /// The maxima.
     pub values: Vec<T>,
-    /// The `j` of each, which gradients go by; -1 where no index names a row.
+    /// The `j` of each, used by gradients; -1 if no index names a row.
     pub chosen: Vec<i32>,
 }
 
-/// What [`gather_max_backward`] gives.
+/// Result of [`gather_max_backward`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct GatherMaxGradients<T> {
-    /// Of the values, `(clouds, rows, channels)`.
+    /// Gradient of the values, `(clouds, rows, channels)`.
     pub values: Vec<T>,
-    /// Of what was added, `(clouds, places, k, channels)`, if wanted.
+    /// Gradient of `add`, `(clouds, places, k, channels)`, if requested.
     pub add: Option<Vec<T>>,
 }
 
-/// The largest of `values[i[m, j], c] + add[m, j, c]` over `j`, for each place `m` and channel `c`.
-/// Nothing of the size of `add` is made.
+/// Returns the largest of `values[i[m, j], c] + add[m, j, c]` over `j`, for each place `m` and channel `c`.
+/// No array of the size of `add` is allocated.
 ///
 /// `values` are `(clouds, rows, channels)`, `indices` `(clouds, places, k)`, `add` is
 /// `(clouds, places, k, channels)`. Index -1 takes no part; a place without any row gets 0. Among equals
@@ -93,10 +93,10 @@ fn is_nan<T: Scalar>(value: T) -> bool {
     value.partial_cmp(&value).is_none()
 }
 
-/// The gradients from `grad`, that of the maxima: each goes to the place that `chosen` names. A row of
-/// values adds up what it is sent by ascending place.
+/// Returns the gradients from `grad`, that of the maxima: each goes to the place that `chosen` names. A row of
+/// values adds its contributions by ascending place.
 ///
-/// `chosen` is what [`gather_max()`] gave with these `indices`.
+/// `chosen` is the one that [`gather_max()`] returned for these `indices`.
 ///
 /// # Errors
 /// As [`gather_max()`], and if a number of `chosen` is outside `-1..k`.
@@ -137,7 +137,7 @@ pub fn gather_max_backward<T: Scalar, I: RowIndex>(
     Ok(GatherMaxGradients { values, add })
 }
 
-/// The gradient of what was added.
+/// Returns the gradient of `add`.
 fn of_added<T: Scalar>(
     cpu: &Cpu,
     shape: &ValueShape,

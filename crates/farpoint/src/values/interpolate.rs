@@ -4,7 +4,7 @@ use super::shape::{check_indices, check_len};
 use super::{RowIndex, ValueShape, parts};
 use crate::{Cpu, Error, Scalar};
 
-/// The sum of `weights[m, j] * values[i[m, j], c]` over `j` ascending, for each place `m` and channel
+/// Returns the sum of `weights[m, j] * values[i[m, j], c]` over `j` ascending, for each place `m` and channel
 /// `c`: `(clouds, places, channels)`. Product and sum are rounded separately; index -1 adds nothing.
 ///
 /// `values` are `(clouds, rows, channels)`, `indices` and `weights` `(clouds, places, k)`.
@@ -50,7 +50,7 @@ fn add_weighted<T: Scalar>(sums: &mut [T], weight: T, values: &[T]) {
     }
 }
 
-/// The gradient of the values from `grad`, that of what [`interpolate()`] gave: a row adds up
+/// Returns the gradient of the values from `grad`, that of the result of [`interpolate()`]: a row adds
 /// `weights[m, j] * grad[m, c]` of the places that name it, by ascending flat place.
 ///
 /// # Errors
@@ -79,8 +79,8 @@ pub fn interpolate_backward<T: Scalar, I: RowIndex>(
     })
 }
 
-/// The gradient of the weights from `grad`, that of what [`interpolate()`] gave: for each index the sum of
-/// `grad[m, c] * values[i[m, j], c]` over the channels, as 32 partial sums; 0 for index -1.
+/// Returns the gradient of the weights from `grad`, that of the result of [`interpolate()`]: for each index the
+/// sum of `grad[m, c] * values[i[m, j], c]` over the channels, as 32 partial sums; 0 for index -1.
 ///
 /// # Errors
 /// As [`interpolate()`].
@@ -108,10 +108,10 @@ pub fn interpolate_weights_backward<T: Scalar, I: RowIndex>(
     })
 }
 
-/// Partial sums over channels.
+/// Number of partial sums over channels.
 const PARTS: usize = 32;
 
-/// The sum of the products, in the order of all sums over channels.
+/// Returns the sum of the products, in the order of all sums over channels.
 fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
     let mut sums = [T::ZERO; PARTS];
     for (a, b) in a.chunks(PARTS).zip(b.chunks(PARTS)) {

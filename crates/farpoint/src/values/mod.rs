@@ -1,5 +1,5 @@
 //! Operators on the values of points: rows of channels that are gathered, reduced and interpolated by
-//! the indices that a search gave ([`crate::Searcher`]).
+//! the indices of a search ([`crate::Searcher`]).
 //!
 //! | operator | of row `m`, channel `c` | gradients |
 //! |---|---|---|
@@ -20,7 +20,7 @@
 //!   channels 32 partial sums (of `c` mod 32, ascending), whose halves are added until one is left.
 //! * So every number of threads, and every device, gives the bits of [`mod@reference`].
 //!
-//! Each operator is a file; `shape` checks what they are given, `parts` spreads rows over threads.
+//! Each operator is a file; `shape` checks their arguments, `parts` spreads rows over threads.
 
 mod gather;
 mod gather_max;

@@ -1,4 +1,4 @@
-//! Spreading rows over threads. What a thread writes never depends on how many there are.
+//! Spreading rows over threads. The output of a thread never depends on their number.
 
 use crate::memory::{self, Shared, Zero};
 use crate::threads::{self, count_for, for_each_chunk, on_threads};
@@ -6,13 +6,13 @@ use crate::unwind::caught;
 use crate::{Cpu, Error};
 use std::ops::Range;
 
-/// Numbers that one thread handles as fast as several would.
+/// Count of numbers that one thread handles as fast as several would.
 const SMALL: usize = 1 << 15;
 
-/// Numbers of a part, at least.
+/// Minimum count of numbers per part.
 const LEAST: usize = 1 << 12;
 
-/// Returns so many numbers in rows of `width`, filled side by side on the threads of a CPU: `fill` is given the
+/// Returns `numbers` numbers in rows of `width`, filled side by side on the threads of a CPU: `fill` takes the
 /// number of a first row, and some rows of zeros from there on. `work` counts the numbers read and written.
 pub(super) fn rows<A: Zero + Send>(
     cpu: &Cpu,
@@ -37,7 +37,7 @@ pub(super) fn rows<A: Zero + Send>(
     })
 }
 
-/// The same for two arrays with a row of as many numbers each; the second one is of `second`.
+/// Like [`rows`], for two arrays with a row of as many numbers each; the second one is filled with `second`.
 pub(super) fn rows_of_two<A: Zero + Send, B: Copy + Send>(
     cpu: &Cpu,
     work: usize,
@@ -56,8 +56,8 @@ pub(super) fn rows_of_two<A: Zero + Send, B: Copy + Send>(
     Ok((output, other))
 }
 
-/// Returns so many numbers in rows of `width` that are put together from all over a list: one part per thread,
-/// since each part reads the list. `fill` is given the rows of its part by number.
+/// Returns `numbers` numbers in rows of `width` that are computed from all over a list: one part per thread,
+/// since each part reads the list. `fill` takes the rows of its part by number.
 pub(super) fn destinations<A: Zero + Send>(
     cpu: &Cpu,
     work: usize,
@@ -84,7 +84,7 @@ pub(super) fn destinations<A: Zero + Send>(
     })
 }
 
-/// The first of several things that is wrong.
+/// Returns the index of the first of several things that is wrong.
 pub(super) fn first<A: Sync>(
     cpu: &Cpu,
     things: &[A],
@@ -108,7 +108,7 @@ fn threads_for(cpu: &Cpu, work: usize) -> Result<usize, Error> {
     Ok(if work >= SMALL { wanted } else { 1 })
 }
 
-/// Rows of a part: several parts a thread, for threads that are slower than others.
+/// Returns the number of rows per part: several parts a thread, for threads that are slower than others.
 fn stretch(rows: usize, width: usize, threads: usize) -> usize {
     rows.div_ceil(4 * threads).max(LEAST.div_ceil(width)).max(1)
 }

@@ -1,11 +1,11 @@
-//! The obvious loops that define the results of all operators on values. They check nothing: arrays must
+//! Straightforward loops that define the results of all operators on values. They check nothing: arrays must
 //! have the sizes of the shape, and indices be -1 or a row.
 
 use super::{GatherMax, GatherMaxGradients, InverseDistance, RowIndex, ValueShape};
 use crate::Scalar;
 
-/// Calls `visit` with each place of the batch, its flat index place, and the row of the batch that is
-/// named there, if one is.
+/// Calls `visit` with each place of the batch, its flat index place, and the row of the batch at
+/// that index, if any.
 fn each<I: RowIndex>(
     shape: &ValueShape,
     indices: &[I],
@@ -21,7 +21,7 @@ fn each<I: RowIndex>(
     }
 }
 
-/// [`super::gather()`].
+/// Defines [`super::gather()`].
 pub fn gather<T: Scalar, I: RowIndex>(shape: &ValueShape, values: &[T], indices: &[I]) -> Vec<T> {
     let mut gathered = Vec::new();
     each(shape, indices, |_, _, row| {
@@ -32,7 +32,7 @@ pub fn gather<T: Scalar, I: RowIndex>(shape: &ValueShape, values: &[T], indices:
     gathered
 }
 
-/// [`super::gather_backward`].
+/// Defines [`super::gather_backward`].
 pub fn gather_backward<T: Scalar, I: RowIndex>(
     shape: &ValueShape,
     indices: &[I],
@@ -50,7 +50,7 @@ pub fn gather_backward<T: Scalar, I: RowIndex>(
     sums
 }
 
-/// [`super::gather_max()`].
+/// Defines [`super::gather_max()`].
 pub fn gather_max<T: Scalar, I: RowIndex>(
     shape: &ValueShape,
     values: &[T],
@@ -77,7 +77,7 @@ pub fn gather_max<T: Scalar, I: RowIndex>(
     largest
 }
 
-/// [`super::gather_max_backward`], with the gradient of what was added.
+/// Defines [`super::gather_max_backward`], with the gradient of `add`.
 pub fn gather_max_backward<T: Scalar, I: RowIndex>(
     shape: &ValueShape,
     indices: &[I],
@@ -99,7 +99,7 @@ pub fn gather_max_backward<T: Scalar, I: RowIndex>(
     GatherMaxGradients { values: sums, add: Some(added) }
 }
 
-/// [`super::interpolate()`].
+/// Defines [`super::interpolate()`].
 pub fn interpolate<T: Scalar, I: RowIndex>(
     shape: &ValueShape,
     values: &[T],
@@ -119,7 +119,7 @@ pub fn interpolate<T: Scalar, I: RowIndex>(
     sums
 }
 
-/// [`super::interpolate_backward`].
+/// Defines [`super::interpolate_backward`].
 pub fn interpolate_backward<T: Scalar, I: RowIndex>(
     shape: &ValueShape,
     indices: &[I],
@@ -139,7 +139,7 @@ pub fn interpolate_backward<T: Scalar, I: RowIndex>(
     sums
 }
 
-/// [`super::interpolate_weights_backward`].
+/// Defines [`super::interpolate_weights_backward`].
 pub fn interpolate_weights_backward<T: Scalar, I: RowIndex>(
     shape: &ValueShape,
     values: &[T],
@@ -168,7 +168,7 @@ fn divided<T: Scalar>(a: T, b: T) -> T {
     T::from_f64(a.to_f64() / b.to_f64())
 }
 
-/// `1 / (d^power + eps)` of each distance, and their sum.
+/// Returns `1 / (d^power + eps)` of each distance, and their sum.
 fn terms<T: Scalar>(distances: &[T], how: InverseDistance) -> (Vec<T>, T) {
     let one = T::from_f64(1.0);
     let power = |d: T| if how.power == 2 { d * d } else { d };
@@ -178,7 +178,7 @@ fn terms<T: Scalar>(distances: &[T], how: InverseDistance) -> (Vec<T>, T) {
     (terms, sum)
 }
 
-/// [`super::inverse_distance_weights`].
+/// Defines [`super::inverse_distance_weights`].
 pub fn inverse_distance_weights<T: Scalar>(
     k: usize,
     distances: &[T],
@@ -193,7 +193,7 @@ pub fn inverse_distance_weights<T: Scalar>(
     weights
 }
 
-/// [`super::inverse_distance_weights_backward`].
+/// Defines [`super::inverse_distance_weights_backward`].
 pub fn inverse_distance_weights_backward<T: Scalar>(
     k: usize,
     distances: &[T],

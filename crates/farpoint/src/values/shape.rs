@@ -11,34 +11,34 @@ use std::ops::Range;
 /// |---|---|
 /// | values, and their gradients | `(clouds, rows, channels)` |
 /// | indices, weights | `(clouds, places, k)` |
-/// | what `gather` gives, what `gather_max` adds | `(clouds, places, k, channels)` |
-/// | what `gather_max` and `interpolate` give | `(clouds, places, channels)` |
+/// | result of `gather`, `add` of `gather_max` | `(clouds, places, k, channels)` |
+/// | results of `gather_max` and `interpolate` | `(clouds, places, channels)` |
 ///
 /// A ragged batch is one cloud.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ValueShape {
-    /// Clouds of the batch.
+    /// Number of clouds of the batch.
     pub clouds: usize,
-    /// Rows of values of each cloud.
+    /// Number of rows of values of each cloud.
     pub rows: usize,
-    /// Rows of the result of each cloud.
+    /// Number of rows of the result of each cloud.
     pub places: usize,
-    /// Indices of each row of the result.
+    /// Number of indices of each row of the result.
     pub k: usize,
-    /// Channels of a row of values.
+    /// Number of channels of a row of values.
     pub channels: usize,
 }
 
 impl ValueShape {
-    /// Numbers of the values.
+    /// Returns the size of the values.
     ///
     /// # Errors
-    /// If they are more than memory can hold.
+    /// If it is more than memory can hold.
     pub fn values(&self) -> Result<usize, Error> {
         self.product(&[self.clouds, self.rows, self.channels])
     }
 
-    /// Indices.
+    /// Returns the number of indices.
     ///
     /// # Errors
     /// As [`ValueShape::values`].
@@ -46,7 +46,7 @@ impl ValueShape {
         self.product(&[self.clouds, self.places, self.k])
     }
 
-    /// Numbers of a result with a row per index.
+    /// Returns the size of a result with a row per index.
     ///
     /// # Errors
     /// As [`ValueShape::values`].
@@ -54,7 +54,7 @@ impl ValueShape {
         self.product(&[self.clouds, self.places, self.k, self.channels])
     }
 
-    /// Numbers of a result with a row per place.
+    /// Returns the size of a result with a row per place.
     ///
     /// # Errors
     /// As [`ValueShape::values`].
@@ -62,12 +62,12 @@ impl ValueShape {
         self.product(&[self.clouds, self.places, self.channels])
     }
 
-    /// The clouds that have one of these rows of the whole batch.
+    /// Returns the clouds that have one of these rows of the whole batch.
     pub(super) fn clouds_of(&self, rows: &Range<usize>) -> Range<usize> {
         rows.start / self.rows..rows.end.div_ceil(self.rows)
     }
 
-    /// Which of these rows of the whole batch an index of a cloud names, if one of them.
+    /// Returns the one of these rows of the whole batch at an index of a cloud, if it is one of them.
     #[inline(always)]
     pub(super) fn row_in<I: RowIndex>(
         &self,
@@ -79,7 +79,7 @@ impl ValueShape {
         (row < rows.len()).then_some(row)
     }
 
-    /// The row of the values that an index of a cloud names.
+    /// Returns the row of the values at an index of a cloud.
     #[inline(always)]
     pub(super) fn row_of<'v, T, I: RowIndex>(
         &self,
@@ -91,7 +91,7 @@ impl ValueShape {
         Some(&values[row * self.channels..][..self.channels])
     }
 
-    /// The row of a cloud that an index names. All were checked, but the caller's memory may have changed since.
+    /// Returns the row of a cloud at an index. All were checked, but the caller's memory may have changed since.
     #[inline(always)]
     fn row<I: RowIndex>(&self, index: I) -> Option<usize> {
         let row = index.row()?;
@@ -100,7 +100,7 @@ impl ValueShape {
 
     fn product(&self, sizes: &[usize]) -> Result<usize, Error> {
         let most = isize::MAX as usize / 8;
-        // One 0 makes all 0, whatever the others are.
+        // One 0 makes the product 0, whatever the others are.
         if sizes.contains(&0) {
             return Ok(0);
         }
@@ -112,7 +112,7 @@ impl ValueShape {
     }
 }
 
-/// The type of indices: `i32` and `i64`, of which -1 names no row, and `u32`, of which `u32::MAX` does.
+/// Type of indices: `i32` and `i64`, of which -1 names no row, and `u32`, of which `u32::MAX` names none.
 /// No other type can implement it.
 pub trait RowIndex: sealed::Index {}
 
@@ -121,11 +121,11 @@ impl RowIndex for i32 {}
 impl RowIndex for i64 {}
 
 pub(crate) mod sealed {
-    /// What an index stands for.
+    /// Conversion of an index.
     pub trait Index: Copy + Send + Sync + 'static {
-        /// The row it names; `None` for -1, and for numbers that no row can have.
+        /// Returns the row; `None` for -1, and for numbers that no row can have.
         fn row(self) -> Option<usize>;
-        /// The number, with -1 for "no row".
+        /// Returns the number, with -1 for "no row".
         fn number(self) -> i64;
     }
 
@@ -155,7 +155,7 @@ pub(crate) mod sealed {
     signed!(i32, i64);
 }
 
-/// Refuses an array of another size than the shape says.
+/// Checks the size of an array against the shape.
 pub(super) fn check_len(what: &str, found: usize, expected: usize) -> Result<(), Error> {
     if found == expected {
         return Ok(());
@@ -163,7 +163,7 @@ pub(super) fn check_len(what: &str, found: usize, expected: usize) -> Result<(),
     Err(Error::Shape(format!("{what}: {found} numbers were given where the shape has {expected}")))
 }
 
-/// Refuses indices that are as many as the shape says, but neither -1 nor a row; the error names the first.
+/// Checks the number of indices against the shape, and that each is -1 or a row; the error names the first bad one.
 pub(super) fn check_indices<I: RowIndex>(
     cpu: &Cpu,
     shape: &ValueShape,

@@ -4,12 +4,12 @@ use super::parts;
 use super::shape::check_len;
 use crate::{Cpu, Error, Scalar};
 
-/// How [`inverse_distance_weights`] follow from distances.
+/// Formula of [`inverse_distance_weights`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InverseDistance {
-    /// Weights go by `1 / (d^power + eps)`: 1 or 2. (Powers in general are not the same on all devices.)
+    /// Weights are proportional to `1 / (d^power + eps)`: 1 or 2. (Other powers are not the same on all devices.)
     pub power: u32,
-    /// What keeps weights of distance 0 finite, rounded to the type of the distances.
+    /// Term that keeps weights of distance 0 finite, rounded to the type of the distances.
     pub eps: f64,
 }
 
@@ -21,7 +21,7 @@ impl Default for InverseDistance {
 }
 
 impl InverseDistance {
-    /// Checks both.
+    /// Checks both options.
     ///
     /// # Errors
     /// If the power is neither 1 nor 2, or `eps` negative, infinite or NaN.
@@ -37,29 +37,29 @@ impl InverseDistance {
         Ok(())
     }
 
-    /// The weight of a distance before division by the sum.
+    /// Returns the weight of a distance before division by the sum.
     fn of<T: Scalar>(&self, distance: T) -> T {
         let powered = if self.power == 2 { distance * distance } else { distance };
         divided(T::from_f64(1.0), powered + T::from_f64(self.eps))
     }
 
-    /// The slope of `d^power`.
+    /// Returns the slope of `d^power`.
     fn slope<T: Scalar>(&self, distance: T) -> T {
         if self.power == 2 { distance + distance } else { T::from_f64(1.0) }
     }
 }
 
-/// The quotient, rounded once: that of two `f32` has the bits of theirs if it is computed in `f64`.
+/// Returns the quotient, rounded once: that of two `f32` has the bits of theirs if it is computed in `f64`.
 fn divided<T: Scalar>(a: T, b: T) -> T {
     T::from_f64(a.to_f64() / b.to_f64())
 }
 
-/// The sum, in this order.
+/// Returns the sum, in this order.
 fn total<T: Scalar>(terms: impl Iterator<Item = T>) -> T {
     terms.fold(T::ZERO, |sum, term| sum + term)
 }
 
-/// Weights for [`super::interpolate()`] from the distances of the `k` neighbors of each place: `u / S` with
+/// Returns weights for [`super::interpolate()`] from the distances of the `k` neighbors of each place: `u / S` with
 /// `u = 1 / (d^power + eps)` and `S` the sum of the `u` over `j` ascending.
 ///
 /// `distances` are `(.., k)`, of any number of places. A distance of infinity (no neighbor) gets 0, a
@@ -97,7 +97,7 @@ pub fn inverse_distance_weights<T: Scalar>(
     })
 }
 
-/// The gradient of the distances from `grad`, that of the weights.
+/// Returns the gradient of the distances from `grad`, that of the weights.
 ///
 /// With `t` the sum of `grad * (u / S)` over `j` ascending it is
 /// `-(((grad - t) / S) * (u * u)) * slope`, `slope` being 1 for power 1 and `d + d` for power 2. A

@@ -1,4 +1,4 @@
-//! Numbers at the edges of what floating point holds, on every algorithm and for the radius
+//! Numbers at the limits of floating point, on every algorithm and for the radius
 //! algorithm with every combination of its prunings, whose sphere test needs a slack.
 
 use crate::cases::some;
@@ -7,7 +7,7 @@ use farpoint::backend::SplitMix64;
 use farpoint::{Algorithm, Cpu, Points, RadiusOptions, Sampler, Scalar, Statistics};
 use farpoint_generate::room;
 
-/// Every algorithm, the radius algorithm in every way, and quick with trees of several heights.
+/// Returns every algorithm, the radius algorithm with all options, and quick with trees of several heights.
 fn every() -> Vec<Way> {
     let mut all = ways(&[1, 2]);
     all.extend(radius_ways(&[Some(1), Some(2), Some(3), Some(7), Some(16), Some(1024)]));
@@ -171,13 +171,13 @@ fn prunings_prune() {
     }
 }
 
-/// A row of finite numbers of any exponent, as a damaged file has them.
+/// A row of finite numbers of any exponent, as in a damaged file.
 fn garbage(random: &mut SplitMix64) -> [f32; 3] {
     let row = std::array::from_fn(|_| f32::from_bits(random.next_u64() as u32));
     if row.iter().all(|x| x.is_finite()) { row } else { garbage(random) }
 }
 
-/// The cloud with one row in so many replaced.
+/// Returns the cloud with one row in `every` replaced.
 fn damaged(cloud: &[[f32; 3]], every: usize, mut row: impl FnMut() -> [f32; 3]) -> Vec<[f32; 3]> {
     let mut cloud = cloud.to_vec();
     cloud.iter_mut().skip(every / 2).step_by(every).for_each(|bad| *bad = row());

@@ -1,4 +1,4 @@
-//! What callers may do that is no data: no threads at all, and coordinates that change while they
+//! Misuse by callers other than bad data: no threads at all, and coordinates that change while they
 //! are read.
 
 use farpoint::approximate::Method;
@@ -22,7 +22,7 @@ fn no_threads_are_refused_everywhere() {
     refused(morton.on(&cpu).sample(&clouds[0]).unwrap_err());
 }
 
-/// A cloud that another thread writes to, as far as a caller can see: the first `bad` reads give
+/// A cloud that another thread writes to, as far as a caller can see: the first `bad` reads return
 /// NaN, later ones of the same numbers do not; or the other way round.
 struct Changing {
     reads: AtomicUsize,

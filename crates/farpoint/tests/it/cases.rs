@@ -1,20 +1,20 @@
-//! Numbers of cases: all where `FARPOINT_THOROUGH=1` is set, else about a fifth of the same, in the same
+//! Numbers of cases: all if `FARPOINT_THOROUGH=1` is set, else about a fifth of the same, in the same
 //! order.
 #![allow(dead_code, reason = "the tests of each crate use a part")]
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// Whether all cases run.
+/// Returns whether all cases run.
 pub(crate) fn thorough() -> bool {
     std::env::var_os("FARPOINT_THOROUGH").is_some_and(|value| value == "1")
 }
 
-/// All of so many cases, or the first fifth of them.
+/// Returns `all`, or a fifth of it.
 pub(crate) fn count(all: u32) -> u32 {
     if thorough() { all } else { all.div_ceil(5) }
 }
 
-/// All, or every `step`th from `first` on.
+/// Returns all, or every `step`th from `first` on.
 pub(crate) fn some<T>(
     first: usize,
     step: usize,
@@ -24,7 +24,7 @@ pub(crate) fn some<T>(
     all.into_iter().skip(first).step_by(step)
 }
 
-/// So many random cases, or the first fifth of them: the same in every run.
+/// Configures `all` random cases, or the first fifth of them: the same in every run.
 pub(crate) fn random(all: u32) -> Config {
     let rng_seed = RngSeed::Fixed(1);
     Config { cases: count(all), failure_persistence: None, rng_seed, ..Config::default() }

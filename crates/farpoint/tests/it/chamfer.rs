@@ -1,4 +1,4 @@
-//! What follows from nearest points: measures, gradients, batches; and what is refused.
+//! Measures, gradients and batches of nearest points; and their errors.
 
 use crate::cases::{count, some};
 use farpoint::backend::SplitMix64;
@@ -58,7 +58,7 @@ fn norm_one_by_hand() {
     assert_eq!((two.raw_distances[0], two.indices[0]), (8.0, 0));
 }
 
-/// The sum that `backward` differentiates: distances times their gradients.
+/// Returns the sum that `backward` differentiates: distances times their gradients.
 fn loss(a: &[[f64; 3]], b: &[[f64; 3]], ga: &[f64], gb: &[f64], norm: Norm) -> f64 {
     let chamfer = Matcher::new().norm(norm).chamfer(a, b).unwrap();
     let side = |nearest: &Nearest<f64>, g: &[f64]| -> f64 {
@@ -91,7 +91,7 @@ fn gradients_agree_with_finite_differences() {
     }
 }
 
-/// Each gradient is the sum of the closed form's parts, in the order that is promised.
+/// Each gradient is the sum of the closed form's parts, in the documented order.
 #[test]
 fn gradients_are_the_closed_form_bit_for_bit() {
     let a = generate(Kind::Object, 9000, 1);
@@ -249,7 +249,7 @@ fn no_threads_are_refused_everywhere() {
     refused(none().backward(&found, &a[..], &b[..], &[1.0; 2], &[1.0]).unwrap_err());
 }
 
-/// What the observer is told of a search, until it has been told of so many points.
+/// Returns the progress of a search that is canceled after a number of points.
 fn watched<R>(
     stop: usize,
     search: impl FnOnce(farpoint::Observer<'_>) -> Result<R, Error>,
@@ -335,7 +335,7 @@ fn large_pairs_of_a_batch_are_found_too() {
     );
 }
 
-/// Coordinates that change while they are read: whatever comes out, nothing panics.
+/// Coordinates that change while they are read: whatever the result, nothing panics.
 struct Changing<'a>(&'a [[f32; 3]], std::sync::atomic::AtomicUsize);
 
 impl Points<f32> for Changing<'_> {

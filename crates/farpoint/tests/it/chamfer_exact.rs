@@ -1,5 +1,5 @@
 //! Nearest points by every method, on every instruction set, with one, two and three threads,
-//! are what the obvious loop finds: distances bit for bit, indices one by one.
+//! agree with the straightforward loop: distances bit for bit, indices one by one.
 
 use crate::cases::{random, some, thorough};
 use crate::common::{crowded, integers, narrow, uniform};
@@ -8,7 +8,7 @@ use farpoint::{BadRows, Chamfer, Cpu, DeviceKind, Level, Matcher, Method, Norm, 
 use farpoint_generate::{Kind, generate};
 use proptest::prelude::*;
 
-/// Every method on every instruction set with these numbers of threads.
+/// Returns every method on every instruction set with these numbers of threads.
 fn matchers(threads: &[usize]) -> Vec<(Matcher, Cpu)> {
     let mut all = Vec::new();
     for method in [Method::Auto, Method::Brute, Method::Tree] {
@@ -51,7 +51,7 @@ where
     }
 }
 
-/// The cloud in `f64`, with lower bits that `f32` has not.
+/// Returns the cloud in `f64`, with lower bits that `f32` has not.
 fn wide(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
     cloud.iter().map(|row| row.map(|x| f64::from(x) * (1.0 + 2f64.powi(-40)))).collect()
 }
@@ -147,7 +147,7 @@ fn numbers_at_the_edges() {
     check("equal", &[[1e30f32, -1e-30, 0.0]; 70][..], &[[1e30f32, -1e-30, 0.0]; 130][..], &[1]);
 }
 
-/// Rows left out are nobody's nearest and have none; indices still refer to the input.
+/// Rows left out are no point's nearest and have none; indices still refer to the input.
 #[test]
 fn rows_left_out() {
     let mut a = generate(Kind::Room, 1500, 1);
@@ -198,7 +198,7 @@ proptest! {
     }
 }
 
-/// The tree agrees with itself on all rows, with the obvious loop on some.
+/// The tree agrees with itself on all rows, with the straightforward loop on some.
 fn turns_agree(a: &Vec<[f32; 3]>, b: &Vec<[f32; 3]>) {
     let found = farpoint::chamfer(a, b).unwrap();
     for level in Level::available() {

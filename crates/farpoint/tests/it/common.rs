@@ -1,4 +1,4 @@
-//! What the tests of exactness share: every algorithm by every means, compared with
+//! Shared code of the tests of exactness: every algorithm by every means, compared with
 //! `reference` index by index and distance by distance.
 
 use farpoint::{
@@ -6,7 +6,7 @@ use farpoint::{
     Scalar, Start, reference,
 };
 
-/// A way to run: an algorithm with its options, on so many threads with an instruction set.
+/// An algorithm with its options, a number of threads and an instruction set.
 pub(crate) struct Way {
     pub(crate) name: String,
     pub(crate) algorithm: Algorithm,
@@ -23,12 +23,12 @@ impl Way {
         self.cpu.threads.expect("set above")
     }
 
-    /// The job by this algorithm.
+    /// Returns the job with this algorithm.
     pub(crate) fn job(&self, sampler: Sampler) -> Sampler {
         sampler.algorithm(self.algorithm)
     }
 
-    /// Does a job in this way.
+    /// Runs a job in this way.
     pub(crate) fn sample<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         sampler: Sampler,
@@ -38,12 +38,12 @@ impl Way {
     }
 }
 
-/// The algorithms of the CPU, `reference` excepted.
+/// Returns the algorithms of the CPU, `reference` excepted.
 pub(crate) fn algorithms() -> impl Iterator<Item = Algorithm> {
     Algorithm::of(DeviceKind::Cpu).filter(|algorithm| *algorithm != Algorithm::Reference)
 }
 
-/// Every algorithm on every instruction set of this machine with these numbers of threads.
+/// Returns every algorithm on every instruction set of this machine with these numbers of threads.
 pub(crate) fn ways(threads: &[usize]) -> Vec<Way> {
     let mut ways = Vec::new();
     for algorithm in algorithms() {
@@ -54,7 +54,7 @@ pub(crate) fn ways(threads: &[usize]) -> Vec<Way> {
     ways
 }
 
-/// The four combinations of the radius algorithm's prunings, at some resolutions.
+/// Returns the four combinations of the radius algorithm's prunings, at some resolutions.
 pub(crate) fn radius_ways(nvox: &[Option<u32>]) -> Vec<Way> {
     let mut ways = Vec::new();
     for (&nvox, level) in
@@ -69,7 +69,7 @@ pub(crate) fn radius_ways(nvox: &[Option<u32>]) -> Vec<Way> {
     ways
 }
 
-/// The quick algorithm with trees of these heights.
+/// Returns the quick algorithm with trees of these heights.
 pub(crate) fn quick_ways(heights: &[u32]) -> Vec<Way> {
     let mut ways = Vec::new();
     for (&height, level) in
@@ -81,7 +81,7 @@ pub(crate) fn quick_ways(heights: &[u32]) -> Vec<Way> {
     ways
 }
 
-/// The whole cloud in farthest-first order by `reference`: every shorter run is a prefix.
+/// Returns the whole cloud in farthest-first order by `reference`: every shorter run is a prefix.
 pub(crate) fn whole<T: Scalar, P: Points<T> + ?Sized>(cloud: &P, start: usize) -> Sample<T> {
     reference(cloud, cloud.len(), start).expect("the cloud can be sampled")
 }
@@ -141,19 +141,19 @@ pub(crate) fn check<T: Scalar, P: Points<T> + ?Sized>(
     }
 }
 
-/// Random rows of whole numbers below `end`, times `scale`.
+/// Returns random rows of whole numbers below `end`, times `scale`.
 pub(crate) fn integers<const D: usize>(n: usize, end: u64, scale: f64, seed: u64) -> Vec<[f64; D]> {
     let mut random = farpoint::backend::SplitMix64::new(seed);
     (0..n).map(|_| std::array::from_fn(|_| random.below(end) as f64 * scale)).collect()
 }
 
-/// Random rows in `0.0..1.0`.
+/// Returns random rows in `0.0..1.0`.
 pub(crate) fn uniform<const D: usize>(n: usize, seed: u64) -> Vec<[f64; D]> {
     let mut random = farpoint::backend::SplitMix64::new(seed);
     (0..n).map(|_| std::array::from_fn(|_| random.unit())).collect()
 }
 
-/// Random rows of which every third lies at one of so many places.
+/// Returns random rows of which every third lies at one of `places` places.
 pub(crate) fn crowded<const D: usize>(n: usize, places: usize, seed: u64) -> Vec<[f64; D]> {
     let (mut rows, places) = (uniform(n, seed), uniform(places, 7));
     for (k, row) in rows.iter_mut().enumerate().filter(|(k, _)| k % 5 % 3 == 0) {
@@ -162,7 +162,7 @@ pub(crate) fn crowded<const D: usize>(n: usize, places: usize, seed: u64) -> Vec
     rows
 }
 
-/// The cloud in `f32`.
+/// Returns the cloud in `f32`.
 pub(crate) fn narrow<const D: usize>(cloud: &[[f64; D]]) -> Vec<[f32; D]> {
     cloud.iter().map(|row| row.map(|x| x as f32)).collect()
 }

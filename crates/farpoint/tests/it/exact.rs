@@ -1,5 +1,5 @@
-//! Every algorithm on every instruction set with one, two and three threads gives what
-//! `reference` gives: indices, distances and covering radius, bit for bit.
+//! Every algorithm on every instruction set with one, two and three threads agrees with
+//! `reference`: indices, distances and covering radius, bit for bit.
 
 use crate::cases::{random, some, thorough};
 use crate::common::{assert_prefix, check, integers, narrow, uniform, ways, whole};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const SIZES: [usize; 9] = [1, 2, 31, 32, 33, 100, 1023, 1024, 1025];
 
-/// The cloud in `f64`, with lower bits that `f32` has not.
+/// Returns the cloud in `f64`, with lower bits that `f32` has not.
 fn wide(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
     cloud.iter().map(|row| row.map(|x| f64::from(x) * (1.0 + 2f64.powi(-40)))).collect()
 }
@@ -164,7 +164,7 @@ fn continued_samples_go_on_as_if_never_stopped() {
     }
 }
 
-/// Given points that no sampler would have chosen: compared with `reference` from them.
+/// Start points that no sampler would have chosen: compared with `reference` from them.
 #[test]
 fn any_points_may_be_given() {
     let cloud = generate(Kind::Clusters, 1200, 7);

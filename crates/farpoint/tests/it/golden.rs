@@ -1,6 +1,6 @@
-//! Golden clouds: small ones of every kind by the project's own generators, what `reference`
-//! chooses from them, and the committed record of both. Every algorithm, instruction set and
-//! number of threads must give what the record says, on every machine.
+//! Golden clouds: small ones of every kind by the project's own generators, the samples of
+//! `reference`, and the committed record of both. Every algorithm, instruction set and
+//! number of threads must reproduce the record, on every machine.
 //!
 //! `cargo xtask golden` writes the record anew.
 
@@ -27,7 +27,7 @@ struct Case {
     start: usize,
 }
 
-/// Every kind in both precisions: a quarter of a middle cloud, and all of a small one.
+/// Returns every kind in both precisions: a quarter of a middle cloud, and all of a small one.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (kind, seed) in Kind::ALL.into_iter().zip(1..) {
@@ -64,7 +64,7 @@ fn record_line(case: &Case) -> String {
     }
 }
 
-/// The record's line of a case, after comparing every algorithm with `reference`.
+/// Returns the record's line of a case, after comparing every algorithm with `reference`.
 fn line<T: Scalar>(case: &Case, scalar: fn(f32) -> T, bytes: fn(T) -> Vec<u8>) -> String {
     let Case { kind, n, seed, double, m, start } = *case;
     let cloud: Vec<[T; 3]> =
@@ -113,7 +113,7 @@ fn check_algorithms<T: Scalar>(name: &str, cloud: &Vec<[T; 3]>, truth: &Sample<T
     }
 }
 
-/// The 64-bit FNV-1a checksum.
+/// Returns the 64-bit FNV-1a checksum.
 fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! What callers meet: errors and their texts, rows left out, cancelling, batches, layouts.
+//! Interface: errors and their texts, rows left out, cancelling, batches, layouts.
 
 use crate::common::{narrow, uniform, ways};
 use farpoint::{

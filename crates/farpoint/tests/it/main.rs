@@ -1,4 +1,4 @@
-//! The library's tests that share a process. Where one needs a process of its own, its file lies beside
+//! The library's tests that share a process. If one needs a process of its own, its file lies beside
 //! this folder and says why. `FARPOINT_THOROUGH=1` runs five times as many cases.
 
 mod approximate;

@@ -41,9 +41,9 @@ bytes!(f64);
 struct Case {
     points: usize,
     dims: usize,
-    /// Bytes beside the numbers of a record, or of a column.
+    /// Bytes besides the numbers of a record, or of a column.
     gap: usize,
-    /// Columns, not records.
+    /// True for columns instead of records.
     columns: bool,
     backwards: [bool; 2],
     offsets: bool,
@@ -63,7 +63,7 @@ fn cases() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The numbers, their bytes as the case lays them out, and the layout's numbers: offset, strides, offsets.
+/// Returns the numbers, their bytes in the layout of the case, and the layout's offset, strides, offsets.
 fn laid_out<T: Bytes>(case: &Case) -> (Vec<T>, Vec<u8>, isize, [isize; 2], Vec<isize>) {
     let mut random = SplitMix64::new(case.seed);
     let numbers: Vec<T> = (0..case.points * case.dims).map(|_| T::of(random.next_u64())).collect();
@@ -83,7 +83,7 @@ fn laid_out<T: Bytes>(case: &Case) -> (Vec<T>, Vec<u8>, isize, [isize; 2], Vec<i
             strides[side] = -strides[side];
         }
     }
-    // Exactly as long as what is read, and what is asked for behind it: a tool sees a step beyond.
+    // Exactly as long as the numbers read, and the requested rest: a tool sees a step beyond.
     let mut bytes = vec![0xaa; case.around[0] + (outer - 1) * long + inner * size + case.around[1]];
     for (k, &number) in numbers.iter().enumerate() {
         let at =
@@ -115,7 +115,7 @@ fn check<T: Bytes>(case: &Case) {
     assert_eq!((part.len(), part.dim()), (case.points - from, case.dims));
     assert!(part.coordinate(0, 0).same(numbers[from * case.dims]));
     assert!(safe.part(from..case.points + 1).is_err());
-    // One byte less at either end is refused.
+    // One byte less at either end is an error.
     let (low, high) = (case.around[0], bytes.len() - case.around[1]);
     for (buffer, offset) in
         [(&bytes[..high - 1], offset), (&bytes[low + 1..], offset - low as isize - 1)]
@@ -135,7 +135,7 @@ proptest! {
         check::<f64>(&case);
     }
 
-    /// No layout reads outside the buffer: what is not refused can be read, every number of it.
+    /// No layout reads outside the buffer: every number of a valid one can be read.
     #[test]
     fn what_is_not_refused_lies_inside(
         len in 0..200usize, points in 0..20usize, dims in 0..5usize, offset in -20..200isize,

@@ -6,7 +6,7 @@ use crate::common::{assert_prefix, check, ways};
 use farpoint::{Algorithm, Cpu, Sampler, measure};
 use farpoint_generate::{Kind, generate};
 
-/// The first three of the `columns` little-endian `f32` of each row.
+/// Reads the first three of the `columns` little-endian `f32` of each row.
 fn read(name: &str, columns: usize) -> Option<Vec<[f32; 3]>> {
     let path = format!("{}/../../../shared/data/{name}", env!("CARGO_MANIFEST_DIR"));
     let Ok(bytes) = std::fs::read(&path) else {
@@ -27,7 +27,7 @@ fn real(name: &str, columns: usize) {
 fn agree(name: &str, cloud: &Vec<[f32; 3]>) {
     check(name, cloud, &[200], 0, &ways(&[2]));
     let quarter = cloud.len().div_ceil(4);
-    // One more than wanted, whose distance is the covering radius of the others.
+    // One more than requested, whose distance is the covering radius of the others.
     let yardstick = Sampler::count(quarter + 1).algorithm(Algorithm::Naive);
     let truth = yardstick.on(&Cpu::new().threads(1)).sample(cloud).unwrap();
     for algorithm in [Algorithm::Auto, Algorithm::radius(), Algorithm::Tree, Algorithm::peak()] {

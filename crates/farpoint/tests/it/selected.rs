@@ -1,4 +1,4 @@
-//! Some rows of a cloud: what is found is what gathering them, sampling or searching, and mapping back finds.
+//! Some rows of a cloud: the result equals gathering them, sampling or searching, and mapping back.
 
 use crate::cases::random;
 use crate::common::{algorithms, integers, narrow, uniform};
@@ -11,7 +11,7 @@ use farpoint::{
 };
 use proptest::prelude::*;
 
-/// Different rows in any order, or ascending as those of a mask.
+/// Returns different rows in any order, or ascending like those of a mask.
 fn some_rows(n: usize, share: f64, ascending: bool, seed: u64) -> Vec<usize> {
     let mut random = SplitMix64::new(seed);
     let mut rows: Vec<usize> = (0..n).filter(|_| random.unit() < share).collect();
@@ -27,7 +27,7 @@ fn gathered<const D: usize, T: Copy>(cloud: &[[T; D]], rows: &[usize]) -> Vec<[T
     rows.iter().map(|&row| cloud[row]).collect()
 }
 
-/// A start in the gathered cloud, as one of the whole cloud.
+/// Returns a start in the gathered cloud as one of the whole cloud.
 fn start_of_whole(start: &Start, rows: &[usize]) -> Start {
     match start {
         Start::Index(place) => Start::Index(rows[*place]),
@@ -36,14 +36,14 @@ fn start_of_whole(start: &Start, rows: &[usize]) -> Start {
     }
 }
 
-/// What the samples of the gathered rows are in the whole cloud.
+/// Returns the samples of the gathered rows as rows of the whole cloud.
 fn mapped<T: Scalar>(sample: &Sample<T>, rows: &[usize]) -> Sample<T> {
     let mut sample = sample.clone();
     sample.indices.iter_mut().for_each(|index| *index = rows[*index]);
     sample
 }
 
-/// All algorithms, on one thread and on several, from a start of the gathered cloud.
+/// Compares all algorithms, on one thread and on several, from a start of the gathered cloud.
 fn check<T: Scalar, const D: usize>(
     cloud: &[[T; D]],
     rows: &[usize],
@@ -233,7 +233,7 @@ fn approximate_samplers_name_rows_of_the_whole_cloud() {
     }
 }
 
-/// Indices of neighbors are rows of the whole cloud; distances stand in the order of the list.
+/// Indices of neighbors are rows of the whole cloud; distances are in the order of the list.
 #[test]
 fn neighbors_are_rows_of_the_whole_cloud() {
     for seed in 0..6 {

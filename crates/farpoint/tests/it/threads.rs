@@ -15,19 +15,19 @@ const SAMPLES: usize = 501;
 
 const THREADS: [usize; 6] = [1, 2, 3, 5, 8, 16];
 
-/// `peak` with all numbers of threads; the others, which share less, with one and with many.
+/// Returns `peak` with all numbers of threads; the others, which share less, with one and with many.
 fn all_ways() -> Vec<Way> {
     let mut all = ways(&THREADS);
     all.retain(|way| way.algorithm == Algorithm::peak() || [1, 8].contains(&way.threads()));
     all
 }
 
-/// On a line: every distance occurs many times.
+/// Returns points on a line: every distance occurs many times.
 fn line<const D: usize>(n: usize) -> Vec<[f64; D]> {
     (0..n).map(|k| [(k * 7919 % 5003) as f64; D]).collect()
 }
 
-/// Each number of axes with another part of the clouds, unless all are used.
+/// Runs each number of axes with another part of the clouds, unless all are used.
 fn axes<const D: usize>(first: usize) {
     let clouds: [(&str, Vec<[f64; D]>); 3] = [
         ("any", uniform(POINTS, 5)),

@@ -1,10 +1,10 @@
-//! The operators on values against the obvious loops, bit by bit, on any number of threads.
+//! The operators on values against the straightforward loops, bit by bit, on any number of threads.
 
 use crate::values_common::{Numbers, SHAPES, bits, indices};
 use farpoint::values::{self, InverseDistance, RowIndex, ValueShape, reference};
 use farpoint::{Cpu, Scalar};
 
-/// Compares all operators with the reference on so many threads.
+/// Compares all operators with the reference on `threads` threads.
 fn compare<T: Scalar, I: RowIndex>(shape: ValueShape, threads: usize, index: fn(i64) -> I) {
     let cpu = Cpu::new().threads(threads);
     let mut numbers = Numbers::new(shape.rows as u64 + threads as u64);

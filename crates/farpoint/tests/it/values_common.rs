@@ -43,7 +43,7 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// So many numbers of -8 to 8 of different sizes, some of them equal.
+    /// Returns `count` numbers of -8 to 8 of different sizes, some of them equal.
     pub(crate) fn many<T: Scalar>(&mut self, count: usize) -> Vec<T> {
         let number = |bits: u64| match bits % 8 {
             0 => (bits >> 60) as f64 - 8.0,
@@ -53,7 +53,7 @@ impl Numbers {
     }
 }
 
-/// Indices of all rows, one in eight of them -1.
+/// Returns indices of all rows, one in eight of them -1.
 pub(crate) fn indices(shape: &ValueShape, numbers: &mut Numbers) -> Vec<i64> {
     let index = |bits: u64| match bits % 8 {
         0 => -1,
@@ -63,7 +63,7 @@ pub(crate) fn indices(shape: &ValueShape, numbers: &mut Numbers) -> Vec<i64> {
     (0..shape.indices().unwrap()).map(|_| index(numbers.next())).collect()
 }
 
-/// The bits of numbers.
+/// Returns the bits of numbers.
 pub(crate) fn bits<T: Scalar>(numbers: &[T]) -> Vec<u64> {
     numbers.iter().map(|number| number.to_f64().to_bits()).collect()
 }

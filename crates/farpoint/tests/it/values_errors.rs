@@ -1,4 +1,4 @@
-//! What the operators on values refuse, and with which numbers.
+//! Errors of the operators on values, and the numbers in them.
 
 use farpoint::values::{self, InverseDistance, ValueShape};
 use farpoint::{Cpu, Error};

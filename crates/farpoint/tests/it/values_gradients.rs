@@ -6,10 +6,10 @@ use farpoint::values::{self, InverseDistance, ValueShape};
 
 const SHAPE: ValueShape = ValueShape { clouds: 2, rows: 6, places: 5, k: 3, channels: 4 };
 
-/// A step that is small beside the numbers, and exact.
+/// A step that is small compared with the numbers, and exact.
 const STEP: f64 = 1.0 / 1_048_576.0;
 
-/// The slope of the sum of `grad * operator(numbers)` along each number.
+/// Returns the slope of the sum of `grad * operator(numbers)` along each number.
 fn slopes(numbers: &[f64], grad: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let value = |numbers: &[f64]| -> f64 {
         operator(numbers).iter().zip(grad).map(|(value, grad)| value * grad).sum()

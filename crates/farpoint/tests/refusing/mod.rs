@@ -5,11 +5,11 @@ use super::LARGE;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
-/// Bytes in use, and the most of them at a time.
+/// Bytes in use, and their maximum.
 pub(crate) static USED: AtomicIsize = AtomicIsize::new(0);
 pub(crate) static MOST: AtomicIsize = AtomicIsize::new(0);
 
-/// Large allocations that are granted before all are refused.
+/// Number of large allocations granted before all are refused.
 static GRANTED: AtomicIsize = AtomicIsize::new(isize::MAX);
 
 /// [`System`], counted.
@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Refusing {
     }
 }
 
-/// Runs `work` and refuses its large allocations from this number on. Returns its result and how many it made.
+/// Runs `work` and refuses its large allocations from this number on. Returns its result and their number.
 pub(crate) fn refused<R>(number: isize, work: impl FnOnce() -> R) -> (R, isize) {
     GRANTED.store(number, Relaxed);
     let result = work();

@@ -1,17 +1,17 @@
-//! The curve of inverse selection distances: what is known of it, what is predicted.
+//! Curve of inverse selection distances: its known and its predicted part.
 //!
 //! With `d(x)` the selection distance of the sample at the fraction `x` of all, the curve is
-//! `v(x) = d(0.1) / d(x)`: the scale of the cloud cancels, and `v(0.1) = 1`. Known are its values
-//! at [`INPUTS`] fractions up to 0.1, wanted at [`OUTPUTS`] fractions from there to 1. Samples on
+//! `v(x) = d(0.1) / d(x)`: the scale of the cloud cancels, and `v(0.1) = 1`. Its values are known
+//! at [`INPUTS`] fractions up to 0.1, and predicted at [`OUTPUTS`] fractions from there to 1. Samples on
 //! a surface give `v(x)` near `sqrt(10 x)`.
 
-/// Values that the prediction starts from, at `i / 320` for `i` from 1 on.
+/// Number of known values, at `i / 320` for `i` from 1 on.
 pub const INPUTS: usize = 32;
 
-/// Values that are predicted.
+/// Number of predicted values.
 pub const OUTPUTS: usize = 64;
 
-/// The fractions at which they are: from 0.1 to 1 in even steps.
+/// Fractions of the predicted values: from 0.1 to 1 in even steps.
 pub(super) const FRACTIONS: [f64; OUTPUTS] = {
     let (mut fractions, mut k) = ([0.1; OUTPUTS], 0);
     while k < OUTPUTS {
@@ -21,9 +21,9 @@ pub(super) const FRACTIONS: [f64; OUTPUTS] = {
     fractions
 };
 
-/// The known values of a curve of `count` samples, and `d(0.1)`. `distances[k]` is the selection
-/// distance of sample `k + 1`; there must be a tenth of `count` of them. `None` where one that is
-/// needed is 0 or infinite.
+/// Returns the known values of a curve of `count` samples, and `d(0.1)`. `distances[k]` is the selection
+/// distance of sample `k + 1`; there must be a tenth of `count` of them. `None` if a required one
+/// is 0 or infinite.
 pub fn inputs(distances: &[f64], count: usize) -> Option<([f64; INPUTS], f64)> {
     let inverse = |fraction: f64| value(distances, fraction * count as f64);
     let scale = 1.0 / inverse(0.1)?;
@@ -34,7 +34,7 @@ pub fn inputs(distances: &[f64], count: usize) -> Option<([f64; INPUTS], f64)> {
     (scale.is_finite() && values.iter().all(|value| value.is_finite())).then_some((values, scale))
 }
 
-/// The predicted values of a whole curve, for training: `distances` must reach to `count`.
+/// Returns the predicted values of a whole curve, for training: `distances` must reach to `count`.
 pub fn predicted(distances: &[f64], count: usize) -> Option<[f64; OUTPUTS]> {
     let (_, scale) = inputs(distances, count)?;
     let mut values = [0.0; OUTPUTS];
@@ -44,7 +44,7 @@ pub fn predicted(distances: &[f64], count: usize) -> Option<[f64; OUTPUTS]> {
     values.iter().all(|value| value.is_finite()).then_some(values)
 }
 
-/// The inverse distance of a sample between two, the first being number 1.
+/// Returns the inverse distance of a sample between two, the first being number 1.
 fn value(distances: &[f64], sample: f64) -> Option<f64> {
     let sample = sample.max(1.0);
     let (k, share) = (sample.floor(), sample - sample.floor());
@@ -56,7 +56,7 @@ fn value(distances: &[f64], sample: f64) -> Option<f64> {
     Some(if share > 0.0 { below + share * (inverse(k + 1.0)? - below) } else { below })
 }
 
-/// The value of a predicted curve at a fraction of at least 0.1, between its knots on a line.
+/// Returns a predicted curve at a fraction of at least 0.1, interpolated linearly between its knots.
 pub(super) fn at(curve: &[f64; OUTPUTS], fraction: f64) -> f64 {
     let place = (fraction - 0.1) / 0.9 * (OUTPUTS - 1) as f64;
     let k = (place.max(0.0) as usize).min(OUTPUTS - 2);
@@ -81,7 +81,7 @@ pub fn fitted(inputs: &[f64; INPUTS]) -> [f64; OUTPUTS] {
     best.1
 }
 
-/// The line through the powers of the later half of the known values, by least squares.
+/// Returns the least-squares line through the powers of the later half of the known values.
 fn line(inputs: &[f64; INPUTS], power: i32) -> (f64, f64) {
     let half = INPUTS / 2..INPUTS;
     let n = half.len() as f64;
@@ -95,7 +95,7 @@ fn line(inputs: &[f64; INPUTS], power: i32) -> (f64, f64) {
     (mean_y - b * mean_x, b)
 }
 
-/// The square or cube root of a number that is not negative, or itself.
+/// Returns the square or cube root of a number that is not negative, or the number itself.
 fn root(value: f64, power: i32) -> f64 {
     match power {
         1 => value,
@@ -109,7 +109,7 @@ fn root(value: f64, power: i32) -> f64 {
 mod tests {
     use super::*;
 
-    /// Distances that fall as samples on a line, a surface, in a volume do.
+    /// Distances that fall like those of samples on a line, a surface, in a volume.
     fn distances(power: f64) -> Vec<f64> {
         (1..=5000).map(|k| 7.0 * f64::from(k).powf(-1.0 / power)).collect()
     }

@@ -1,4 +1,4 @@
-//! Taking points at least a radius apart, level by level, and filling up exactly.
+//! Levels of points at least a radius apart, then exact sampling of the rest.
 //!
 //! Every point has its squared distance to the sample, as far as it is below the square of the
 //! level's radius: samples look through a grid no farther than that. As radii fall, whatever is
@@ -14,10 +14,10 @@ use crate::spatial::{Cells, Grid, Neighbors};
 use crate::threads::for_each_chunk;
 use crate::{Error, Scalar, Statistics};
 
-/// Distances that are a thread's task.
+/// Distances per task of a thread.
 const RUN: usize = 1 << 10;
 
-/// Cells are as wide as a search reaches, times this.
+/// Width of a cell, in units of the search radius.
 const CELL: f64 = 1.0;
 
 pub(super) struct Levels<'a, T> {
@@ -34,7 +34,7 @@ pub(super) struct Levels<'a, T> {
     place_of: Vec<u32>,
 }
 
-/// A level that runs out of samples is run again with a radius at least this much larger.
+/// Minimum factor by which the radius grows if a level runs out of samples.
 const LARGER: f64 = 1.01;
 
 impl<'a, T: Scalar> Levels<'a, T> {
@@ -56,9 +56,9 @@ impl<'a, T: Scalar> Levels<'a, T> {
         }
     }
 
-    /// Takes the points to start from: each point learns how far the nearest of them is. They may
+    /// Takes the start points: each point learns its distance to the nearest of them. They may
     /// be many and crowded, so that searching around each would take long. Point 0 alone is left to
-    /// the first pass, which comes by it first.
+    /// the first pass, which reaches it first.
     pub(super) fn begin(&mut self, run: &mut Run<'_, '_, T>) -> Result<(), Error> {
         let starts = self.wanted.starts;
         if *starts == [0] {
@@ -79,9 +79,9 @@ impl<'a, T: Scalar> Levels<'a, T> {
     }
 
     /// Takes points no nearer than `radius` to the sample, the lowest index first, until no such
-    /// point is left. Where that takes more than `until` samples in all, the radius is too small:
+    /// point is left. If that takes more than `until` samples in all, the radius is too small:
     /// they are put back, and a larger one is tried. Returns the radius that was enough, or `None`
-    /// if numbers do not suffice for it.
+    /// if it is not representable.
     pub(super) fn level(
         &mut self,
         mut radius: T,
@@ -111,12 +111,12 @@ impl<'a, T: Scalar> Levels<'a, T> {
         }
     }
 
-    /// One pass over all points in index order; returns how many it came by.
+    /// Makes one pass over all points in index order; returns the number of points visited.
     fn pass(&mut self, squared: T, until: usize, run: &mut Run<'_, '_, T>) -> Result<usize, Error> {
         let mut runs = Vec::new();
         for point in 0..self.cloud.len {
             let place = self.place_of[point] as usize;
-            // What is struck out stays so: a single pass finds all.
+            // Points struck out stay so: a single pass finds all.
             if self.distances[place] < squared {
                 continue;
             }
@@ -129,7 +129,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
         Ok(self.cloud.len)
     }
 
-    /// The distances by point.
+    /// Returns the distances by point.
     fn by_point(&self) -> Vec<T> {
         memory::collected(self.place_of.iter().map(|&place| self.distances[place as usize]))
     }
@@ -151,8 +151,8 @@ impl<'a, T: Scalar> Levels<'a, T> {
         }
     }
 
-    /// Takes the point in a place: lowers distances below `squared`, telling of each that fell.
-    /// Returns how many points were looked at.
+    /// Takes the point in a place: lowers distances below `squared`, calling back for each that fell.
+    /// Returns the number of points visited.
     fn take(
         &mut self,
         place: usize,
@@ -215,7 +215,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
     }
 }
 
-/// Each value in its place.
+/// Returns each value in its place.
 fn sorted<V: Copy>(values: &[V], places: &[u32]) -> Vec<V> {
     let mut sorted = memory::collected(values.iter().copied());
     for (&value, &place) in values.iter().zip(places) {

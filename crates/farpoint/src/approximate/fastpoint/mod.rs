@@ -6,7 +6,7 @@
 //! 3. Six falling radii are read off it, at a sixth, two sixths, ... of the samples.
 //! 4. Radius by radius, points are taken that are at least so far from all samples, until no such
 //!    point is left ([`levels`]).
-//! 5. The rest by farthest point sampling from the distances that are known by then: exactly M.
+//! 5. The rest by farthest point sampling from the distances known by then: exactly M.
 //!
 //! Where the release races for points, the lowest index comes first; where it needs lists of
 //! neighbors in memory, points are struck out through a grid; and radii that come out of order
@@ -15,8 +15,8 @@
 //! later radii grow with it. So every level covers the cloud, however wrong the prediction, and
 //! the covering radius of the result is known.
 //!
-//! Points that are given to start from come before the first level, whatever their distances. The
-//! curve is predicted from the first of them alone: it tells of the cloud, not of the sample.
+//! Start points come before the first level, whatever their distances. The curve is predicted from
+//! the first of them alone: it describes the cloud, not the sample.
 
 mod curve;
 mod levels;
@@ -32,44 +32,43 @@ use crate::memory;
 use crate::{Algorithm, Axes, Cpu, Error, Progress, Sample, Sampler, Scalar, Start};
 use levels::Levels;
 
-/// Levels of falling radii.
+/// Number of levels of falling radii.
 const LEVELS: usize = 6;
 
-/// With fewer first samples there is no curve to predict from: all samples are exact then.
+/// Fewest first samples that a curve is predicted from; with fewer, all samples are exact.
 const FEWEST: usize = 32;
 
-/// What is wanted of this method.
+/// Parameters of this method.
 pub(super) struct Wanted<'a> {
-    /// At least one.
+    /// Number of samples, at least one.
     pub(super) count: usize,
-    /// Points to start from: at least one, and no more than the count.
+    /// Start points: at least one, and no more than the count.
     pub(super) starts: &'a [u32],
     pub(super) first: Algorithm,
     pub(super) estimator: Estimator,
 }
 
-/// What is known of a sample of FastPoint.
+/// Properties of a FastPoint sample.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FastPointDetails {
-    /// Samples of the first stage, which the curve was predicted from.
+    /// Number of samples of the first stage, from which the curve was predicted.
     pub prefix: usize,
-    /// The radii of the levels as they were used, falling; empty if all samples are exact, because they are few or
+    /// Radii of the levels as used, falling; empty if all samples are exact, because they are few or
     /// the first of them lie on top of each other.
     pub radii: Vec<f64>,
-    /// Samples that the levels found, those given to start from among them; the others were filled
+    /// Number of samples that the levels found, start points among them; the others were filled
     /// in by exact updates.
     pub found: usize,
-    /// No two of the samples found by the levels are nearer than this, unless both were given to
-    /// start from.
+    /// No two of the samples found by the levels are nearer than this, unless both were start points.
     pub spacing: f64,
     /// Largest distance of any point to the sample.
     pub covering_radius: f64,
 }
 
 impl FastPointDetails {
-    /// What a device has found: radii as they were used, the sample's squared covering radius, and the square by which
-    /// the samples of the levels are apart.
+    /// Creates the details that a device found: radii as used, the square of `spacing`, and that of the
+    /// covering radius.
     #[doc(hidden)]
     pub fn new<T: Scalar>(
         prefix: usize,
@@ -107,7 +106,7 @@ pub(super) fn sample<T: Scalar>(
     }
 }
 
-/// Takes samples level by level and fills up; `None` if numbers do not suffice for the radii.
+/// Takes samples level by level and fills up; `None` if the radii are not representable.
 fn by_levels<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     wanted: &Wanted<'_>,
@@ -116,7 +115,7 @@ fn by_levels<T: Scalar>(
 ) -> Result<Option<(Vec<u32>, FastPointDetails)>, Error> {
     let mut levels = Levels::new(run.cloud, wanted);
     levels.begin(run)?;
-    // What is still to be found is shared out evenly; a single start counts as found.
+    // The remaining samples are divided evenly; a single start counts as found.
     let given = wanted.starts.len() - 1;
     let (mut radii, mut larger) = (Vec::with_capacity(LEVELS), 1.0);
     let mut last = T::INFINITY;
@@ -137,7 +136,7 @@ fn by_levels<T: Scalar>(
     Ok(Some((levels.samples, coverage)))
 }
 
-/// All samples by the exact algorithm.
+/// Takes all samples by the exact algorithm.
 fn exact<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     wanted: &Wanted<'_>,
@@ -151,7 +150,7 @@ fn exact<T: Scalar>(
     Ok((points, Details::FastPoint(coverage)))
 }
 
-/// The samples that the curve is predicted from. They are none of the result's.
+/// Returns the samples that the curve is predicted from. They are none of the result's.
 fn first<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     wanted: &Wanted<'_>,
@@ -186,7 +185,7 @@ fn farthest<T: Scalar>(
     Ok(sample)
 }
 
-/// The falling radii of the levels; `None` if there is no curve to predict from.
+/// Returns the falling radii of the levels; `None` if there is no curve to predict from.
 fn radii<T: Scalar>(first: &Sample<T>, wanted: &Wanted<'_>, points: usize) -> Option<Vec<T>> {
     // The selection distance of sample k, for k from 1 to the number of first samples.
     let distances = first.squared_distances[1..].iter().chain([&first.squared_covering_radius]);
@@ -202,7 +201,7 @@ fn radii<T: Scalar>(first: &Sample<T>, wanted: &Wanted<'_>, points: usize) -> Op
     let radii = (1..=LEVELS).map(|level| {
         let inverse = curve::at(&curve, level as f64 / LEVELS as f64);
         let radius = T::from_f64(scale / inverse);
-        // Radii never rise, whatever was predicted, and none is 0 or no number.
+        // Radii never rise, whatever was predicted, and none is 0 or NaN.
         if radius > T::ZERO && radius < least {
             least = radius;
         }

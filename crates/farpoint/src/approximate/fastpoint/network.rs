@@ -7,10 +7,10 @@
 use super::curve::{FRACTIONS, INPUTS, OUTPUTS};
 use std::sync::LazyLock;
 
-/// Neurons of a layer and the inputs of each, layer by layer.
+/// Neurons of each layer and inputs of each neuron.
 const SHAPE: [(usize, usize); 3] = [(128, INPUTS), (128, 128), (OUTPUTS, 128)];
 
-/// Numbers of all layers: the weights of each neuron one after another, then the biases.
+/// Number of parameters: the weights of each neuron one after another, then the biases.
 const NUMBERS: usize = {
     let (mut sum, mut layer) = (0, 0);
     while layer < SHAPE.len() {
@@ -20,13 +20,13 @@ const NUMBERS: usize = {
     sum
 };
 
-/// Larger shares of the points were not learned from; they count as this one.
+/// Largest share of the points in the training data; larger ones count as this one.
 const MOST: f64 = 0.6;
 
 /// The committed weights, little endian.
 static WEIGHTS: &[u8; 4 * NUMBERS] = include_bytes!("estimator.bin");
 
-/// Weights, and how they are used. Public for training alone.
+/// Weights and inference. Public for training alone.
 #[derive(Debug, Clone, PartialEq)]
 #[doc(hidden)]
 pub struct Network {
@@ -35,13 +35,13 @@ pub struct Network {
 }
 
 impl Network {
-    /// Numbers of a network.
+    /// Number of parameters.
     pub const SIZE: usize = NUMBERS;
 
     /// Neurons of each layer, and the inputs of each neuron.
     pub const SHAPE: [(usize, usize); 3] = SHAPE;
 
-    /// The trained network.
+    /// Returns the trained network.
     pub fn trained() -> &'static Self {
         static TRAINED: LazyLock<Network> = LazyLock::new(|| {
             let numbers = WEIGHTS.chunks_exact(4);
@@ -51,9 +51,9 @@ impl Network {
         &TRAINED
     }
 
-    /// What goes in: how far the known values are from those of a surface. The last one is 1, as
-    /// on every surface; in its place goes how large a share of the points is sampled, as the
-    /// curve of a scan steepens where only the points along its lines are left.
+    /// Returns the features: the known values relative to those of a surface. The last one is 1, as
+    /// on every surface; the share of sampled points takes its place, as the curve of a scan
+    /// steepens if only the points along its lines are left.
     pub fn features(inputs: &[f64; INPUTS], share: f64) -> [f32; INPUTS] {
         let surface = |i: usize| ((i + 1) as f64 / INPUTS as f64).sqrt();
         let mut features = std::array::from_fn(|i| (inputs[i] / surface(i) - 1.0) as f32);
@@ -61,12 +61,12 @@ impl Network {
         features
     }
 
-    /// What comes out for a curve: how far it is from that of a surface.
+    /// Returns the outputs for a curve: its values relative to those of a surface.
     pub fn target(curve: &[f64; OUTPUTS]) -> [f32; OUTPUTS] {
         std::array::from_fn(|k| (curve[k] / (10.0 * FRACTIONS[k]).sqrt() - 1.0) as f32)
     }
 
-    /// The values of every layer, the features first.
+    /// Returns the values of every layer, the features first.
     pub fn layers(&self, features: &[f32; INPUTS]) -> Vec<Vec<f32>> {
         let mut layers = vec![features.to_vec()];
         let mut rest = &self.numbers[..];
@@ -85,7 +85,7 @@ impl Network {
         layers
     }
 
-    /// The predicted curve of a sample of this share of the points.
+    /// Returns the predicted curve of a sample of this share of the points.
     pub fn curve(&self, inputs: &[f64; INPUTS], share: f64) -> [f64; OUTPUTS] {
         let layers = self.layers(&Self::features(inputs, share));
         let out = &layers[SHAPE.len()];

@@ -1,4 +1,4 @@
-//! Which points share a cell.
+//! Assignment of points to cells.
 
 use crate::approximate::frame::Frame;
 use crate::approximate::numbering::{self, Likeness};
@@ -10,12 +10,12 @@ use crate::{Error, Scalar};
 pub(super) struct Cells {
     pub(super) of: Vec<u32>,
     pub(super) count: usize,
-    /// In the frame's unit; 0 if every distinct position is a cell.
+    /// Cell size in the frame's unit; 0 if every distinct position is a cell.
     pub(super) size: f64,
 }
 
 impl Cells {
-    /// Cells of a size, or a cell for every distinct position if it is 0.
+    /// Assigns points to cells of a size, or to a cell for every distinct position if it is 0.
     pub(super) fn new<T: Scalar>(
         run: &mut Run<'_, '_, T>,
         frame: &Frame<'_, T>,
@@ -30,7 +30,7 @@ impl Cells {
         Ok(Self { of, count, size })
     }
 
-    /// Points of each cell.
+    /// Returns the number of points of each cell.
     pub(super) fn counts(&self) -> Vec<u32> {
         let mut counts = memory::zeros(self.count);
         self.of.iter().for_each(|&cell| counts[cell as usize] += 1);
@@ -38,7 +38,7 @@ impl Cells {
     }
 }
 
-/// How many cells of a size are occupied; for size 0 how many distinct positions there are.
+/// Counts the occupied cells of a size; for size 0 the distinct positions.
 pub(super) fn count<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     frame: &Frame<'_, T>,
@@ -53,7 +53,7 @@ pub(super) fn count<T: Scalar>(
     Ok(count)
 }
 
-/// A way to tell cells apart.
+/// Key of the cell of a point.
 enum Division<'a, T> {
     Packed(Packed<'a, T>),
     Wide(Wide<'a, T>),
@@ -74,12 +74,12 @@ impl<'a, T: Scalar> Division<'a, T> {
     }
 }
 
-/// Bits of whole numbers up to `most`; more than fit if it is beyond them.
+/// Returns the number of bits of whole numbers up to `most`; more than fit if it is beyond them.
 fn bits(most: f64) -> u32 {
     if most < 2f64.powi(63) { 64 - (most as u64).leading_zeros() } else { 65 }
 }
 
-/// Cells whose numbers along all axes fit into a key.
+/// Cells whose numbers along all axes fit in a key.
 struct Packed<'a, T> {
     frame: &'a Frame<'a, T>,
     size: f64,

@@ -8,20 +8,20 @@ use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::{Error, Points, Scalar};
 
-/// Centroids of cells: not points of the cloud, and how many points each stands for. Can be used
+/// Centroids of cells, which are not points of the cloud, and the number of points in each. Can be used
 /// as [`Points`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Centroids<T> {
     /// Coordinates, `dims` for each centroid, in the order of the cells' first points.
     pub coordinates: Vec<T>,
-    /// Coordinates of a centroid.
+    /// Number of coordinates of a centroid.
     pub dims: usize,
-    /// Points of each cell.
+    /// Number of points in each cell.
     pub counts: Vec<u32>,
     /// The cell size; 0 if every distinct position had to be kept.
     pub cell: f64,
-    /// Rows left out because they hold NaN or infinity.
+    /// Number of rows left out because they hold NaN or infinity.
     pub dropped: usize,
 }
 
@@ -38,7 +38,7 @@ impl<T: Scalar> Points<T> for Centroids<T> {
     }
 }
 
-/// `dims` are those of the input; rows left out are for the caller to add.
+/// Computes the centroids of cells of a size. `dropped` is for the caller to set.
 pub(in crate::approximate) fn centroids_by_cell<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     dims: usize,
@@ -49,7 +49,7 @@ pub(in crate::approximate) fn centroids_by_cell<T: Scalar>(
     Ok(centroids(run.cloud, &cells, dims, cell))
 }
 
-/// At most `count` of them.
+/// Computes at most `count` centroids.
 pub(in crate::approximate) fn centroids_by_count<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     dims: usize,

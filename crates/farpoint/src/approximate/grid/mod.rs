@@ -19,7 +19,7 @@ use crate::random::SplitMix64;
 use crate::{Error, Scalar};
 use cells::Cells;
 
-/// One point of each cell, rising; and what the grid was.
+/// Takes one point of each cell, ascending; also returns the grid's details.
 pub(super) fn by_cell<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     cell: f64,
@@ -32,7 +32,7 @@ pub(super) fn by_cell<T: Scalar>(
     Ok((kept, Details::Grid { cell, cells: cells.count }))
 }
 
-/// Exactly `count` points, rising; and what the grid was.
+/// Takes exactly `count` points, ascending; also returns the grid's details.
 pub(super) fn by_count<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     count: usize,
@@ -54,7 +54,7 @@ pub(super) fn by_count<T: Scalar>(
     Ok((chosen, details))
 }
 
-/// The kept points and those of lowest index that are not among them, `count` in all.
+/// Adds the points of lowest index that are not kept, up to `count` in all.
 fn filled(mut kept: Vec<u32>, count: usize, points: usize) -> Vec<u32> {
     let mut taken = memory::zeros(points);
     kept.iter().for_each(|&point| taken[point as usize] = true);
@@ -65,7 +65,7 @@ fn filled(mut kept: Vec<u32>, count: usize, points: usize) -> Vec<u32> {
 }
 
 impl Cells {
-    /// The kept point of every cell, in the order of cells.
+    /// Returns the kept point of every cell, in the order of cells.
     fn keep<T: Scalar>(&self, frame: &Frame<'_, T>, keep: Keep) -> Vec<u32> {
         let mut kept = memory::filled(self.count, u32::MAX);
         match keep {
@@ -77,7 +77,7 @@ impl Cells {
             }
             Keep::Random(seed) => {
                 let mut random = SplitMix64::new(seed);
-                // How many points of the cell to let pass.
+                // Number of points of the cell to pass over.
                 let mut left: Vec<u64> =
                     memory::collected(self.counts().iter().map(|&n| random.below(u64::from(n))));
                 for (point, &cell) in self.of.iter().enumerate() {

@@ -1,33 +1,33 @@
-//! Looking for the cell size that gives so many cells.
+//! Search for the cell size with a given number of occupied cells.
 
 use super::cells;
 use crate::approximate::frame::Frame;
 use crate::approximate::work::Run;
 use crate::{Error, Scalar};
 
-/// Cell sizes tried between one that leaves enough points and twice that, at most.
+/// Maximum number of cell sizes tried between one that leaves enough points and twice that.
 const TRIES: usize = 24;
 
-/// So many cells too many, as a share, are good enough.
+/// Relative excess of cells that ends the search.
 const ENOUGH: f64 = 1e-3;
 
-/// A cell size, 0 for a cell for every distinct position, and how many cells it gives.
+/// A cell size, 0 for a cell for every distinct position, and its number of occupied cells.
 #[derive(Clone, Copy)]
 struct Tried {
     size: f64,
     cells: usize,
 }
 
-/// What the search found: cell sizes.
+/// Cell sizes found by the search.
 pub(super) struct Found {
-    /// Of the fewest cells that are at least as many as wanted; of fewer only if there cannot be
+    /// Size with the fewest cells of at least the requested number; with fewer only if there cannot be
     /// more.
     pub(super) above: f64,
-    /// Of the most cells that are at most as many as wanted.
+    /// Size with the most cells of at most the requested number.
     pub(super) below: f64,
 }
 
-/// The search, and the best so far on either side of the count.
+/// State of the search: the best sizes so far on either side of the count.
 struct Search<'a, 'b, 'c, 'd, T> {
     run: &'a mut Run<'b, 'c, T>,
     frame: &'a Frame<'d, T>,
@@ -36,7 +36,7 @@ struct Search<'a, 'b, 'c, 'd, T> {
     below: Tried,
 }
 
-/// Looks for the cell size that gives so many cells, at least one.
+/// Searches for the cell size with `count` occupied cells, at least one.
 pub(super) fn find<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     frame: &Frame<'_, T>,
@@ -126,7 +126,7 @@ impl<T: Scalar> Search<'_, '_, '_, '_, T> {
         Ok(Tried { size, cells: cells::count(self.run, self.frame, size)? })
     }
 
-    /// Keeps what was tried if it is nearer to the count than what there is on its side.
+    /// Keeps a size if it is nearer to the count than the best on its side.
     fn keep_if_better(&mut self, tried: Tried) {
         if tried.cells == self.count || (self.below.cells < tried.cells && tried.cells < self.count)
         {

@@ -1,7 +1,7 @@
 //! Brute force over points that fit a cache: the whole run as one loop of vectors.
 //!
-//! One pass over all points lowers the distances and finds the farthest point: every lane remembers the largest
-//! distance it has seen, and where.
+//! One pass over all points lowers the distances and finds the farthest point: every lane keeps its largest
+//! distance and the position of it.
 
 use crate::cloud::WorkingCopy;
 use crate::distance::{square, squared};
@@ -11,10 +11,10 @@ use crate::simd::{Kernel, Simd};
 use crate::{Error, Scalar};
 use std::mem;
 
-/// A run of [`super::run`] by one thread that counts nothing.
+/// A run of [`super::run`] on one thread, without statistics.
 pub(super) struct Few<'a, 'b, T> {
     pub(super) cloud: &'a WorkingCopy<T>,
-    /// Of each point to the sample, negative where it is chosen or no point; whole pairs of vectors.
+    /// Squared distance of each point to the sample, negative if chosen or padding; whole pairs of vectors.
     pub(super) distance: &'a mut Aligned<T>,
     pub(super) selection: &'a mut Selection<'b, T>,
 }
@@ -29,7 +29,7 @@ impl<T: Scalar> Kernel<T> for Few<'_, '_, T> {
 }
 
 impl<T: Scalar> Few<'_, '_, T> {
-    /// `DIMS` is the number of axes where it is known, else 0.
+    /// `DIMS` is the number of axes if known, else 0.
     #[inline(always)]
     fn choose<S: Simd<T>, const DIMS: usize>(mut self, simd: S) -> Result<(), Error> {
         let mut next = None;
@@ -47,14 +47,14 @@ impl<T: Scalar> Few<'_, '_, T> {
         Ok(())
     }
 
-    /// Lowers all distances by a chosen point; the lowest of the points that are farthest then, and its
-    /// distance, or none when all are chosen.
+    /// Lowers all distances by a chosen point; returns the lowest index of the farthest points, and its
+    /// distance, or `None` if all are chosen.
     #[inline(always)]
     fn apply<S: Simd<T>, const DIMS: usize>(&mut self, simd: S, sample: u32) -> Option<(u32, T)> {
         let axes = &self.cloud.axes;
         let dims = if DIMS > 0 { DIMS } else { axes.len() };
         let chosen = T::from_f64(-1.0);
-        // Slices of one length, so that neither bounds nor where they begin is looked up again.
+        // Slices of one length, so that neither bounds nor starts are looked up again.
         let distance = &mut self.distance[..];
         let len = distance.len();
         let first: [&[T]; 3] = [0, 1, 2].map(|a| &axes[a][..len]);

@@ -14,11 +14,11 @@ use few::Few;
 use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Points of which the largest distance is remembered, so that the farthest point is found
+/// Points per block, whose largest distance is kept so that the farthest point is found
 /// without reading all distances again.
 const BLOCK: usize = 512;
 
-/// A thread is given at least this many points: below, waking it costs more than it saves.
+/// Minimum number of points per thread: below, waking it costs more than it saves.
 const POINTS_A_THREAD: usize = 1 << 15;
 
 /// Up to this many points fit a cache, and passes over them are short.
@@ -67,7 +67,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     Ok(())
 }
 
-/// The largest distance and the lowest point that has it; `None` when all are chosen.
+/// The largest distance and the lowest index of the points that have it; `None` if all are chosen.
 struct Farthest<'a, T> {
     distance: &'a [T],
     largest: &'a [T],
@@ -158,7 +158,7 @@ impl<T: Scalar> Kernel<T> for Update<'_, T> {
 }
 
 impl<T: Scalar> Update<'_, T> {
-    /// `DIMS` is the number of axes where it is known, else 0.
+    /// `DIMS` is the number of axes if known, else 0.
     #[inline(always)]
     fn blocks<S: Simd<T>, const DIMS: usize, const COUNT: bool>(self, simd: S) -> u32 {
         let axes = &self.cloud.axes;

@@ -1,5 +1,5 @@
-//! Solves a band that is one part, of points with three axes: nobody waits, so candidates that a sample
-//! lowers are lowered by the very vectors that find them.
+//! Solver for a band that is one part, of points with three axes: no thread waits, so candidates that a
+//! sample lowers are lowered by the very vectors that find them.
 
 use super::candidates::Candidates;
 use super::solve::{Band, Solver};

@@ -1,4 +1,4 @@
-//! One band after another.
+//! The loop over bands.
 
 use super::candidates::Candidates;
 use super::first::{farthest, slots_of};
@@ -21,23 +21,23 @@ use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
 use std::mem;
 
-/// The first samples are taken one by one: bands would hold too few.
+/// Number of first samples taken one by one: bands would hold too few.
 const ONE_BY_ONE: usize = 8;
 
 /// Width of a grid cell over the largest distance of a band.
 const CELL: f64 = 6.0;
 
-/// A band has a part for so many candidates: with fewer, threads would wait for each other
+/// Minimum number of candidates per part: with fewer, threads would wait for each other
 /// more than they work.
 const PART: usize = if cfg!(test) { 5 } else { 200 };
 
-/// At most so many parts for each thread: some take longer than others.
+/// Maximum number of parts per thread; more than one, as some take longer than others.
 const PARTS: usize = 2;
 
-/// With more candidates than this in each, twice as many: they must fit a cache.
+/// Candidates per part above which the number of parts is doubled: parts must fit a cache.
 const LARGE_PART: usize = if cfg!(test) { 40 } else { 1 << 12 };
 
-/// So few candidates are soon compared with each other, whatever cells they lie in.
+/// Up to this many candidates are compared with each other, whatever cells they lie in.
 const FEW: usize = if cfg!(test) { 20 } else { 100 };
 
 /// Choices are applied by one thread if that is less work than looking at this many points.
@@ -52,12 +52,12 @@ pub(super) struct Bands<'a, T: Scalar, S> {
     work: Workspace<T>,
     /// Keys of the choices, band by band, in any order within one.
     pub(super) accepted: Vec<T::Key>,
-    /// Where the choices of each part of each band end, and whether the band does.
+    /// End of the choices of each part of each band, and true at the end of a band.
     pub(super) ends: Vec<(usize, bool)>,
     floor: Floor,
-    /// The floor that candidates were collected for last.
+    /// Floor of the last collection of candidates.
     beta: T,
-    /// Choices of the last band.
+    /// Number of choices of the last band.
     chosen: usize,
     count: bool,
 }
@@ -86,8 +86,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         }
     }
 
-    /// Takes the start points and the first samples one by one, and all whose distance is infinite; whether the sample is
-    /// complete.
+    /// Takes the start points and the first samples one by one, and all whose distance is infinite; returns whether
+    /// the sample is complete.
     pub(super) fn begin(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         let starts = mem::take(&mut selection.starts);
         // Slots are looked up for further axes only.
@@ -130,7 +130,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         selection.statistics.add(&apply(*simd, team, tree, &update, scratch, collected));
     }
 
-    /// Lowers all distances by these samples, and collects what stays above `beta`.
+    /// Lowers all distances by these samples, and collects the points that stay above `beta`.
     fn update(&mut self, team: Option<&Team>, parts: usize, beta: T, statistics: &mut Statistics) {
         let corners = |part: &Candidates<T>| [part.low, part.high];
         let Memory { candidates, solvers, scratch, collected, .. } = &mut *self.work;
@@ -144,7 +144,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         self.beta = beta;
     }
 
-    /// Chooses the points of the next band, if a grid can hold them; whether it was the last.
+    /// Chooses the points of the next band, if a grid can hold them; returns whether it was the last.
     pub(super) fn next(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         let largest = self.tree.largest();
         let samples = selection.points.len() + self.accepted.len();
@@ -163,8 +163,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let last = chosen > remaining
             || selection.stops_among(&self.accepted[self.accepted.len() - chosen..]);
         if !last {
-            // All distances are then at or below this floor, and the largest close to it: another floor can be
-            // told from it, for which candidates are collected meanwhile.
+            // All distances are then at or below this floor, and the largest close to it: it predicts the next
+            // floor, for which candidates are collected meanwhile.
             let (samples, remaining) = (samples + chosen, remaining - chosen);
             let progress = Progress { samples, remaining, stop_radius };
             let some = self.beta > T::ZERO;
@@ -177,14 +177,14 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         Ok(last)
     }
 
-    /// The team, if applying so many choices to all points is enough work for it.
+    /// Returns the team, if applying `chosen` choices to all points is enough work for it.
     fn team_for(&self, chosen: usize, samples: usize) -> Option<&'a Team> {
         // It takes about as long as looking at this many points.
         let work = chosen * (300 + self.tree.points.len() / samples);
         (work >= SHARE_WORK && self.team.present() > 1).then_some(self.team)
     }
 
-    /// Cells for the candidates; none if they are many and numbers do not suffice for small ones.
+    /// Returns cells for the candidates; `None` if they are many and small cells are not representable.
     fn cells(&self, largest: T) -> Option<Cells<T>> {
         let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
         if !cells.are_wide() {
@@ -205,7 +205,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         (count <= FEW || !cells.are_wide()).then_some(cells)
     }
 
-    /// Finds the choices of a band, in the solvers of so many parts.
+    /// Finds the choices of a band, in the solvers of `parts` parts.
     fn choose(
         &mut self,
         cells: Cells<T>,
@@ -230,10 +230,10 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         parts
     }
 
-    /// Deals out the candidates of a band in parts, and makes their solvers ready; how many parts.
+    /// Partitions the candidates of a band and prepares the solvers; returns the number of parts.
     fn deal_out(&mut self, cells: Cells<T>) -> usize {
         let Self { team, tree, work, .. } = self;
-        // One thread waits for nobody.
+        // A single thread never waits.
         let most = if team.present() == 1 { 1 } else { PARTS * team.present() };
         let Memory { candidates, solvers, presence, scratch, collected } = &mut **work;
         let count = collected.len();
@@ -269,7 +269,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         parts
     }
 
-    /// Adds the choices of a band to all others; how many they are.
+    /// Adds the choices of a band to all others; returns their number.
     fn put_together(&mut self, parts: usize) -> usize {
         let before = self.accepted.len();
         for (k, solver) in self.work.solvers[..parts].iter().enumerate() {
@@ -282,7 +282,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
 }
 
 impl Statistics {
-    /// Adds what a walk counted.
+    /// Adds the counts of a walk.
     fn add(&mut self, counts: &Counts) {
         self.distance_evaluations += counts.distances;
         self.effective_updates += counts.effective;

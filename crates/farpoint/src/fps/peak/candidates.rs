@@ -16,7 +16,7 @@ pub(super) struct Candidates<T: Scalar> {
     pub(super) at: [Padded<T>; 3],
     /// Squared distance at the start of the band.
     pub(super) value: Padded<T>,
-    /// Tentative distance, as sorting bits; 0 for those that are decided.
+    /// Tentative distance, as sorting bits; 0 if decided.
     pub(super) live: Vec<AtomicU64>,
     /// Slot in the tree.
     pub(super) slot: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Candidates<T: Scalar> {
     /// Box around them; the low corner is infinite when there is none.
     pub(super) low: [T; 3],
     pub(super) high: [T; 3],
-    /// Where each goes when it is sorted in.
+    /// Place of each candidate in grid order.
     places: Vec<u32>,
 }
 
@@ -55,23 +55,23 @@ impl<T: Scalar> Candidates<T> {
         }
     }
 
-    /// The memory that it holds, about.
+    /// Returns the approximate size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.places.capacity() * (4 * size_of::<T>() + 24)
     }
 
-    /// Number of candidates.
+    /// Returns the number of candidates.
     pub(super) fn len(&self) -> usize {
         self.slot.len()
     }
 
-    /// The tentative distance of a candidate; zero if it is decided.
+    /// Returns the tentative distance of a candidate; zero if it is decided.
     #[inline(always)]
     pub(super) fn value_of(&self, place: u32) -> T {
         T::from_sorting_bits(self.live[place as usize].load(Ordering::Acquire))
     }
 
-    /// A candidate about to be chosen.
+    /// Returns a candidate about to be chosen.
     #[inline(always)]
     pub(super) fn sample(&self, place: u32, value: T) -> Sample<T> {
         let place = place as usize;
@@ -79,7 +79,7 @@ impl<T: Scalar> Candidates<T> {
         Sample { at, value, point: self.point[place], slot: self.slot[place] }
     }
 
-    /// Takes so many points, in runs, into the grid. Tells the number of each one's cell.
+    /// Sorts `count` points, given in runs, into the grid. Calls back with each one's cell.
     pub(super) fn fill<'a>(
         &mut self,
         tree: &BoxTree<T>,
@@ -109,7 +109,7 @@ impl<T: Scalar> Candidates<T> {
             }
             scatter(&mut self.value, run.values(), here);
             scatter(&mut self.slot, run.slots(), here);
-            // Not looked up when points are staged: one after another, the numbers of many points come
+            // Loaded now, not when staged: one after another, the numbers of many points come
             // into the cache at the same time.
             for (&slot, &place) in run.slots().iter().zip(here) {
                 self.point[place as usize] = tree.points[slot as usize];
@@ -117,7 +117,7 @@ impl<T: Scalar> Candidates<T> {
         }
     }
 
-    /// Makes ready to be solved by several threads: nobody is decided.
+    /// Prepares for several threads: all candidates are undecided.
     pub(super) fn enliven(&mut self) {
         self.live.clear();
         let live = self.value.iter().map(|value| AtomicU64::new(value.sorting_bits()));

@@ -1,11 +1,11 @@
-//! What the first samples need, which are taken one by one: where points lie in the tree, and the farthest
-//! one.
+//! Helpers for the first samples, which are taken one by one: slots of points in the tree, and the farthest
+//! point.
 
 use crate::Scalar;
 use crate::memory;
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE};
 
-/// The slots of points.
+/// Returns the slots of points.
 pub(super) fn slots_of<T: Scalar>(tree: &BoxTree<T>, points: &[u32]) -> Vec<u32> {
     let mut slot_of = memory::zeros(tree.points.len());
     for (&point, slot) in tree.points.iter().zip(0..) {
@@ -16,7 +16,7 @@ pub(super) fn slots_of<T: Scalar>(tree: &BoxTree<T>, points: &[u32]) -> Vec<u32>
     memory::collected(points.iter().map(|&point| slot_of[point as usize]))
 }
 
-/// The lowest point that has the largest distance, and its slot.
+/// Returns the lowest point that has the largest distance, and its slot.
 pub(super) fn farthest<T: Scalar>(tree: &BoxTree<T>) -> (u32, u32) {
     let largest = tree.largest();
     let mut entries = vec![0];

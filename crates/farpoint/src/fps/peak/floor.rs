@@ -1,13 +1,13 @@
-//! Where the floor of the next band is put.
+//! Choice of the floor of the next band.
 //!
-//! Any floor below the largest distance gives the same sample; it is a matter of speed. A low
-//! one means fewer passes over the cloud, but more candidates that are not chosen. Of the last
-//! band, only the choices that are still wanted are of use, so the floors are spaced so that
-//! it ends about where the sample does.
+//! Any floor below the largest distance gives the same sample; it is a matter of speed. A low one
+//! means fewer passes over the cloud, but more candidates that are not chosen. Of the last band,
+//! only the remaining choices are of use, so the floors are spaced so that it ends about with the
+//! sample.
 
 use crate::Scalar;
 
-/// The floor over the largest distance (both squared) that is best where nothing else counts;
+/// Best ratio of the floor to the largest distance (both squared), other things being equal;
 /// measured, see docs/performance-log.md.
 const GAMMA: f64 = 0.85;
 
@@ -15,17 +15,17 @@ const GAMMA: f64 = 0.85;
 /// choices costs a band more.
 const BEYOND: f64 = 0.99;
 
-/// How far a sample has come.
+/// Progress of a sample.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
     pub(super) samples: usize,
-    /// Samples still to come, at most.
+    /// Samples remaining, at most.
     pub(super) remaining: usize,
-    /// The covering radius to stop at.
+    /// Covering radius to stop at.
     pub(super) stop_radius: Option<f64>,
 }
 
-/// What is known of how distances fall as samples are taken.
+/// Estimate of the decrease of distances per sample.
 #[derive(Debug, Default)]
 pub(super) struct Floor {
     /// Samples and largest squared distance at the last band.
@@ -35,7 +35,7 @@ pub(super) struct Floor {
 }
 
 impl Floor {
-    /// The floor of the band that starts at this largest distance, which is above zero.
+    /// Returns the floor of the band that starts at this largest distance, which is above zero.
     pub(super) fn next<T: Scalar>(&mut self, largest: T, progress: Progress) -> T {
         let wanted = T::from_f64(largest.to_f64() * self.ratio(largest.to_f64(), progress));
         match wanted {
@@ -46,7 +46,7 @@ impl Floor {
         }
     }
 
-    /// The floor over the largest distance, below 1.
+    /// Returns the ratio of the floor to the largest distance, below 1.
     fn ratio(&mut self, largest: f64, progress: Progress) -> f64 {
         let samples = progress.samples as f64;
         if let Some((before, distance)) = self.last.replace((samples, largest)) {
@@ -58,11 +58,11 @@ impl Floor {
         let Some(slope) = self.slope else { return GAMMA };
         let goal = match progress.stop_radius {
             Some(radius) => radius * radius / largest,
-            // One more than wanted, for the covering radius.
+            // One more than requested, for the covering radius.
             None => (samples / (samples + progress.remaining as f64 + 1.0)).powf(1.0 / slope),
         };
         let goal = goal * BEYOND;
-        // So many bands are left, of equal depth.
+        // Number of bands left, of equal depth.
         let bands = (goal.ln() / GAMMA.ln()).round().clamp(1.0, 1e6);
         goal.powf(1.0 / bands).clamp(0.5, 0.999)
     }

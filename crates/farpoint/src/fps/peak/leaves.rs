@@ -12,7 +12,7 @@ pub(super) struct Leaves<'a, 'b, 'c, T: Scalar> {
     pub(super) walk: &'a Walk<'b, 'c, T>,
     pub(super) node: usize,
     pub(super) list: &'a List<T>,
-    /// Whether the tree has one leaf.
+    /// True if the tree has one leaf.
     pub(super) single: bool,
 }
 
@@ -77,7 +77,7 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
         counts
     }
 
-    /// Asks for the numbers of a leaf, which need not be one of the tree's.
+    /// Prefetches the numbers of a leaf, which need not be one of the tree's.
     #[inline(always)]
     fn ask_for<S: Simd<T>>(&self, simd: S, leaf: usize) {
         let stride = (self.walk.slots.dims + 1) * LEAF;

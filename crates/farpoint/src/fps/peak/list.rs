@@ -1,4 +1,4 @@
-//! The samples of a band by axis, as the update's vectors want them.
+//! Samples of a band by axis, in the layout of the update's vectors.
 
 use crate::Scalar;
 use crate::memory::{self, Padded};
@@ -13,7 +13,7 @@ pub(super) struct List<T: Scalar> {
 }
 
 impl<T: Scalar> List<T> {
-    /// Adds the sample in a slot of the tree, which lies at `at`.
+    /// Adds the sample in a slot of the tree, with coordinates `at`.
     pub(super) fn push(&mut self, at: [T; 3], slot: u32) {
         self.reserve(self.len + 1);
         for (row, x) in self.at.iter_mut().zip(at) {
@@ -23,22 +23,22 @@ impl<T: Scalar> List<T> {
         self.len += 1;
     }
 
-    /// Number of samples.
+    /// Returns the number of samples.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// The memory that it holds.
+    /// Returns the size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.slot.len() * (3 * size_of::<T>() + 4)
     }
 
-    /// Forgets all samples.
+    /// Removes all samples.
     pub(super) fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Makes room for this many samples.
+    /// Makes room for `len` samples.
     pub(super) fn reserve(&mut self, len: usize) {
         if self.slot.len() < len {
             let room = len.next_power_of_two().max(16);
@@ -47,7 +47,7 @@ impl<T: Scalar> List<T> {
         }
     }
 
-    /// Coordinates of the samples from `k` on.
+    /// Loads the coordinates of the samples from `k` on.
     ///
     /// # Safety
     /// `k` must be below the length.
@@ -59,7 +59,7 @@ impl<T: Scalar> List<T> {
     }
 }
 
-/// The lanes of a vector that starts `left` places before the end of a run.
+/// Returns the mask of the lanes before the end of a run, `left` places from the start of the vector.
 #[inline(always)]
 pub(super) fn lanes_below(left: usize) -> u32 {
     if left >= 32 { u32::MAX } else { (1 << left) - 1 }

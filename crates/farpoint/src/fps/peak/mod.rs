@@ -7,8 +7,8 @@
 //! apply all of them to the cloud in one go (`update`). Then the next band. Sorted by distance and index,
 //! the choices of a band are in the order of FPS; all bands are sorted at the end.
 //!
-//! Samples are taken one by one (`tree`) where bands would not pay: as long as distances are infinite, for then all
-//! candidates reach each other, and where numbers do not suffice for a grid of small cells.
+//! Samples are taken one by one (`tree`) if bands would not pay: as long as distances are infinite, for then all
+//! candidates reach each other, and if small cells of a grid are not representable.
 //!
 //! Each stage is a step of a team of threads: a part of the tree's nodes, of the band, of the tree.
 

@@ -22,18 +22,18 @@ impl<T: Scalar> Queue<T> {
         Self { sorted: Vec::new(), next: 0, bins: Vec::new(), first: Vec::new() }
     }
 
-    /// The memory that it holds.
+    /// Returns the size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.sorted.capacity() * size_of::<(T::Key, u32)>() + 6 * self.bins.capacity()
     }
 
-    /// The first candidate in order.
+    /// Returns the first candidate in order.
     #[inline]
     pub(super) fn first(&self) -> Option<&(T::Key, u32)> {
         self.sorted.get(self.next)
     }
 
-    /// Takes the first candidate off.
+    /// Removes the first candidate.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(T::Key, u32)> {
         let first = self.first().copied();
@@ -46,7 +46,7 @@ impl<T: Scalar> Queue<T> {
         let values = &candidates.value[..candidates.len()];
         self.next = 0;
         self.bin(values);
-        // From the number of each bin to where it begins.
+        // From the number of each bin to its start.
         let mut sum = 0;
         for first in &mut self.first {
             sum += std::mem::replace(first, sum);
@@ -57,7 +57,7 @@ impl<T: Scalar> Queue<T> {
             self.sorted[*next as usize] = (value.key(candidates.point[place]), place as u32);
             *next += 1;
         }
-        // By now each bin's entry is where it ends.
+        // By now each bin's entry is its end.
         let mut start = 0;
         for &end in &self.first {
             if end - start > 1 {

@@ -1,4 +1,4 @@
-//! What lies near a point about to be chosen: the vector code of [`super::solve`].
+//! Candidates near a point about to be chosen: the vector code of [`super::solve`].
 
 use super::candidates::{Candidates, Sample};
 use super::list::lanes_below;
@@ -9,7 +9,7 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF};
 use std::sync::atomic::Ordering;
 
-/// A candidate that a sample lowers, to this distance.
+/// A candidate that a sample lowers, with its new distance.
 #[derive(Clone, Copy)]
 pub(super) struct Hit<T> {
     pub(super) part: u32,
@@ -17,8 +17,8 @@ pub(super) struct Hit<T> {
     pub(super) value: T,
 }
 
-/// As [`crate::spatial::box_bound`] between two boxes, each given by its corners: not above any distance computed between
-/// points of the two.
+/// Like [`crate::spatial::box_bound`], between two boxes, each a pair of corners: not above any distance computed
+/// between points of the two.
 pub(super) fn boxes_distance<T: Scalar>(a: [[T; 3]; 2], b: [[T; 3]; 2]) -> T {
     let gap = |axis: usize| {
         let [below, above] = [b[0][axis] - a[1][axis], a[0][axis] - b[1][axis]];
@@ -28,10 +28,10 @@ pub(super) fn boxes_distance<T: Scalar>(a: [[T; 3]; 2], b: [[T; 3]; 2]) -> T {
     gap(0) + gap(1) + gap(2)
 }
 
-/// Looks at the candidates of a part within a sample's distance. With `SHARED`, other threads decide
+/// Visits the candidates of a part within a sample's distance. With `SHARED`, other threads decide
 /// candidates meanwhile.
 ///
-/// Lists those that the sample lowers; or finds one that is undecided and may come before the sample,
+/// Lists the candidates that the sample lowers; or finds one that is undecided and may come before the sample,
 /// and returns its place.
 pub(super) struct Near<'a, T: Scalar, const SHARED: bool> {
     pub(super) tree: &'a BoxTree<T>,
@@ -78,11 +78,11 @@ impl<T: Scalar, const SHARED: bool> Kernel<T> for Near<'_, T, SHARED> {
 }
 
 impl<T: Scalar, const SHARED: bool> Near<'_, T, SHARED> {
-    /// Looks at a candidate within the sample's distance over the first three axes; whether it is
+    /// Visits a candidate within the sample's distance over the first three axes; returns whether it is
     /// undecided and may come before the sample. The sample itself has no distance to fall.
     #[inline(always)]
     fn threatens(&mut self, place: usize, mut squared: T) -> bool {
-        // Acquire: who has decided the candidate has lowered others before.
+        // Acquire: the thread that decided the candidate has lowered others before.
         let order = if SHARED { Ordering::Acquire } else { Ordering::Relaxed };
         let live = self.candidates.live[place].load(order);
         let slot = self.candidates.slot[place];
@@ -110,7 +110,7 @@ impl<T: Scalar, const SHARED: bool> Near<'_, T, SHARED> {
     }
 }
 
-/// Distances over the axes beyond the third, added to what the first three gave.
+/// Adds the further axes to the squared distance over the first three.
 #[inline(always)]
 fn further_axes<T: Scalar>(tree: &BoxTree<T>, mut squared: T, a: u32, b: u32) -> T {
     let [a, b] = [a, b].map(|slot| tree.coordinates(slot));

@@ -1,4 +1,4 @@
-//! Shares the parts of a band among threads.
+//! Distribution of the parts of a band among threads.
 
 use super::solve::{Band, Solver};
 use crate::Scalar;
@@ -31,7 +31,7 @@ pub(super) fn share<T: Scalar, S: Simd<T>>(
     });
 }
 
-/// Works at parts of a band until all that this thread has begun are done and none is left to be begun.
+/// Solves parts of a band until all that this thread has begun are done and none is left to begin.
 fn work<'s, T: Scalar, S: Simd<T>>(
     simd: S,
     band: &Band<'_, T>,

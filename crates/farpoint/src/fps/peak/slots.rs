@@ -1,4 +1,4 @@
-//! The leaves of a tree, as threads share them.
+//! The leaves of a tree, shared by threads.
 
 use crate::memory::Shared;
 

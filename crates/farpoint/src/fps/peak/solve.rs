@@ -1,4 +1,4 @@
-//! Which candidates of a band are chosen, and with what distance.
+//! Solver of bands: which candidates are chosen, and with what distance.
 //!
 //! Candidates are taken in order: largest tentative distance first, among equals the lowest
 //! index. The first one is a peak, so it is accepted; it lowers those within reach, and those
@@ -28,14 +28,14 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
 
-/// What one part of a band is solved with, and what came out. Aligned, for threads write to neighbors.
+/// Working memory and result of one part of a band. Aligned, for threads write to neighbors.
 #[repr(align(128))]
 pub(super) struct Solver<T: Scalar> {
     /// Candidates in order.
     queue: Queue<T>,
-    /// Those whose distance had fallen when it was their turn, by their new key.
+    /// Candidates whose distance had fallen at their turn, by their new key.
     lowered: BinaryHeap<Reverse<(T::Key, u32)>>,
-    /// Those that wait for a witness.
+    /// Candidates that wait for a witness.
     waiting: Vec<Waiting>,
     /// Other parts within reach, and their bits in [`Presence`].
     others: Vec<u32>,
@@ -44,9 +44,9 @@ pub(super) struct Solver<T: Scalar> {
     pub(super) runs: Vec<(u32, u32)>,
     /// Tentative distances of a band that is one part.
     pub(super) values: Padded<T>,
-    /// Keys of those chosen, about in order; with one part, in order.
+    /// Keys of the choices, about in order; with one part, in order.
     pub(super) accepted: Vec<T::Key>,
-    /// The same points, to be applied to the cloud.
+    /// The same points, in the layout of the update.
     pub(super) list: List<T>,
 }
 
@@ -57,12 +57,12 @@ struct Waiting {
     witness: (u32, u32),
 }
 
-/// What all steps of a band share.
+/// State shared by all steps of a band.
 pub(super) struct Band<'a, T: Scalar> {
     pub(super) tree: &'a BoxTree<T>,
-    /// By part.
+    /// Candidates, by part.
     pub(super) candidates: &'a [Candidates<T>],
-    /// The cells that all parts are sorted into, and which parts have some in them.
+    /// The cells that all parts are sorted into, and the parts present in each.
     pub(super) cells: Cells<T>,
     pub(super) presence: &'a Presence,
     /// The band's floor: candidates that fall to it leave.
@@ -87,13 +87,13 @@ impl<T: Scalar> Solver<T> {
         }
     }
 
-    /// The memory that it holds, about.
+    /// Returns the approximate size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let of_choice = size_of::<T::Key>() + 3 * size_of::<T>() + 4;
         self.queue.bytes() + self.accepted.capacity() * of_choice
     }
 
-    /// Makes ready for these candidates.
+    /// Prepares for these candidates.
     pub(super) fn load(&mut self, candidates: &Candidates<T>) {
         self.queue.fill(candidates);
         self.lowered.clear();
@@ -115,13 +115,13 @@ impl<T: Scalar> Solver<T> {
         self.bits = self.others.iter().map(bit).fold(0, |bits, bit| bits | bit);
     }
 
-    /// Whether all candidates are decided.
+    /// Returns whether all candidates are decided.
     pub(super) fn is_done(&self) -> bool {
         self.waiting.is_empty() && self.queue.first().is_none() && self.lowered.is_empty()
     }
 
-    /// Decides what can be decided of part `own`; whether that was any. With `SHARED`, other
-    /// threads do the same with other parts.
+    /// Decides as many candidates of part `own` as possible; returns whether there were any. With `SHARED`,
+    /// other threads do the same with other parts.
     pub(super) fn advance<S: Simd<T>, const SHARED: bool>(
         &mut self,
         simd: S,
@@ -155,7 +155,7 @@ impl<T: Scalar> Solver<T> {
         progress
     }
 
-    /// The next candidate in order.
+    /// Returns the next candidate in order.
     pub(super) fn next(&mut self) -> Option<(T::Key, u32)> {
         match (self.queue.first(), self.lowered.peek()) {
             (Some(first), Some(Reverse(other))) if other < first => {
@@ -166,7 +166,7 @@ impl<T: Scalar> Solver<T> {
         }
     }
 
-    /// Its distance has fallen; it comes later, if it has not left the band.
+    /// Requeues a candidate whose distance has fallen, unless it has left the band.
     pub(super) fn queue_again(&mut self, candidates: &Candidates<T>, place: u32, value: T) {
         if value > T::ZERO {
             let key = value.key(candidates.point[place as usize]);
@@ -177,7 +177,7 @@ impl<T: Scalar> Solver<T> {
         }
     }
 
-    /// Accepts a candidate of part `own` with this value, or has it wait.
+    /// Accepts a candidate of part `own` with this value, or makes it wait.
     #[inline]
     fn decide<S: Simd<T>, const SHARED: bool>(
         &mut self,
@@ -209,7 +209,7 @@ impl<T: Scalar> Solver<T> {
         self.list.push(sample.at, sample.slot);
     }
 
-    /// Fills `hits` with what the sample lowers; or finds a witness.
+    /// Fills `hits` with the candidates that the sample lowers; or finds a witness.
     #[inline]
     fn search<S: Simd<T>, const SHARED: bool>(
         &mut self,
@@ -246,11 +246,11 @@ impl<T: Scalar> Solver<T> {
 }
 
 impl<T: Scalar> Band<'_, T> {
-    /// Whether a candidate of part `own` must still wait for its witness.
+    /// Returns whether a candidate of part `own` must still wait for its witness.
     fn waits(&self, own: usize, waiting: Waiting) -> bool {
         let Waiting { place, witness: (part, other) } = waiting;
         let [own, part] = [&self.candidates[own], &self.candidates[part as usize]];
-        // Relaxed: whoever need not wait any more looks again, and properly.
+        // Relaxed: a candidate that need not wait any more is checked again, properly.
         let theirs = part.live[other as usize].load(Ordering::Relaxed);
         let ours = own.live[place as usize].load(Ordering::Relaxed);
         let first = || part.point[other as usize] < own.point[place as usize];

@@ -1,4 +1,4 @@
-//! Points that will be in the next band, as they are found in the tree.
+//! Points of the next band, as found in the tree.
 
 use super::slots::Slots;
 use super::walk::Walk;
@@ -8,7 +8,7 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{FANOUT, LEAF};
 use std::ops::Range;
 
-/// Points in the order they were found in.
+/// Points in the order of discovery.
 #[derive(Default)]
 pub(super) struct Staged<T: Scalar> {
     /// Coordinates and values, in rows that are longer than there are points.
@@ -29,7 +29,7 @@ impl<'a, T: Scalar> Segment<'a, T> {
         self.places.len()
     }
 
-    /// Coordinates by axis.
+    /// Returns the coordinates by axis.
     pub(super) fn at(&self) -> [&'a [T]; 3] {
         [0, 1, 2].map(|a| &self.staged.rows[a][self.places.clone()])
     }
@@ -48,17 +48,17 @@ impl<T: Scalar> Staged<T> {
         self.len
     }
 
-    /// The memory that it holds.
+    /// Returns the size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.slot.len() * (4 * size_of::<T>() + 4)
     }
 
-    /// Forgets all points. The rows keep their length: they are overwritten.
+    /// Removes all points. The rows keep their length: they are overwritten.
     pub(super) fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Makes room for so many points.
+    /// Makes room for `count` points.
     #[inline(always)]
     fn reserve(&mut self, count: usize) {
         if self.slot.len() < count {

@@ -55,7 +55,7 @@ where
     }
 }
 
-/// Coordinates that are whole numbers below `side` where that is not 0, else any.
+/// Coordinates that are whole numbers below `side` if that is not 0, else any.
 fn cloud<const D: usize>(random: &mut SplitMix64, points: usize, side: u64) -> Vec<[f64; D]> {
     let mut number = || match side {
         0 => random.below(1 << 30) as f64 / f64::from(1 << 30),
@@ -159,7 +159,7 @@ fn single(random: &mut SplitMix64) -> f32 {
     if x.is_finite() { x } else { single(random) }
 }
 
-/// The same in double precision.
+/// A finite number of any exponent, in double precision.
 fn double(random: &mut SplitMix64) -> f64 {
     let x = f64::from_bits(random.next_u64());
     if x.is_finite() { x } else { double(random) }
@@ -181,7 +181,7 @@ fn edges_of_double_precision() {
     edges::<f64, 4>(double, scales);
 }
 
-/// A team takes a run over again and again, so that threads meet in many orders.
+/// A team repeats a run again and again, so that threads meet in many orders.
 #[test]
 fn many_runs() {
     let mut random = SplitMix64::new(6);

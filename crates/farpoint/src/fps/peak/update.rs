@@ -18,12 +18,12 @@ use crate::spatial::{BoxTree, FANOUT, Level, box_bound};
 use crate::threads::Team;
 use std::ops::Range;
 
-/// What one thread needs for its walk. Aligned, for threads write to neighbors.
+/// Working memory of one thread's walk. Aligned, for threads write to neighbors.
 #[repr(align(128))]
 pub(super) struct Scratch<T: Scalar> {
-    /// By level, the samples that can change something below the entry that was visited last.
+    /// Samples that can change something below the entry visited last, by level.
     lists: Vec<List<T>>,
-    /// That entry.
+    /// Entry visited last at each level.
     entries: Vec<usize>,
     /// Points of the next band.
     staged: Staged<T>,
@@ -36,13 +36,13 @@ impl<T: Scalar> Scratch<T> {
         Self { lists, entries, staged: Staged::default(), counts: Counts::default() }
     }
 
-    /// Makes ready for a tree.
+    /// Prepares for a tree.
     pub(super) fn fit(&mut self, tree: &BoxTree<T>) {
         self.lists.resize_with(tree.levels.len(), List::default);
         self.entries.resize(tree.levels.len(), NOWHERE);
     }
 
-    /// The memory that it holds.
+    /// Returns the size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.staged.bytes() + self.lists.iter().map(List::bytes).sum::<usize>()
     }
@@ -50,35 +50,35 @@ impl<T: Scalar> Scratch<T> {
 
 const NOWHERE: usize = usize::MAX;
 
-/// Runs of nodes are dealt out in about so many pieces a member: some take longer than others.
+/// Approximate number of runs of nodes per member: some take longer than others.
 const PIECES: usize = 12;
 
-/// Leaves of so many bytes are asked for ahead of their use.
+/// Leaves of more than this many bytes in all are prefetched.
 const LARGE: usize = if cfg!(test) { 1 << 14 } else { 4 << 20 };
 
-/// What is to be applied and collected.
+/// Samples to apply, and the floor of the points to collect.
 pub(super) struct Update<'a, T: Scalar> {
-    /// Samples to be applied.
+    /// Samples to apply.
     pub(super) sources: &'a [BandSamples<'a, T>],
-    /// Points whose value stays above it are collected.
+    /// Points whose value stays above this are collected.
     pub(super) beta: T,
-    /// Whether to count what changes, which costs time.
+    /// True if changes are counted, which costs time.
     pub(super) count: bool,
 }
 
-/// The points of the next band, in the order of the tree: who has staged them and where.
+/// Points of the next band, in the order of the tree: the staging member and the range of each run.
 #[derive(Default)]
 pub(super) struct Collected {
     runs: Vec<(usize, Range<usize>)>,
 }
 
 impl Collected {
-    /// How many there are.
+    /// Returns the number of points.
     pub(super) fn len(&self) -> usize {
         self.runs.iter().map(|(_, places)| places.len()).sum()
     }
 
-    /// Those that `range` has of all, as the members of the team have staged them.
+    /// Returns the part `range` of all points, in runs as the members of the team staged them.
     pub(super) fn segments<'a, T: Scalar>(
         &'a self,
         scratch: &'a [Scratch<T>],
@@ -95,8 +95,8 @@ impl Collected {
     }
 }
 
-/// Lowers all distances by samples, and collects what is above a floor then; there is a scratch for each member of
-/// the team.
+/// Lowers all distances by samples, and collects the points that stay above a floor; there is a scratch for each
+/// member of the team.
 pub(super) fn apply<T: Scalar, S: Simd<T>>(
     simd: S,
     team: Option<&Team>,
@@ -151,7 +151,7 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
     scratch.iter().fold(Counts::default(), |sum, own| sum + own.counts)
 }
 
-/// The level whose entries gather from the sources themselves: not one of fewer entries than there are
+/// Returns the level whose entries gather from the sources themselves: not one of fewer entries than there are
 /// sources, of which each would reach most.
 fn highest<T>(levels: &[Part<'_, T>], sources: usize) -> usize {
     let below_top = 1..levels.len().max(3) - 1;
@@ -190,7 +190,7 @@ impl<T: Scalar> Walk<'_, '_, T> {
         }
     }
 
-    /// Visits the leaf of a tree that has only one.
+    /// Visits the only leaf of a tree.
     fn only_leaf<S: Simd<T>>(&self, simd: S, own: &mut Scratch<T>) {
         for source in self.sources {
             let leaves = Leaves { walk: self, node: 0, list: source.list, single: true };
@@ -240,13 +240,13 @@ impl<T: Scalar> Walk<'_, '_, T> {
     }
 }
 
-/// The samples of `list` that can change something in a box, added to `part`.
+/// Adds the samples of `list` that can change something in a box to `part`.
 struct Filter<'a, T: Scalar> {
     corners: [[T; 3]; 2],
     largest: T,
     list: &'a List<T>,
     part: &'a mut List<T>,
-    /// Whether points have more than three axes.
+    /// True if points have more than three axes.
     further: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What threads share that apply the samples of a band: see [`super::update`].
+//! State shared by the threads that apply the samples of a band: see [`super::update`].
 
 use super::list::List;
 use super::slots::Slots;
@@ -6,7 +6,7 @@ use crate::Scalar;
 use crate::memory::Shared;
 use crate::spatial::{Boxes, FANOUT};
 
-/// What the walk counted.
+/// Counts of the walk.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) distances: u64,
@@ -39,13 +39,13 @@ pub(super) struct BandSamples<'a, T: Scalar> {
 pub(super) struct Walk<'a, 'b, T: Scalar> {
     pub(super) slots: Slots<'a, T>,
     pub(super) levels: Vec<Part<'a, T>>,
-    /// The level whose entries gather from the sources themselves.
+    /// Level whose entries gather from the sources themselves.
     pub(super) highest: usize,
-    /// Points whose value stays above it are collected.
+    /// Points whose value stays above this are collected.
     pub(super) beta: T,
     pub(super) sources: &'b [BandSamples<'b, T>],
     pub(super) count: bool,
-    /// Whether leaves come from far.
+    /// True if leaves are prefetched.
     pub(super) large: bool,
 }
 

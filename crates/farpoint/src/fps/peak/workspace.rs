@@ -1,4 +1,4 @@
-//! What a run needs between bands, kept by the calling thread for its next run: asking the system for fresh
+//! Memory of a run between bands, kept by the calling thread for its next run: asking the system for fresh
 //! pages again and again takes as long as some of the stages.
 
 use super::candidates::Candidates;
@@ -10,7 +10,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 
-/// A thread keeps at most so many bytes for each precision.
+/// Maximum number of bytes that a thread keeps for each precision.
 const KEPT_BYTES: usize = 16 << 20;
 
 thread_local! {
@@ -18,23 +18,23 @@ thread_local! {
     static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Memory that goes back to the thread at the end.
+/// Memory that returns to the thread at the end.
 pub(super) struct Workspace<T: Scalar>(Memory<T>);
 
-/// The memory of a run. All of it is made ready where it is used.
+/// Memory of a run. All of it is prepared where it is used.
 #[derive(Default)]
 pub(super) struct Memory<T: Scalar> {
-    /// By part of the band.
+    /// Candidates, by part of the band.
     pub(super) candidates: Vec<Candidates<T>>,
     pub(super) solvers: Vec<Solver<T>>,
     pub(super) presence: Presence,
-    /// By member of the team.
+    /// Scratch, by member of the team.
     pub(super) scratch: Vec<Scratch<T>>,
     pub(super) collected: Collected,
 }
 
 impl<T: Scalar> Workspace<T> {
-    /// Memory for so many parts and members.
+    /// Takes or creates memory for `parts` parts and `members` members.
     pub(super) fn new(parts: usize, members: usize, tree: &BoxTree<T>, cells: Cells<T>) -> Self {
         let kept = KEPT.with_borrow_mut(|kept| {
             let at = kept.iter().position(|kept| kept.is::<Memory<T>>())?;
@@ -63,7 +63,7 @@ impl<T: Scalar> Drop for Workspace<T> {
         let memory = std::mem::take(&mut self.0);
         // Work that was broken off may have left arrays of different lengths.
         if memory.bytes() <= KEPT_BYTES && !std::thread::panicking() {
-            // When the thread is ending there is nothing to keep for.
+            // When the thread is ending there is nothing to keep it for.
             let _ = KEPT.try_with(|kept| kept.borrow_mut().push(Box::new(memory)));
         }
     }

@@ -5,7 +5,7 @@ use crate::cloud::{PADDING, WorkingCopy};
 use crate::memory::{self, Aligned, MOST_LANES};
 use crate::spatial::NONE;
 
-/// A bucket's pending list holds this many samples; then it is visited.
+/// Capacity of a bucket's pending list; a full one is visited.
 pub(super) const PENDING: usize = 32;
 
 /// Points are stored in slots; bucket `b` has the slots `first[b]..first[b + 1]`, of which the
@@ -24,12 +24,12 @@ pub(super) struct Buckets<T> {
     pub(super) distance: Aligned<T>,
     /// Largest squared distance of each bucket, pending samples included.
     pub(super) largest: Aligned<T>,
-    /// The first slot that has it.
+    /// The first slot with the largest distance.
     pub(super) best: Vec<u32>,
     /// Corners of the buckets' boxes, by axis.
     pub(super) low: Vec<Aligned<T>>,
     pub(super) high: Vec<Aligned<T>>,
-    /// Slots of the samples that were delayed, [`PENDING`] places a bucket.
+    /// Slots of the delayed samples, [`PENDING`] places a bucket.
     pub(super) pending: Vec<u32>,
     pub(super) waiting: Vec<u8>,
 }
@@ -89,7 +89,7 @@ impl<T: Scalar> Buckets<T> {
         }
     }
 
-    /// Where these points are stored.
+    /// Returns the slots of points.
     pub(super) fn slots(&self, points: &[u32]) -> Vec<usize> {
         if let [point] = points[..] {
             return self.points.iter().position(|&p| p == point).into_iter().collect();
@@ -101,13 +101,13 @@ impl<T: Scalar> Buckets<T> {
         memory::collected(points.iter().map(|&point| slot_of[point as usize]))
     }
 
-    /// The bucket of a slot.
+    /// Returns the bucket of a slot.
     pub(super) fn bucket_of(&self, slot: usize) -> usize {
         self.first.partition_point(|&first| first as usize <= slot) - 1
     }
 }
 
-/// Buckets to be: the number of points of each, and its box by axis, one after another.
+/// Future buckets: the number of points of each, and its box by axis, one after another.
 struct Leaves<T> {
     points: Vec<usize>,
     corners: Vec<(T, T)>,
@@ -157,7 +157,7 @@ impl<T: Scalar> Splitter<'_, T> {
         self.split(above, height - 1);
     }
 
-    /// The box around the points, by axis.
+    /// Returns the box around the points, by axis.
     fn corners(&self, points: &[u32]) -> Vec<(T, T)> {
         let corners = |values: &Aligned<T>| {
             let first = values[points[0] as usize];

@@ -32,10 +32,10 @@ use buckets::Buckets;
 use std::mem;
 use step::{Counts, Farthest, Step};
 
-/// A tree has at most this height: a million buckets.
+/// Maximum height of a tree: a million buckets.
 pub(crate) const MOST_HEIGHT: u32 = 20;
 
-/// Points of a bucket that are aimed at (docs/quick.md).
+/// Target number of points per bucket (docs/quick.md).
 const BUCKET: usize = 512;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
@@ -72,7 +72,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     Ok(())
 }
 
-/// The height for so many points.
+/// Returns the height for a number of points.
 fn chosen(points: usize) -> u32 {
     (points / BUCKET).max(1).ilog2().min(MOST_HEIGHT)
 }

@@ -9,9 +9,9 @@ use crate::simd::{Kernel, Simd};
 
 pub(super) struct Step<'a, T> {
     pub(super) buckets: &'a mut Buckets<T>,
-    /// Where the sample is stored.
+    /// Slot of the sample.
     pub(super) slot: usize,
-    /// Whether to count effective updates.
+    /// True if effective updates are counted.
     pub(super) count: bool,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Farthest<T> {
     pub(super) value: T,
 }
 
-/// What a step counted.
+/// Counts of a step.
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) tested: u64,
@@ -45,7 +45,7 @@ impl<T: Scalar> Kernel<T> for Step<'_, T> {
 }
 
 impl<T: Scalar> Step<'_, T> {
-    /// `DIMS` is the number of axes where it is known, else 0.
+    /// `DIMS` is the number of axes if known, else 0.
     #[inline(always)]
     fn step<S: Simd<T>, const DIMS: usize, const COUNT: bool>(
         self,
@@ -93,7 +93,7 @@ impl<T: Scalar> Buckets<T> {
         *waiting += 1;
     }
 
-    /// Of a vector of buckets, those in which the sample may make a distance smaller. `at` are its
+    /// Returns the mask of the buckets of a vector in which the sample may make a distance smaller. `at` are its
     /// first three coordinates.
     #[inline(always)]
     fn reached<S: Simd<T>, const DIMS: usize>(
@@ -114,7 +114,7 @@ impl<T: Scalar> Buckets<T> {
         unsafe { simd.lt(bound, self.largest.load(simd, first)) }
     }
 
-    /// The squared distance along an axis from a coordinate to the boxes of a vector of buckets.
+    /// Returns the squared distance along an axis from a coordinate to the boxes of a vector of buckets.
     #[inline(always)]
     fn gap<S: Simd<T>>(&self, simd: S, first: usize, axis: usize, at: S::V) -> S::V {
         // SAFETY: `first` is a bucket, so that it is below the arrays' length.
@@ -125,7 +125,7 @@ impl<T: Scalar> Buckets<T> {
         simd.mul(gap, gap)
     }
 
-    /// The squared distance of the points in two slots, in the order that the crate promises.
+    /// Returns the squared distance of the points in two slots, in the documented order of operations.
     #[inline(always)]
     fn squared_distance(&self, a: usize, b: usize) -> T {
         let square = |axis: usize| {
@@ -188,7 +188,7 @@ impl<T: Scalar> Buckets<T> {
         };
     }
 
-    /// The farthest point of all buckets, the lowest index among equals.
+    /// Returns the farthest point of all buckets, the lowest index among equals.
     #[inline(always)]
     fn farthest<S: Simd<T>>(&self, simd: S) -> Farthest<T> {
         let mut most = simd.splat(T::from_f64(-1.0));

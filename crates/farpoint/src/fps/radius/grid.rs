@@ -1,16 +1,16 @@
-//! How space is cut into voxels (the paper's section 3.2).
+//! Partition of space into voxels (the paper's section 3.2).
 //!
-//! In `f64` for both precisions. Where exactly a border lies does not matter: spheres are
-//! made to cover the points that a voxel got.
+//! In `f64` for both precisions. The exact position of a border does not matter: spheres are
+//! made to cover the points of their voxels.
 
 use crate::Scalar;
 use crate::cloud::WorkingCopy;
 use crate::memory;
 
-/// The most voxels along an axis.
+/// Maximum number of voxels along an axis.
 pub(in crate::fps) const MOST_VOXELS: u32 = 1024;
 
-/// Active voxels wanted, over the square root of the number of points: a sample tests all
+/// Target number of active voxels, over the square root of the number of points: a sample tests all
 /// voxels and visits the points of a dozen, and this balances the two.
 ///
 /// Measured with `examples/nvox.rs` (AVX-512, one thread, a quarter of the points, f32) as
@@ -29,10 +29,10 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// The box is made this much larger, so that its far side lies inside the last voxel.
+    /// Factor by which the box is enlarged, so that its far side lies inside the last voxel.
     const EXPANSION: f64 = 1.0 + 1e-6;
 
-    /// `nvox` voxels along the longest side of the cloud's box.
+    /// Creates a grid of `nvox` voxels along the longest side of the cloud's box.
     pub(super) fn new<T: Scalar>(cloud: &WorkingCopy<T>, nvox: u32) -> Self {
         let low = cloud.low.map(T::to_f64);
         let high = cloud.high.map(T::to_f64);
@@ -41,10 +41,10 @@ impl Grid {
         Self { low, side: longest * Self::EXPANSION / f64::from(nvox), nvox }
     }
 
-    /// The default grid: one with about [`ACTIVE`]` * sqrt(points)` active
+    /// Creates the default grid: one with about [`ACTIVE`]` * sqrt(points)` active
     /// voxels. The first guess is right for a surface that fills about three voxels for every
-    /// one of `nvox * nvox`, as rooms and objects do; the voxels that it makes active say how
-    /// much finer or coarser a surface needs (far more so for a LiDAR turn, whose box is
+    /// one of `nvox * nvox`, as rooms and objects do; its number of active voxels shows how
+    /// much finer or coarser a grid the surface needs (far finer for a LiDAR turn, whose box is
     /// mostly empty).
     pub(super) fn chosen<T: Scalar>(cloud: &WorkingCopy<T>) -> Self {
         let wanted = ACTIVE * (cloud.len as f64).sqrt();
@@ -54,17 +54,17 @@ impl Grid {
         Self::new(cloud, (better.round() as u32).clamp(1, MOST_VOXELS))
     }
 
-    /// Number of active voxels. Takes `nvox^3` bytes.
+    /// Counts the active voxels. Takes `nvox^3` bytes.
     fn active<T: Scalar>(&self, cloud: &WorkingCopy<T>) -> usize {
         let mut active = memory::zeros((self.nvox as usize).pow(3));
         self.ids(cloud).for_each(|id| active[id as usize] = true);
         active.into_iter().filter(|&active| active).count()
     }
 
-    /// The voxel of every point (eq. 8).
+    /// Returns the voxel of every point (eq. 8).
     fn ids<T: Scalar>(&self, cloud: &WorkingCopy<T>) -> impl Iterator<Item = u32> {
         let scale = 1.0 / self.side;
-        // NaN (no extent: 0 / 0) becomes 0 and what is too large the last voxel.
+        // NaN (no extent: 0 / 0) becomes 0 and larger values the last voxel.
         let cell = move |axis: usize, point: usize| {
             let offset = cloud.axes[axis][point].to_f64() - self.low[axis];
             ((offset * scale) as u32).min(self.nvox - 1)
@@ -75,7 +75,7 @@ impl Grid {
         })
     }
 
-    /// The voxel of every point above the point's index, sorted.
+    /// Returns the voxel of every point above the point's index, sorted.
     pub(super) fn sorted_keys<T: Scalar>(&self, cloud: &WorkingCopy<T>) -> Vec<u64> {
         let mut keys: Vec<u64> = memory::collected(
             self.ids(cloud).zip(0..).map(|(id, point)| u64::from(id) << 32 | point),
@@ -84,14 +84,14 @@ impl Grid {
         keys
     }
 
-    /// The center of a voxel.
+    /// Returns the center of a voxel.
     pub(super) fn center<T: Scalar>(&self, id: u64) -> [T; 3] {
         let nvox = u64::from(self.nvox);
         let cell = [id % nvox, id / nvox % nvox, id / nvox / nvox];
         std::array::from_fn(|a| T::from_f64(self.low[a] + (cell[a] as f64 + 0.5) * self.side))
     }
 
-    /// The radius of the sphere around a voxel, `sqrt(3) / 2 L` (eq. 10).
+    /// Returns the radius of the sphere around a voxel, `sqrt(3) / 2 L` (eq. 10).
     pub(super) fn radius<T: Scalar>(&self) -> T {
         T::from_f64(3f64.sqrt() / 2.0 * self.side)
     }

@@ -8,7 +8,7 @@
 //! up to date. O(voxels) sphere tests a sample and the points of a few voxels.
 //!
 //! Both prunings can be switched off ([`RadiusOptions`]); the result is the same. `voxels`
-//! says why the sphere test is safe in floating point. The point skip needs no slack: the
+//! proves that the sphere test is safe in floating point. The point skip needs no slack: the
 //! computed distance is a sum of computed squares, none negative, and rounding is monotone,
 //! so that the sum is never below one of its terms. A term that is at least `Dist_p` means a
 //! distance that is at least `Dist_p`.
@@ -71,7 +71,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     Ok(())
 }
 
-/// Where the start points are stored.
+/// Returns the places of the start points.
 fn places<T: Scalar>(voxels: &Voxels<T>, starts: &[u32]) -> Vec<usize> {
     if let [start] = *starts {
         return voxels.points.iter().position(|&point| point == start).into_iter().collect();
@@ -83,7 +83,7 @@ fn places<T: Scalar>(voxels: &Voxels<T>, starts: &[u32]) -> Vec<usize> {
     memory::collected(starts.iter().map(|&start| place_of[start as usize]))
 }
 
-/// Offers what is left when the largest distance is zero: duplicates of chosen points, in
+/// Offers the remaining points when the largest distance is zero: duplicates of chosen points, in
 /// index order.
 fn finish<T: Scalar>(voxels: &Voxels<T>, selection: &mut Selection<'_, T>) {
     let unchosen = voxels.points.iter().zip(&voxels.distance[..]);

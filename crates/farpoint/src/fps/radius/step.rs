@@ -10,12 +10,12 @@ use crate::simd::{Kernel, Simd};
 
 pub(super) struct Step<'a, T> {
     pub(super) voxels: &'a mut Voxels<T>,
-    /// Room for the voxels to visit.
+    /// Buffer for the voxels to visit.
     pub(super) visits: &'a mut Vec<u32>,
-    /// Where the sample is stored.
+    /// Place of the sample.
     pub(super) place: usize,
     pub(super) options: &'a RadiusOptions,
-    /// Whether to count effective updates.
+    /// True if effective updates are counted.
     pub(super) count: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Farthest<T> {
     pub(super) value: T,
 }
 
-/// What a step counted.
+/// Counts of a step.
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) tested: u64,
@@ -50,7 +50,7 @@ impl<T: Scalar> Kernel<T> for Step<'_, T> {
 }
 
 impl<T: Scalar> Step<'_, T> {
-    /// `DIMS` is the number of axes where it is known, else 0.
+    /// `DIMS` is the number of axes if known, else 0.
     #[inline(always)]
     fn step<S: Simd<T>, const DIMS: usize, const COUNT: bool>(
         mut self,
@@ -91,7 +91,7 @@ impl<T: Scalar> Step<'_, T> {
     }
 }
 
-/// What a step needs in every voxel it visits.
+/// Constants for every voxel that a step visits.
 struct Visit<T, S: Simd<T>> {
     simd: S,
     sample: [S::V; 3],
@@ -126,7 +126,7 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
         let (start, end) = (voxels.first[voxel] as usize, voxels.first[voxel + 1] as usize);
         let mut most = simd.splat(T::from_f64(-1.0));
         for at in (start..end).step_by(S::LANES) {
-            // The last vector reaches into what follows the voxel; that stays as it is.
+            // The last vector reaches beyond the voxel; those places stay as they are.
             let lanes = (end - at).min(S::LANES);
             // SAFETY: `at` is the place of a point, and arrays of points are padded by more
             // than a vector.
@@ -189,8 +189,8 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
     }
 }
 
-/// The two-level search (eq. 15 and 16): the largest distance of the voxels, then in each
-/// voxel that has it the first point that has it, of which the lowest index is wanted.
+/// Two-level search (eq. 15 and 16): the largest distance of the voxels, then in each voxel that has it
+/// the first point that has it, of which the lowest index is returned.
 #[inline(always)]
 fn farthest<T: Scalar, S: Simd<T>>(simd: S, voxels: &mut Voxels<T>) -> Farthest<T> {
     let mut most = simd.splat(T::from_f64(-1.0));
@@ -217,8 +217,8 @@ fn farthest<T: Scalar, S: Simd<T>>(simd: S, voxels: &mut Voxels<T>) -> Farthest<
     Farthest { place: place as usize, value }
 }
 
-/// The place of the first point of a voxel that has its largest distance. It is looked for
-/// when first asked, and known until the voxel is next visited.
+/// Returns the place of the first point of a voxel that has its largest distance. It is searched
+/// on first use, and cached until the voxel is next visited.
 #[inline(always)]
 fn farthest_in<T: Scalar, S: Simd<T>>(simd: S, voxels: &mut Voxels<T>, voxel: usize) -> u32 {
     if voxels.best[voxel] == NONE {

@@ -40,13 +40,13 @@ use crate::Scalar;
 use crate::cloud::{PADDING, WorkingCopy};
 use crate::memory::{self, Aligned};
 
-/// A voxel whose farthest point is not known.
+/// Unknown farthest point of a voxel.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Points and voxels are places in arrays; voxel `k` has the places `first[k]..first[k + 1]`.
 /// Arrays that vectors are loaded from are padded by at least [`PADDING`].
 pub(super) struct Voxels<T> {
-    /// Active voxels, K.
+    /// Number of active voxels, K.
     pub(super) len: usize,
     pub(super) first: Vec<u32>,
     /// The point in each place, in index order within a voxel.
@@ -110,7 +110,7 @@ impl<T: Scalar> Voxels<T> {
         voxels
     }
 
-    /// Sets the sphere of a voxel: the paper's radius (eq. 10), or what its points need.
+    /// Sets the sphere of a voxel: the paper's radius (eq. 10), or a larger one that covers its points.
     fn set_sphere(&mut self, voxel: usize, center: [T; 3], radius: T) {
         let places = self.first[voxel] as usize..self.first[voxel + 1] as usize;
         let square = |axis: usize, place: usize| {
@@ -130,14 +130,14 @@ impl<T: Scalar> Voxels<T> {
     }
 }
 
-/// At least the real distance of two places if its computed square is at most `x`: point 2
+/// Returns an upper bound of the real distance of two places whose computed square is at most `x`: point 2
 /// of the module's proof. `x` is not negative.
 fn above<T: Scalar>(x: T) -> T {
     let smallest = T::ZERO.next_up();
     (x + (smallest + smallest)).sqrt() * one_plus::<T>(8)
 }
 
-/// No sample whose computed squared distance from the center is above this changes a voxel of
+/// Returns the squared distance from the center above which no sample changes a voxel of
 /// this radius and `Dist_v`: point 4 of the module's proof.
 #[inline(always)]
 pub(super) fn reach<T: Scalar>(radius: T, largest: T) -> T {
@@ -150,7 +150,7 @@ pub(super) fn reach<T: Scalar>(radius: T, largest: T) -> T {
     sum * sum * one_plus::<T>(16) + smallest_8
 }
 
-/// `1 + k u` for the unit roundoff `u` and an even `k`, exactly.
+/// Returns `1 + k u` for the unit roundoff `u` and an even `k`, exactly.
 #[inline(always)]
 fn one_plus<T: Scalar>(k: u32) -> T {
     let one = T::from_f64(1.0);

@@ -1,4 +1,4 @@
-//! The parts of a tree that a group of queries is still to visit.
+//! Parts of a tree that a group of queries has not visited yet.
 
 use crate::Scalar;
 use crate::neighbors::descent::{Part, insert};
@@ -6,11 +6,11 @@ use crate::spatial::BoxTree;
 
 /// Parts of a tree, to be taken nearest first.
 pub(super) struct Ahead<T> {
-    /// Those within `reach`, the nearest last.
+    /// Parts within `reach`, the nearest last.
     near: Vec<Part<T>>,
-    /// Those farther, in no order: most groups end before they come to these.
+    /// Parts beyond it, in no order: most groups end before they come to these.
     far: Vec<Part<T>>,
-    /// How far the group most likely goes, by the one before it.
+    /// Likely largest bound that the group needs, from the group before it.
     reach: T,
 }
 
@@ -36,7 +36,7 @@ impl<T: Scalar> Ahead<T> {
         }
     }
 
-    /// The nearest part, if it is within `worst`.
+    /// Returns the nearest part, if it is within `worst`.
     #[inline(always)]
     pub(super) fn next(&mut self, worst: T) -> Option<Part<T>> {
         if self.near.is_empty() && worst > self.reach {
@@ -48,7 +48,7 @@ impl<T: Scalar> Ahead<T> {
         self.near.pop().filter(|next| next.bound <= worst)
     }
 
-    /// Keeps how far a group went.
+    /// Keeps the largest distance of a group for the next.
     #[inline(always)]
     pub(super) fn end(&mut self, worst: T) {
         self.reach = worst + worst;

@@ -4,13 +4,13 @@ use crate::neighbors::gradients::{Distances, Places, check_dims, of_both, placed
 use crate::unwind::caught;
 use crate::{Error, Gradients, Neighbors, Points, Scalar, WithinBall};
 
-/// The gradients of both clouds, from those of `found.all_distances`, one number per place. What is in
-/// places without a neighbor does not count.
+/// Returns the gradients of both clouds, from those of `found.all_distances`, one number per place. Numbers in
+/// places without a neighbor do not count.
 ///
-/// The distance of a point `p` of `x` to its neighbor `q` with gradient `g` sends `(2 * g) * (p - q)` to
+/// The distance of a point `p` of `x` to its neighbor `q` with gradient `g` contributes `(2 * g) * (p - q)` to
 /// `p` and the negative of it to `q` ([`crate::Norm::One`]: `g` times the sign of the difference, 0 at
-/// 0). A point of `x` adds its parts by ascending place, a point of `y` what it is sent by ascending
-/// row of `x` and place, both from 0. So the same bits come out on every run, whatever the number of
+/// 0). A point of `x` adds its parts by ascending place, a point of `y` its contributions by ascending
+/// row of `x` and place, both from 0. So the bits are the same on every run, whatever the number of
 /// threads.
 ///
 /// ```
@@ -40,7 +40,7 @@ where
     best(None, found, x, y, gradients)
 }
 
-/// [`search_backward`] for all neighbors in balls: from the gradients of `found.raw_distances`.
+/// Like [`search_backward`], for all neighbors in balls: from the gradients of `found.raw_distances`.
 ///
 /// # Errors
 /// If clouds, result and gradients do not fit each other.
@@ -57,7 +57,7 @@ where
     all(None, found, x, y, gradients)
 }
 
-/// The gradients through the best neighbors, on so many threads.
+/// Computes the gradients through the best neighbors, on `threads` threads.
 pub(crate) fn best<T: Scalar, X, Y>(
     threads: Option<usize>,
     found: &Neighbors<T>,
@@ -73,7 +73,7 @@ where
     run(threads, Distances { indices, gradients, places, norm: found.norm }, x, y)
 }
 
-/// The gradients through all neighbors, on so many threads.
+/// Computes the gradients through all neighbors, on `threads` threads.
 pub(crate) fn all<T: Scalar, X, Y>(
     threads: Option<usize>,
     found: &WithinBall<T>,

@@ -1,29 +1,29 @@
-//! The smallest of a list of keys, in order.
+//! Selection of the smallest keys of a list, in order.
 
 use crate::Scalar;
 use crate::memory::{self, MOST_LANES};
 use crate::simd::{Kernel, Simd};
 
-/// Lists up to this length are sorted by counting, for every key, how many are smaller: more
+/// Lists up to this length are sorted by counting, for every key, the smaller ones: more
 /// comparisons than sorting needs, but all in vectors and without a branch.
 const RANKED: usize = 128;
 
-/// Up to so many keys are picked out by keeping them in order while the list goes by.
+/// Up to this many keys are selected by keeping them in order during a pass over the list.
 const FEW: usize = 4;
 
 /// Sorts keys; one for each thread.
 #[repr(align(64))]
 pub(super) struct Sorted<T: Scalar> {
-    /// What the keys are sorted by, and how many are smaller. Two vectors more than there are keys.
+    /// Values that the keys are sorted by, and their ranks. Two vectors more than there are keys.
     values: [T; RANKED + 2 * MOST_LANES],
     ranks: [T; RANKED + 2 * MOST_LANES],
     keys: [T::Key; RANKED],
-    /// Whether ranks are used: for indices they are no faster than sorting.
+    /// True if ranks are used: for indices they are no faster than sorting.
     by_rank: bool,
 }
 
 impl<T: Scalar> Sorted<T> {
-    /// For keys by index or by distance.
+    /// Creates the buffers for keys by index or by distance.
     pub(super) fn new(by_index: bool) -> Self {
         Self {
             values: [T::ZERO; RANKED + 2 * MOST_LANES],
@@ -33,7 +33,7 @@ impl<T: Scalar> Sorted<T> {
         }
     }
 
-    /// Brings the `k` smallest keys of a list to its front, ascending; how many there are. No key may be
+    /// Brings the `k` smallest keys of a list to its front, ascending; returns their number. No key may be
     /// in the list twice.
     #[inline(always)]
     pub(super) fn bring_best<S: Simd<T>>(
@@ -85,7 +85,7 @@ impl<T: Scalar> Sorted<T> {
     }
 }
 
-/// One function for all that call [`Sorted::bring_best`].
+/// One function for all callers of [`Sorted::bring_best`].
 struct Best<'a, T: Scalar> {
     sorted: &'a mut Sorted<T>,
     list: &'a mut [T::Key],
@@ -113,8 +113,8 @@ impl<T: Scalar> Kernel<T> for Best<'_, T> {
     }
 }
 
-/// Brings the `count` smallest keys to the front, ascending. Which of two is smaller cannot be predicted, so
-/// that both go where they belong without a branch.
+/// Brings the `count` smallest keys to the front, ascending. The order of two cannot be predicted, so
+/// that both are placed without a branch.
 #[inline(always)]
 fn few<T: Scalar>(list: &mut [T::Key], count: usize) {
     let mut best = [T::LAST_KEY; FEW];

@@ -1,22 +1,22 @@
-//! What another device has found, as results.
+//! Results of other devices.
 
 use super::limits::Limits;
 use crate::{Neighbors, Scalar, Searcher, WithinBall};
 
-/// What a search for the best `k` has found, of one pair of clouds: all rows, those left out among them.
+/// Result of a search for the best `k`, of one pair of clouds: all rows, including those left out.
 pub struct Found<T> {
-    /// `k` a row.
+    /// `k` per row.
     pub distances: Vec<T>,
-    /// `k` a row, [`Neighbors::NONE`] for none.
+    /// `k` per row, [`Neighbors::NONE`] for none.
     pub indices: Vec<u32>,
-    /// One a row.
+    /// One per row.
     pub counts: Vec<u32>,
-    /// Rows left out.
+    /// Number of rows left out.
     pub dropped: usize,
 }
 
 impl<T: Scalar> Found<T> {
-    /// The result; `None` if it can't be one of a search in `targets` rows.
+    /// Returns the result; `None` if it can't be one of a search in `targets` rows.
     pub fn neighbors(self, searcher: &Searcher, targets: usize) -> Option<Neighbors<T>> {
         let Self { distances, indices, counts, dropped } = self;
         let k = searcher.k;
@@ -35,7 +35,7 @@ impl<T: Scalar> Found<T> {
         Some(Neighbors { all_distances: distances, all_indices: indices, counts, k, norm, dropped })
     }
 
-    /// The result of a search for all in balls, whose rows begin at `offsets`; `None` if it can't be one.
+    /// Returns the result of a search for all in balls, with row starts `offsets`; `None` if it can't be one.
     pub fn within(
         self,
         searcher: &Searcher,

@@ -1,4 +1,4 @@
-//! Up to 64 queries that go through a search together, each with its candidates so far.
+//! Up to 64 queries that are searched together, each with its candidates so far.
 
 use super::ahead::Ahead;
 use super::best::Sorted;
@@ -16,7 +16,7 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF, NONE};
 use std::marker::PhantomData;
 
-/// The queries, and the keys of what may be their neighbors.
+/// The queries, and the keys of their candidates.
 #[repr(align(64))]
 pub(super) struct Group<'a, T: Scalar> {
     /// The largest distance that still helps each query; -1 in places without a query.
@@ -24,21 +24,21 @@ pub(super) struct Group<'a, T: Scalar> {
     /// The largest point that still helps each query at its limit, or by index at any distance; [`NONE`] while all
     /// do, 0 in places without a query.
     last: [u32; LEAF],
-    /// Whether it is known of any query.
+    /// True if `last` is known of any query.
     known: bool,
-    /// Whether all queries have the keys of the first.
+    /// True if all queries have the keys of the first.
     shared: bool,
-    /// Keys of each query, or its neighbors where no keys are kept.
+    /// Number of keys of each query, or of its neighbors if no keys are kept.
     counts: [u32; LEAF],
     seed: Seed<T>,
-    /// Leaves to be seeded with.
+    /// Number of leaves to seed with.
     seeds: usize,
-    /// Of each query, the point that is the query itself and does not count.
+    /// For each query, the point that is the query itself and does not count.
     own: [u32; LEAF],
     queries: Block<'a, T>,
     len: usize,
     limits: Limits<T>,
-    /// Places for keys of each query: more than `k`, so that only now and then the best are picked out.
+    /// Capacity for keys of each query: more than `k`, so that the best are selected only now and then.
     room: usize,
     keys: Vec<T::Key>,
     sorted: Sorted<T>,
@@ -47,7 +47,7 @@ pub(super) struct Group<'a, T: Scalar> {
     ahead: Ahead<T>,
 }
 
-/// Leaves that limits are seeded with before any of them is looked through.
+/// Number of leaves from which limits are seeded before any of them is visited.
 const SEEDS: usize = 3;
 
 /// The distances of a block, aligned for vectors.
@@ -61,7 +61,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         self.len = queries.len();
         let (k, choose) = (self.limits.k, self.task == Task::Choose);
         if choose {
-            // Where there is no limit yet, picking out the best makes one.
+            // Without a limit yet, selecting the best makes one.
             let spare = if self.limits.most < T::INFINITY { LEAF } else { LEAF / 2 };
             self.room = k + k / 2 + spare + LEAF;
             if self.keys.len() < self.room * LEAF {
@@ -114,7 +114,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         self.look_through::<S, M>(simd, block, all(self.len), dims);
     }
 
-    /// The nearest parts of the tree first. Parts that are out of reach of every query are left out; within a leaf,
+    /// Visits the nearest parts of the tree first. Parts out of reach of every query are left out; within a leaf,
     /// only those queries compute distances whose limit reaches it.
     #[inline(always)]
     fn descend<S: Simd<T>, M: Metric>(
@@ -127,7 +127,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         let mine = around(simd, queries, 0, leaf);
         self.ahead.begin(targets);
         let (mut worst, mut latest) = (largest(simd, &self.limit), NONE);
-        // The first leaves set limits before any of them is looked through.
+        // The first leaves set limits before any of them is visited.
         let (mut first, mut held) = ([Part::top(targets); SEEDS], 0);
         let mut seeding = self.seeds > 0;
         loop {
@@ -186,7 +186,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
     }
 }
 
-/// Looking through a block: one function for all pairs and for trees.
+/// Visits a block: one function for all pairs and for trees.
 struct LookThrough<'a, 'b, 'g, T: Scalar, M> {
     group: &'a mut Group<'g, T>,
     block: Block<'b, T>,
@@ -235,7 +235,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         }
     }
 
-    /// The queries that may find something in a part.
+    /// Returns the queries that may find something in a part.
     #[inline(always)]
     fn reached<S: Simd<T>, M: Metric>(&self, simd: S, targets: &BoxTree<T>, part: Part<T>) -> u64 {
         let around = around(simd, targets, part.level, part.entry);
@@ -249,14 +249,14 @@ impl<'a, T: Scalar> Group<'a, T> {
         }
     }
 
-    /// Looks through a leaf for those queries that may find something there.
+    /// Visits a leaf for those queries that may find something there.
     #[inline(always)]
     fn visit<S: Simd<T>, M: Metric>(&mut self, simd: S, targets: &BoxTree<T>, leaf: Part<T>) {
         let reached = self.reached::<S, M>(simd, targets, leaf);
         self.look_through::<S, M>(simd, block(targets, leaf.entry), reached, targets.dims);
     }
 
-    /// Looks through a block for the queries of `wanted`.
+    /// Visits a block for the queries of `wanted`.
     #[inline(always)]
     fn look_through<S: Simd<T>, M: Metric>(
         &mut self,
@@ -318,7 +318,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         }
     }
 
-    /// Writes the candidates in `near` where they will stay.
+    /// Writes the candidates in `near` to their final places.
     #[inline(always)]
     fn keep(&mut self, lane: usize, mut near: u64, distances: &[T; LEAF], points: &[u32; LEAF]) {
         let query = self.queries.points[lane];
@@ -337,7 +337,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         }
     }
 
-    /// Brings all neighbors of a query in order.
+    /// Sorts all neighbors of a query.
     ///
     /// # Safety
     /// While this runs, no other thread may write for the query.
@@ -354,7 +354,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         unsafe { self.output.set(query, &self.keys[..count]) };
     }
 
-    /// Adds the candidates in `near`, and leaves the best when there are many.
+    /// Adds the candidates in `near`, and keeps only the best when there are many.
     #[inline(always)]
     fn offer<S: Simd<T>>(
         &mut self,

@@ -1,4 +1,4 @@
-//! What counts as a neighbor, in distances as they are computed.
+//! Limits of neighbors, in distances as computed.
 
 use crate::job::{Ball, Order, Searcher};
 use crate::{Norm, Scalar};
@@ -8,18 +8,18 @@ use crate::{Norm, Scalar};
 pub struct Limits<T> {
     /// The largest distance that counts; -1 if none does.
     pub most: T,
-    /// The smallest that counts, beside those up to `near`.
+    /// The smallest that counts, apart from those up to `near`.
     pub least: T,
     /// Distances up to this count, whatever `least` is.
     pub near: T,
-    /// Whether those of lowest index are kept, not the nearest.
+    /// True if the lowest indices are kept, not the nearest.
     pub by_index: bool,
-    /// Neighbors that are kept.
+    /// Maximum number of neighbors.
     pub k: usize,
 }
 
 impl<T: Scalar> Limits<T> {
-    /// `d < r * r`, with `r` rounded to the points' type first and the product rounded in it.
+    /// Returns the limits: `d < r * r`, with `r` rounded to the points' type first and the product rounded in it.
     pub fn of(searcher: &Searcher) -> Self {
         let k = searcher.k;
         let Some(ball) = searcher.ball else {
@@ -41,26 +41,26 @@ impl<T: Scalar> Limits<T> {
         Self { most, least, near, by_index, k }
     }
 
-    /// The key of a candidate; `None` if it does not count.
+    /// Returns the key of a candidate; `None` if it does not count.
     #[inline(always)]
     pub(super) fn key(&self, distance: T, point: u32) -> Option<T::Key> {
         let counts = distance <= self.most && self.reaches(distance);
         counts.then(|| self.key_of(distance, point))
     }
 
-    /// Whether a distance that is not too large is large enough.
+    /// Returns whether a distance that is not too large is large enough.
     #[inline(always)]
     pub(super) fn reaches(&self, distance: T) -> bool {
         (distance >= self.least) | (distance <= self.near)
     }
 
-    /// The key of a candidate that counts.
+    /// Returns the key of a candidate that counts.
     #[inline(always)]
     pub(super) fn key_of(&self, distance: T, point: u32) -> T::Key {
         if self.by_index { T::index_key(point, distance) } else { distance.near_key(point) }
     }
 
-    /// The distance and point of a key.
+    /// Returns the distance and point of a key.
     #[inline(always)]
     pub(super) fn found(&self, key: T::Key) -> (T, u32) {
         if self.by_index { T::of_index_key(key) } else { (T::near_value(key), T::key_index(key)) }

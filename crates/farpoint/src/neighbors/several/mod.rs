@@ -1,8 +1,8 @@
 //! Several neighbors of each point: the k nearest, or those within a ball.
 //!
 //! A search collects for each query the keys of candidates. A key holds distance and index, so that one
-//! comparison decides between two, and among equals the lower index counts. Whatever finds the
-//! candidates, the best keys are the same; `reference` is the obvious loop.
+//! comparison decides between two, and among equals the lower index counts. However the
+//! candidates are found, the best keys are the same; `reference` is the straightforward loop.
 
 mod ahead;
 pub(crate) mod backward;

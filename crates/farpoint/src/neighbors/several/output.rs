@@ -1,21 +1,21 @@
-//! Where searches write what they find.
+//! Output arrays of searches.
 
 use super::limits::Limits;
 use crate::Scalar;
 use crate::cloud::WorkingCopy;
 use crate::memory::Shared;
 
-/// Where the threads of a search write the neighbors that they find, each for queries of its own.
+/// Output arrays for the neighbors found by the threads of a search, each for queries of its own.
 pub(super) struct Output<'a, T> {
     pub(super) queries: &'a WorkingCopy<T>,
     pub(super) targets: &'a WorkingCopy<T>,
     pub(super) limits: Limits<T>,
-    /// Whether a query's own row is none of its neighbors.
+    /// True if a query's own row is not one of its neighbors.
     pub(super) exclude_self: bool,
     pub(super) places: Places<'a, T>,
 }
 
-/// What is wanted of each row, and the arrays for it.
+/// Output arrays, by kind of result.
 pub(super) enum Places<'a, T> {
     /// The number of its neighbors.
     Counts(Shared<'a, u32>),
@@ -25,24 +25,24 @@ pub(super) enum Places<'a, T> {
     All { distances: Shared<'a, T>, indices: Shared<'a, u32>, offsets: &'a [usize] },
 }
 
-/// What is done with candidates.
+/// Treatment of candidates.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Task {
-    /// They are counted.
+    /// Count them.
     Count,
-    /// The best are kept.
+    /// Keep the best.
     Choose,
-    /// All are kept, where they will stay: lists of keys would take many times the memory of a ball.
+    /// Keep all, in their final places: lists of keys would take many times the memory of a ball.
     Keep,
 }
 
 impl<'a, T: Scalar> Output<'a, T> {
-    /// The target that is the query itself and does not count.
+    /// Returns the target that is the query itself and does not count.
     pub(super) fn own(&self, query: u32) -> Option<u32> {
         self.exclude_self.then(|| self.targets.point(self.queries.row(query)))?
     }
 
-    /// What is done with candidates.
+    /// Returns the treatment of candidates.
     pub(super) fn task(&self) -> Task {
         match self.places {
             Places::Counts(_) => Task::Count,
@@ -51,7 +51,7 @@ impl<'a, T: Scalar> Output<'a, T> {
         }
     }
 
-    /// The places of all neighbors of a query, as many as were counted.
+    /// Returns the places of all neighbors of a query, as many as were counted.
     ///
     /// # Safety
     /// As long as these are used, no other thread may write what it found for this query, and there may be no
@@ -102,7 +102,7 @@ impl<'a, T: Scalar> Output<'a, T> {
         }
     }
 
-    /// Writes how many neighbors a query has.
+    /// Writes the number of neighbors of a query.
     ///
     /// # Safety
     /// While this runs, no other thread may write what it found for this query.

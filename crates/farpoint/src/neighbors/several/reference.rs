@@ -1,4 +1,4 @@
-//! The obvious loop. What it returns is what every other way must return.
+//! The straightforward loop, which defines the result of every method.
 
 use super::output::{Output, Task};
 use crate::Scalar;

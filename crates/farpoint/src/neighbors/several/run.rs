@@ -10,7 +10,7 @@ use crate::neighbors::start::{self, Ask, Options, Ready, asks};
 use crate::watch::Watch;
 use crate::{Cpu, Error, Neighbors, Observer, Points, Scalar, Searcher, WithinBall};
 
-/// The best `k` neighbors of each row.
+/// Finds the best `k` neighbors of each row.
 pub(crate) struct Best<'a>(pub(crate) &'a Searcher);
 
 impl<T: Scalar> Ask<T> for Best<'_> {
@@ -44,7 +44,7 @@ impl<T: Scalar> Ask<T> for Best<'_> {
     }
 }
 
-/// All neighbors of each row in its ball.
+/// Finds all neighbors of each row in its ball.
 pub(crate) struct All<'a>(pub(crate) &'a Searcher);
 
 impl<T: Scalar> Ask<T> for All<'_> {
@@ -95,7 +95,7 @@ fn pass<'c, T: Scalar>(ready: &'c Ready<'_, '_, T>, job: &Searcher, places: Plac
 /// No machine has memory for more neighbors, nor are their bytes counted in `isize`.
 const MOST: usize = isize::MAX as usize / 16;
 
-/// So many copies of a value.
+/// Returns `len` copies of a value.
 fn filled<V: Copy>(len: usize, value: V) -> Result<Vec<V>, Error> {
     if len > MOST {
         return Err(Error::TooManyNeighbors(len));

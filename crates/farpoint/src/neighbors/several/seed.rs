@@ -1,4 +1,4 @@
-//! Limits of queries before anything is collected: how far the k-th nearest of some blocks is.
+//! Limits of queries before anything is collected: the distance of the k-th nearest of some blocks.
 
 use crate::Scalar;
 use crate::memory;
@@ -7,15 +7,15 @@ use crate::neighbors::metric::Metric;
 use crate::simd::Simd;
 use crate::spatial::LEAF;
 
-/// Most neighbors for which limits are seeded, and one that is the query itself; with more, that takes
+/// Maximum number of neighbors for which limits are seeded, including the query itself; with more, that takes
 /// longer than it saves.
 const MOST: usize = 33;
 
-/// The nearest distances of each query in the blocks that it was seeded with.
+/// Nearest distances of each query in the blocks that seed it.
 #[repr(align(64))]
 pub(super) struct Seed<T> {
     nearest: [[T; LEAF]; MOST],
-    /// How many distances are kept: the last of them is a limit.
+    /// Number of distances kept: the last of them is a limit.
     wanted: usize,
 }
 
@@ -24,7 +24,7 @@ impl<T: Scalar> Seed<T> {
         Self { nearest: [[T::INFINITY; LEAF]; MOST], wanted: 0 }
     }
 
-    /// For other queries, which want so many neighbors; whether there is something to seed.
+    /// Starts with other queries, of `wanted` neighbors; returns whether there is something to seed.
     pub(super) fn begin(&mut self, wanted: usize) -> bool {
         self.wanted = wanted;
         let useful = (1..=MOST).contains(&wanted);

@@ -1,4 +1,4 @@
-//! What holds for every method.
+//! Properties of every method.
 
 use super::{assert_distinct, clouds, methods};
 use crate::common::{integers, uniform};

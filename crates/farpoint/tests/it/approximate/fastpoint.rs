@@ -1,4 +1,4 @@
-//! FastPoint: the obvious loops, and what is known of the result.
+//! FastPoint: the straightforward loops, and the properties of the result.
 
 use super::{assert_distinct, farthest, methods, squared, starts};
 use crate::cases::some;
@@ -6,8 +6,7 @@ use farpoint::approximate::{ApproximateSample, ApproximateSampler, Details, Esti
 use farpoint::{Algorithm, Sampler, Start, reference};
 use farpoint_generate::{Kind, generate};
 
-/// The levels and the fill by the obvious loops, for radii that are given, after points to start
-/// from.
+/// Computes the levels and the fill by the straightforward loops, for given radii, after start points.
 fn levels_reference(
     cloud: &[[f32; 3]],
     count: usize,
@@ -45,7 +44,7 @@ fn levels_reference(
     (chosen, found)
 }
 
-/// Compares a sample of 1000 points with the obvious loops, and checks what it tells of itself.
+/// Compares a sample of 1000 points with the straightforward loops, and checks its details.
 fn compare(name: &str, cloud: &[[f32; 3]], sample: &ApproximateSample, starts: &[usize]) {
     let Details::FastPoint(coverage) = &sample.details else { panic!("its details") };
     if coverage.radii.is_empty() {

@@ -1,4 +1,4 @@
-//! Grids: what is kept of each cell, the cell size for a count, centroids.
+//! Grids: the kept point of each cell, the cell size for a count, centroids.
 
 use crate::common::{integers, uniform};
 use farpoint::Points;
@@ -7,7 +7,7 @@ use farpoint::backend::SplitMix64;
 use farpoint_generate::{Kind, generate};
 use std::collections::{BTreeMap, HashSet};
 
-/// Points of each cell, in the order of cells' first points.
+/// Returns the points of each cell, in the order of cells' first points.
 fn cells<const D: usize>(cloud: &[[f64; D]], size: f64) -> Vec<Vec<usize>> {
     let low: [f64; D] =
         std::array::from_fn(|a| cloud.iter().map(|p| p[a]).fold(f64::INFINITY, f64::min));
@@ -96,7 +96,7 @@ fn a_wanted_count_takes_the_largest_cell_that_gives_it() {
         assert!(found <= count && (count < 100 || found as f64 >= 0.98 * count as f64), "{found}");
         assert_eq!(centroids.counts.iter().sum::<u32>(), 20_000);
     }
-    // Two to four points in each place: what duplicates can't give, the lowest indices do.
+    // Two to four points in each place: the lowest indices make up for duplicates.
     let twice = generate(Kind::Duplicated, 1000, 1);
     let sample = ApproximateSampler::count(grid, 900).sample(&twice).unwrap();
     let places: HashSet<_> = twice.iter().map(|p| p.map(f32::to_bits)).collect();

@@ -1,4 +1,4 @@
-//! What callers meet: errors and their texts, starts, progress, names and documented traits.
+//! Interface: errors and their texts, starts, progress, names and documented traits.
 
 use super::{assert_distinct, methods};
 use crate::common::{narrow, uniform};
@@ -124,7 +124,7 @@ fn the_observer_is_told_and_can_cancel() {
     });
 }
 
-/// Whether what is told makes sense, and whether the run can be cancelled wherever it is told of.
+/// Checks that progress is consistent, and that the run can be cancelled wherever it is reported.
 fn check_observer(
     name: &str,
     wanted: usize,
@@ -162,7 +162,7 @@ fn names_parse_and_traits_are_told() {
     }
 }
 
-/// The table in the documents says what the traits say.
+/// The table in the documents agrees with the traits.
 #[test]
 fn documented_traits_are_those_of_the_code() {
     let page = include_str!("../../../../../docs/samplers.md");

@@ -1,5 +1,5 @@
-//! The approximate samplers against plain references of themselves, index by index, and what
-//! each promises: numbers, spacing, determinism, errors. A file a sampler; here is what they share.
+//! The approximate samplers against plain references of themselves, index by index, and their
+//! properties: numbers, spacing, determinism, errors. A file a sampler; shared code is here.
 
 mod every;
 mod fastpoint;
@@ -17,7 +17,7 @@ use farpoint::{Algorithm, Scalar, Start};
 use farpoint_generate::{Kind, generate};
 use std::collections::HashSet;
 
-/// Every method in every way.
+/// Returns every method with every option.
 fn methods() -> Vec<Method> {
     let mut all = vec![Method::Random { seed: 0 }, Method::Random { seed: 7 }];
     all.extend([Keep::First, Keep::Random(3), Keep::Center].map(|keep| Method::Grid { keep }));
@@ -33,7 +33,7 @@ fn methods() -> Vec<Method> {
     all
 }
 
-/// Clouds full of ties and repeats, on lines, tiny and at the ends of what numbers hold.
+/// Returns clouds full of ties and repeats, on lines, tiny and near the ends of the range of numbers.
 fn clouds() -> Vec<(String, Vec<[f32; 3]>)> {
     let mut all = Vec::new();
     for kind in Kind::ALL {
@@ -57,7 +57,7 @@ fn assert_distinct(name: &str, sample: &ApproximateSample, count: usize, points:
     assert!(sample.indices.iter().all(|&index| index < points), "{name}");
 }
 
-/// Starts in a cloud, and the points that they mean.
+/// Returns starts in a cloud, and the points that they mean.
 fn starts(points: usize) -> Vec<(Start, Vec<usize>)> {
     let random = SplitMix64::new(4).below(points as u64) as usize;
     let mut several = vec![points / 2, points - 1, 0, points / 3];
@@ -71,13 +71,13 @@ fn starts(points: usize) -> Vec<(Start, Vec<usize>)> {
     ]
 }
 
-/// Squared distances in the order that the crate promises.
+/// Returns squared distances in the documented order of operations.
 fn squared<T: Scalar>(a: &[T; 3], b: &[T; 3]) -> T {
     let square = |x: usize| (a[x] - b[x]) * (a[x] - b[x]);
     (square(0) + square(1)) + square(2)
 }
 
-/// The largest of the distances, the lowest index among equals; chosen points have none.
+/// Returns the largest of the distances, the lowest index among equals; chosen points have none.
 fn farthest(distance: &[Option<f32>]) -> usize {
     let key = |k: &usize| distance[*k].map(|d| (d.to_bits(), std::cmp::Reverse(*k)));
     (0..distance.len()).max_by_key(key).unwrap()

@@ -3,7 +3,7 @@
 use super::clouds;
 use farpoint::approximate::{ApproximateSampler, Method};
 
-/// Positions along the curve, by sorting whole codes bit by bit.
+/// Returns positions along the curve, by sorting whole codes bit by bit.
 pub(crate) fn order(cloud: &[[f32; 3]], bits: u32) -> Vec<usize> {
     let end =
         |a: usize, f: fn(f64, f64) -> f64| cloud.iter().map(|p| f64::from(p[a])).reduce(f).unwrap();

@@ -1,4 +1,4 @@
-//! NPDU: the obvious loop with a window, from wherever it starts.
+//! NPDU: the straightforward loop with a window, from any start.
 
 use super::{clouds, farthest, morton, squared, starts};
 use farpoint::approximate::{ApproximateSampler, Method, Order};

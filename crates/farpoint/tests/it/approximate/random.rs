@@ -1,4 +1,4 @@
-//! Drawing without replacement.
+//! Random sampling without replacement.
 
 use farpoint::approximate::{ApproximateSampler, Method};
 use farpoint::backend::SplitMix64;

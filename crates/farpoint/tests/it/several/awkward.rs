@@ -1,4 +1,4 @@
-//! Clouds that nobody hopes for: ties without end, tiny and huge coordinates, lines, lattices, too few
+//! Difficult clouds: ties without end, tiny and huge coordinates, lines, lattices, too few
 //! points, more threads than cores.
 
 use super::{check, same};
@@ -7,7 +7,7 @@ use crate::common::{crowded, integers, narrow, uniform};
 use farpoint::{Cpu, Method, Order, Searcher};
 use farpoint_generate::{Kind, generate};
 
-/// A cloud of f64, scaled, moved and rounded to f32.
+/// Returns a cloud of f64, scaled, moved and rounded to f32.
 fn placed(cloud: &[[f64; 3]], scale: f64, shift: f64) -> Vec<[f32; 3]> {
     cloud.iter().map(|row| row.map(|x| (x * scale + shift) as f32)).collect()
 }

@@ -1,11 +1,11 @@
-//! Gradients of several distances, compared with the obvious loop by bits.
+//! Gradients of several distances, compared with the straightforward loop by bits.
 
 use crate::common::{integers, narrow};
 use farpoint::neighbors::{search_backward, within_backward};
 use farpoint::{BadRows, Cpu, Error, Neighbors, Norm, Points, Scalar, Searcher};
 use farpoint_generate::{Kind, generate};
 
-/// The rule, as it is written down: by ascending row and place, all sums from 0.
+/// The documented rule: by ascending row and place, all sums from 0.
 fn obvious<T: Scalar, X, Y>(
     (rows, indices): (&[std::ops::Range<usize>], &[u32]),
     norm: Norm,
@@ -42,7 +42,7 @@ fn bits<T: Scalar>(values: &[T]) -> Vec<u64> {
     values.iter().map(|value| value.to_f64().to_bits()).collect()
 }
 
-/// Numbers of both signs and sizes, zeros among them.
+/// Returns numbers of both signs and different sizes, zeros among them.
 fn weights<T: Scalar>(count: usize) -> Vec<T> {
     let one = |k: usize| ((k * 37 % 19) as f64 - 9.0) / 3.0;
     (0..count).map(|k| T::from_f64(one(k))).collect()
@@ -58,7 +58,7 @@ where
     let places: Vec<_> = (0..x.len()).map(places).collect();
     let mut grad = weights::<T>(x.len() * found.k);
     let truth = obvious((&places, &found.all_indices), found.norm, (x, y), &grad);
-    // What is in places without a neighbor does not count.
+    // Numbers in places without a neighbor do not count.
     for (place, value) in grad.iter_mut().enumerate() {
         if found.all_indices[place] == Neighbors::<T>::NONE {
             *value = T::from_f64(f64::NAN);
@@ -102,7 +102,7 @@ fn gradients_are_those_of_the_obvious_loop() {
     }
 }
 
-/// More distances than one thread is given, and one point that all of them lead to.
+/// More distances than one thread handles, and one point that all of them lead to.
 #[test]
 fn threads_do_not_change_a_bit() {
     let (x, y) = (generate(Kind::Room, 6000, 1), generate(Kind::Room, 900, 2));

@@ -1,4 +1,4 @@
-//! Many pairs of clouds at once are what each is alone.
+//! Batches of pairs of clouds agree with each pair alone.
 
 use super::{same, same_balls};
 use farpoint::{Cpu, Error, Points, Searcher, Strided, padded, ragged};
@@ -6,7 +6,7 @@ use farpoint_generate::{Kind, generate};
 
 type Cloud = Vec<[f32; 3]>;
 
-/// Pairs of very different sizes.
+/// Returns pairs of very different sizes.
 fn pairs() -> (Vec<Cloud>, Vec<Cloud>) {
     let sizes = [(1, 700), (300, 1), (64, 65), (9000, 2000), (5, 5)];
     let cloud = |n, seed| generate(Kind::Room, n, seed);

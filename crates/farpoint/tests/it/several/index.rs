@@ -1,4 +1,4 @@
-//! A search of an index is the same search without.
+//! Searches of an index agree with searches without.
 
 use super::{same, same_balls};
 use crate::cases::some;

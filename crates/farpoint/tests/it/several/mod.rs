@@ -1,5 +1,5 @@
-//! Several neighbors by every method, on every instruction set, with one, two and three threads, are what
-//! the obvious loop finds: distances bit for bit, indices one by one.
+//! Several neighbors by every method, on every instruction set, with one, two and three threads, agree
+//! with the straightforward loop: distances bit for bit, indices one by one.
 
 mod awkward;
 mod backward;
@@ -16,7 +16,7 @@ use farpoint::{
 use farpoint_generate::{Kind, generate};
 use proptest::prelude::*;
 
-/// What is asked for.
+/// Returns the searches to compare.
 fn searchers(radius: f64) -> Vec<Searcher> {
     let mut all = Vec::new();
     for k in [1, 3, 4, 16, 33, 70] {
@@ -41,7 +41,7 @@ fn same<T: Scalar>(name: &str, found: &Neighbors<T>, truth: &Neighbors<T>) {
     assert_eq!(bits(found), bits(truth), "{name}");
 }
 
-/// All neighbors, as the reference has them.
+/// Checks that all neighbors agree with the reference.
 fn same_balls<T: Scalar>(name: &str, found: &WithinBall<T>, truth: &WithinBall<T>) {
     assert_eq!(found.offsets, truth.offsets, "{name}");
     assert_eq!(found.indices, truth.indices, "{name}");
@@ -80,7 +80,7 @@ where
     }
 }
 
-/// The cloud in `f64`, with lower bits that `f32` has not.
+/// Returns the cloud in `f64`, with lower bits that `f32` has not.
 fn wide(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
     cloud.iter().map(|row| row.map(|x| f64::from(x) * (1.0 + 2f64.powi(-40)))).collect()
 }

@@ -49,7 +49,7 @@ fn raw_limits_are_compared_as_they_are() {
     assert_eq!(rows(Searcher::raw_ball(9.0, 1).inclusive(true)), [0, 1, 2, 3]);
     assert_eq!(rows(Searcher::raw_ball(9.0, 1).min_radius(4.0)), [2]);
     assert_eq!(rows(Searcher::raw_ball(9.0, 1).min_radius(4.0).near(1e-5)), [0, 2]);
-    // In plain units the square of the radius is what is compared.
+    // In plain units the square of the radius is compared.
     assert_eq!(rows(Searcher::ball(3.0, 1).min_radius(2.0).near(0.01)), [0, 2]);
 }
 
