@@ -11,6 +11,7 @@ mod licenses;
 mod limits;
 mod native;
 mod notices;
+mod openings;
 mod process;
 mod publish;
 mod python;

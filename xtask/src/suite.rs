@@ -4,8 +4,8 @@ use crate::limits::{cpu_seconds, within};
 use crate::process::{cargo, files, run as run_command, works};
 use crate::report::{THOROUGH, run_tests};
 use crate::{
-    circles, cpp, documents, fuzz, kernels, licenses, native, publish, python, readers, sanitize,
-    site, sizes, tasks, toolchains, viewer, workflows,
+    circles, cpp, documents, fuzz, kernels, licenses, native, openings, publish, python, readers,
+    sanitize, site, sizes, tasks, toolchains, viewer, workflows,
 };
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
@@ -47,7 +47,7 @@ const SCRIPTS: [&str; 3] = ["lab/peers", "lab/python", "lab/segmentation/scripts
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 28] = [
+const STEPS: [Step; 29] = [
     step(Part::Both, 120, "format", format),
     step(Part::Both, 60, "documents", documents::check),
     step(Part::Both, 60, "circles", circles::check),
@@ -58,6 +58,7 @@ const STEPS: [Step; 28] = [
     step(Part::All, 2400, "thorough", thorough),
     step(Part::Both, 300, "readme", documents::run_commands),
     step(Part::Both, 600, "python", python::test_core),
+    step(Part::All, 60, "openings", openings::check),
     step(Part::All, 120, "scripts", scripts),
     step(Part::All, 300, "deny", cargo_deny),
     step(Part::All, 300, "packages", publish::check),
