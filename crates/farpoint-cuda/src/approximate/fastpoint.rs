@@ -76,9 +76,9 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     }
 }
 
-/// Copies the estimator's numbers to the GPU, where they stay.
+/// Copies the estimator's coefficients to the GPU, where they stay.
 fn weights(gpu: &Gpu) -> Result<u64, Error> {
-    // Also while another stream is captured, which this one has nothing to do with.
+    // Also while another stream is captured, which is unrelated to this one.
     let _relaxed = Relaxed::new()?;
     let stream = Stream::new(gpu)?;
     let buffer = Buffer::upload(&stream, &Network::trained().numbers, "the estimator")?;
@@ -154,7 +154,7 @@ unsafe fn first_samples<T: CudaScalar>(
     unsafe { work.first.enqueue(stream, &batch, shape, scratch, 0, None) }
 }
 
-/// The radii, and the samples of the levels.
+/// Computes the radii, and takes the samples of the levels.
 ///
 /// # Safety
 /// As [`enqueue`]; the addresses of `args` are of scratch memory as planned.
