@@ -2,8 +2,7 @@
 //! the same bits, and prefixes of the selection must be greedy.
 //!
 //! A prefix of k samples is greedy if sample k is the first of the points farthest from the k before it, at the
-//! distance that the sampler reports. All points are compared with the samples before by the search for nearest
-//! points.
+//! reported distance. The search for nearest points compares all points with the samples before.
 
 use crate::clouds::Cloud;
 use crate::machine::Machine;

@@ -15,7 +15,7 @@ pub(super) enum Names {
     Wrong,
     /// One row of each cloud.
     One,
-    /// The rows in order, as far as there are places; then the first.
+    /// The rows in order; in places beyond them, the first.
     InOrder,
 }
 
