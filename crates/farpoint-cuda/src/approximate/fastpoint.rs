@@ -42,7 +42,7 @@ struct Args<T> {
 /// Queues the sampling of a batch; `index` is over its clouds, with its address if there is one.
 ///
 /// # Safety
-/// The addresses in `batch`, `scratch` and `index` must be as `work` says, and stay so until the stream has finished.
+/// The addresses in `batch`, `scratch` and `index` must match `work`, and stay valid until the stream has finished.
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     stream: &Stream,
     batch: &Batch<T>,

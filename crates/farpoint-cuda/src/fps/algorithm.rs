@@ -54,7 +54,7 @@ impl Choice {
     /// synchronize between launches, report progress and end early if the observer cancels.
     ///
     /// # Safety
-    /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
+    /// The addresses in `batch` and `scratch` must match `shape`, and stay valid until the
     /// stream has finished.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         self,

@@ -176,7 +176,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(
 /// the [`COUNTERS`].
 ///
 /// # Safety
-/// The addresses in `batch`, `scratch` and `counters` must be as `shape` says, and stay so until
+/// The addresses in `batch`, `scratch` and `counters` must match `shape`, and stay valid until
 /// the stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,

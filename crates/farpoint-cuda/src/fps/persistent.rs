@@ -55,7 +55,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
 /// Queues the sampling of a batch.
 ///
 /// # Safety
-/// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
+/// The addresses in `batch` and `scratch` must match `shape`, and stay valid until the
 /// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,

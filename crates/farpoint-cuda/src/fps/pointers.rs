@@ -183,8 +183,8 @@ impl Gpu {
         unsafe { choice.enqueue(stream, &kernels_view, shape, batch.scratch, 0, None) }
     }
 
-    /// Bytes of device memory that [`Gpu::enqueue_sample`] uses besides input and answer, for this
-    /// many clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each; 0 if the
+    /// Returns the bytes of device memory that [`Gpu::enqueue_sample`] uses besides input and result, for
+    /// this many clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each; 0 if the
     /// GPU can't run the algorithm.
     pub fn sample_scratch_bytes<T: CudaScalar>(
         &self,

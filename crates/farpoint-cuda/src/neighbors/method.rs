@@ -46,7 +46,7 @@ impl Choice {
     /// Queues the search for a batch of pairs.
     ///
     /// # Safety
-    /// The addresses in `matching` and `scratch` must be as `shape` says, and stay so until the
+    /// The addresses in `matching` and `scratch` must match `shape`, and stay valid until the
     /// stream has finished.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         self,

@@ -69,7 +69,7 @@ impl Kernel {
     /// Queues the search for a batch of pairs that is not empty.
     ///
     /// # Safety
-    /// The addresses in `matching` must be as `shape` says, and stay so until the stream has finished.
+    /// The addresses in `matching` must match `shape`, and stay valid until the stream has finished.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         &self,
         gpu: &Gpu,

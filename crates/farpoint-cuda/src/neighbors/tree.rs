@@ -90,7 +90,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape, norm: Norm) 
 /// Queues the search for a batch of pairs that is not empty.
 ///
 /// # Safety
-/// The addresses in `matching` and `scratch` must be as `shape` says, and stay so until the
+/// The addresses in `matching` and `scratch` must match `shape`, and stay valid until the
 /// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,

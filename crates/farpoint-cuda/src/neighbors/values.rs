@@ -176,7 +176,7 @@ impl Gpu {
 /// Queues the reduction.
 ///
 /// # Safety
-/// The addresses in `args` must be as `shape` says, and stay so until the stream has finished.
+/// The addresses in `args` must match `shape`, and stay valid until the stream has finished.
 unsafe fn start<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,

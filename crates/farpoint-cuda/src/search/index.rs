@@ -252,7 +252,7 @@ pub(crate) fn scratch_bytes(build: &Build) -> usize {
 /// Queues the kernels; at least one side is to be built.
 ///
 /// # Safety
-/// The clouds must be as `build` says, and their indexes' memory must have [`bytes`]; all of it must stay so until
+/// The clouds must match `build`, and their indexes' memory must have [`bytes`]; all of it must stay so until
 /// the stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,

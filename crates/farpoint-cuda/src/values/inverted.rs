@@ -69,7 +69,7 @@ fn count(shape: &ValueShape) -> usize {
 /// Queues an inverted list.
 ///
 /// # Safety
-/// `list` must have [`list_bytes`], `scratch` [`scratch_bytes`], and the indices be as `rows` says.
+/// `list` must have [`list_bytes`], `scratch` [`scratch_bytes`], and the indices must match `rows`.
 pub(super) unsafe fn enqueue(
     gpu: &Gpu,
     stream: &Stream,

@@ -53,7 +53,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
 /// direction without gradients.
 ///
 /// # Safety
-/// The addresses in `matching`, `ends` and `scratch` must be as `shape` says, and stay so until
+/// The addresses in `matching`, `ends` and `scratch` must match `shape`, and stay valid until
 /// the stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,

@@ -46,7 +46,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// farpoint on a GPU: does it give what the CPU gives?
+/// Compares farpoint's results on a GPU with the CPU's.
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Cli {

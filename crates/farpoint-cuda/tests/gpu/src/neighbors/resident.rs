@@ -83,7 +83,7 @@ impl<T: CudaScalar> Resident<T> {
     }
 
     fn scratch_of(&self, which: usize) -> Option<(u64, usize)> {
-        // No scratch is no array: the driver gives one byte for it.
+        // No scratch is no array: the driver allocates one byte for it.
         self.scratch[which].as_ref().map(|buffer| (buffer.pointer(), buffer.len()))
     }
 
