@@ -29,7 +29,7 @@
 //!
 //! # Three interfaces
 //! * [`farpoint::Sampler::on`] and [`farpoint::Matcher::on`] take clouds in host memory and copy them.
-//! * The same with [`Gpus`] spreads the clouds of a batch over several GPUs, and shares a single large one between them.
+//! * [`Gpus`] instead spreads the clouds of a batch over several GPUs, and shares a single large one among them.
 //! * [`Gpu::enqueue_sample`] and [`Gpu::enqueue_nearest`] take addresses of device memory, PyTorch's for example,
 //!   queue their work on the caller's [`Stream`] and return; CUDA graphs can capture them. [`Gpu::enqueue_values`]
 //!   and [`Gpu::enqueue_gradients`] continue from nearest points. [`Gpu::enqueue_search`] finds several neighbors,

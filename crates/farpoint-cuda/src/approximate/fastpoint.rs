@@ -1,5 +1,5 @@
-//! FastPoint (docs/samplers.md, docs/cuda.md): a tenth of the samples by an exact algorithm, levels of falling radii, and
-//! `peak` for the rest.
+//! FastPoint (docs/samplers.md, docs/cuda.md): a tenth of the samples by an exact algorithm, levels of falling radii,
+//! and `peak` for the rest.
 //!
 //! The levels are one cooperative launch; each cloud has a team of blocks, and points are struck out through an index
 //! (`kernels/search/index.cuh`), which may be one that serves searches, too.
