@@ -1,23 +1,23 @@
-//! The kernels inside the program, packed: machine code for known cards, PTX for the others.
+//! Archive of compiled kernels in the program: machine code for known cards, PTX for the others.
 //!
-//! `cargo xtask kernels` builds the archive from `kernels/*/*.cu`; `kernels/archive.py` describes
-//! its layout. Only what is requested is unpacked, on every request.
+//! `cargo xtask kernels` builds the archive from `kernels/*/*.cu`; `kernels/archive.py` describes its
+//! layout. Only requested files are unpacked, on every request.
 
 use lzma_rust2::LzmaReader;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::OnceLock;
 
-/// Built without its kernels, the crate says that there is no GPU before it looks for one.
+/// Built without its kernels, the crate reports that there is no GPU before it looks for one.
 static BYTES: &[u8] =
     if cfg!(feature = "kernels") { include_bytes!("../kernels/built/kernels.bin") } else { &[] };
 
 const TITLE: &str = "farpoint kernels 3";
 
-/// More KiB than the window and tables of a stream need.
+/// Memory limit in KiB, more than a stream's window and tables need.
 const MEMORY: u32 = 64 << 10;
 
-/// The form of compiled kernels.
+/// Form of compiled kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Machine code, for one kind of card.
@@ -32,22 +32,22 @@ pub(crate) struct Code {
     pub(crate) module: &'static str,
     pub(crate) precision: &'static str,
     pub(crate) kind: Kind,
-    /// The compute capability it is made for, 90 for 9.0.
+    /// Compute capability of its target, 90 for 9.0.
     pub(crate) target: u32,
-    /// The stream that holds it, and its place within.
+    /// The stream that holds it, and its range within.
     packed: &'static [u8],
     begin: usize,
     length: usize,
 }
 
-/// All of them.
+/// Returns all compiled files.
 pub(crate) fn codes() -> &'static [Code] {
     static CODES: OnceLock<Vec<Code>> = OnceLock::new();
     CODES.get_or_init(|| read(BYTES).expect("the archive is the one that the tests read"))
 }
 
-/// The machine code that a card of this capability runs: of the same major version and at most
-/// its minor version, the newest of these.
+/// Returns the machine code for a card of this capability: of the same major version, the newest of at
+/// most its minor version.
 pub(crate) fn cubin(
     codes: &[Code],
     module: &str,
@@ -58,7 +58,7 @@ pub(crate) fn cubin(
     newest(codes, module, precision, |code| code.kind == Kind::Cubin && runs(code.target))
 }
 
-/// The newest PTX that the driver can compile for a card of this capability.
+/// Returns the newest PTX that the driver can compile for a card of this capability.
 pub(crate) fn ptx(codes: &[Code], module: &str, precision: &str, capability: u32) -> Option<Code> {
     newest(codes, module, precision, |code| code.kind == Kind::Ptx && code.target <= capability)
 }
@@ -74,7 +74,7 @@ fn newest(
 }
 
 impl Code {
-    /// The image for the driver. PTX ends with a zero, as the driver requires.
+    /// Unpacks the image for the driver. PTX ends with a zero, as the driver requires.
     pub(crate) fn unpack(&self) -> io::Result<Vec<u8>> {
         let mut reader = LzmaReader::new_mem_limit(self.packed, MEMORY, None)?;
         let skipped = io::copy(&mut (&mut reader).take(self.begin as u64), &mut io::sink())?;
@@ -90,7 +90,7 @@ impl Code {
         Ok(image)
     }
 
-    /// Its name before it was packed.
+    /// Returns its name before packing.
     pub(crate) fn name(&self) -> String {
         let Self { module, precision, target, .. } = self;
         match self.kind {
@@ -100,8 +100,8 @@ impl Code {
     }
 }
 
-/// The text of PTX that is held as `renumber` of `kernels/archive.py` describes: each number of a
-/// register or label is less by the last of its kind in the first operand of a line before.
+/// Restores the text of PTX that is stored as `renumber` of `kernels/archive.py` describes: each number
+/// of a register or label is less by the last of its kind in the first operand of a preceding line.
 fn renumber(held: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(held.len() * 5 / 4);
     let mut last = BTreeMap::new();
@@ -127,8 +127,8 @@ fn renumber(held: &[u8]) -> Vec<u8> {
     text
 }
 
-/// The register or label, such as `%rd12` or `BB0_12`, that a text begins with: what comes before the number, the length
-/// of both, and the number.
+/// Parses the register or label, such as `%rd12` or `BB0_12`, at the beginning of a text: the part before the number,
+/// the length of both, and the number.
 fn numbered(text: &[u8]) -> Option<(&[u8], usize, i64)> {
     let leading =
         |rest: &[u8], is: fn(&u8) -> bool| rest.iter().take_while(|byte| is(byte)).count();
@@ -144,7 +144,7 @@ fn numbered(text: &[u8]) -> Option<(&[u8], usize, i64)> {
     matches!(kind, [.., b'a'..=b'z' | b'_']).then_some((kind, kind.len() + length, number))
 }
 
-/// Reads the text at the beginning of an archive; `None` if it is not one.
+/// Reads the index at the beginning of an archive; `None` if it is not one.
 fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
     let end = bytes.windows(2).position(|two| two == b"\n\n")?;
     let mut lines = std::str::from_utf8(&bytes[..end]).ok()?.lines();
@@ -184,7 +184,7 @@ pub(crate) mod tests {
 
     const VIRTUAL: [u32; 3] = [75, 80, 90];
 
-    /// The cards that a module has machine code for: `MACHINES` and `FEWER` of kernels/build.py.
+    /// Cards for which a module has machine code: `MACHINES` and `FEWER` of kernels/build.py.
     fn cards(module: &str, precision: &str) -> &'static [u32] {
         let seldom = ["_high", "_large", "_span", "_absolute", "quick"];
         match (seldom.iter().any(|part| module.contains(part)), precision) {
@@ -195,7 +195,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Whether a module has this kernel.
+    /// Returns whether a module has this kernel.
     pub(crate) fn holds(module: &str, name: &str) -> bool {
         let text = ptx(codes(), module, "f32", 75).unwrap().unpack().unwrap();
         String::from_utf8(text).unwrap().contains(&format!(".entry {name}_f32("))

@@ -1,15 +1,15 @@
-//! The primary context of a GPU: what the driver needs to know for every other call.
+//! Primary context of a GPU, which every other driver call needs.
 
 use crate::driver::{self, check, sys};
 use crate::{Error, Properties, properties};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes that the device's default pool keeps for the next run, at least; the rest goes back to the
-/// driver when a stream is waited for.
+/// Minimum number of bytes that the device's default pool keeps for the next run; the rest is returned
+/// to the driver when a stream is synchronized.
 const KEPT: u64 = 256 << 20;
 
-/// Has the device's default pool keep some memory, never less than before: other libraries use the
+/// Makes the device's default pool keep some memory, never less than before: other libraries use the
 /// same pool.
 pub(crate) fn keep(gpu: sys::CUdevice) -> Result<(), Error> {
     let threshold = sys::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
@@ -27,12 +27,12 @@ pub(crate) fn keep(gpu: sys::CUdevice) -> Result<(), Error> {
     check("cuMemPoolSetAttribute", code)
 }
 
-/// A retained primary context, and what its card can do.
+/// A retained primary context, and its card's properties.
 pub(crate) struct Context {
     handle: sys::CUdevice,
     context: sys::CUcontext,
     pub(crate) properties: Properties,
-    /// Set when it is found damaged.
+    /// Set once the context is found damaged.
     lost: AtomicBool,
 }
 
@@ -42,7 +42,7 @@ unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
 impl Context {
-    /// The context of the GPU with this ordinal, used as one of at most this compute capability.
+    /// Retains the context of the GPU with this ordinal, used as one of at most this compute capability.
     pub(crate) fn new(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
         let handle = properties::handle(ordinal)?;
         let mut properties = properties::of(handle)?;
@@ -61,7 +61,7 @@ impl Context {
         Ok(Self { handle, context, properties, lost: AtomicBool::new(false) })
     }
 
-    /// Makes it current on this thread until the guard is dropped.
+    /// Makes the context current on this thread until the guard is dropped.
     pub(crate) fn bind(&self) -> Result<Current<'_>, Error> {
         // SAFETY: the context is retained as long as `self` lives.
         let code = unsafe { sys::cuCtxPushCurrent_v2(self.context) };
@@ -69,7 +69,7 @@ impl Context {
         Ok(Current(PhantomData))
     }
 
-    /// Turns a status code into an error, and remembers if the context is damaged.
+    /// Converts a status code into an error, and records whether the context is damaged.
     pub(crate) fn check(&self, call: &'static str, code: sys::CUresult) -> Result<(), Error> {
         if !driver::is_fatal(code) {
             return check(call, code);
@@ -77,7 +77,7 @@ impl Context {
         Err(self.lose(call, code))
     }
 
-    /// Remembers that the context is damaged.
+    /// Records that the context is damaged.
     pub(crate) fn lose(&self, during: &str, code: sys::CUresult) -> Error {
         self.lost.store(true, Ordering::Relaxed);
         Error::Lost {
@@ -94,7 +94,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // Only a lost one gets here. Its modules end with it.
+        // Only a lost context gets here. Its modules end with it.
         // SAFETY: retained by `new`.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.handle) };
     }
@@ -111,8 +111,8 @@ impl Drop for Current<'_> {
     }
 }
 
-/// Allows this thread what a capture in another would forbid: allocating host memory and loading a
-/// kernel do not touch any stream.
+/// Permits on this thread calls that a capture in another would forbid: allocating host memory and
+/// loading a kernel do not touch any stream.
 pub(crate) struct Relaxed(u32);
 
 impl Relaxed {

@@ -14,15 +14,15 @@ impl Gpu {
         slice::from_ref(self)
     }
 
-    /// A cloud of a single GPU is not shared.
+    /// A cloud on a single GPU is not shared.
     fn fewest_rows_shared(&self) -> usize {
         usize::MAX
     }
 }
 
 impl Gpus {
-    /// What sampling this cloud would take now, if it is one that is shared by several GPUs or has no room on the first;
-    /// `None` for any other.
+    /// Returns the memory that sampling this cloud would take now, if it is shared by several GPUs or does not fit
+    /// the first; `None` for any other.
     ///
     /// # Errors
     /// If the job is wrong, or neither the GPUs nor the host have room for the cloud.
@@ -117,7 +117,7 @@ macro_rules! pairs {
     )* };
 }
 
-/// The same for one GPU and several: a single job is the first one's.
+/// Implements the traits for one GPU and several: a single job runs on the first one.
 macro_rules! device {
     ($(#[$about:meta])* $device:ty) => {
         $(#[$about])*
@@ -164,15 +164,14 @@ macro_rules! device {
 
 device! {
     /// An observer is called before each launch and when its kernels are done, and in between only by
-    /// [`farpoint::Algorithm::Radius`], every few hundred samples; a batch is usually one launch. A
-    /// run that is canceled ends at the next of these calls: a kernel that has started runs to its
-    /// end, which takes milliseconds up to a few million points. The covering radius that is reported is
-    /// infinite.
+    /// [`farpoint::Algorithm::Radius`], every few hundred samples; a batch is usually one launch. A canceled run ends
+    /// at the next of these calls: a kernel that has started runs to its end, which takes milliseconds up to a few
+    /// million points. The covering radius that is reported is infinite.
     Gpu
 }
 
 device! {
-    /// Observers are called as on one [`Gpu`], by all devices in turn; what is canceled ends on all of
+    /// Observers are called as on one [`Gpu`], by all devices in turn; canceling ends the run on all of
     /// them.
     Gpus
 }

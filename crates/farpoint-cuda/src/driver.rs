@@ -1,4 +1,4 @@
-//! The CUDA driver: looked for at run time, and its status codes turned into errors.
+//! The CUDA driver, loaded at run time, with its status codes converted into errors.
 //!
 //! Everything here first calls [`available`], which opens the library and refuses drivers older than the kernels' PTX
 //! needs; newer ones have all functions that this crate calls.
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use sys::symbol;
 
-/// The oldest driver that can load the kernels' PTX (version 8.4, of CUDA 12.4).
+/// Oldest driver version that can load the kernels' PTX (version 8.4, of CUDA 12.4).
 const OLDEST: c_int = 12_040;
 
 /// Checks whether CUDA can be used on this machine.
@@ -25,8 +25,8 @@ pub fn available() -> Result<(), CudaUnavailable> {
         return Err(CudaUnavailable { reason: NOT_BUILT.into() });
     }
     if !is_first_process(std::process::id()) {
-        // Only looked at: where a thread of the parent was about to fill it in, or had a device's
-        // lock, nobody in this process ever will.
+        // Only read: if a thread of the parent was about to initialize it, or held a device's lock,
+        // nobody in this process ever will.
         return match FOUND.get() {
             Some(Err(unavailable)) => Err(unavailable.clone()),
             _ => Err(CudaUnavailable { reason: FORKED.into() }),
@@ -35,17 +35,17 @@ pub fn available() -> Result<(), CudaUnavailable> {
     FOUND.get_or_init(|| look().map_err(|reason| CudaUnavailable { reason })).clone()
 }
 
-/// Why nothing works in a build without kernels.
+/// Reason why nothing works in a build without kernels.
 const NOT_BUILT: &str = "this build of farpoint has no kernels; build it with the feature cuda (of the crate \
     farpoint-cuda: kernels)";
 
-/// Why nothing works in a process that was forked after the driver was started.
+/// Reason why nothing works in a process that was forked after the driver was started.
 const FORKED: &str = "it was started in the process that this one was forked from, and does not \
     outlive a fork; start processes afresh, in Python by \
     multiprocessing.set_start_method(\"spawn\") or a DataLoader's \
     multiprocessing_context=\"spawn\"";
 
-/// Whether this is the process that first looked for the driver, which is noted by the first call.
+/// Returns whether this is the process that first looked for the driver, as recorded by the first call.
 fn is_first_process(process: u32) -> bool {
     /// No process has the number 0.
     static FIRST: AtomicU32 = AtomicU32::new(0);
@@ -53,7 +53,7 @@ fn is_first_process(process: u32) -> bool {
     before.map_or_else(|first| first == process, |_| true)
 }
 
-/// The number of CUDA devices.
+/// Returns the number of CUDA devices.
 ///
 /// # Errors
 /// If CUDA can't be used, or there is no device.
@@ -65,7 +65,7 @@ pub fn device_count() -> Result<usize, Error> {
     Ok(count as usize)
 }
 
-/// The ordinal of the device that has the memory at `address`, which any library may have allocated.
+/// Returns the ordinal of the device with the memory at `address`, which any library may have allocated.
 ///
 /// # Errors
 /// If CUDA can't be used, or did not allocate the memory.
@@ -104,7 +104,7 @@ fn look() -> Result<(), String> {
     }
 }
 
-/// The driver's name and text of an error.
+/// Returns the driver's name and description of an error.
 pub(crate) fn reason(code: sys::CUresult) -> String {
     type Describe = unsafe fn(sys::CUresult, *mut *const c_char) -> sys::CUresult;
     let text = |describe: Describe| {
@@ -120,7 +120,7 @@ pub(crate) fn reason(code: sys::CUresult) -> String {
     }
 }
 
-/// An error unless the call succeeded.
+/// Returns an error unless the call succeeded.
 pub(crate) fn check(call: &'static str, code: sys::CUresult) -> Result<(), Error> {
     match code {
         sys::CUresult::CUDA_SUCCESS => Ok(()),
@@ -128,7 +128,7 @@ pub(crate) fn check(call: &'static str, code: sys::CUresult) -> Result<(), Error
     }
 }
 
-/// Whether the context can't be used anymore after this error.
+/// Returns whether the context is unusable after this error.
 pub(crate) fn is_fatal(code: sys::CUresult) -> bool {
     use sys::CUresult as Code;
     matches!(
@@ -157,7 +157,7 @@ mod tests {
     fn a_forked_process_is_another() {
         let process = std::process::id();
         assert!(is_first_process(process) && is_first_process(process));
-        // As the child of a fork sees it.
+        // As the child process of a fork sees it.
         assert!(!is_first_process(process + 1));
         assert!(is_first_process(process));
     }

@@ -1,18 +1,18 @@
-//! What can go wrong on a GPU, in words that say what to change.
+//! Errors of GPUs, with messages that say what to change.
 
 use thiserror::Error;
 
-/// Why CUDA can't be used on this machine. Without a GPU everything still builds and runs; opening
-/// one returns this.
+/// Error of a machine on which CUDA can't be used. Without a GPU everything still builds and runs;
+/// opening one returns this.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 #[error("CUDA can't be used here: {reason}")]
 pub struct CudaUnavailable {
-    /// What is missing.
+    /// Reason why CUDA can't be used.
     pub reason: String,
 }
 
-/// Every error of this crate.
+/// Errors of this crate.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,9 +22,9 @@ pub enum Error {
     /// A device number that does not exist.
     #[error("there is no CUDA device {ordinal}; this machine has {count}, counted from 0")]
     NoSuchDevice {
-        /// The number that was given.
+        /// Number requested.
         ordinal: usize,
-        /// How many there are.
+        /// Number of devices.
         count: usize,
     },
     /// The GPU has too little memory.
@@ -33,15 +33,15 @@ pub enum Error {
         fitting(*.fit)
     )]
     OutOfMemory {
-        /// What the memory was for.
+        /// Purpose of the memory.
         what: &'static str,
         /// Bytes requested.
         wanted: usize,
-        /// Bytes free when they were refused.
+        /// Bytes free at the time of the refusal.
         free: usize,
-        /// Bytes the device has.
+        /// Bytes of the device's memory.
         total: usize,
-        /// Points that a cloud of this batch can have in what was free, where that is known.
+        /// Points that a cloud of this batch can have in the free memory, where known.
         fit: Option<usize>,
     },
     /// A cloud is larger than its GPU, and the host has too little memory for the rest.
@@ -52,20 +52,20 @@ pub enum Error {
     OutOfHostMemory {
         /// Bytes of host memory requested.
         wanted: usize,
-        /// Bytes that may be taken: what is free but a sixteenth.
+        /// Bytes that may be taken: the free memory less a sixteenth.
         free: usize,
     },
     /// A kernel could not be loaded, could not be started, or failed.
     #[error("the kernel {name} failed: {reason}")]
     Kernel {
-        /// The kernel, or the algorithm if the driver does not say which of its kernels.
+        /// The kernel, or the algorithm if the driver does not report which of its kernels.
         name: String,
         /// The driver's text.
         reason: String,
     },
     /// Blocks of a kernel waited for each other longer than [`crate::Gpu::patience`] allows, and the
-    /// kernel gave up. What it did not finish is filled with what no run gives: indices with -1,
-    /// distances and gradients with NaN, numbers of samples with 0. The device goes on working.
+    /// kernel gave up. Unfinished results hold values that no run returns: indices -1, distances and
+    /// gradients NaN, numbers of samples 0. The device remains usable.
     #[error(
         "the kernel {kernel} gave up: it waited {seconds:.1} s for {waited_for} without progress; what \
          it did not finish is void (indices -1, distances NaN). The GPU still works, so call again; \
@@ -74,23 +74,23 @@ pub enum Error {
     GaveUp {
         /// The kernel.
         kernel: &'static str,
-        /// What it waited for.
+        /// Event that it waited for.
         waited_for: &'static str,
-        /// How long it waited.
+        /// Seconds without progress.
         seconds: f64,
     },
-    /// The GPU can't be used anymore: a hardware fault, or a kernel that damaged the context.
-    /// Everything in its memory is lost. Opened again ([`crate::Gpu::new`]) it may work.
+    /// The GPU can't be used anymore: a hardware fault, or a kernel that damaged the context. The
+    /// contents of its memory are lost. Opened again ([`crate::Gpu::new`]) it may work.
     #[error("the GPU {device} was lost in {during}: {reason}; open it again")]
     Lost {
         /// The device's name.
         device: String,
-        /// The call or the algorithm that noticed.
+        /// The call or the algorithm that detected it.
         during: String,
         /// The driver's text.
         reason: String,
     },
-    /// Any other call that the driver refused.
+    /// Any other call refused by the driver.
     #[error("{call} failed: {reason}")]
     Driver {
         /// The driver's function.
@@ -101,19 +101,19 @@ pub enum Error {
     /// The job can't be done on any device, or not on this kind; the errors of the CPU library.
     #[error(transparent)]
     Sampling(#[from] farpoint::Error),
-    /// Something that this GPU or this interface can't do.
+    /// An operation that this GPU or this interface does not support.
     #[error("{0}")]
     Unsupported(String),
 }
 
-/// What would fit, in words.
+/// Describes the size that would fit.
 fn fitting(points: Option<usize>) -> String {
     points.map_or_else(String::new, |points| format!("; clouds of up to {points} points fit"))
 }
 
 impl Error {
-    /// Adds how many points fit to an error of too little memory: up to `rows`, if clouds of n points
-    /// need `bytes(n)`, of which `held` were allocated when the rest was refused.
+    /// Adds the number of points that fit to an out-of-memory error: up to `rows`, if clouds of n
+    /// points need `bytes(n)`, of which `held` were allocated when the rest was refused.
     pub(crate) fn with_fit(
         mut self,
         held: usize,
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(fit(0, 100), 20);
         assert_eq!(fit(39, 100), 20);
         assert_eq!(fit(40, 100), 21);
-        // The card has room, but was asked for too many clouds at once.
+        // The card has room, but not for that many clouds at once.
         assert_eq!(fit(10_000, 100), 100);
         assert_eq!(fit(0, 0), 0);
         let text = refused(1_000).with_fit(0, 100, bytes).to_string();

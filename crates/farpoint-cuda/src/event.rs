@@ -13,7 +13,7 @@ pub struct Event {
 unsafe impl Send for Event {}
 
 impl Event {
-    /// An event that has not been recorded yet.
+    /// Creates an event that has not been recorded yet.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -25,7 +25,7 @@ impl Event {
         Ok(Self { gpu: gpu.clone(), raw })
     }
 
-    /// Queues it: it happens when all work queued before is done.
+    /// Records the event on a stream: it happens when all work queued before is done.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -36,7 +36,7 @@ impl Event {
         self.gpu.check("cuEventRecord", code)
     }
 
-    /// Waits until it has happened.
+    /// Waits until the event has happened.
     ///
     /// # Errors
     /// If the work before it failed.
@@ -46,7 +46,7 @@ impl Event {
         self.gpu.check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.raw) })
     }
 
-    /// Seconds from another event to this one, on the device's clock.
+    /// Returns the seconds from another event to this one, on the device's clock.
     ///
     /// # Errors
     /// If one of them has not happened yet.

@@ -1,4 +1,4 @@
-//! A GPU: its primary context, what it can do, and the kernels loaded on it.
+//! A GPU: its primary context, its properties, and the kernels loaded on it.
 
 use crate::context::{Context, Current};
 use crate::driver::{self, check, sys};
@@ -22,21 +22,21 @@ pub struct Gpu(Arc<Inner>);
 
 struct Inner {
     ordinal: usize,
-    /// The compute capability that it is limited to, if it is.
+    /// Compute capability that it is limited to, if any.
     most: Option<u32>,
     modules: Modules,
     watch: Watch,
-    /// Where the numbers of FastPoint's estimator are.
+    /// Address of the coefficients of FastPoint's estimator.
     estimator: OncePerKey<(), u64>,
     /// Bytes of its memory that a test lets it use.
     room: AtomicUsize,
-    /// Blocks that a test has work on one pair of [`farpoint::Method::Tree`]; 0 if none has.
+    /// Blocks per pair of [`farpoint::Method::Tree`], as set by a test; 0 if not set.
     tree_team: AtomicU32,
-    /// Dropped last: the others live in it.
+    /// Dropped last: the other fields depend on it.
     context: Context,
 }
 
-/// The GPUs that were opened.
+/// GPUs opened so far.
 static OPEN: Mutex<Vec<Gpu>> = Mutex::new(Vec::new());
 
 impl Gpu {
@@ -48,7 +48,7 @@ impl Gpu {
         Self::open(ordinal, None)
     }
 
-    /// The same GPU, used as a card of at most this compute capability (75 for 7.5): kernels are
+    /// Opens the same GPU as a card of at most this compute capability (75 for 7.5): kernels are
     /// compiled by the driver from the PTX for it, and launches use no feature that it lacks. For tests
     /// of that code without such a card; results are the same, times are not.
     ///
@@ -75,7 +75,7 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// All GPUs of this machine.
+    /// Opens all GPUs of this machine.
     ///
     /// # Errors
     /// If CUDA can't be used, or one of them can't be opened.
@@ -83,34 +83,34 @@ impl Gpu {
         (0..driver::device_count()?).map(Self::new).collect()
     }
 
-    /// Its number on this machine, from 0.
+    /// Ordinal of the GPU on this machine, from 0.
     pub fn ordinal(&self) -> usize {
         self.0.ordinal
     }
 
-    /// Its name, size and features.
+    /// Name, size and features of the GPU.
     pub fn properties(&self) -> &Properties {
         &self.0.context.properties
     }
 
-    /// For tests: has clouds that take more bytes of its memory than this lie partly in host memory, as if the GPU had
+    /// For tests: places clouds that take more bytes of its memory than this partly in host memory, as if the GPU had
     /// no more; as much as is free if `None`. Changes the time that takes, never a result.
     #[doc(hidden)]
     pub fn set_room(&self, bytes: Option<usize>) {
         self.0.room.store(bytes.unwrap_or(usize::MAX), Ordering::Relaxed);
     }
 
-    /// Whether a test has set its room.
+    /// Returns whether a test has limited its memory.
     pub(crate) fn has_less_room(&self) -> bool {
         self.0.room.load(Ordering::Relaxed) != usize::MAX
     }
 
-    /// Bytes of its memory that a cloud may take, of those that are free but `kept`.
+    /// Bytes of its memory that a cloud may take: the free ones less `kept`.
     pub(crate) fn room(&self, kept: usize) -> Result<usize, Error> {
         Ok(self.memory()?.0.saturating_sub(kept).min(self.0.room.load(Ordering::Relaxed)))
     }
 
-    /// Bytes of memory that are free, and all bytes.
+    /// Returns the free and the total bytes of memory.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -122,11 +122,11 @@ impl Gpu {
         Ok((free, total))
     }
 
-    /// Loads every kernel now, so that no later call waits for that: a fraction of a second for
-    /// machine code, up to a minute if the driver compiles PTX (all of it on a card newer than this
-    /// crate), which it keeps on disk for later.
-    /// Other calls, before or meanwhile, are not disturbed. It is optional: without it, a call loads
-    /// what it uses.
+    /// Loads every kernel now, so that no later call waits for that: a fraction of a second for machine
+    /// code, up to a minute if the driver compiles PTX (all of it on a card newer than this crate),
+    /// which it caches on disk.
+    /// Does not disturb calls before or meanwhile. It is optional: without it, a call loads the kernels
+    /// it uses.
     ///
     /// # Errors
     /// If a kernel can't be loaded.
@@ -134,13 +134,13 @@ impl Gpu {
         self.0.modules.load_all(&self.0.context)
     }
 
-    /// What loading kernels has taken on this GPU so far.
+    /// Returns the cost of loading kernels on this GPU so far.
     pub fn loaded(&self) -> Loaded {
         self.0.modules.loaded()
     }
 
-    /// For tests: how many blocks work on one pair of [`farpoint::Method::Tree`], in all calls that
-    /// follow; chosen by measured rules if `None`. Changes the time a search takes, never its result.
+    /// For tests: sets the number of blocks per pair of [`farpoint::Method::Tree`] in all later calls;
+    /// chosen by measured rules if `None`. Changes the time a search takes, never its result.
     #[doc(hidden)]
     pub fn set_tree_team(&self, team: Option<u32>) {
         self.0.tree_team.store(team.unwrap_or(0), Ordering::Relaxed);
@@ -155,7 +155,7 @@ impl Gpu {
         self.0.context.bind()
     }
 
-    /// The kernel `name` of `module.cu` in the precision of `T`; loads the module on first use.
+    /// Returns the kernel `name` of `module.cu` in the precision of `T`; loads the module on first use.
     pub(crate) fn function<T: CudaScalar>(
         &self,
         module: &'static str,
@@ -164,8 +164,8 @@ impl Gpu {
         self.0.modules.function(&self.0.context, module, name, T::SUFFIX)
     }
 
-    /// Where the numbers of FastPoint's estimator are in device memory, as long as the GPU is open; `copy` puts them
-    /// there on first use.
+    /// Returns the device address of the coefficients of FastPoint's estimator, valid as long as the GPU is open;
+    /// `copy` uploads them on first use.
     pub(crate) fn estimator(
         &self,
         copy: impl FnOnce() -> Result<u64, Error>,
@@ -173,17 +173,17 @@ impl Gpu {
         self.0.estimator.get((), copy)
     }
 
-    /// Where kernels report that they gave up.
+    /// Returns the words in which kernels report that they gave up.
     pub(crate) fn watch(&self) -> &Watch {
         &self.0.watch
     }
 
-    /// Turns a status code into an error, and remembers if the context is damaged.
+    /// Converts a status code into an error, and records whether the context is damaged.
     pub(crate) fn check(&self, call: &'static str, code: sys::CUresult) -> Result<(), Error> {
         self.0.context.check(call, code)
     }
 
-    /// Remembers that the context is damaged.
+    /// Records that the context is damaged.
     pub(crate) fn lose(&self, during: &str, code: sys::CUresult) -> Error {
         self.0.context.lose(during, code)
     }

@@ -6,10 +6,9 @@ use std::thread::ScopedJoinHandle;
 
 /// Several GPUs of this machine, used as one device.
 ///
-/// The clouds of a batch are spread over them and worked on at the same time. A single cloud to sample that is
-/// large, or does not fit the first GPU, is shared by up to four of them, if `peak` samples it and they can read each
-/// other's memory; any other single cloud or pair is the first one's. Which GPUs had a cloud makes no difference to its
-/// result.
+/// The clouds of a batch are spread over them and processed concurrently. A single cloud to sample that is large, or
+/// does not fit the first GPU, is shared by up to four of them, if `peak` samples it and they can access each other's
+/// memory; any other single cloud or pair runs on the first. The choice of GPUs has no effect on results.
 ///
 /// ```
 /// use farpoint::Sampler;
@@ -25,15 +24,15 @@ use std::thread::ScopedJoinHandle;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gpus {
     gpus: Vec<Gpu>,
-    /// Rows from which on a cloud is shared.
+    /// Number of rows from which on a cloud is shared.
     fewest: usize,
 }
 
-/// Rows from which on a cloud takes less time on several GPUs.
+/// Number of rows from which on a cloud takes less time on several GPUs.
 const PAYS: usize = 100_000_000;
 
 impl Gpus {
-    /// These GPUs. One may be there several times: it then works on several parts at once.
+    /// Combines these GPUs. One may be listed several times: it then works on several parts at once.
     ///
     /// # Errors
     /// If there is none.
@@ -44,7 +43,7 @@ impl Gpus {
         }
     }
 
-    /// All GPUs of this machine.
+    /// Opens all GPUs of this machine.
     ///
     /// # Errors
     /// If there is no driver or no GPU, or one can't be opened.
@@ -52,12 +51,12 @@ impl Gpus {
         Self::new(Gpu::all()?)
     }
 
-    /// The GPUs.
+    /// Returns the GPUs as a slice.
     pub fn as_slice(&self) -> &[Gpu] {
         &self.gpus
     }
 
-    /// For tests and measurements: single clouds of this many rows and more are shared. Changes the time that takes,
+    /// For tests and measurements: shares single clouds of this many rows and more. Changes the time that takes,
     /// never a result.
     #[doc(hidden)]
     #[must_use]
@@ -70,8 +69,8 @@ impl Gpus {
     }
 }
 
-/// Runs `one` for neighboring jobs on each GPU, all at the same time; `work` is how much each job
-/// takes. The results are in the order of the jobs.
+/// Runs `one` for consecutive jobs on each GPU, all concurrently; `work` is the cost of each job. The
+/// results are in the order of the jobs.
 pub(crate) fn spread<J: Sync, R: Send>(
     gpus: &[Gpu],
     jobs: &[J],
@@ -97,7 +96,7 @@ pub(crate) fn spread<J: Sync, R: Send>(
     Ok(results.into_iter().flatten().collect())
 }
 
-/// Result of the work on a thread; the work runs here if the system refused the thread.
+/// Returns the result of a thread's work; the work runs here if the system refused the thread.
 pub(crate) fn joined<R>(thread: Result<ScopedJoinHandle<'_, R>, impl FnOnce() -> R>) -> R {
     match thread {
         Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
@@ -105,7 +104,7 @@ pub(crate) fn joined<R>(thread: Result<ScopedJoinHandle<'_, R>, impl FnOnce() ->
     }
 }
 
-/// Ends of `parts` runs of about equal work.
+/// Returns the ends of `parts` runs of about equal work.
 fn split(work: &[usize], parts: usize) -> Vec<usize> {
     let all: usize = work.iter().sum();
     let mut done = 0;
@@ -113,7 +112,7 @@ fn split(work: &[usize], parts: usize) -> Vec<usize> {
     (1..=parts)
         .map(|part| {
             let goal = all as u128 * part as u128 / parts as u128;
-            // A job belongs to the part that its middle lies in.
+            // A job belongs to the part that contains its middle.
             while end < work.len() && (2 * done + work[end]) as u128 <= 2 * goal {
                 done += work[end];
                 end += 1;

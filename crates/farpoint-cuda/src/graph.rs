@@ -15,7 +15,7 @@ unsafe impl Send for Graph {}
 impl Stream {
     /// Captures what `work` queues on this stream instead of running it.
     ///
-    /// This must not be the legacy default stream. What the work uses must live as long as
+    /// This must not be the legacy default stream. The memory that the work uses must live as long as
     /// the graph is launched.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl Drop for Graph {
     }
 }
 
-/// A graph before it is made executable.
+/// A graph before instantiation.
 struct Template(sys::CUgraph);
 
 impl Drop for Template {

@@ -1,11 +1,11 @@
-//! Limits for waits: kernels whose blocks wait for each other give up instead of waiting forever
+//! Timeouts: kernels whose blocks wait for each other give up instead of waiting forever
 //! (`kernels/common/guard.cuh`), and report so to the [`crate::watch::Watch`] of their GPU.
 
 use crate::watch::NOBODY;
 use crate::{Gpu, Stream};
 use std::time::Duration;
 
-/// A kernel that waits, by its number.
+/// Number of a kernel whose blocks wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kernel {
     Peak = 1,
@@ -28,7 +28,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// For a launch on this stream.
+    /// Creates the guard for a launch on this stream.
     pub(crate) fn new(stream: &Stream, kernel: Kernel) -> Self {
         let watch = stream.gpu().watch();
         let absent = watch.absent();
@@ -43,10 +43,10 @@ impl Guard {
     }
 }
 
-/// How long kernels wait for each other.
+/// Timeouts of kernels.
 impl Gpu {
-    /// How long a kernel's blocks may wait for each other without progress before the kernel gives
-    /// up: 20 seconds unless set.
+    /// Returns the time that a kernel's blocks may wait for each other without progress before the
+    /// kernel gives up: 20 seconds unless set.
     pub fn patience(&self) -> Duration {
         self.watch().patience()
     }

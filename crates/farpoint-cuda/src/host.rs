@@ -1,14 +1,14 @@
-//! Host memory that a GPU may use beside its own. It does not move and is never swapped, so that no more is taken than
-//! the machine has free now.
+//! Host memory that a GPU may use beside its own. It is pinned and never swapped, so that no more is taken than the
+//! machine has free now.
 
 use std::fs;
 use std::path::Path;
 
-/// Bytes that stay free for everything else: a sixteenth.
+/// Divisor of the share that stays free for everything else: a sixteenth.
 const KEPT: u64 = 16;
 
-/// Bytes that may be taken: of what the system has free, and the control groups of this process leave. `None` where
-/// the system does not tell, which is everywhere but on Linux.
+/// Returns the bytes that may be taken: of the system's free memory, and within the limits of this process's control
+/// groups. `None` if the system does not report it, that is, everywhere but on Linux.
 pub(crate) fn free() -> Option<usize> {
     let free = container().map_or(system()?, |left| left.min(system().unwrap_or(0)));
     usize::try_from(free - free / KEPT).ok()
@@ -20,7 +20,7 @@ fn system() -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What the control groups (version 2) leave.
+/// Bytes left by the control groups (version 2).
 fn container() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/cgroup").ok()?;
     let group = text.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -29,7 +29,7 @@ fn container() -> Option<u64> {
         let number = |name| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
         Some(number("memory.max")?.saturating_sub(number("memory.current")?))
     };
-    // In a container the path is that of the host, and only the root is there.
+    // In a container the path is that of the host, and only the root exists.
     let inside = root.join(group.trim_start_matches('/'));
     inside.ancestors().take_while(|folder| folder.starts_with(root)).filter_map(left).min()
 }

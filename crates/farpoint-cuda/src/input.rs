@@ -1,23 +1,23 @@
-//! What sampling and matching share on their way in and out: checks of addresses, uploads of clouds in
-//! host memory, lists of numbers.
+//! Shared input and output of sampling and matching: checks of addresses, uploads of clouds in host
+//! memory, lists of numbers.
 
 use crate::memory::Buffer;
 use crate::{CudaScalar, Error, Stream};
 use farpoint::BadRows;
 use farpoint::backend::memory as fallible;
 
-/// The most clouds or axes of one launch.
+/// Maximum number of clouds or axes per launch.
 const MOST: usize = 1 << 24;
 
-/// The most rows of a cloud: kernels count rows in 32 bits, and step beyond the last one by as many as a
-/// card has threads; 2^20 are those of 512 multiprocessors.
+/// Maximum number of rows per cloud: kernels count rows in 32 bits, and step beyond the last one by the number of
+/// threads of a card; 2^20 are those of 512 multiprocessors.
 pub(crate) const MOST_ROWS: usize = (1 << 32) - (1 << 20);
 
 fn refuse(what: String) -> Result<(), Error> {
     Err(farpoint::Error::Shape(what).into())
 }
 
-/// Refuses more clouds or axes than a launch may have, and points without coordinates.
+/// Refuses more clouds or axes than a launch can have, and points without coordinates.
 pub(crate) fn check_batch(clouds: usize, dims: usize) -> Result<(), Error> {
     if clouds > MOST || dims > MOST {
         return refuse(format!(
@@ -44,7 +44,7 @@ pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses more rows per cloud than kernels can count, and addresses that can't be of points.
+/// Refuses more rows per cloud than kernels can count, and misaligned or null addresses of points.
 pub(crate) fn check_points<T>(points: u64, clouds: usize, rows: usize) -> Result<(), Error> {
     check_rows(rows)?;
     if clouds > 0 && rows > 0 && points == 0 {
@@ -53,7 +53,7 @@ pub(crate) fn check_points<T>(points: u64, clouds: usize, rows: usize) -> Result
     check_aligned::<T>(points, "points")
 }
 
-/// Refuses an address that no number of this type can have.
+/// Refuses an address that is not aligned for this type.
 pub(crate) fn check_aligned<N>(address: u64, what: &str) -> Result<(), Error> {
     if address.is_multiple_of(size_of::<N>() as u64) {
         return Ok(());
@@ -61,7 +61,7 @@ pub(crate) fn check_aligned<N>(address: u64, what: &str) -> Result<(), Error> {
     refuse(format!("the {what} at {address:#x} are not aligned"))
 }
 
-/// Refuses to leave rows out of clouds in device memory.
+/// Refuses to drop rows of clouds in device memory.
 pub(crate) fn check_bad_rows(bad_rows: BadRows) -> Result<(), Error> {
     match bad_rows {
         BadRows::Error => Ok(()),
@@ -75,13 +75,13 @@ pub(crate) fn check_bad_rows(bad_rows: BadRows) -> Result<(), Error> {
 pub(crate) trait Columns<T> {
     /// Number of points.
     fn points(&self) -> usize;
-    /// Coordinates of a point.
+    /// Coordinates per point.
     fn dims(&self) -> usize;
     /// The coordinates of all points on one axis.
     fn axis(&self, axis: usize) -> &[T];
 }
 
-/// Clouds of at most `dims` axes in device memory: axis by axis, clouds one after another.
+/// Uploads clouds of at most `dims` axes: axis by axis, clouds one after another.
 pub(crate) fn upload<T: CudaScalar>(
     stream: &Stream,
     clouds: &[impl Columns<T>],
@@ -100,8 +100,8 @@ pub(crate) fn upload<T: CudaScalar>(
     Ok(points)
 }
 
-/// Coordinates axis by axis, clouds one after another. A cloud with fewer axes than others
-/// gets zeros, which change no distance.
+/// Gathers coordinates axis by axis, clouds one after another. A cloud with fewer axes than others gets
+/// zeros, which change no distance.
 fn gather<T: CudaScalar>(clouds: &[impl Columns<T>], dims: usize, rows: usize) -> Vec<T> {
     let mut all = fallible::with_capacity(rows * dims);
     for axis in 0..dims {
@@ -116,7 +116,7 @@ fn gather<T: CudaScalar>(clouds: &[impl Columns<T>], dims: usize, rows: usize) -
     all
 }
 
-/// 0 and the running sums.
+/// Returns 0 and the running sums.
 pub(crate) fn sums(numbers: impl Iterator<Item = usize>) -> Vec<i64> {
     let mut sum = 0;
     let sums = numbers.map(|number| {
@@ -126,8 +126,8 @@ pub(crate) fn sums(numbers: impl Iterator<Item = usize>) -> Vec<i64> {
     std::iter::once(0).chain(sums).collect()
 }
 
-/// Where each of several lists lies in an array that holds them one after another; 0 for those
-/// that are empty.
+/// Returns the address of each of several lists in an array that holds them one after another; 0 for
+/// empty ones.
 pub(crate) fn addresses<const N: usize>(all: &Buffer<i64>, lists: &[Vec<i64>; N]) -> [u64; N] {
     let mut at = all.pointer();
     lists.each_ref().map(|list| {
@@ -137,7 +137,7 @@ pub(crate) fn addresses<const N: usize>(all: &Buffer<i64>, lists: &[Vec<i64>; N]
     })
 }
 
-/// The error for an impossible answer of a kernel.
+/// Error of an impossible result of a kernel.
 pub(crate) fn impossible(kernel: &str, number: i64) -> Error {
     let reason = format!("its answer holds the impossible number {number}");
     Error::Kernel { name: kernel.into(), reason }
@@ -151,7 +151,7 @@ mod tests {
     fn rows_that_steps_of_all_threads_would_lead_beyond_32_bits_are_refused() {
         let refused = |rows| check_rows(rows).unwrap_err().to_string();
         assert!(check_rows(MOST_ROWS).is_ok());
-        // The largest strides: of all threads of a card, and of a tile of points per block.
+        // The largest strides: the threads of a card, and a tile of points per block.
         assert!(u32::try_from(MOST_ROWS + 512 * 2_048 - 1).is_ok());
         let text = refused(MOST_ROWS + 1);
         assert!(text.contains("4293918721 rows") && text.contains("the 4293918720 "), "{text}");

@@ -1,46 +1,46 @@
-//! Starting kernels: plain, cooperative (all blocks run at once) and in clusters.
+//! Kernel launches: plain, cooperative (all blocks run at once) and in clusters.
 
 use crate::driver::{self, sys};
 use crate::module::Function;
 use crate::{Error, Gpu, Stream};
 use std::ffi::{c_int, c_uint, c_void};
 
-/// Bytes of shared memory that a block has without an opt-in.
+/// Bytes of shared memory per block without an opt-in.
 const PLAIN_SHARED: u32 = 48 << 10;
 
-/// Blocks of a cluster that every card with clusters allows.
+/// Blocks per cluster that every card with clusters allows.
 const PLAIN_CLUSTER: u32 = 8;
 
-/// The shape of a launch.
+/// Configuration of a launch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Launch {
     pub(crate) grid: [u32; 3],
     pub(crate) block: u32,
     /// Dynamic shared memory, bytes per block.
     pub(crate) shared: u32,
-    /// Blocks of a cluster; 1 for none.
+    /// Blocks per cluster; 1 for none.
     pub(crate) cluster: u32,
-    /// Whether all blocks must run at the same time.
+    /// Set if all blocks must run concurrently.
     pub(crate) cooperative: bool,
 }
 
 impl Launch {
-    /// `grid` blocks of `block` threads.
+    /// Creates a launch of `grid` blocks of `block` threads.
     pub(crate) fn new(grid: u32, block: u32) -> Self {
         Self { grid: [grid, 1, 1], block, shared: 0, cluster: 1, cooperative: false }
     }
 
-    /// With this many bytes of dynamic shared memory per block.
+    /// Sets the bytes of dynamic shared memory per block.
     pub(crate) fn shared(self, shared: u32) -> Self {
         Self { shared, ..self }
     }
 
-    /// In clusters of this many blocks.
+    /// Sets the number of blocks per cluster.
     pub(crate) fn cluster(self, cluster: u32) -> Self {
         Self { cluster, ..self }
     }
 
-    /// With all blocks running at the same time, so that they may wait for each other.
+    /// Makes all blocks run concurrently, so that they may wait for each other.
     pub(crate) fn cooperative(self) -> Self {
         Self { cooperative: true, ..self }
     }
@@ -99,7 +99,7 @@ impl Launch {
         Ok(unsafe { start(&config, function.raw, params, std::ptr::null_mut()) })
     }
 
-    /// Blocks of this shape that one multiprocessor can hold at a time.
+    /// Returns the number of such blocks that one multiprocessor can hold at a time.
     pub(crate) fn blocks_per_multiprocessor(
         self,
         gpu: &Gpu,
@@ -118,7 +118,7 @@ impl Launch {
         Ok(blocks as u32)
     }
 
-    /// Clusters of this shape that the device can hold at a time.
+    /// Returns the number of such clusters that the device can hold at a time.
     pub(crate) fn clusters_at_once(self, gpu: &Gpu, function: Function) -> Result<u32, Error> {
         let _current = gpu.bind()?;
         self.allow(gpu, function)?;
@@ -169,7 +169,7 @@ impl Launch {
             shared: self.shared,
             stream,
             attributes: attributes.as_mut_ptr(),
-            // "Not cooperative" is said by leaving the attribute out.
+            // "Not cooperative" is expressed by leaving the attribute out.
             count: 1 + u32::from(self.cooperative),
         }
     }

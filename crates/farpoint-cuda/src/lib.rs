@@ -1,8 +1,7 @@
 //! Exact farthest point sampling, neighbors and point operators on NVIDIA GPUs: the results of [`farpoint`], bit
 //! for bit.
 //!
-//! A [`Gpu`] is a device of [`farpoint`]: it does the jobs that the CPU does and returns the same
-//! types.
+//! A [`Gpu`] is a device of [`farpoint`]: it supports the jobs of the CPU and returns the same types.
 //!
 //! ```
 //! use farpoint::Sampler;
@@ -18,33 +17,32 @@
 //! ```
 //!
 //! # Requirements
-//! To build: none. The kernels are in the crate as machine code, and as PTX for cards that are
-//! not known yet; no CUDA toolkit is looked for.
-//! To run: a driver of CUDA 12.4 or later and a card of compute capability 7.5 or later. The
-//! driver is looked for when the program runs; without one, everything that needs it returns an
-//! [`Error::Unavailable`] that says why.
+//! To build: none. The kernels are in the crate as machine code, and as PTX for later cards; no CUDA
+//! toolkit is needed.
+//! To run: a driver of CUDA 12.4 or later and a card of compute capability 7.5 or later. The driver is
+//! loaded when the program runs; without one, everything that needs it returns an
+//! [`Error::Unavailable`] with the reason.
 //!
 //! # What exact means
 //! The rules of [`farpoint`], to the bit: same order of operations, nothing fused, ties to the
 //! lowest index. Algorithm, card and batch never change a result.
 //!
-//! # Three ways in
+//! # Three interfaces
 //! * [`farpoint::Sampler::on`] and [`farpoint::Matcher::on`] take clouds in host memory and copy them.
-//! * The same with [`Gpus`] spreads the clouds of a batch over several GPUs, and shares a single large one between them.
-//! * [`Gpu::enqueue_sample`] and [`Gpu::enqueue_nearest`] take addresses of device memory, PyTorch's
-//!   for example, queue their work on the caller's [`Stream`] and return; CUDA graphs can capture
-//!   them. [`Gpu::enqueue_values`] and [`Gpu::enqueue_gradients`] continue from nearest points.
-//!   [`Gpu::enqueue_search`] finds several neighbors, [`Gpu::enqueue_gather`] and its like are the operators on
-//!   values.
+//! * [`Gpus`] instead spreads the clouds of a batch over several GPUs, and shares a single large one among them.
+//! * [`Gpu::enqueue_sample`] and [`Gpu::enqueue_nearest`] take addresses of device memory, PyTorch's for example,
+//!   queue their work on the caller's [`Stream`] and return; CUDA graphs can capture them. [`Gpu::enqueue_values`]
+//!   and [`Gpu::enqueue_gradients`] continue from nearest points. [`Gpu::enqueue_search`] finds several neighbors,
+//!   [`Gpu::enqueue_gather`] and others are the operators on values.
 //!
 //! # Progress
 //! An observer ([`farpoint::On::observe`]) is called before each launch and when its kernels are
 //! done; in between only by [`farpoint::Algorithm::Radius`], every few hundred samples. It can cancel
 //! the run at each of these calls.
 //!
-//! # Nothing hangs
-//! Where blocks of a kernel wait for each other, they give up after [`Gpu::patience`]: an
-//! [`Error::GaveUp`], and the next call works. After [`Gpu::enqueue_sample`] and its like,
+//! # Timeouts
+//! If blocks of a kernel wait for each other in vain, they give up after [`Gpu::patience`]: an
+//! [`Error::GaveUp`], and the next call works. After [`Gpu::enqueue_sample`] and the like,
 //! [`Stream::check`] returns it.
 
 pub mod approximate;
@@ -102,7 +100,7 @@ pub use values::{
     ValueKind,
 };
 
-/// The examples of the README, which are tested as documentation.
+/// Examples of the README, tested as documentation.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadmeExamples;

@@ -1,12 +1,12 @@
-//! Device memory, in the order of a stream: allocated, used and freed like any other work on
-//! it, so that nothing waits and a graph can hold it.
+//! Device memory in stream order: allocated, used and freed like any other work on a stream, without
+//! synchronizing, so that a graph can capture it.
 
 use crate::driver::sys;
 use crate::{Element, Error, Stream};
 use farpoint::backend::{caught, memory as fallible};
 use std::marker::PhantomData;
 
-/// An array in device memory, freed in the order of its stream.
+/// An array in device memory, freed in stream order.
 pub struct Buffer<T> {
     stream: Stream,
     pointer: u64,
@@ -15,7 +15,7 @@ pub struct Buffer<T> {
 }
 
 impl<T: Element> Buffer<T> {
-    /// Room for `len` numbers, not written yet. `what` is named if there is too little memory.
+    /// Allocates `len` uninitialized numbers. `what` is named if memory is short.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], and other refusals of the driver.
@@ -36,7 +36,7 @@ impl<T: Element> Buffer<T> {
         Ok(Self { stream: stream.clone(), pointer, len, element: PhantomData })
     }
 
-    /// A copy of `values`, which may change as soon as this returns.
+    /// Uploads a copy of `values`, which may change as soon as this returns.
     ///
     /// # Errors
     /// As [`Buffer::new`] and [`Buffer::write`].
@@ -72,7 +72,7 @@ impl<T: Element> Buffer<T> {
         self.waited(gpu.check("cuMemcpyHtoDAsync", code))
     }
 
-    /// The first `len` numbers, once the work before is done.
+    /// Downloads the first `len` numbers, once the work before is done.
     ///
     /// # Errors
     /// If the copy fails, or the work before it, or a kernel of the stream gave up ([`Stream::check`]).
@@ -104,7 +104,7 @@ impl<T: Element> Buffer<T> {
         self.waited(gpu.check("cuMemcpyDtoHAsync", code))
     }
 
-    /// Waits for a copy, also for one that was refused: nothing may be on its way afterwards.
+    /// Synchronizes after a copy, even a refused one: no transfer may be in flight afterwards.
     fn waited(&self, queued: Result<(), Error>) -> Result<(), Error> {
         let waited = self.stream.wait_only("cuStreamSynchronize");
         queued.and(waited)
@@ -126,17 +126,17 @@ impl<T: Element> Buffer<T> {
         gpu.check("cuMemsetD8Async", code)
     }
 
-    /// The address in device memory.
+    /// Returns the address in device memory.
     pub fn pointer(&self) -> u64 {
         self.pointer
     }
 
-    /// How many numbers it has room for.
+    /// Returns the capacity in numbers.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has no room.
+    /// Returns whether the capacity is 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -151,10 +151,10 @@ impl<T> Drop for Buffer<T> {
     }
 }
 
-/// Sets `bytes` bytes of device memory to `byte`, in the order of the stream.
+/// Sets `bytes` bytes of device memory to `byte`, in stream order.
 ///
 /// # Safety
-/// They must be allocated, and stay so until the stream has finished.
+/// The memory must be allocated, and stay so until the stream has finished.
 pub(crate) unsafe fn set(
     stream: &Stream,
     pointer: u64,
@@ -174,14 +174,14 @@ pub(crate) unsafe fn set(
 
 /// Scratch memory of a run: the caller's, or from the pool.
 pub(crate) enum Scratch {
-    /// The caller's.
+    /// Address of the caller's memory.
     Given(u64),
-    /// Ours, freed in stream order after what was queued with it.
+    /// From the pool, freed in stream order after the work queued with it.
     Own(Buffer<u8>),
 }
 
 impl Scratch {
-    /// At least `wanted` bytes, aligned to 256: those given, or from the pool.
+    /// Returns at least `wanted` bytes, aligned to 256: the caller's, or from the pool.
     pub(crate) fn new(
         stream: &Stream,
         given: Option<(u64, usize)>,
@@ -199,7 +199,7 @@ impl Scratch {
         }
     }
 
-    /// Its address.
+    /// Returns its address.
     pub(crate) fn pointer(&self) -> u64 {
         match self {
             Self::Given(pointer) => *pointer,

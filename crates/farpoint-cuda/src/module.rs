@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use sys::CUresult;
 
-/// The kernels of one device, loaded on first use and kept from then on.
+/// Kernels of one device, loaded on first use and kept from then on.
 pub(crate) struct Modules {
     capability: u32,
-    /// Whether machine code may be used.
+    /// Set if machine code may be used.
     machine_code: bool,
     /// By module and precision.
     modules: OncePerKey<(&'static str, &'static str), Module>,
@@ -34,7 +34,7 @@ pub(crate) struct Function {
     pub(crate) name: &'static str,
 }
 
-/// What loading kernels on a GPU has taken so far.
+/// Cost of loading kernels on a GPU so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loaded {
@@ -42,13 +42,13 @@ pub struct Loaded {
     pub machine_code: usize,
     /// Modules that the driver compiled from PTX.
     pub ptx: usize,
-    /// Time to unpack them.
+    /// Time to unpack the modules.
     pub unpacking: Duration,
-    /// Time in the driver, compiling included.
+    /// Time in the driver, compilation included.
     pub loading: Duration,
 }
 
-/// The same, counted from any thread; times in nanoseconds.
+/// Counters of [`Loaded`], updated from any thread; times in nanoseconds.
 #[derive(Default)]
 struct Spent {
     machine_code: AtomicUsize,
@@ -57,16 +57,16 @@ struct Spent {
     loading: AtomicU64,
 }
 
-/// Why the driver did not load a module.
+/// Error of the driver when it loads a module.
 struct Refused {
     code: CUresult,
-    /// The log of its compiler.
+    /// Log of the driver's compiler.
     log: String,
 }
 
 impl Modules {
-    /// For a card of this compute capability. Without `machine_code` the driver compiles the
-    /// newest PTX of at most that capability.
+    /// Creates the kernels of a card of this compute capability. Without `machine_code` the driver
+    /// compiles the newest PTX of at most that capability.
     pub(crate) fn new(capability: u32, machine_code: bool) -> Self {
         Self {
             capability,
@@ -77,7 +77,7 @@ impl Modules {
         }
     }
 
-    /// The kernel `{name}_{precision}` of a module.
+    /// Returns the kernel `{name}_{precision}` of a module.
     pub(crate) fn function(
         &self,
         context: &Context,
@@ -124,7 +124,7 @@ impl Modules {
         Ok(())
     }
 
-    /// What loading has taken so far.
+    /// Returns the cost of loading so far.
     pub(crate) fn loaded(&self) -> Loaded {
         let time = |of: &AtomicU64| Duration::from_nanos(of.load(Ordering::Relaxed));
         Loaded {
@@ -135,7 +135,7 @@ impl Modules {
         }
     }
 
-    /// A module; the device's context must be current.
+    /// Returns a module; the device's context must be current.
     fn module(
         &self,
         context: &Context,
@@ -199,8 +199,8 @@ fn timed<T>(total: &AtomicU64, work: impl FnOnce() -> T) -> T {
 }
 
 impl Refused {
-    /// Whether PTX may work where machine code did not: the driver is older than the card's code
-    /// needs, or the card runs only code that was made for exactly this card.
+    /// Returns whether PTX may work where machine code did not: the driver is older than the card's
+    /// code needs, or the card runs only code made for exactly this card.
     fn is_of_machine_code(&self) -> bool {
         matches!(
             self.code,
@@ -229,7 +229,7 @@ fn no_code(context: &Context, module: &str, precision: &str) -> Error {
     ))
 }
 
-/// Has the driver load an image into the context that is current.
+/// Loads an image into the current context.
 fn load(image: &[u8]) -> Result<Module, Refused> {
     const LOG: usize = 8192;
     let mut log = vec![0u8; LOG];
@@ -258,9 +258,9 @@ type Count = unsafe extern "C" fn(*mut c_uint, sys::CUmodule) -> CUresult;
 type Enumerate = unsafe extern "C" fn(*mut sys::CUfunction, c_uint, sys::CUmodule) -> CUresult;
 type Load = unsafe extern "C" fn(sys::CUfunction) -> CUresult;
 
-/// Has the driver load a function now: by itself it puts that off until the first launch, which
-/// may be part of a capture. (The bindings lack this call, and those below, if made for a toolkit
-/// before 12.4. The oldest driver has them.)
+/// Loads a function now: by itself the driver defers that until the first launch, which may be part of
+/// a capture. (The bindings lack this call, and those below, if made for a toolkit before 12.4. The
+/// oldest driver has them.)
 fn load_function(function: sys::CUfunction) -> CUresult {
     // SAFETY: this is the function's type in cuda.h.
     match unsafe { driver::symbol::<Load>("cuFuncLoad") } {
@@ -270,7 +270,7 @@ fn load_function(function: sys::CUfunction) -> CUresult {
     }
 }
 
-/// The same for every function of a module.
+/// Loads every function of a module.
 fn load_functions(module: Module) -> CUresult {
     // SAFETY: these are the functions' types in cuda.h.
     let found = unsafe {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// A call for a value that is being computed waits for it, and for nothing else: other values can be
-/// found and computed meanwhile.
+/// Map of lazily computed values. A call for a value that is being computed waits for that value only:
+/// others can be found and computed meanwhile.
 pub(crate) struct OncePerKey<K, V> {
     ready: RwLock<HashMap<K, V>>,
     /// Held by the thread that computes the value.
@@ -19,7 +19,7 @@ impl<K, V> Default for OncePerKey<K, V> {
 }
 
 impl<K: Copy + Eq + Hash, V: Copy> OncePerKey<K, V> {
-    /// The value of a key, computed if it is not there. If that fails, the next call tries again.
+    /// Returns the value of a key, computed if absent. If that fails, the next call tries again.
     pub(crate) fn get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         if let Some(value) = self.find(key) {
             return Ok(value);

@@ -1,4 +1,4 @@
-//! Memory on several GPUs, and in the host's, at one range of addresses (CUDA's virtual memory management): each page
+//! Memory on several GPUs, and on the host, at one range of addresses (CUDA's virtual memory management): each page
 //! is on one GPU or in host memory, and all GPUs read and write it.
 
 use crate::driver::{self, check, sys};
@@ -7,28 +7,28 @@ use crate::{Element, Error, Gpu, host, properties};
 use std::ffi::{c_int, c_ulonglong, c_ushort};
 use std::ops::Range;
 
-/// Bytes of a page: what drivers give and map at a time.
+/// Bytes per page: the granularity of the drivers.
 pub(crate) const PAGE: usize = 2 << 20;
 
-/// Pages in a row of one GPU.
+/// Consecutive pages of one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// Its number among the GPUs.
+    /// Index of the GPU in the list.
     pub(crate) owner: usize,
-    /// Whether they lie in host memory, which does not move while they are there.
+    /// Set if they are in host memory, which is pinned.
     pub(crate) host: bool,
-    /// In bytes, a multiple of [`PAGE`].
+    /// Size in bytes, a multiple of [`PAGE`].
     pub(crate) bytes: usize,
 }
 
-/// A range of addresses, mapped to memory of several GPUs. What is queued with it must be done before
-/// it is dropped.
+/// A range of addresses, mapped to memory of several GPUs. Work queued with it must be done before it
+/// is dropped.
 pub(crate) struct Pages {
     calls: Calls,
     gpu: Gpu,
     address: u64,
     bytes: usize,
-    /// Where each mapped run begins, its handle and its owner.
+    /// Offset of each mapped run, its handle and its owner.
     mapped: Vec<(usize, u64, Run)>,
 }
 
@@ -52,7 +52,7 @@ impl Pages {
         Ok(pages)
     }
 
-    /// Memory of a run: its handle.
+    /// Allocates a run and returns its handle.
     fn create(&self, gpu: &Gpu, run: Run) -> Result<u64, Error> {
         let mut code = sys::CUresult::CUDA_ERROR_NOT_SUPPORTED;
         for location in if run.host { Location::of_host(gpu)? } else { vec![Location::of(gpu)?] } {
@@ -101,7 +101,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Lets all of these GPUs read and write.
+    /// Gives all of these GPUs read and write access.
     fn open_to(&self, gpus: &[Gpu]) -> Result<(), Error> {
         let access = |gpu| Ok(Access { location: Location::of(gpu)?, flags: READ_AND_WRITE });
         let mut all = gpus.iter().map(access).collect::<Result<Vec<_>, Error>>()?;
@@ -113,12 +113,12 @@ impl Pages {
         check("cuMemSetAccess", code)
     }
 
-    /// Where the range begins.
+    /// Returns the beginning of the range.
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
 
-    /// The pieces of a stretch, in bytes from the beginning, that lie in one run each, with that.
+    /// Splits a stretch, in bytes from the beginning, at the runs' borders; returns each piece with its run.
     fn pieces(&self, stretch: Range<usize>) -> impl Iterator<Item = (Run, Range<usize>)> {
         let first = self.mapped.partition_point(|&(at, _, run)| at + run.bytes <= stretch.start);
         self.mapped[first..].iter().map_while(move |&(at, _, run)| {
@@ -127,13 +127,13 @@ impl Pages {
         })
     }
 
-    /// Whether any of a stretch belongs to the GPU of number `owner`.
+    /// Returns whether any of a stretch belongs to the GPU of number `owner`.
     pub(crate) fn has_part(&self, owner: usize, stretch: Range<usize>) -> bool {
         self.pieces(stretch).any(|(run, _)| run.owner == owner)
     }
 
-    /// Queues the copying of the values that go to the GPU of number `owner`, where `values` go to the bytes
-    /// from `at` on, and waits for it.
+    /// Copies to the GPU of number `owner` its part of the values, where `values` go to the bytes from `at` on, and
+    /// synchronizes.
     pub(crate) fn write_part<T: Element>(
         &self,
         stream: &Stream,
@@ -159,7 +159,7 @@ impl Pages {
         queued.and(stream.wait_only("cuStreamSynchronize"))
     }
 
-    /// Fills `values` with the bytes from `at` on, piece by piece on the streams of their owners; waits for them.
+    /// Fills `values` with the bytes from `at` on, piece by piece on the streams of their owners; synchronizes.
     pub(crate) fn read<T: Element>(
         &self,
         streams: &[Stream],
@@ -201,7 +201,7 @@ impl Drop for Pages {
     }
 }
 
-/// Two of these GPUs of which the first can't read the other's memory.
+/// Returns two of these GPUs of which the first can't access the other's memory.
 pub(crate) fn strangers(gpus: &[Gpu]) -> Result<Option<(usize, usize)>, Error> {
     for (a, b) in gpus.iter().flat_map(|a| gpus.iter().map(move |b| (a.ordinal(), b.ordinal()))) {
         let mut can: c_int = 1;
@@ -218,8 +218,8 @@ pub(crate) fn strangers(gpus: &[Gpu]) -> Result<Option<(usize, usize)>, Error> {
     Ok(None)
 }
 
-// What follows mirrors cuda.h, where it has been the same since CUDA 11.2, and host memory since 12.2; the bindings
-// differ by the toolkit of the machine that builds.
+// The following mirrors cuda.h, unchanged there since CUDA 11.2, and for host memory since 12.2; the bindings differ
+// by the toolkit of the machine that builds.
 
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`, `CU_MEM_LOCATION_TYPE_DEVICE`, `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
 const PINNED: u32 = 1;
@@ -245,7 +245,7 @@ impl Location {
         Ok(Self { kind: DEVICE, id: properties::handle(gpu.ordinal())? })
     }
 
-    /// Host memory: near the GPU, if the driver says where that is; else the first that it takes of these.
+    /// Host memory: near the GPU, if the driver reports its location; else the first of these that it accepts.
     fn of_host(gpu: &Gpu) -> Result<Vec<Self>, Error> {
         let near = properties::attribute(gpu.ordinal(), NODE).ok().filter(|&node| node >= 0);
         let mut places = vec![

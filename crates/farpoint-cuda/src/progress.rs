@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 /// An observer, shared by all launches of a call, which may be on several devices.
 pub(crate) struct Watch<'a> {
     state: Option<Mutex<State<'a>>>,
-    /// The error if the observer cancels, made of what is done.
+    /// Makes the error of a canceled call, from the number done.
     canceled: fn(usize) -> farpoint::Error,
 }
 
@@ -20,7 +20,7 @@ struct State<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// For a call of this many samples or points.
+    /// Creates a watch for a call of this many samples or points.
     pub(crate) fn new(
         observer: Option<Observer<'a>>,
         wanted: usize,
@@ -45,13 +45,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The part of one launch, of `wanted` samples or points.
+    /// Returns the part of one launch, of `wanted` samples or points.
     pub(crate) fn part(&self, wanted: usize) -> Part<'_, 'a> {
         Part { watch: self, wanted, done: 0 }
     }
 }
 
-/// How far a launch has come.
+/// Progress of a launch.
 pub(crate) struct Part<'w, 'a> {
     watch: &'w Watch<'a>,
     wanted: usize,
@@ -59,19 +59,19 @@ pub(crate) struct Part<'w, 'a> {
 }
 
 impl Part<'_, '_> {
-    /// Whether there is an observer: only then is it worth waiting for the GPU.
+    /// Returns whether there is an observer: only then is synchronizing with the GPU worthwhile.
     pub(crate) fn is_watched(&self) -> bool {
         self.watch.state.is_some()
     }
 
-    /// Reports that `done` of the launch's samples or points are there, or all if there are fewer.
+    /// Reports that `done` of the launch's samples or points are done, or all if there are fewer.
     pub(crate) fn reach(&mut self, done: usize) -> Result<(), Error> {
         let done = done.min(self.wanted);
         let more = done - std::mem::replace(&mut self.done, done);
         self.watch.step(more)
     }
 
-    /// Reports that all are there.
+    /// Reports that all are done.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
         self.reach(self.wanted)
     }

@@ -1,11 +1,11 @@
-//! The GPUs of this machine and what they can do.
+//! Properties of this machine's GPUs.
 
 use crate::Error;
 use crate::driver::{self, check, sys};
 use std::ffi::{CStr, c_int};
 use std::fmt;
 
-/// A GPU and what it can do.
+/// Properties of a GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Properties {
@@ -13,26 +13,26 @@ pub struct Properties {
     pub name: String,
     /// Compute capability: 90 stands for 9.0.
     pub capability: u32,
-    /// Streaming multiprocessors.
+    /// Number of streaming multiprocessors.
     pub multiprocessors: u32,
-    /// The largest clock of the multiprocessors, in Hz.
+    /// Maximum clock rate of the multiprocessors, in Hz.
     pub clock: u64,
     /// Bytes of memory.
     pub memory: usize,
-    /// Bytes of shared memory that a block can have.
+    /// Maximum bytes of shared memory per block.
     pub shared_per_block: u32,
     /// Bytes of the level 2 cache.
     pub cache: u32,
-    /// Whether all blocks of a launch can wait for each other.
+    /// Set if all blocks of a launch can wait for each other.
     pub cooperative: bool,
-    /// Whether memory can be allocated in the order of a stream, without which nothing runs.
+    /// Set if memory can be allocated in stream order, without which nothing runs.
     pub pools: bool,
-    /// Whether blocks can form clusters with shared memory of their own (from 9.0 on).
+    /// Set if blocks can form clusters with distributed shared memory (from 9.0 on).
     pub clusters: bool,
 }
 
 impl Properties {
-    /// Those of all GPUs of this machine, in order of their ordinals. Opens none of them.
+    /// Returns the properties of all GPUs of this machine, in order of their ordinals. Opens none of them.
     ///
     /// # Errors
     /// If CUDA can't be used, or there is no device.
@@ -42,9 +42,9 @@ impl Properties {
 }
 
 impl Properties {
-    /// The same card, as if it were of at most this compute capability.
+    /// Returns the same card, as if it were of at most this compute capability.
     pub(crate) fn at_most(self, most: u32) -> Self {
-        // What a block can have, by the programming guide's table of compute capabilities.
+        // Shared memory per block, by the programming guide's table of compute capabilities.
         let shared = match most {
             ..80 => 64 << 10,
             80..90 => 163 << 10,
@@ -68,7 +68,7 @@ impl fmt::Display for Properties {
     }
 }
 
-/// The driver's handle of a device.
+/// Returns the driver's handle of a device.
 pub(crate) fn handle(ordinal: usize) -> Result<sys::CUdevice, Error> {
     let mut handle = 0;
     // SAFETY: writes the handle.
@@ -76,7 +76,7 @@ pub(crate) fn handle(ordinal: usize) -> Result<sys::CUdevice, Error> {
     Ok(handle)
 }
 
-/// An attribute of a device by its number in cuda.h.
+/// Returns an attribute of a device by its number in cuda.h.
 pub(crate) fn attribute(ordinal: usize, number: u32) -> Result<c_int, Error> {
     let mut value = 0;
     // SAFETY: writes one number; the driver refuses attributes that it does not know.
@@ -85,7 +85,7 @@ pub(crate) fn attribute(ordinal: usize, number: u32) -> Result<c_int, Error> {
     Ok(value)
 }
 
-/// What the driver reports of a device.
+/// Queries the driver for a device's properties.
 pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
     let attribute = |which: u32| {
         let mut value = 0;

@@ -1,14 +1,14 @@
 //! Numbers of device memory, and the two precisions of the kernels.
 
-/// `f32` or `f64`: the precisions that GPUs work in. No other type can implement it.
+/// `f32` or `f64`: the precisions of the kernels. Sealed.
 pub trait CudaScalar: farpoint::Scalar + Element {
-    /// The suffix of a kernel's name, and the middle of its file's.
+    /// Suffix of a kernel's name, and middle of its file's.
     #[doc(hidden)]
     const SUFFIX: &'static str;
-    /// The bits of a non-negative number, which sort as the number does.
+    /// Returns the number with these bits, non-negative; the bits sort as the numbers do.
     #[doc(hidden)]
     fn from_ordered_bits(bits: u64) -> Self;
-    /// The bits of infinity.
+    /// Bits of infinity.
     #[doc(hidden)]
     const INFINITE_BITS: u64;
 }
@@ -31,7 +31,7 @@ impl CudaScalar for f64 {
     }
 }
 
-/// Numbers that mean the same on host and device, whatever their bits.
+/// Types with the same representation on host and device, valid for any bits.
 pub trait Element: Copy + Default + Send + Sync + 'static + sealed::Sealed {}
 
 mod sealed {

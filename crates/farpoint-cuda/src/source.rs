@@ -1,6 +1,6 @@
-//! What tests read in the sources of kernels.
+//! Parsing of kernel sources by tests.
 
-/// Names of the fields of a C++ structure, in order.
+/// Returns the names of the fields of a C++ structure, in order.
 pub(crate) fn fields(source: &str, name: &str) -> String {
     let (_, rest) = source.split_once(&format!("struct {name} {{")).expect("the structure");
     let (body, _) = rest.split_once("};").expect("its end");

@@ -1,11 +1,11 @@
-//! Streams: queues of work on a device, our own or the caller's.
+//! Streams: queues of work on a device, owned or borrowed.
 
 use crate::driver::sys;
 use crate::{Error, Gpu};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A queue of work on a device. Cheap to clone; an own one ends with its last clone.
+/// A queue of work on a device. Cheap to clone; an owned one ends with its last clone.
 #[derive(Clone)]
 pub struct Stream(Arc<Inner>);
 
@@ -13,9 +13,9 @@ struct Inner {
     gpu: Gpu,
     raw: sys::CUstream,
     own: bool,
-    /// The word in which its kernels report that they gave up.
+    /// Word in which its kernels report that they gave up.
     word: usize,
-    /// Whether a kernel may still write there, and whether one of a graph may do so at any time.
+    /// Set if a kernel may still write there, and if one of a graph may do so at any time.
     told: AtomicBool,
     captured: AtomicBool,
 }
@@ -26,7 +26,7 @@ unsafe impl Send for Inner {}
 unsafe impl Sync for Inner {}
 
 impl Stream {
-    /// A new stream, which does not wait for the legacy default stream.
+    /// Creates a stream that does not synchronize with the legacy default stream.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -34,8 +34,8 @@ impl Stream {
         Self::with_priority(gpu, 0)
     }
 
-    /// A new stream whose blocks run before those of streams with a larger number, as far as the card
-    /// distinguishes priorities (0 is the least, -5 the most urgent on most cards).
+    /// Creates a stream whose blocks run before those of streams with a larger number, as far as the
+    /// card distinguishes priorities (0 is the least, -5 the most urgent on most cards).
     ///
     /// # Errors
     /// If the driver refuses.
@@ -51,7 +51,7 @@ impl Stream {
         Ok(Self::with(gpu, raw, true, word))
     }
 
-    /// A stream of another library: a `CUstream` or `cudaStream_t` as a number, such as PyTorch's
+    /// Wraps a stream of another library: a `CUstream` or `cudaStream_t` as a number, such as PyTorch's
     /// `torch.cuda.current_stream().cuda_stream`. 0 is the legacy default stream.
     ///
     /// # Safety
@@ -68,23 +68,23 @@ impl Stream {
         Self(Arc::new(Inner { gpu: gpu.clone(), raw, own, word, told, captured }))
     }
 
-    /// The GPU it belongs to.
+    /// Returns the stream's GPU.
     pub fn gpu(&self) -> &Gpu {
         &self.0.gpu
     }
 
-    /// The driver's `CUstream`, as a number.
+    /// Returns the driver's `CUstream`, as a number.
     pub fn raw(&self) -> u64 {
         self.0.raw as usize as u64
     }
 
-    /// Checks whether a kernel that was started on this stream has given up since the last call of
-    /// this or of [`synchronize`](Self::synchronize).
+    /// Checks whether a kernel started on this stream has given up since the last call of this or of
+    /// [`synchronize`](Self::synchronize).
     ///
-    /// Waits for nothing, and costs about as much as reading a number: call it once the work is known to
-    /// be done, by an event or by waiting in another way. Streams of other libraries are identified by
-    /// their handle, so that any [`borrowed`](Self::borrowed) stream of the same handle can check. What
-    /// a graph runs is reported to the stream that it was captured on.
+    /// Does not synchronize, and costs about as much as reading a number: call it once the work is known to be done,
+    /// by an event or by another synchronization. Streams of other libraries are identified by their handle, so that
+    /// any [`borrowed`](Self::borrowed) stream of the same handle can check. Kernels of a graph report to the stream
+    /// that it was captured on.
     ///
     /// # Errors
     /// [`Error::GaveUp`].
@@ -100,13 +100,13 @@ impl Stream {
         self.wait("cuStreamSynchronize")
     }
 
-    /// Waits; an error names `what` as what failed.
+    /// Synchronizes; an error names `what` as the failed part.
     pub(crate) fn wait(&self, what: &str) -> Result<(), Error> {
         self.wait_only(what)?;
         self.check()
     }
 
-    /// Waits without checking whether a kernel gave up.
+    /// Synchronizes without checking whether a kernel gave up.
     pub(crate) fn wait_only(&self, what: &str) -> Result<(), Error> {
         let _current = self.0.gpu.bind()?;
         // SAFETY: the stream lives.
@@ -130,13 +130,13 @@ impl Stream {
         Err(Error::Unsupported(format!("the stream is not of {gpu:?}")))
     }
 
-    /// The number of the word in which a kernel that is about to start reports that it gave up.
+    /// Returns the index of the word in which a kernel about to start reports that it gave up.
     pub(crate) fn word(&self) -> usize {
         self.0.told.store(true, Ordering::Relaxed);
         self.0.word
     }
 
-    /// Remembers that what is captured here runs whenever its graph is launched.
+    /// Records that the work captured here runs whenever its graph is launched.
     pub(crate) fn set_captured(&self) {
         self.0.captured.store(true, Ordering::Relaxed);
     }

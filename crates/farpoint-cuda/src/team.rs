@@ -1,4 +1,4 @@
-//! Teams of blocks: how the clouds of a batch share the card in a cooperative launch, and the
+//! Teams of blocks: partition of the card among the clouds of a batch in a cooperative launch, and the
 //! memory that a team takes to put a cloud into a box tree.
 
 use crate::launch::Launch;
@@ -6,23 +6,23 @@ use crate::memory;
 use crate::module::Function;
 use crate::{CudaScalar, Error, Gpu, Stream};
 
-/// Rows that justify one block of a team, at least and at most: in too large a team blocks wait more
-/// than they work, and too small ones need scratch for more clouds at a time than necessary.
+/// Fewest and most rows that justify one block of a team: in too large a team blocks wait more than
+/// they work, and too small ones need scratch for more clouds at a time than necessary.
 const FEWEST_ROWS: usize = 256;
 const MOST_ROWS: usize = 16_384;
 
-/// Blocks that work together, a barrier of their own for each team.
+/// Blocks that work together, with a barrier for each team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Teams {
-    /// Blocks of a team.
+    /// Blocks per team.
     pub(crate) team: usize,
-    /// Teams.
+    /// Number of teams.
     pub(crate) count: usize,
 }
 
 impl Teams {
-    /// For `jobs` jobs of at most `rows` rows on a card that runs `blocks` blocks at the same
-    /// time; `wanted` blocks per team, if set.
+    /// Teams for `jobs` jobs of at most `rows` rows on a card that runs `blocks` blocks concurrently;
+    /// `wanted` blocks per team, if set.
     pub(crate) fn new(blocks: usize, jobs: usize, rows: usize, wanted: Option<u32>) -> Self {
         let share = (blocks / jobs.max(1)).max(rows / MOST_ROWS);
         let useful = share.min(rows.div_ceil(FEWEST_ROWS));
@@ -35,8 +35,8 @@ impl Teams {
         (self.team * self.count) as u32
     }
 
-    /// Starts a kernel of these teams. `launch` is cooperative; `headers` is where the teams' headers
-    /// are, and their size in bytes: they are zeroed first if blocks synchronize by them.
+    /// Starts a kernel of these teams. `launch` is cooperative; `headers` is the address of the teams'
+    /// headers, and their size in bytes: they are zeroed first if blocks synchronize by them.
     ///
     /// # Safety
     /// As [`Launch::start`]; the headers must be memory of that size that nothing else uses.
@@ -48,7 +48,7 @@ impl Teams {
         args: &A,
         headers: (u64, usize),
     ) -> Result<(), Error> {
-        // Blocks that work alone need not run at the same time, so they start sooner.
+        // Blocks that work alone need not run concurrently, so they start sooner.
         let alone = self.team == 1;
         let grid = [self.blocks(), 1, 1];
         // SAFETY: the headers are memory of that size that nothing else uses, and `args` is what the
@@ -62,7 +62,7 @@ impl Teams {
     }
 }
 
-/// Blocks of a launch that the device runs at the same time.
+/// Blocks of a launch that the device runs concurrently.
 pub(crate) fn blocks_at_once(
     gpu: &Gpu,
     function: Function,
@@ -78,12 +78,12 @@ pub(crate) fn blocks_at_once(
     }
 }
 
-/// Rounded up to what the kernels align their arrays to.
+/// Rounds up to the alignment of the kernels' arrays.
 pub(crate) fn aligned(bytes: usize) -> usize {
     bytes.div_ceil(256) * 256
 }
 
-/// Rows in whole groups of 32.
+/// Rounds rows up to whole groups of 32.
 pub(crate) fn padded(rows: usize) -> usize {
     rows.div_ceil(32) * 32
 }

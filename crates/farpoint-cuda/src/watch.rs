@@ -1,7 +1,7 @@
-//! Where kernels of a GPU report that they gave up waiting: a word of host memory per stream.
+//! Reports of kernels that gave up waiting: a word of host memory per stream.
 //!
-//! That memory is there as long as the GPU is open, so that a kernel may write to it at any time and
-//! the host may read it at any time, without a copy and without waiting.
+//! That memory lives as long as the GPU is open, so that a kernel may write to it at any time and the
+//! host may read it at any time, without a copy and without synchronizing.
 
 use crate::Error;
 use crate::context::Relaxed;
@@ -12,31 +12,31 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a kernel waits without progress unless set otherwise: far longer than the slowest of
-/// them takes beside other work, short enough not to be taken for a machine that is gone.
+/// Time that a kernel waits without progress unless set otherwise: far longer than the slowest of them
+/// takes beside other work, short enough not to be taken for a machine that is gone.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A tick of the kernels' clock is two to this power of nanoseconds: about a millisecond.
+/// Binary logarithm of the nanoseconds of a tick of the kernels' clock: about a millisecond.
 const TICK: u32 = 20;
 
-/// No block: of those that a test has leave.
+/// Value of `absent` if no block leaves.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
-/// Words of a device: the first is shared by streams for which none was left.
+/// Number of words per device: the first is shared by streams for which none was left.
 const WORDS: usize = 4096;
 
-/// Where kernels of one GPU report that they gave up.
+/// Words in which kernels of one GPU report that they gave up.
 pub(crate) struct Watch {
     /// [`WORDS`] words of host memory, and their address on the device.
     words: NonNull<AtomicU32>,
     address: u64,
-    /// Those that belong to no stream.
+    /// Words that belong to no stream.
     free: Mutex<Vec<usize>>,
-    /// Those of streams of other libraries, by handle: borrowed again, a stream has the same word.
+    /// Words of streams of other libraries, by handle: borrowed again, a stream has the same word.
     borrowed: Mutex<HashMap<u64, usize>>,
-    /// Ticks that a wait may last.
+    /// Timeout in ticks.
     limit: AtomicU32,
-    /// The stage at which a test has a block leave, or [`NOBODY`].
+    /// The stage at which a test makes a block leave, or [`NOBODY`].
     absent: AtomicU32,
 }
 
@@ -47,7 +47,7 @@ unsafe impl Send for Watch {}
 unsafe impl Sync for Watch {}
 
 impl Watch {
-    /// For the context that is current.
+    /// Allocates the words in the current context.
     pub(crate) fn new() -> Result<Self, Error> {
         let _relaxed = Relaxed::new()?;
         let mut words = std::ptr::null_mut();
@@ -72,7 +72,7 @@ impl Watch {
         })
     }
 
-    /// A word for a stream of its own.
+    /// Takes a word for a stream of its own.
     pub(crate) fn take(&self) -> usize {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.pop().unwrap_or(0)
@@ -86,15 +86,15 @@ impl Watch {
         }
     }
 
-    /// The word of a stream of another library.
+    /// Returns the word of a stream of another library.
     pub(crate) fn of_borrowed(&self, stream: u64) -> usize {
         let mut borrowed = self.borrowed.lock().unwrap_or_else(PoisonError::into_inner);
         *borrowed.entry(stream).or_insert_with(|| self.take())
     }
 
-    /// What a kernel has reported since the last call, as an error.
+    /// Returns as an error what a kernel has reported since the last call.
     pub(crate) fn ask(&self, word: usize) -> Result<(), Error> {
-        // A look costs less than an exchange, and there is seldom anything.
+        // A load costs less than an exchange, and reports are rare.
         if self.word(word).load(Ordering::Relaxed) == 0 {
             return Ok(());
         }
@@ -116,17 +116,17 @@ impl Watch {
         self.absent.store(stage.unwrap_or(NOBODY), Ordering::Relaxed);
     }
 
-    /// The stage at which a test has a block leave, or [`NOBODY`].
+    /// Returns the stage at which a test makes a block leave, or [`NOBODY`].
     pub(crate) fn absent(&self) -> u32 {
         self.absent.load(Ordering::Relaxed)
     }
 
-    /// Ticks that a wait may last.
+    /// Returns the timeout in ticks.
     pub(crate) fn limit(&self) -> u32 {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Where kernels find a word.
+    /// Returns the device address of a word.
     pub(crate) fn address_of(&self, word: usize) -> u64 {
         self.address + 4 * word as u64
     }
@@ -138,7 +138,7 @@ impl Watch {
     }
 }
 
-/// Half of the clock's range is more than a month.
+/// Converts to ticks, at most half of the clock's range: more than a month.
 fn ticks(patience: Duration) -> u32 {
     u32::try_from(patience.as_nanos() >> TICK).unwrap_or(u32::MAX).min(u32::MAX / 2)
 }

@@ -1,5 +1,5 @@
-//! What callers meet: the CPU's errors in the CPU's words, rows left out, starts, batches in
-//! every form, device pointers. Needs a GPU, and says so where there is none.
+//! The public interface: errors as on the CPU, dropped rows, starts, batches in every form, device
+//! pointers. Needs a GPU, and prints a note if there is none.
 
 mod common;
 
@@ -170,7 +170,7 @@ fn statistics_are_given_if_asked() {
     assert_eq!(sample.ran_on, RanOn::Gpu { ordinal: 0 });
 }
 
-/// Jobs of a batch may differ in all they say.
+/// Jobs of a batch may differ in all options.
 #[test]
 fn every_cloud_may_have_its_own_job() {
     let Some(device) = gpu() else { return };
@@ -219,7 +219,7 @@ fn runs_report_progress_and_can_be_canceled() {
     }
 }
 
-/// A padded batch in device memory, rows and starts given there, answers left there.
+/// A padded batch in device memory, with rows, starts and results there.
 #[test]
 fn device_pointers() {
     let Some(device) = gpu() else { return };
@@ -344,7 +344,7 @@ fn memory_that_is_not_there_is_refused_in_bytes() {
     compare(&device, &job, &CLOUD[..]);
 }
 
-/// A captured run samples whatever lies in its memory when it is launched.
+/// A captured run samples the content of its memory at launch.
 #[test]
 fn graphs_hold_a_run() {
     let Some(device) = gpu() else { return };

@@ -1,10 +1,10 @@
-//! The arguments of every command.
+//! Arguments of all commands.
 
 use crate::gpu;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
-/// farpoint's laboratory: what the algorithms take, on this machine.
+/// farpoint's laboratory: measurements of the algorithms on this machine.
 #[derive(Debug, Parser)]
 #[command(name = "farpoint-lab", version, max_term_width = 100)]
 pub(crate) struct Args {
@@ -31,10 +31,10 @@ pub(crate) enum Device {
 
 /// Measure and draw the RadiusFPS paper's figures and tables (arXiv 2606.06255).
 ///
-/// Measures on generated clouds of the paper's sizes and on those given. Writes a CSV and plots
-/// for each figure and report.html, which shows all of them beside the paper's own numbers and
-/// judges each statement of the paper by a rule. What an interrupted run has measured is kept in
-/// the folder and not measured again.
+/// Measures on generated clouds of the paper's sizes and on those given. Writes a CSV and plots for
+/// each figure and report.html, which shows all of them beside the paper's own numbers and judges each
+/// statement of the paper by a rule. Measurements of an interrupted run are kept in the folder and not
+/// repeated.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask lab paper --quick -o results
@@ -46,10 +46,10 @@ pub(crate) struct Paper {
     /// all; may be repeated.
     #[arg(long, value_name = "PATH")]
     pub(crate) data: Vec<PathBuf>,
-    /// Where exact sampling runs: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one).
+    /// Device of exact sampling: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one).
     #[arg(long, value_name = "D", default_value = "cpu")]
     pub(crate) device: Device,
-    /// Which GPU, the first being 0 [default: 0].
+    /// Number of the GPU, the first being 0 [default: 0].
     #[arg(long, value_name = "N")]
     pub(crate) gpu: Option<usize>,
     /// Small clouds and few runs: seconds instead of many minutes.
@@ -58,7 +58,7 @@ pub(crate) struct Paper {
     /// Only these, separated by commas: figure2, figure3, table4, figure14, figure15, table5.
     #[arg(long, value_name = "FIGURES", value_delimiter = ',')]
     pub(crate) only: Vec<Which>,
-    /// Measure nothing: draw and judge what an earlier run left in this folder.
+    /// Measure nothing: draw and judge the results of an earlier run in this folder.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "device", "gpu", "quick"])]
     pub(crate) from: Option<PathBuf>,
     /// Write everything into this folder.
@@ -113,7 +113,7 @@ pub(crate) enum Part {
     Growth,
     /// One thread against all.
     Threads,
-    /// What each stage of a sample takes, on 1, 2, 4 ... threads.
+    /// Time of each stage of a sample, on 1, 2, 4 ... threads.
     Stages,
     /// Clouds full of ties and repeats.
     Ties,
@@ -130,7 +130,7 @@ pub(crate) enum Which {
     Figure2,
     /// Share of the updates that change nothing.
     Figure3,
-    /// What each pruning (CPU) or fusion (GPU) is worth.
+    /// Speed-up by each pruning (CPU) or fusion (GPU).
     Table4,
     /// Latency, memory and throughput against the sample size.
     Figure14,

@@ -1,4 +1,4 @@
-//! What a record says about where and when it was made.
+//! Machine and date of a record.
 
 use farpoint::Level;
 use farpoint_cuda::Properties;
@@ -10,24 +10,24 @@ use std::{fmt, fs};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The machine and the day.
+/// Machine and date.
 pub(crate) struct Machine {
     pub(crate) cpu: String,
     pub(crate) cores: usize,
     pub(crate) simd: Level,
     pub(crate) date: String,
-    /// For what runs on a GPU.
+    /// Set for records of a GPU.
     gpus: Option<Gpus>,
 }
 
-/// The GPUs of a machine and their driver, in words.
+/// The GPUs of a machine and their driver, as text.
 struct Gpus {
     cards: String,
     driver: String,
 }
 
 impl Machine {
-    /// This machine, for what runs on the CPU.
+    /// Returns this machine, for records of the CPU.
     pub(crate) fn here() -> Self {
         Self {
             cpu: cpu(),
@@ -38,12 +38,12 @@ impl Machine {
         }
     }
 
-    /// This machine with its GPUs.
+    /// Returns this machine with its GPUs.
     pub(crate) fn with_gpus() -> Self {
         Self { gpus: Some(Gpus::here()), ..Self::here() }
     }
 
-    /// The machine and farpoint's version, the same from day to day.
+    /// Returns the machine and farpoint's version, the same from day to day.
     pub(crate) fn identity(&self) -> String {
         let Self { cpu, cores, simd, .. } = self;
         format!("{cpu}, {cores} cores, {simd}, farpoint {VERSION}")
@@ -86,7 +86,7 @@ impl Gpus {
     }
 }
 
-/// The processor as Linux names it, else its architecture.
+/// Returns the processor's name on Linux, else its architecture.
 fn cpu() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = info.lines().find(|line| line.starts_with("model name"));
@@ -94,14 +94,14 @@ fn cpu() -> String {
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
-/// Today's date in UTC, as 2026-11-20.
+/// Returns today's date in UTC, as 2026-11-20.
 fn today() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let (year, month, day) = civil((now / 86_400) as i64);
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// Year, month and day of a day counted from 1970-01-01 (after H. Hinnant's algorithm).
+/// Returns year, month and day of a day counted from 1970-01-01 (after H. Hinnant's algorithm).
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

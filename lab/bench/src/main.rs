@@ -1,7 +1,7 @@
 //! farpoint's laboratory: the figures of the RadiusFPS paper, benchmarks on the CPU and on a GPU,
 //! and their records. `cargo xtask lab` builds and runs it.
 //!
-//! One binary that needs nothing beside it; on a GPU machine the NVIDIA driver alone.
+//! One binary without dependencies; on a GPU machine the NVIDIA driver alone.
 
 mod args;
 mod bench;
@@ -16,7 +16,7 @@ use args::{Args, Command};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Counts what is allocated, for the memory that a job takes.
+/// Counts allocations, for the memory of a job.
 #[global_allocator]
 static MEMORY: timing::Counted = timing::Counted;
 
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a command; whether all was as it should be.
+/// Runs a command; returns whether everything succeeded.
 fn run(command: &Command) -> Result<bool> {
     match command {
         Command::Bench(args) => bench::run(args).map(|()| true),

@@ -1,5 +1,5 @@
-//! FastPoint (docs/samplers.md, docs/cuda.md): a tenth of the samples by an exact algorithm, levels of falling radii, and
-//! `peak` for the rest.
+//! FastPoint (docs/samplers.md, docs/cuda.md): a tenth of the samples by an exact algorithm, levels of falling radii,
+//! and `peak` for the rest.
 //!
 //! The levels are one cooperative launch; each cloud has a team of blocks, and points are struck out through an index
 //! (`kernels/search/index.cuh`), which may be one that serves searches, too.
@@ -42,7 +42,7 @@ struct Args<T> {
 /// Queues the sampling of a batch; `index` is over its clouds, with its address if there is one.
 ///
 /// # Safety
-/// The addresses in `batch`, `scratch` and `index` must be as `work` says, and stay so until the stream has finished.
+/// The addresses in `batch`, `scratch` and `index` must match `work`, and stay valid until the stream has finished.
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     stream: &Stream,
     batch: &Batch<T>,
@@ -76,9 +76,9 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     }
 }
 
-/// Copies the estimator's numbers to the GPU, where they stay.
+/// Copies the estimator's coefficients to the GPU, where they stay.
 fn weights(gpu: &Gpu) -> Result<u64, Error> {
-    // Also while another stream is captured, which this one has nothing to do with.
+    // Also while another stream is captured, which is unrelated to this one.
     let _relaxed = Relaxed::new()?;
     let stream = Stream::new(gpu)?;
     let buffer = Buffer::upload(&stream, &Network::trained().numbers, "the estimator")?;
@@ -154,7 +154,7 @@ unsafe fn first_samples<T: CudaScalar>(
     unsafe { work.first.enqueue(stream, &batch, shape, scratch, 0, None) }
 }
 
-/// The radii, and the samples of the levels.
+/// Computes the radii, and takes the samples of the levels.
 ///
 /// # Safety
 /// As [`enqueue`]; the addresses of `args` are of scratch memory as planned.

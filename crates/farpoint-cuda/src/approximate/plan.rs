@@ -1,5 +1,5 @@
-//! How FastPoint is laid over a card, and where everything is in scratch memory: 32 to 45 bytes per point in `f32`, 40 to
-//! 65 in `f64`, an index if none is given, and that of the exact algorithms.
+//! Launch and scratch memory layout of FastPoint: 32 to 45 bytes per point in `f32`, 40 to 65 in `f64`, an index if
+//! none is given, and that of the exact algorithms.
 
 use crate::fps::algorithm::Choice;
 use crate::fps::batch::Shape;
@@ -13,40 +13,40 @@ use crate::{CudaScalar, Error, Gpu};
 use farpoint::approximate::Estimator;
 use farpoint::{Algorithm, PeakOptions};
 
-/// Threads of a block of the levels, and of one that finds radii.
+/// Threads per block of the levels, and of one that finds radii.
 pub(super) const THREADS: u32 = 512;
 pub(super) const HIDDEN: u32 = 128;
 
-/// Levels, and the fewest samples that a curve can be predicted from.
+/// Number of levels, and the fewest samples from which a curve can be predicted.
 pub(super) const LEVELS: usize = 6;
 pub(super) const FEWEST: usize = 32;
 
 /// Bytes of a team's header, to which the counts of its blocks are added.
 pub(super) const HEADER: usize = 128;
 
-/// The most rows whose places an entry of a search's stack can name.
+/// Largest number of rows that an entry of a search's stack can address.
 const MOST_ROWS: usize = 1 << 26;
 
-/// What is to be done, and how.
+/// A sampling job and its methods.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Work {
     /// The algorithm of the first stage.
     pub(super) first: Choice,
     pub(super) estimator: Estimator,
     pub(super) shape: Shape,
-    /// Points to start from, of each cloud.
+    /// Number of start points per cloud.
     pub(super) starts: usize,
-    /// Whether an index is given.
+    /// Set if an index is given.
     pub(super) indexed: bool,
 }
 
 impl Work {
-    /// Samples of the first stage.
+    /// Number of samples of the first stage.
     pub(super) fn prefix(&self) -> usize {
         self.shape.wanted.div_ceil(10)
     }
 
-    /// Whether there are too few samples to predict a curve from: then all are exact.
+    /// Returns whether there are too few samples to predict a curve from: then all are exact.
     pub(super) fn is_exact(&self) -> bool {
         self.prefix() < FEWEST
     }
@@ -62,7 +62,7 @@ impl Work {
     }
 }
 
-/// The algorithm of the first stage, if GPUs have it.
+/// Returns the algorithm of the first stage, if GPUs support it.
 pub(super) fn first_stage(algorithm: Algorithm) -> Result<Choice, Error> {
     Choice::new(&farpoint::Sampler::count(1).algorithm(algorithm))
 }
@@ -76,7 +76,7 @@ pub(super) struct Levels<T> {
 }
 
 impl<T: CudaScalar> Levels<T> {
-    /// Fetches those of the first cloud from scratch memory, once the work before is done.
+    /// Downloads those of the first cloud from scratch memory, once the work before is done.
     pub(super) fn read(&mut self, scratch: &Buffer<u8>, at: usize) -> Result<(), Error> {
         let number = size_of::<T>();
         let mut bytes = vec![0; LEVELS * number + 4];
@@ -91,12 +91,12 @@ impl<T: CudaScalar> Levels<T> {
     }
 }
 
-/// Where everything is in scratch memory, in bytes from its beginning.
+/// Offsets into scratch memory, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub(super) teams: Teams,
     pub(super) header: usize,
-    /// Of a cloud.
+    /// Size per cloud.
     pub(super) arrays: usize,
     pub(super) headers: usize,
     pub(super) first_indices: usize,
@@ -107,7 +107,7 @@ pub(super) struct Plan {
     pub(super) known: usize,
     pub(super) memory: usize,
     pub(super) index: usize,
-    /// Of the launches before and after, one after another.
+    /// Scratch memory of the launches before and after, one after another.
     pub(super) inner: usize,
     pub(super) inner_bytes: usize,
     pub(super) bytes: usize,
@@ -176,7 +176,7 @@ pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, work: &Work) -> usize {
     Plan::new::<T>(gpu, work).map_or(0, |plan| plan.bytes)
 }
 
-/// The kernel of the levels.
+/// Returns the kernel of the levels.
 pub(super) fn kernel<T: CudaScalar>(gpu: &Gpu, dims: usize) -> Result<(Function, Launch), Error> {
     let name = if dims > 3 { "fastpoint_high" } else { "fastpoint" };
     Ok((gpu.function::<T>("fastpoint", name)?, Launch::new(1, THREADS).cooperative()))

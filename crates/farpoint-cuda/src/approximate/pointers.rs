@@ -10,15 +10,15 @@ use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::approximate::Method;
 use farpoint::{ApproximateSampler, DeviceKind, Sampler, Start};
 
-/// Clouds in device memory to be sampled by an [`ApproximateSampler`], and where their samples go.
+/// Clouds in device memory to be sampled by an [`ApproximateSampler`], with the addresses of their samples.
 ///
 /// # Safety
 /// As for [`DeviceBatch`]; an index must be one that [`Gpu::enqueue_index`] has built over the same clouds on the same
 /// GPU, or builds before this work on its stream.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceApproximate<T> {
-    /// Clouds and answer. Distances of samples are not known, but may be written over; scratch memory is at least
-    /// [`Gpu::approximate_scratch_bytes`].
+    /// Clouds and results. Distances of samples are not computed, but their memory may be overwritten; scratch memory
+    /// is at least [`Gpu::approximate_scratch_bytes`].
     pub batch: DeviceBatch<T>,
     /// Address and size of an index over the clouds, which saves the time to build one. It may serve searches, too
     /// ([`DeviceClouds::index`](crate::DeviceClouds::index)).
@@ -40,12 +40,12 @@ impl<T> DeviceApproximate<T> {
 
 /// Approximate sampling of clouds in device memory.
 impl Gpu {
-    /// Queues the sampling of clouds in device memory and returns without waiting, as [`Gpu::enqueue_sample`] does; see
+    /// Queues the sampling of clouds in device memory without synchronizing, as [`Gpu::enqueue_sample`] does; see
     /// [`DeviceApproximate`]. Graphs can capture it after a first call.
     ///
     /// # Errors
-    /// If the job, sizes or addresses are wrong as far as the host can tell, if GPUs do not have the method, and if the
-    /// driver refuses a call.
+    /// If the job, sizes or addresses are wrong as far as the host can tell, if GPUs do not support the method, and
+    /// if the driver refuses a call.
     ///
     /// # Safety
     /// See [`DeviceApproximate`].
@@ -72,9 +72,9 @@ impl Gpu {
         unsafe { fastpoint::enqueue(stream, &view, &work, batch.scratch, &clouds) }
     }
 
-    /// Bytes of device memory that [`Gpu::enqueue_approximate`] uses besides input, index and answer, for this many
-    /// clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each, with an index or without one; 0 if
-    /// the GPU can't run the method.
+    /// Returns the bytes of device memory that [`Gpu::enqueue_approximate`] uses besides input, index and result, for
+    /// this many clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each, with an index or
+    /// without one; 0 if the GPU can't run the method.
     pub fn approximate_scratch_bytes<T: CudaScalar>(
         &self,
         job: &ApproximateSampler,
@@ -92,13 +92,13 @@ impl Gpu {
     }
 }
 
-/// The exact job that is checked in its place.
+/// Returns the exact job that is checked in its place.
 pub(super) fn exact(job: &ApproximateSampler) -> Sampler {
     let start = job.start.clone().unwrap_or(Start::First);
     Sampler::new(job.amount).start(start).bad_rows(job.bad_rows)
 }
 
-/// What a job is on a GPU that has its method.
+/// Returns a job on a GPU, if GPUs support its method.
 pub(super) fn work(
     job: &ApproximateSampler,
     shape: Shape,

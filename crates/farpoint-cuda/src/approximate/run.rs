@@ -15,8 +15,8 @@ use farpoint::{
     compiled_once,
 };
 
-/// GPUs have [`farpoint::approximate::Method::FastPoint`]. An observer is called before the first launch and when all
-/// kernels are done.
+/// GPUs support [`farpoint::approximate::Method::FastPoint`]. An observer is called before the first launch and when
+/// all kernels are done.
 impl<T: CudaScalar> ApproximateDevice<T> for Gpu {
     type Error = Error;
 
@@ -83,7 +83,7 @@ fn launch<T: CudaScalar>(
     Ok(ApproximateSample::new(sample.indices, job.method, Details::FastPoint(details)))
 }
 
-/// What the levels have left in scratch memory.
+/// Reads the levels' details from scratch memory.
 fn details<T: CudaScalar>(
     work: &Work,
     plan: &Plan,

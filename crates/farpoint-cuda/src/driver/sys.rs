@@ -1,4 +1,4 @@
-//! The functions of the CUDA driver that this crate calls, found when the library is opened.
+//! Functions of the CUDA driver that this crate calls, resolved when the library is opened.
 //!
 //! Names, types and numbers are those of cuda.h; enumerations are passed as their numbers.
 
@@ -76,7 +76,7 @@ pub(crate) fn open() -> Result<(), String> {
     DRIVER.get_or_init(Driver::open).as_ref().map(drop).map_err(Clone::clone)
 }
 
-/// A function by its name, for those that the oldest supported driver may lack.
+/// Returns a function by its name, for those that the oldest supported driver may lack.
 ///
 /// # Safety
 /// It must have the type `F`, a function pointer.
@@ -88,7 +88,7 @@ pub(crate) unsafe fn symbol<F: Copy>(name: &str) -> Result<F, String> {
 
 static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
 
-/// The driver, which is open wherever a function of it is called: `available` looks first.
+/// Returns the driver, which is open wherever a function of it is called: `available` looks first.
 fn driver() -> &'static Driver {
     match DRIVER.get_or_init(Driver::open) {
         Ok(driver) => driver,
@@ -126,10 +126,10 @@ macro_rules! functions {
         }
 
         $(
-            /// The function of this name in cuda.h.
+            /// Calls the function of this name in cuda.h.
             ///
             /// # Safety
-            /// As cuda.h asks; the driver must be open.
+            /// As cuda.h requires; the driver must be open.
             #[inline]
             #[allow(clippy::too_many_arguments, reason = "as cuda.h has them")]
             pub unsafe fn $name($($argument: $type),*) -> CUresult {

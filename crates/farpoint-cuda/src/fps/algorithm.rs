@@ -1,4 +1,4 @@
-//! From the name of an algorithm to its kernels: the one place that starts them.
+//! Maps an algorithm's name to its kernels; the one place that launches them.
 
 use super::batch::{Batch, Shape};
 use super::{auto, naive, peak, persistent, quick, radius};
@@ -6,18 +6,18 @@ use crate::progress::Part;
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::{Algorithm, DeviceKind, Sampler};
 
-/// An algorithm that GPUs have, with options in range.
+/// An algorithm implemented on GPUs, with options in range.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice(Algorithm);
 
 impl Choice {
-    /// Refuses jobs that GPUs cannot do, in the words of the CPU library.
+    /// Refuses jobs that GPUs don't support, with the CPU library's errors.
     pub(crate) fn new(job: &Sampler) -> Result<Self, Error> {
         job.check(DeviceKind::Gpu)?;
         Ok(Self(job.algorithm))
     }
 
-    /// The same with `Auto` replaced by what it stands for here.
+    /// Replaces `Auto` by the algorithm that it selects here.
     pub(crate) fn resolve<T: CudaScalar>(self, gpu: &Gpu, shape: Shape) -> Self {
         match self.0 {
             Algorithm::Auto => Self(auto::choose(gpu.properties(), shape, size_of::<T>())),
@@ -41,7 +41,7 @@ impl Choice {
         }
     }
 
-    /// How many 64-bit numbers the algorithm counts.
+    /// Number of 64-bit counters of the algorithm.
     pub(crate) fn counters(self) -> usize {
         match self.0 {
             Algorithm::Peak(_) => peak::COUNTERS,
@@ -49,12 +49,12 @@ impl Choice {
         }
     }
 
-    /// Queues the sampling of a batch. `counters` is 0, or the address of as many 64-bit numbers
-    /// as there are counters, to which the kernels add. With a `part` that is watched, the call may
-    /// wait between launches and report, and end early if the observer cancels.
+    /// Queues the sampling of a batch. `counters` is 0, or the address of as many 64-bit numbers as
+    /// there are counters, to which the kernels add. With a `part` that is watched, the call may
+    /// synchronize between launches, report progress and end early if the observer cancels.
     ///
     /// # Safety
-    /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
+    /// The addresses in `batch` and `scratch` must match `shape`, and stay valid until the
     /// stream has finished.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         self,

@@ -1,4 +1,4 @@
-//! Which algorithm is fastest for an input and a card, and whether a GPU is faster at all.
+//! Choice of the fastest algorithm for an input and a card, and of GPU or CPU.
 //!
 //! Measured on an H100 (lab/records/cuda/bench.md): `persistent` wins at 1,024 points, `peak`
 //! from 16,384 on; the numbers between are interpolated. The rules look at numbers of points,
@@ -13,19 +13,19 @@ use farpoint::Algorithm;
 /// An algorithm and the conditions for choosing it.
 struct Rule {
     algorithm: Algorithm,
-    /// The fewest and the most rows of the largest cloud.
+    /// Fewest and most rows of the largest cloud.
     rows: [usize; 2],
-    /// The fewest and the most samples of a cloud.
+    /// Fewest and most samples of a cloud.
     wanted: [usize; 2],
-    /// The most axes.
+    /// Largest number of axes.
     dims: usize,
-    /// What the card must be able to do.
+    /// Features that the card must have.
     needs: Needs,
 }
 
 enum Needs {
     Nothing,
-    /// All blocks of a launch can wait for each other.
+    /// All blocks of a launch can synchronize with each other.
     Cooperation,
     /// The card can hold a cloud's points in registers.
     Registers,
@@ -77,7 +77,7 @@ const RULES: [Rule; 5] = [
     },
 ];
 
-/// The algorithm to run on clouds of this shape with numbers of `bytes` bytes.
+/// Returns the algorithm to run on clouds of this shape with numbers of `bytes` bytes.
 pub(crate) fn choose(card: &Properties, shape: Shape, bytes: usize) -> Algorithm {
     let within = |value: usize, [least, most]: [usize; 2]| (least..=most).contains(&value);
     let fits = |rule: &&Rule| {
@@ -93,11 +93,11 @@ pub(crate) fn choose(card: &Properties, shape: Shape, bytes: usize) -> Algorithm
     RULES.iter().find(fits).expect("the last rule fits always").algorithm
 }
 
-/// Points times samples from which on a single run is faster on a GPU that has to be opened
-/// first (about half a second, most of it the driver's) than on the CPU.
+/// Points times samples above which a single run is faster on a GPU that has to be opened first (about
+/// half a second, mostly in the driver) than on the CPU.
 const PAYS: u128 = 1_000_000_000_000;
 
-/// Whether a single run is faster on a GPU, including the time to open it. A program that has a
+/// Returns whether a single run is faster on a GPU, including the time to open it. A program that has a
 /// [`Gpu`](crate::Gpu) open and samples many clouds of some thousand points is always faster on it.
 pub fn pays(points: usize, samples: usize) -> bool {
     points as u128 * samples as u128 >= PAYS

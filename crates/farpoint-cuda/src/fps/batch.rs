@@ -2,63 +2,63 @@
 
 use crate::CudaScalar;
 
-/// A batch of clouds in device memory and where the answer goes. Addresses are of device
-/// memory, 0 for null; see `kernels/common/batch.cuh` for what each means.
+/// A batch of clouds in device memory, with the addresses of its results. Addresses are of device
+/// memory, 0 for null; see `kernels/common/batch.cuh` for each one's meaning.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Batch<T> {
-    /// Coordinates, in strides of numbers.
+    /// Coordinates; strides in numbers.
     pub(crate) points: u64,
     pub(crate) row_stride: i64,
     pub(crate) axis_stride: i64,
     pub(crate) dims: u32,
     pub(crate) clouds: u32,
-    /// First row and rows of each cloud, or null.
+    /// First row and number of rows of each cloud, or null.
     pub(crate) offsets: u64,
     pub(crate) lengths: u64,
-    /// Rows of a cloud; of the largest where they differ.
+    /// Rows per cloud; of the largest if they differ.
     pub(crate) rows: i64,
-    /// Samples of each cloud and the slot of its first, or null.
+    /// Number of samples of each cloud and slot of its first, or null.
     pub(crate) samples: u64,
     pub(crate) slots: u64,
-    /// Samples of a cloud; of the one with the most where they differ.
+    /// Samples per cloud; of the cloud with the most if they differ.
     pub(crate) wanted: i64,
-    /// Rows to start from, `start_count` per cloud, or null.
+    /// Start rows, `start_count` per cloud, or null.
     pub(crate) starts: u64,
     pub(crate) start_count: u32,
-    /// No sample is taken whose squared distance is not above this.
+    /// Sampling stops when no squared distance is above this.
     pub(crate) stop: T,
-    /// The answer.
+    /// The result.
     pub(crate) indices: u64,
     pub(crate) values: u64,
     pub(crate) covering: u64,
     pub(crate) chosen: u64,
 }
 
-/// The size of a batch, which decides launches and scratch memory: lengths and samples are in
-/// device memory and not looked at.
+/// Size of a batch, which determines launches and scratch memory; lengths and numbers of samples in
+/// device memory are not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// Clouds.
+    /// Number of clouds.
     pub(crate) clouds: usize,
-    /// Rows of the largest.
+    /// Rows of the largest cloud.
     pub(crate) rows: usize,
-    /// Coordinates of a row.
+    /// Coordinates per row.
     pub(crate) dims: usize,
     /// Samples of the cloud with the most.
     pub(crate) wanted: usize,
 }
 
-/// Never stop.
+/// Threshold with which sampling never stops early.
 pub(crate) fn never<T: CudaScalar>() -> T {
     T::ZERO - T::from_f64(1.0)
 }
 
-/// The largest squared distance whose root is not above `radius`: `value <= stop` is then the
-/// same as `value.sqrt().to_f64() <= radius`, by which the CPU stops.
+/// Returns the largest squared distance whose root is not above `radius`: `value <= stop` is then the
+/// same as `value.sqrt().to_f64() <= radius`, the CPU's criterion.
 pub(crate) fn stop_at<T: CudaScalar>(radius: f64) -> T {
     let stops = |bits| T::from_ordered_bits(bits).sqrt().to_f64() <= radius;
-    // Roots rise with the bits; 0 stops, as the radius is not negative, and infinity does not.
+    // Roots increase with the bits; 0 stops, as the radius is not negative, and infinity does not.
     let (mut low, mut high) = (0, T::INFINITE_BITS);
     while high - low > 1 {
         let middle = low + (high - low) / 2;

@@ -1,11 +1,11 @@
-//! Finding bad rows in device memory.
+//! Search for non-finite rows in device memory.
 
 use super::batch::Batch;
 use super::pointers::DeviceBatch;
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Stream};
 
-/// Threads of a block, and about how many blocks for all clouds together.
+/// Threads per block, and the approximate number of blocks for all clouds together.
 const THREADS: u32 = 256;
 const BLOCKS: usize = 2048;
 
@@ -19,10 +19,10 @@ struct Args<T> {
     parts: u32,
 }
 
-/// Queues a search for rows that hold NaN or infinity, which [`Gpu::enqueue_sample`] must not be
-/// given: `counts[b]` becomes their number in cloud `b`, and `firsts[b]` the first of them, or -1.
-/// Both are arrays of one `i64` per cloud in device memory. Of the batch only the input is looked at.
-/// Asynchronous, and can be part of a graph.
+/// Queues a search for rows that hold NaN or infinity, which [`Gpu::enqueue_sample`] does not accept:
+/// `counts[b]` becomes their number in cloud `b`, and `firsts[b]` the first of them, or -1. Both are
+/// arrays of one `i64` per cloud in device memory. Only the input of the batch is read. Asynchronous,
+/// and can be part of a graph.
 ///
 /// [`Gpu::enqueue_sample`]: crate::Gpu::enqueue_sample
 ///
@@ -43,7 +43,7 @@ pub unsafe fn check_bad<T: CudaScalar>(
         return Ok(());
     }
     let bytes = 8 * shape.clouds;
-    // A cloud without bad rows keeps 0 and -1.
+    // A cloud without non-finite rows keeps 0 and -1.
     // SAFETY: both arrays have one number per cloud, by this function's contract.
     unsafe {
         crate::memory::set(stream, counts, 0, bytes)?;

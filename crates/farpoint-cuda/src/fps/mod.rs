@@ -1,11 +1,10 @@
 //! Farthest point sampling on a GPU, one file per algorithm.
 //!
-//! `run` takes jobs on clouds in host memory: it has them checked as the CPU library does, copies the
-//! clouds to the GPU and the answer back. [`Gpu::enqueue_sample`](crate::Gpu::enqueue_sample) takes
-//! clouds that are there already. Both end in `algorithm`, which starts one of the algorithms. Each
-//! of these offers
+//! `run` takes jobs on clouds in host memory: it checks them as the CPU library does, copies the clouds
+//! to the GPU and the result back. [`Gpu::enqueue_sample`](crate::Gpu::enqueue_sample) takes clouds in
+//! device memory. Both end in `algorithm`, which starts one of the algorithms. Each of these offers
 //!
-//! * `scratch_bytes(gpu, shape)`: the device memory it needs besides input and answer;
+//! * `scratch_bytes(gpu, shape)`: the device memory it needs besides input and result;
 //! * `enqueue(gpu, stream, batch, shape, scratch)`: queues its kernels and returns.
 
 pub(crate) mod algorithm;

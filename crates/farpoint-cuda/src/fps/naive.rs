@@ -1,17 +1,17 @@
-//! The textbook kernel: one block per cloud, every point looked at for every sample.
+//! The textbook kernel: one block per cloud, every point visited for every sample.
 //!
-//! It is the yardstick of all others. Scratch: coordinates and distances of clouds of up to three axes,
-//! 16 bytes per point in `f32` and 32 in `f64`; the distances of others, 4 bytes and 8.
+//! The baseline of all others. Scratch: coordinates and distances of clouds of up to three axes, 16
+//! bytes per point in `f32` and 32 in `f64`; the distances of others, 4 bytes and 8.
 
 use super::batch::{Batch, Shape};
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::{CudaScalar, Error, Gpu, Stream};
 
-/// Threads of a block, at most.
+/// Maximum number of threads per block.
 const THREADS: usize = 1024;
 
-/// Bytes of a vector: so many are read at a time (`kernels/naive/packed.cuh`).
+/// Bytes of a vector, the unit of reads (`kernels/naive/packed.cuh`).
 const VECTOR: usize = 16;
 
 /// `struct NaiveArgs` of `kernels/naive/naive.cu`.
@@ -31,17 +31,17 @@ struct PackedArgs<T> {
     stride: u64,
 }
 
-/// How clouds of up to three axes are laid out.
+/// Layout of clouds of up to three axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Packing {
-    /// Threads of a block, a power of two.
+    /// Threads per block, a power of two.
     threads: usize,
     /// Numbers of scratch memory per cloud.
     stride: usize,
 }
 
 impl Packing {
-    /// None for more axes.
+    /// Returns `None` for more than three axes.
     fn new<T: CudaScalar>(shape: Shape) -> Option<Self> {
         let width = VECTOR / size_of::<T>();
         let vectors = shape.rows.div_ceil(width);
@@ -50,7 +50,7 @@ impl Packing {
     }
 }
 
-/// Numbers of scratch memory per cloud, all clouds as long as the largest.
+/// Numbers of scratch memory per cloud, each counted with the rows of the largest.
 fn stride<T: CudaScalar>(shape: Shape) -> usize {
     Packing::new::<T>(shape).map_or(shape.rows, |packing| packing.stride)
 }
@@ -63,7 +63,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(shape: Shape) -> usize {
 /// Queues the sampling of a batch.
 ///
 /// # Safety
-/// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
+/// The addresses in `batch` and `scratch` must match `shape`, and stay valid until the
 /// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,

@@ -1,8 +1,7 @@
-//! The peak method: thousands of samples at a time (docs/peak.md, docs/cuda.md).
+//! The peak method: thousands of samples per round (docs/peak.md, docs/cuda.md).
 //!
-//! One cooperative launch for a batch; each cloud has a team of blocks. Scratch: 41.6 bytes per
-//! point in `f32`, 58.7 in `f64`, and about 1.2 KB per block, for the clouds that are sampled at
-//! the same time.
+//! One cooperative launch per batch; each cloud has a team of blocks. Scratch: 41.6 bytes per point in
+//! `f32`, 58.7 in `f64`, and about 1.2 KB per block, for the clouds that are sampled concurrently.
 
 use super::batch::{Batch, Shape};
 use crate::guard::{Guard, Kernel};
@@ -12,10 +11,10 @@ use crate::team::{self, Teams, aligned};
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::{PeakOptions, Statistics};
 
-/// How many numbers the kernel counts (`enum Counter` of `kernels/peak/state.cuh`).
+/// Number of the kernel's counters (`enum Counter` of `kernels/peak/state.cuh`).
 pub(crate) const COUNTERS: usize = 12;
 
-/// Says what the kernel counted: work, then nanoseconds of each stage, summed over clouds.
+/// Records the kernel's counters: work, then nanoseconds of each stage, summed over clouds.
 pub(crate) fn record(counted: &[u64], statistics: &mut Statistics) {
     let Ok(counted) = <[u64; COUNTERS]>::try_from(counted) else { return };
     let [bands, band_points, searches, _, looked_at, updated, _, stages @ ..] = counted;
@@ -50,7 +49,7 @@ pub(super) struct Args<T> {
     pub(super) found: u64,
 }
 
-/// Of these arguments, those that decide how the work is done: `team` to `gamma`.
+/// Tuning parameters among these arguments: `team` to `gamma`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Tuning {
@@ -66,7 +65,7 @@ pub(super) struct Tuning {
 impl Tuning {
     /// For clouds of at most `rows` rows, each by `team` blocks.
     pub(super) fn new(team: usize, rows: usize, options: &PeakOptions) -> Self {
-        // A few blocks look through lists slower than they apply points at once.
+        // Teams of few blocks search lists slower than they apply points at once.
         let large = team > 32;
         Self {
             team: team as u32,
@@ -80,20 +79,20 @@ impl Tuning {
     }
 }
 
-/// Samples that the answer already has: for each cloud the squared distance of each of `rows` rows to
-/// them, minus infinity for theirs (`T`), and how many there are (`u32`).
+/// Samples that the result already has: for each cloud the squared distance of each of `rows` rows to
+/// them, minus infinity for the samples themselves (`T`), and their number (`u32`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known {
     pub(crate) distances: u64,
     pub(crate) found: u64,
 }
 
-/// Threads of a block: as many as its registers allow.
+/// Threads per block: as many as the kernel's registers allow.
 pub(super) fn threads<T: CudaScalar>() -> u32 {
     if size_of::<T>() == 4 { 1024 } else { 512 }
 }
 
-/// How a batch is laid over the card.
+/// Distribution of a batch over the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TeamLayout {
     teams: Teams,
@@ -103,7 +102,7 @@ struct TeamLayout {
 }
 
 impl TeamLayout {
-    /// For a card that runs `blocks` blocks at the same time.
+    /// For a card that runs `blocks` blocks concurrently.
     fn new<T: CudaScalar>(blocks: usize, shape: Shape, options: &PeakOptions) -> Self {
         let teams = Teams::new(blocks, shape.clouds, shape.rows, options.team);
         let header = aligned(128 + 2 * 16 * teams.team);
@@ -128,11 +127,11 @@ pub(super) fn arrays<T: CudaScalar>(rows: usize, team: usize) -> usize {
     team::tree_bytes::<T>(rows, team) + own.into_iter().map(aligned).sum::<usize>()
 }
 
-/// Rows above which clouds in `f32` have a kernel of their own, for which neighbors of a band go to one block.
-/// On an H100 it takes 2 % longer for 10 million points, and 13 % less time for 100 million.
+/// Rows above which clouds in `f32` have a kernel of their own, in which neighbors of a band go to one block. On an
+/// H100 it takes 2 % longer for 10 million points, and 13 % less time for 100 million.
 const LARGE: usize = 1 << 25;
 
-/// The module whose kernel is for clouds of so many axes, the largest of `rows`.
+/// Returns the module for clouds of `dims` axes, the largest of `rows` rows.
 fn module<T: CudaScalar>(dims: usize, rows: usize) -> &'static str {
     match dims {
         0..=3 if size_of::<T>() == 4 && rows > LARGE => "peak_large",
@@ -159,7 +158,7 @@ fn layout<T: CudaScalar>(
     Ok(TeamLayout::new::<T>(all, shape, options))
 }
 
-/// Whether groups are refined: in a small team, or a cloud of some size, it costs as much as it saves.
+/// Returns whether groups are refined: in a small team, or a cloud of some size, it costs as much as it saves.
 pub(super) fn refines(team: usize, rows: usize) -> bool {
     team > 32 && (rows <= 1 << 18 || rows > 1 << 24)
 }
@@ -177,7 +176,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(
 /// the [`COUNTERS`].
 ///
 /// # Safety
-/// The addresses in `batch`, `scratch` and `counters` must be as `shape` says, and stay so until
+/// The addresses in `batch`, `scratch` and `counters` must match `shape`, and stay valid until
 /// the stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
@@ -192,10 +191,10 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     unsafe { start(gpu, stream, batch, shape, scratch, options, counters, None) }
 }
 
-/// Queues the filling up of answers that already have some samples; starts are not looked at.
+/// Queues the completion of results that already have some samples; starts are ignored.
 ///
 /// # Safety
-/// As [`enqueue`]; `known` must be as [`Known`] says, when the kernel comes to it.
+/// As [`enqueue`]; `known` must be as [`Known`] says when the kernel reads it.
 pub(crate) unsafe fn fill<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
@@ -286,7 +285,7 @@ mod tests {
 
     #[test]
     fn too_large_a_cloud_is_told_what_fits() {
-        // What an 80 GB card has free beside its context.
+        // Free memory of an 80 GB card beside its context.
         let free = 79_000_000_000;
         let fit = |rows: usize, bytes: &dyn Fn(usize) -> usize| {
             let error =

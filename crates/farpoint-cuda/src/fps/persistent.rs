@@ -1,9 +1,9 @@
 //! Brute force with every point in a register: one launch, one exchange for several samples
 //! (`kernels/persistent/persistent.cu`).
 //!
-//! A cloud is held by a block, by a cluster of blocks, or by a team of blocks of the grid. Which,
-//! and of how many threads, is planned here, and changes the time only. Scratch: 64 bytes a
-//! block of a team (128 in `f64`) and 16 a team, nothing a point.
+//! A cloud is held by a block, by a cluster of blocks, or by a team of blocks of the grid. Which one,
+//! and the number of threads, is planned here, and affects only the time. Scratch: 64 bytes per block
+//! of a team (128 in `f64`) and 16 per team, none per point.
 
 mod plan;
 
@@ -23,12 +23,12 @@ struct Args<T> {
     team: u32,
 }
 
-/// Whether the card can hold clouds of this shape.
+/// Returns whether the card can hold clouds of this shape.
 pub(crate) fn fits(card: &Properties, shape: Shape, number: usize) -> bool {
     Planner { card, shape, number, cluster: SAFE_CLUSTER }.plan().is_some()
 }
 
-/// The plan for a device, whose largest cluster only its driver knows.
+/// Plans for a device, whose largest cluster only its driver knows.
 fn plan<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> Result<Plan, Error> {
     let (card, number) = (gpu.properties(), size_of::<T>());
     let of = |cluster| Planner { card, shape, number, cluster }.plan();
@@ -55,7 +55,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
 /// Queues the sampling of a batch.
 ///
 /// # Safety
-/// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
+/// The addresses in `batch` and `scratch` must match `shape`, and stay valid until the
 /// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,

@@ -1,4 +1,4 @@
-//! Jobs on clouds in device memory, whose answers stay there.
+//! Jobs on clouds in device memory, with results there.
 
 use super::algorithm::Choice;
 use super::batch::{Batch, Shape, never, stop_at};
@@ -6,15 +6,15 @@ use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::{Amount, Sampler, Start};
 use std::marker::PhantomData;
 
-/// Clouds in device memory, and where their samples go. All addresses are of device memory, and all
-/// numbers in it are `i64`, except coordinates and distances, which are of type `T`.
+/// Clouds in device memory, with the addresses of their samples. All addresses are of device memory,
+/// and all numbers in it are `i64`, except coordinates and distances, which are of type `T`.
 ///
 /// # Units and shapes
 /// Coordinate `a` of row `i` of the batch is at `points[i * strides[0] + a * strides[1]]`,
 /// strides counting numbers. Cloud `b` is
 ///
-/// * rows `b * rows ..` of a padded batch, the first `lengths[b]` of them if lengths are given, which are held
-///   within `0..=rows`;
+/// * rows `b * rows ..` of a padded batch, the first `lengths[b]` of them if lengths are given, which are clamped to
+///   `0..=rows`;
 /// * rows `offsets[b] .. offsets[b + 1]` of a ragged one.
 ///
 /// The number of samples per cloud follows from the [`Sampler`]'s amount (a ratio is of `rows`), or
@@ -23,61 +23,59 @@ use std::marker::PhantomData;
 /// amount, or with `samples` only up to `samples[b]`, and later slots are left unchanged.
 /// Indices count from the cloud's own first row; distances are squared, infinite for start points.
 ///
-/// # What is checked, and what is not
-/// What the host knows is checked: sizes, null pointers, amounts that no cloud can have. What is in
-/// device memory is not looked at: starts must be different from each other and within their cloud, and no coordinate of a cloud may be NaN or infinite
+/// # Checks
+/// Everything known to the host is checked: sizes, null pointers, impossible amounts. Device memory is not read:
+/// starts must be distinct and within their cloud, and no coordinate of a cloud may be NaN or infinite
 /// ([`check_bad`](crate::check_bad) finds those), or the result is meaningless.
 ///
 /// # Safety
 /// The caller must ensure that memory is allocated as described, and neither freed nor written
-/// otherwise until the stream has finished, scratch memory included; and that offsets, starts and so
-/// on are as described above, because kernels would reach outside the arrays. If the call is captured
-/// into a graph, this holds for every launch of the graph.
+/// otherwise until the stream has finished, scratch memory included; and that offsets, starts and so on
+/// are as described above, because kernels would otherwise access memory out of bounds. If the call is
+/// captured into a graph, this holds for every launch of the graph.
 ///
 /// # Order and graphs
-/// [`Gpu::enqueue_sample`] queues work on the stream and returns. It copies nothing to or from
-/// the host and waits for nothing, so that it can be captured into a CUDA graph. Scratch memory
-/// that is not given comes from the GPU's stream-ordered pool (inside a graph: from the
-/// graph) and is returned after the last kernel. The first use of an algorithm loads its kernels
-/// ([`Gpu::warm_up`]).
+/// [`Gpu::enqueue_sample`] queues work on the stream and returns. It copies nothing to or from the host
+/// and does not synchronize, so that it can be captured into a CUDA graph. Unless given, scratch memory
+/// comes from the GPU's stream-ordered pool (inside a graph: from the graph) and is freed after the
+/// last kernel. The first use of an algorithm loads its kernels ([`Gpu::warm_up`]).
 ///
-/// # If a kernel gives up
-/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see [`Error::GaveUp`] for what
-/// the answer then holds. [`Stream::synchronize`] and [`Stream::check`] return that error.
+/// # Timeouts
+/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see [`Error::GaveUp`] for the content of
+/// the result then. [`Stream::synchronize`] and [`Stream::check`] return that error.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceBatch<T> {
     /// Coordinates.
     pub points: u64,
-    /// From a row to the next, and from an axis to the next, in numbers.
+    /// Strides from a row to the next, and from an axis to the next, in numbers.
     pub strides: [i64; 2],
-    /// Coordinates of a row.
+    /// Coordinates per row.
     pub dims: usize,
-    /// Clouds.
+    /// Number of clouds.
     pub clouds: usize,
     /// Rows of each cloud of a padded batch; of a ragged one, at least those of its largest cloud.
     pub rows: usize,
     /// First row of each cloud and the end, `clouds + 1` numbers: a ragged batch.
     pub offsets: Option<u64>,
-    /// Rows of each cloud that count.
+    /// Number of valid rows of each cloud.
     pub lengths: Option<u64>,
-    /// Samples of each cloud, none above the job's amount.
+    /// Number of samples of each cloud, none above the job's amount.
     pub samples: Option<u64>,
-    /// First slot of each cloud's answer.
+    /// First slot of each cloud's result.
     pub slots: Option<u64>,
-    /// Rows to start from, this many per cloud; row 0 if not given. Those of cloud `b` follow
-    /// those of cloud `b - 1`.
+    /// Start rows, this many per cloud, concatenated in the order of the clouds; row 0 if `None`.
     pub starts: Option<(u64, usize)>,
-    /// Where the indices go.
+    /// Address of the indices.
     pub indices: u64,
-    /// Where the squared selection distances go (`T`, a slot each), if wanted.
+    /// Address of the squared selection distances (`T`, one per slot), if requested.
     pub values: Option<u64>,
-    /// Where the squared covering radii go (`T`, one per cloud), if wanted.
+    /// Address of the squared covering radii (`T`, one per cloud), if requested.
     pub covering: Option<u64>,
-    /// Where the numbers of samples go (one per cloud), if wanted: with a spacing they are not
-    /// known before.
+    /// Address of the numbers of samples (one per cloud), if requested: with a spacing they are not
+    /// known in advance.
     pub chosen: Option<u64>,
-    /// Address and size of scratch memory: at least [`Gpu::sample_scratch_bytes`], aligned to 256 bytes;
-    /// from the pool if not given.
+    /// Address and size of scratch memory: at least [`Gpu::sample_scratch_bytes`], aligned to 256 bytes; from the
+    /// pool if `None`.
     pub scratch: Option<(u64, usize)>,
     /// The precision.
     pub precision: PhantomData<T>,
@@ -185,8 +183,8 @@ impl Gpu {
         unsafe { choice.enqueue(stream, &kernels_view, shape, batch.scratch, 0, None) }
     }
 
-    /// Bytes of device memory that [`Gpu::enqueue_sample`] uses besides input and answer, for this
-    /// many clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each; 0 if the
+    /// Returns the bytes of device memory that [`Gpu::enqueue_sample`] uses besides input and result, for
+    /// this many clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each; 0 if the
     /// GPU can't run the algorithm.
     pub fn sample_scratch_bytes<T: CudaScalar>(
         &self,

@@ -1,8 +1,8 @@
 //! QuickFPS: one sample at a time over the buckets of a KD-tree (docs/quick.md).
 //!
-//! One block per cloud, so that nothing waits for other blocks. Scratch: 24 bytes per point in `f32`,
-//! 40 in `f64`, and 544 (1,088) per bucket. A bucket takes shared memory too, which limits their
-//! number: on an H100 a cloud has at most 4,096 in `f32` and 2,048 in `f64`.
+//! One block per cloud, so that no block waits for another. Scratch: 24 bytes per point in `f32`, 40 in
+//! `f64`, and 544 (1,088) per bucket. A bucket takes shared memory too, which limits their number: on
+//! an H100 a cloud has at most 4,096 in `f32` and 2,048 in `f64`.
 
 use super::batch::{Batch, Shape};
 use crate::launch::Launch;
@@ -11,13 +11,13 @@ use crate::team::aligned;
 use crate::{CudaScalar, Error, Gpu, Properties, Stream};
 use farpoint::QuickOptions;
 
-/// Samples that a bucket's list has room for: `PENDING` of `kernels/quick/buckets.cuh`.
+/// Capacity of a bucket's list of samples: `PENDING` of `kernels/quick/buckets.cuh`.
 const PENDING: usize = 32;
 
-/// Points of a bucket that are aimed at.
+/// Target number of points per bucket.
 const POINTS: u32 = 64;
 
-/// Threads of a block: one for each bucket, but at least and at most so many.
+/// Threads per block: one for each bucket, within these limits.
 const FEWEST_THREADS: u32 = 128;
 const MOST_THREADS: u32 = 512;
 
@@ -33,12 +33,12 @@ struct Args<T> {
     points: u32,
 }
 
-/// Shared memory that is left to the kernel's own variables: two times 32 `Sample`.
+/// Shared memory of the kernel's own variables: two times 32 `Sample`.
 fn own_shared<T: CudaScalar>() -> u32 {
     (2 * 32 * 8 * size_of::<T>() + 512) as u32
 }
 
-/// Bytes of shared memory for a bucket: `BUCKET_BYTES` of `kernels/quick/buckets.cuh`.
+/// Bytes of shared memory per bucket: `BUCKET_BYTES` of `kernels/quick/buckets.cuh`.
 fn bucket_bytes<T: CudaScalar>() -> u32 {
     (10 * size_of::<T>() + 4 * size_of::<u32>()) as u32
 }
@@ -46,14 +46,14 @@ fn bucket_bytes<T: CudaScalar>() -> u32 {
 /// The trees of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Plan {
-    /// Height of the largest cloud's, and points of a bucket that are aimed at.
+    /// Height of the largest cloud's tree, and target number of points per bucket.
     height: u32,
     points: u32,
 }
 
 impl Plan {
     fn new<T: CudaScalar>(card: &Properties, shape: Shape, options: &QuickOptions) -> Self {
-        // A tree that is asked for is as high as asked, unless buckets would be empty.
+        // A requested height is used as it is, unless buckets would be empty.
         let points = if options.height.is_some() { 1 } else { POINTS };
         let fits = (card.shared_per_block - own_shared::<T>()) / bucket_bytes::<T>();
         let useful = (shape.rows / points as usize).clamp(1, fits as usize).ilog2();
@@ -64,7 +64,7 @@ impl Plan {
         1 << self.height
     }
 
-    /// Bytes of scratch memory of a cloud: what `Buckets` of `kernels/quick/buckets.cuh` takes.
+    /// Bytes of scratch memory per cloud, as used by `Buckets` of `kernels/quick/buckets.cuh`.
     fn stride<T: CudaScalar>(self, rows: usize) -> usize {
         let number = size_of::<T>();
         let padded = rows.min(usize::MAX / 64).next_multiple_of(64);
@@ -74,7 +74,7 @@ impl Plan {
 
     fn launch<T: CudaScalar>(self, clouds: usize) -> Launch {
         let threads = (self.buckets() as u32).clamp(FEWEST_THREADS, MOST_THREADS);
-        // The places of buckets have an end, too.
+        // The offsets of buckets include the end.
         let shared = self.buckets() as u32 * bucket_bytes::<T>() + size_of::<u32>() as u32;
         Launch::new(clouds as u32, threads).shared(shared)
     }
@@ -93,7 +93,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(
 /// Queues the sampling of a batch.
 ///
 /// # Safety
-/// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
+/// The addresses in `batch` and `scratch` must match `shape`, and stay valid until the
 /// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,

@@ -1,17 +1,16 @@
 //! RadiusFPS-G (the paper's section 4): voxels pruned by their spheres, two kernels per sample.
 //!
 //! Preparing (algorithm 2) sorts the points by voxel on the device; the number of voxels is known only
-//! there, so launches are sized for an upper bound. Then each sample takes a kernel that selects it
-//! and one that updates the voxels within its reach; either can be split ([`RadiusOptions`]), which
-//! costs time and changes nothing else. The kernels count samples themselves, so that one CUDA graph
-//! of some hundred pairs serves a whole run ([`chain`]). Kernels past the last sample do nothing, but
-//! they are queued: a run that a spacing ends early still takes about 2 us for each sample that it
-//! could have had.
+//! there, so launches are sized for an upper bound. Then each sample takes a kernel that selects it and
+//! one that updates the voxels within its reach; either can be split ([`RadiusOptions`]), which costs
+//! time and changes nothing else. The kernels count samples themselves, so that one CUDA graph of some
+//! hundred pairs serves a whole run ([`chain`]). Kernels past the last sample do nothing, but they are
+//! queued: a run that a spacing ends early still takes about 2 us for each sample up to its maximum.
 //!
 //! # Scratch memory
-//! A row takes five numbers (its coordinates, distance and row), and half a voxel's: 36.5 bytes
-//! in `f32`, 64.6 in `f64`, and up to 2.4 KB (3.2 KB) per cloud. Clouds are counted with as many
-//! rows as the largest has.
+//! A row takes five numbers (its coordinates, distance and row), and half a voxel's: 36.5 bytes in
+//! `f32`, 64.6 in `f64`, and up to 2.4 KB (3.2 KB) per cloud. Clouds are counted with the rows of the
+//! largest.
 
 mod chain;
 
@@ -32,25 +31,25 @@ const TILE: usize = 4096;
 /// Bytes of `struct RadiusState`.
 const STATE: usize = 256;
 
-/// Threads of a block: of kernels with one block per tile, with one block per cloud, with one warp
-/// per voxel, and of those that update.
+/// Threads per block: of kernels with one block per tile, with one block per cloud, with one warp per
+/// voxel, and of those that update.
 const TILE_THREADS: u32 = 256;
 const CLOUD_THREADS: u32 = 1024;
 const VOXEL_THREADS: u32 = 256;
 const UPDATE_THREADS: u32 = 128;
 
-/// The most clouds of one launch: the limit of a grid's second dimension.
+/// Maximum number of clouds per launch: the limit of a grid's second dimension.
 const MOST_CLOUDS: usize = 65_535;
 
-/// The finest grid: its voxels can be numbered by 32 bits.
+/// Finest grid whose voxels can be numbered by 32 bits.
 const MOST_NVOX: u32 = 1024;
 
-/// Unless `nvox` is set, one voxel per this many points is aimed at: half of what a warp handles at
-/// once, as crowded voxels take more. NOT MEASURED YET on a GPU; counted on the CPU,
-/// 8 to 32 visit about as many points per warp (a KITTI turn, a room of 40,000).
+/// Target number of points per voxel unless `nvox` is set: half of what a warp handles at once, as
+/// crowded voxels take more. NOT MEASURED YET on a GPU; counted on the CPU, 8 to 32 visit about as many
+/// points per warp (a KITTI turn, a room of 40,000).
 const POINTS_A_VOXEL: u32 = 16;
 
-/// But no more voxels than this: every step looks at all of them.
+/// Maximum target number of voxels: every step reads all of them.
 const MOST_WANTED: u32 = 32_768;
 
 /// `struct RadiusArguments` of `kernels/radius/state.cuh`.
@@ -98,7 +97,7 @@ fn arrays<T: CudaScalar>(shape: Shape) -> [usize; 10] {
     ]
 }
 
-/// Room for an array, so that the next one is aligned.
+/// Size of an array, rounded up so that the next one is aligned.
 fn padded(bytes: usize) -> usize {
     bytes.checked_next_multiple_of(256).unwrap_or(usize::MAX)
 }
@@ -111,7 +110,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(shape: Shape) -> usize {
 /// Queues the sampling of a batch.
 ///
 /// # Safety
-/// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
+/// The addresses in `batch` and `scratch` must match `shape`, and stay valid until the
 /// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
@@ -180,7 +179,7 @@ fn arguments<T: CudaScalar>(
     }
 }
 
-/// Passes of the sort, eight bits each, for keys below `nvox^3`.
+/// Passes of the radix sort, eight bits each, for keys below `nvox^3`.
 fn passes(nvox: u32) -> u32 {
     let largest = nvox.pow(3) - 1;
     (u32::BITS - largest.leading_zeros()).div_ceil(8).max(1)
@@ -189,7 +188,7 @@ fn passes(nvox: u32) -> u32 {
 /// A kernel and the shape of its launch.
 type Link = (Function, Launch);
 
-/// Where the kernels of some clouds go.
+/// Queue of the kernels for some clouds.
 struct Queue<'a, T> {
     gpu: &'a Gpu,
     stream: &'a Stream,
@@ -198,7 +197,7 @@ struct Queue<'a, T> {
 }
 
 impl<T: CudaScalar> Queue<'_, T> {
-    /// A kernel with `blocks` blocks per cloud.
+    /// Returns a kernel with `blocks` blocks per cloud.
     fn link(&self, name: &'static str, blocks: usize, threads: u32) -> Result<Link, Error> {
         let grid = [blocks as u32, self.shape.clouds as u32, 1];
         let launch = Launch { grid, ..Launch::new(1, threads) };
@@ -214,7 +213,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         unsafe { launch.start(self.stream, function, &args) }
     }
 
-    /// Algorithm 2: from rows to voxels.
+    /// Algorithm 2: sorts rows into voxels.
     ///
     /// # Safety
     /// As `enqueue`.
@@ -246,8 +245,8 @@ impl<T: CudaScalar> Queue<'_, T> {
         }
     }
 
-    /// Chunks of voxels to expect in a cloud. There may be more or fewer: kernels go on until
-    /// they have seen all.
+    /// Expected number of chunks of voxels per cloud. There may be more or fewer: kernels loop until
+    /// they have processed all.
     fn chunks(&self) -> usize {
         let rows = self.shape.rows;
         let voxels = match self.args.nvox as usize {
@@ -259,17 +258,17 @@ impl<T: CudaScalar> Queue<'_, T> {
         (voxels + rows / 128).min(rows.div_ceil(2)).div_ceil(LANES).max(1)
     }
 
-    /// Blocks per cloud: `wanted`, unless all clouds together are more than the card holds.
+    /// Blocks per cloud: `wanted`, unless all clouds together exceed the card's capacity.
     fn blocks(&self, wanted: usize, a_multiprocessor: usize) -> usize {
         let most = self.gpu.properties().multiprocessors as usize * a_multiprocessor;
         wanted.clamp(1, most.div_ceil(self.shape.clouds))
     }
 
-    /// The kernels of one step.
+    /// Returns the kernels of one step.
     fn step(&self, options: &RadiusOptions) -> Result<Vec<Link>, Error> {
         let chunks = self.chunks();
         let blocks = self.blocks(chunks.div_ceil(UPDATE_THREADS as usize / LANES), 8);
-        // A thread looks at two leaders.
+        // A thread reads two leaders.
         let threads = chunks.div_ceil(2).next_multiple_of(LANES).clamp(64, 512) as u32;
         let select = |name| self.link(name, 1, threads);
         let update = |name| self.link(name, blocks, UPDATE_THREADS);
@@ -289,7 +288,7 @@ impl<T: CudaScalar> Queue<'_, T> {
     }
 
     /// Takes the samples. The step after the last one writes the numbers and radii. `queued` is called
-    /// whenever so many steps are queued, and ends the run by an error.
+    /// with the number of steps queued so far, and ends the run by an error.
     ///
     /// # Safety
     /// As `enqueue`.
@@ -318,7 +317,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         Ok(())
     }
 
-    /// Whether the stream is being captured, where a graph can't be launched.
+    /// Returns whether the stream is being captured, during which a graph can't be launched.
     fn capturing(&self) -> Result<bool, Error> {
         let _current = self.gpu.bind()?;
         let mut status = sys::CU_STREAM_CAPTURE_STATUS_NONE;
@@ -329,13 +328,13 @@ impl<T: CudaScalar> Queue<'_, T> {
     }
 }
 
-/// With fewer steps a graph does not pay.
+/// Steps below which a graph does not pay.
 const FEWEST_STEPS: usize = 64;
 
-/// How often a graph repeats a step, and how often it is launched: at least `steps` steps.
+/// Repetitions of a step in a graph, and launches of the graph: at least `steps` steps in all.
 ///
-/// A step more in the graph takes the host about 2 us once, a launch leaves a gap of about 5
-/// us: least together at the root of 2.5 times the steps. (Estimates, not measured.)
+/// A step more in the graph takes the host about 2 us once, a launch leaves a gap of about 5 us: the
+/// sum is minimal at the root of 2.5 times the steps. (Estimates, not measured.)
 fn split(steps: usize) -> (usize, usize) {
     let wanted = (2.5 * steps as f64).sqrt().clamp(32.0, 1024.0) as usize;
     let launches = steps.div_ceil(wanted);

@@ -1,9 +1,9 @@
-//! From squared distances to distances in the unit of the coordinates.
+//! Conversion of squared distances to distances in the unit of the coordinates.
 
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Stream, input};
 
-/// Threads of a block, and the most blocks.
+/// Threads per block, and maximum number of blocks.
 const THREADS: u32 = 256;
 const BLOCKS: usize = 2048;
 
@@ -19,7 +19,7 @@ struct Args {
 }
 
 /// Queues the square roots of the results of [`Gpu::enqueue_sample`]: of `slots` numbers `values` in
-/// place, and of `clouds` numbers `covering`, which go to `radii` as `f64`. They have the bits
+/// place, and of `clouds` numbers `covering`, which are written to `radii` as `f64`. They have the bits
 /// of the CPU's. Asynchronous, and can be part of a graph.
 ///
 /// [`Gpu::enqueue_sample`]: crate::Gpu::enqueue_sample

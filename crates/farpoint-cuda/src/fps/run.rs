@@ -13,7 +13,7 @@ use farpoint::backend::memory as fallible;
 use farpoint::{Algorithm, Observer, Points, RanOn, Sample, Sampler, Statistics};
 use std::time::Instant;
 
-/// One cloud, on the first GPU, or on all of them if it has at least `fewest` rows.
+/// Samples one cloud, on the first GPU, or on all of them if it has at least `fewest` rows.
 pub(crate) fn one<T: CudaScalar>(
     gpus: &[Gpu],
     fewest: usize,
@@ -34,7 +34,7 @@ pub(crate) fn one<T: CudaScalar>(
     Ok(samples.pop().expect("one cloud, one sample"))
 }
 
-/// One cloud, on several GPUs or partly in host memory.
+/// Samples one cloud, on several GPUs or partly in host memory.
 fn one_shared<T: CudaScalar>(
     shared: span::Shared<'_>,
     job: &Sampler,
@@ -49,8 +49,8 @@ fn one_shared<T: CudaScalar>(
     Ok(sample)
 }
 
-/// Samples clouds by one launch; where memory is short, by one for each half of them, and a single cloud partly in
-/// host memory.
+/// Samples clouds by one launch; if memory is short, by one for each half of them, and a single cloud partly in host
+/// memory.
 fn within_memory<T: CudaScalar>(
     gpu: &Gpu,
     job: &Sampler,
@@ -83,7 +83,7 @@ fn within_memory<T: CudaScalar>(
     Ok(samples)
 }
 
-/// What `one` would take of the GPUs' memory and of the host's.
+/// Memory that `one` would take on the GPUs and on the host.
 pub(crate) fn placement<T: CudaScalar>(
     gpus: &[Gpu],
     fewest: usize,
@@ -97,7 +97,7 @@ pub(crate) fn placement<T: CudaScalar>(
     shared.map(|shared| span::placement::<T>(shared, shape)).transpose()
 }
 
-/// Many clouds on one GPU or several, by one job or by one each.
+/// Samples many clouds on one GPU or several, by one job or by one each.
 pub(crate) fn many<T: CudaScalar>(
     gpus: &[Gpu],
     jobs: &[Sampler],
@@ -123,8 +123,8 @@ pub(crate) fn many<T: CudaScalar>(
     })
 }
 
-/// Whether clouds of two jobs can be sampled by the same launch: numbers of samples and starts may
-/// differ.
+/// Returns whether clouds of two jobs can be sampled by the same launch: numbers of samples and starts
+/// may differ.
 fn share_a_launch(a: &Sampler, b: &Sampler) -> bool {
     let spacing = |job: &Sampler| match job.amount {
         farpoint::Amount::Spacing(spacing) => Some(spacing),
@@ -186,7 +186,7 @@ fn launch<T: CudaScalar>(
     Ok(samples)
 }
 
-/// Bytes of device memory for clouds of one shape: input, answer and scratch.
+/// Bytes of device memory for clouds of one shape: input, result and scratch.
 fn bytes<T: CudaScalar>(gpu: &Gpu, choice: Choice, shape: Shape) -> usize {
     let wanted = shape.wanted.min(shape.rows);
     let cloud = shape.rows * shape.dims * size_of::<T>() + (wanted + 1) * (8 + size_of::<T>());
@@ -206,7 +206,7 @@ pub(crate) fn shape<T: CudaScalar>(clouds: &[&Prepared<T>]) -> Shape {
     }
 }
 
-/// The empty sample of a cloud of which none are wanted.
+/// The empty sample of a cloud with none requested.
 fn nothing<T: CudaScalar>(
     gpu: &Gpu,
     job: &Sampler,
@@ -252,7 +252,7 @@ pub(crate) fn batch<T: CudaScalar>(
     }
 }
 
-/// The clouds in device memory, one after another, axis by axis.
+/// Clouds in device memory, one after another, axis by axis.
 pub(crate) struct Input<T> {
     points: Buffer<T>,
     /// Rows of all clouds together.
@@ -295,7 +295,7 @@ impl<T: CudaScalar> Columns<T> for &Prepared<T> {
     }
 }
 
-/// Offsets, samples, slots and starts of the clouds; empty where all clouds have the same.
+/// Offsets, samples, slots and starts of the clouds; empty if all clouds have the same.
 fn lists<T: CudaScalar>(clouds: &[&Prepared<T>], start_count: usize) -> [Vec<i64>; 4] {
     let same = |of: fn(&Prepared<T>) -> usize| clouds.iter().all(|c| of(c) == of(clouds[0]));
     let (mut offsets, mut samples, mut slots, mut starts) = (vec![], vec![], vec![], vec![]);
@@ -309,14 +309,14 @@ fn lists<T: CudaScalar>(clouds: &[&Prepared<T>], start_count: usize) -> [Vec<i64
     if clouds.iter().any(|cloud| cloud.starts().iter().any(|&start| start != 0)) {
         for cloud in clouds {
             starts.extend(cloud.starts().iter().map(|&start| i64::from(start)));
-            // A cloud of which no sample is wanted has none.
+            // A cloud with no sample requested has no starts.
             starts.resize(starts.len() + start_count - cloud.starts().len(), 0);
         }
     }
     [offsets, samples, slots, starts]
 }
 
-/// Device memory for the answer.
+/// Device memory for the result.
 pub(crate) struct Answer<T> {
     /// Samples chosen per cloud, then the indices.
     numbers: Buffer<i64>,
@@ -342,7 +342,7 @@ impl<T: CudaScalar> Answer<T> {
         self.numbers.len() * 8 + self.values.len() * size_of::<T>()
     }
 
-    /// Fetches the samples once the kernels are done.
+    /// Downloads the samples once the kernels are done.
     pub(crate) fn download(
         &self,
         gpu: &Gpu,
@@ -352,7 +352,7 @@ impl<T: CudaScalar> Answer<T> {
         let chosen = self.numbers.download(clouds.len())?;
         let covering = self.values.download(clouds.len())?;
         let end = |b: usize| {
-            // Never trust a kernel's number with memory.
+            // Never use a kernel's number as a size unchecked.
             let taken = usize::try_from(chosen[b]).ok().filter(|&n| n <= clouds[b].wanted());
             taken.map(|n| self.slots[b] + n).ok_or_else(|| impossible(algorithm.name(), chosen[b]))
         };

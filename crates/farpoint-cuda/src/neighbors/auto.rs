@@ -1,4 +1,4 @@
-//! Which method is fastest for an input and a card, and whether a GPU is faster at all.
+//! Choice of the fastest method for an input and a card, and of GPU or CPU.
 //!
 //! The rules look at numbers of rows, pairs and axes and at the card only, so that the choice is
 //! the same for all batches of a shape.
@@ -8,26 +8,24 @@ use super::pairs::BRUTE_DIMS;
 use crate::Properties;
 use farpoint::Method;
 
-/// Boxes are over the first three axes: with more axes than this they say too little, and comparing
-/// all pairs is faster.
+/// Most axes for which boxes, which are over the first three, are selective enough; with more,
+/// comparing all pairs is faster.
 const MOST_DIMS: usize = 8;
 
-/// Up to this many pairs of points, comparing all takes no longer than to build and search trees ...
+/// Pairs of points up to which comparing all takes no longer than to build and search trees ...
 const PAIRS: u128 = 400_000_000;
 
 /// ... plus this many for every point of the batch, measured on an H100 ...
 const PAIRS_A_POINT: u128 = 3_000;
 
-/// ... if no cloud has more points than this: few queries, each with many points to look at, do not
-/// fill the card.
+/// ... if no cloud has more points than this: few queries with many points each do not fill the card.
 const LARGEST: usize = 65_536;
 
-/// Batches with at most this many pairs of points, of clouds of at most this many points, are done
-/// before `brute` has started.
+/// Pairs of points, and points per cloud, up to which a batch is done before `brute` has started.
 const TINY: u128 = 2_000_000;
 const TINY_CLOUD: usize = 512;
 
-/// The method to run on pairs of this shape.
+/// Returns the method for pairs of this shape.
 pub(crate) fn choose(card: &Properties, shape: Shape) -> Method {
     let [a, b] = shape.rows.map(|rows| rows as u128);
     let (pairs, largest) = (shape.pairs as u128, shape.rows[0].max(shape.rows[1]));
@@ -44,13 +42,13 @@ pub(crate) fn choose(card: &Properties, shape: Shape) -> Method {
     }
 }
 
-/// Points of both clouds from which on a single comparison is faster on a GPU that has to be
-/// opened first (about half a second, most of it the driver's) than on two cores of a CPU.
+/// Points of both clouds from which on a single comparison is faster on a GPU that has to be opened
+/// first (about half a second, mostly in the driver) than on two cores of a CPU.
 const PAYS: usize = 8_000_000;
 
-/// Whether comparing clouds of `a` and `b` points once is faster on a GPU, including the time to open
-/// it. A program that has a [`Gpu`](crate::Gpu) open and compares clouds of some thousand points is
-/// always faster on it.
+/// Returns whether comparing clouds of `a` and `b` points once is faster on a GPU, including the time
+/// to open it. A program that has a [`Gpu`](crate::Gpu) open and compares clouds of some thousand
+/// points is always faster on it.
 pub fn pays(a: usize, b: usize) -> bool {
     a.saturating_add(b) >= PAYS
 }

@@ -9,15 +9,15 @@ use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::Matcher;
 use farpoint::neighbors::Reduction;
 
-/// Gradients of the distances of [`DevicePairs`], and where those of the coordinates go. All
+/// Gradients of the distances of [`DevicePairs`], with the addresses of the coordinates' gradients. All
 /// addresses are of device memory.
 ///
-/// The pairs are those of the forward run: the same clouds, and `indices` as it left them
-/// (`distances` are not looked at unless `value` needs them, nor is their `scratch`). The distance of
-/// a point `p` to its nearest `q` with gradient `g` sends `(2 * g) * (p - q)` to `p` and the negative of it to `q`;
-/// with norm 1 `g` times the sign of the difference. A point adds up its own part and then those
-/// of the points whose nearest it is, by ascending index: the same bits on every run, and those
-/// of [`farpoint::neighbors::backward`]. Index -1 sends nothing; rows that pad a cloud get 0.
+/// The pairs are those of the forward run: the same clouds, and `indices` as it wrote them (`distances` are not read
+/// unless `value` needs them, nor is their `scratch`). The distance of a point `p` to its nearest `q` with gradient
+/// `g` adds `(2 * g) * (p - q)` to `p` and the negative of it to `q`; with norm 1 `g` times the sign of the
+/// difference. A point sums its own term and then those of the points whose nearest it is, by ascending index: the
+/// same bits on every run, and those of [`farpoint::neighbors::backward`]. Index -1 adds nothing; rows that pad a
+/// cloud get 0.
 ///
 /// # Safety
 /// As for [`DevicePairs`]; and indices must be -1 or within the pair's other cloud.
@@ -25,34 +25,34 @@ use farpoint::neighbors::Reduction;
 pub struct DeviceGradients<T> {
     /// The clouds and their nearest points.
     pub pairs: DevicePairs<T>,
-    /// The gradient of each row's distance, laid out as the distances are; `None` for a
-    /// direction that has none. The others need the side's `indices`.
+    /// Gradient of each row's distance, laid out as the distances are; `None` for a direction that has
+    /// none. The others need the side's `indices`.
     pub grads: [Option<u64>; 2],
-    /// Where the gradients of the coordinates go, if wanted: dense, coordinate `a` of row `i` of
+    /// Addresses of the gradients of the coordinates, if requested: dense, coordinate `a` of row `i` of
     /// a side's batch at `i * dims + a`.
     pub gradients: [Option<u64>; 2],
     /// Instead of `grads`: the gradient of the values that the distances were reduced to. A side takes
     /// part if it has indices.
     pub value: Option<ValueGradient>,
     /// Address and size of scratch memory: at least [`Gpu::gradients_scratch_bytes`], aligned to 256
-    /// bytes; from the pool if not given.
+    /// bytes; from the pool if `None`.
     pub scratch: Option<(u64, usize)>,
 }
 
 impl<T: CudaScalar> DeviceGradients<T> {
-    /// Of these pairs, both directions and both clouds.
+    /// Requests the gradients of these pairs, of both directions and for both clouds.
     pub fn new(pairs: DevicePairs<T>, grads: [u64; 2], gradients: [u64; 2]) -> Self {
         let gradients = gradients.map(Some);
         Self { pairs, grads: grads.map(Some), gradients, value: None, scratch: None }
     }
 
-    /// The same from the gradient of the values that the distances were reduced to.
+    /// Requests the gradients from that of the values that the distances were reduced to.
     pub fn of_value(pairs: DevicePairs<T>, value: ValueGradient, gradients: [u64; 2]) -> Self {
         let gradients = gradients.map(Some);
         Self { pairs, grads: [None; 2], gradients, value: Some(value), scratch: None }
     }
 
-    /// Checks what the host knows, and returns the size.
+    /// Checks everything known to the host, and returns the size.
     fn check(&self) -> Result<Shape, Error> {
         let shape = self.pairs.check()?;
         for which in 0..2 {
@@ -109,8 +109,8 @@ impl<T: CudaScalar> DeviceGradients<T> {
 
 /// Gradients of clouds in device memory.
 impl Gpu {
-    /// Queues the gradients of clouds in device memory and returns without waiting; see
-    /// [`DeviceGradients`]. Of the job only the norm is looked at.
+    /// Queues the gradients of clouds in device memory without synchronizing; see [`DeviceGradients`].
+    /// Of the job only the norm is used.
     ///
     /// # Errors
     /// If the job, sizes or addresses are wrong as far as the host can tell, and if the driver refuses
@@ -133,7 +133,7 @@ impl Gpu {
         }
         let mut matching = wanted.pairs.matching();
         for (side, grads) in matching.sides.iter_mut().zip(wanted.grads) {
-            // Without a gradient a distance sends none.
+            // A distance without a gradient adds none.
             let sends = wanted.value.is_some() || grads.is_some();
             side.indices = if sends { side.indices } else { 0 };
         }
@@ -146,8 +146,8 @@ impl Gpu {
         unsafe { backward::enqueue::<T>(self, stream, &matching, shape, ends, scratch, norm) }
     }
 
-    /// Bytes of device memory that [`Gpu::enqueue_gradients`] uses for these pairs besides input and
-    /// answer; 0 if the GPU can't run the kernel.
+    /// Returns the bytes of device memory that [`Gpu::enqueue_gradients`] uses for these pairs besides
+    /// input and result; 0 if the GPU can't run the kernel.
     pub fn gradients_scratch_bytes<T: CudaScalar>(&self, pairs: &DevicePairs<T>) -> usize {
         backward::scratch_bytes::<T>(self, pairs.shape())
     }

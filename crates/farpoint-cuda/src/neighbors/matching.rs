@@ -1,20 +1,20 @@
 //! The parameter of the kernels: `struct Matching` of `kernels/neighbors/matching.cuh`, field by field.
 
-/// One cloud of every pair, and where the nearest points of its rows go. Addresses are of device
-/// memory, 0 for null; see `kernels/neighbors/matching.cuh` for what each means.
+/// One cloud of every pair, and the addresses of its rows' results. Addresses are of device memory, 0
+/// for null; see `kernels/neighbors/matching.cuh` for each one's meaning.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct Side {
-    /// Coordinates, in strides of numbers.
+    /// Coordinates; strides in numbers.
     pub(crate) points: u64,
     pub(crate) row_stride: i64,
     pub(crate) axis_stride: i64,
-    /// First row and rows of each cloud, or null.
+    /// First row and number of rows of each cloud, or null.
     pub(crate) offsets: u64,
     pub(crate) lengths: u64,
-    /// Rows of a cloud; of the largest where they differ.
+    /// Rows per cloud; of the largest if they differ.
     pub(crate) rows: i64,
-    /// The answer, one number per row; null if it is not wanted.
+    /// The result, one number per row; null if not requested.
     pub(crate) distances: u64,
     pub(crate) indices: u64,
 }
@@ -28,27 +28,27 @@ pub(crate) struct Matching {
     pub(crate) pairs: u32,
 }
 
-/// The size of a batch, which decides launches and scratch memory: lengths are in device memory
-/// and not looked at.
+/// Size of a batch, which determines launches and scratch memory: lengths in device memory are not
+/// read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// Pairs.
+    /// Number of pairs.
     pub(crate) pairs: usize,
     /// Rows of the largest cloud of each side.
     pub(crate) rows: [usize; 2],
-    /// Coordinates of a row.
+    /// Coordinates per row.
     pub(crate) dims: usize,
-    /// Whether the nearest points of a side's rows are wanted.
+    /// Set if the nearest points of a side's rows are requested.
     pub(crate) asked: [bool; 2],
 }
 
 impl Shape {
-    /// Whether there is nothing to find.
+    /// Returns whether there is nothing to find.
     pub(crate) fn is_empty(&self) -> bool {
         self.pairs == 0 || (0..2).all(|side| self.asked_rows(side) == 0)
     }
 
-    /// Rows of a side whose nearest points are wanted.
+    /// Number of rows of a side whose nearest points are requested.
     pub(crate) fn asked_rows(&self, side: usize) -> usize {
         if self.asked[side] { self.rows[side] } else { 0 }
     }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
     use crate::source::fields;
 
-    /// Names of the fields of one of ours, which has no structures in it.
+    /// Names of the fields of a Rust struct without nested ones.
     fn ours(shown: String) -> String {
         let name = |line: &str| line.trim().split_once(": ").map(|(name, _)| name.to_owned());
         shown.lines().filter_map(name).collect::<Vec<_>>().join(" ")

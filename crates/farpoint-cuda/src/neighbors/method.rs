@@ -1,11 +1,11 @@
-//! From the name of a method to its kernel: the one place that starts them.
+//! Maps a method's name to its kernel; the one place that launches them.
 
 use super::matching::{Matching, Shape};
 use super::{auto, pairs, tree};
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::{DeviceKind, Matcher, Method, Norm};
 
-/// A method that GPUs have, and a norm.
+/// A method that GPUs support, and a norm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
     method: Method,
@@ -13,7 +13,7 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Refuses methods and norms that GPUs do not have, in the words of the CPU library.
+    /// Refuses methods and norms that GPUs don't support, with the CPU library's errors.
     pub(crate) fn new(job: &Matcher) -> Result<Self, Error> {
         job.method.check(DeviceKind::Gpu)?;
         match job.norm {
@@ -22,7 +22,7 @@ impl Choice {
         }
     }
 
-    /// The same with `Auto` replaced by what it stands for here.
+    /// Replaces `Auto` by the method that it selects here.
     pub(crate) fn resolve(self, gpu: &Gpu, shape: Shape) -> Self {
         let method = match self.method {
             Method::Auto => auto::choose(gpu.properties(), shape),
@@ -46,7 +46,7 @@ impl Choice {
     /// Queues the search for a batch of pairs.
     ///
     /// # Safety
-    /// The addresses in `matching` and `scratch` must be as `shape` says, and stay so until the
+    /// The addresses in `matching` and `scratch` must match `shape`, and stay valid until the
     /// stream has finished.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         self,

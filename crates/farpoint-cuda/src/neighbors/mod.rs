@@ -1,14 +1,13 @@
 //! Nearest points between two clouds and the Chamfer distance on a GPU, one file per method.
 //!
-//! `run` takes jobs on clouds in host memory: it has them checked as the CPU library does, copies the
-//! clouds to the GPU and the answer back. [`Gpu::enqueue_nearest`](crate::Gpu::enqueue_nearest) takes
-//! clouds that are there already. Both end in `method`, which starts one of the methods. Each of these
-//! offers
+//! `run` takes jobs on clouds in host memory: it checks them as the CPU library does, copies the clouds
+//! to the GPU and the result back. [`Gpu::enqueue_nearest`](crate::Gpu::enqueue_nearest) takes clouds
+//! in device memory. Both end in `method`, which starts one of the methods. Each of these offers
 //!
-//! * `scratch_bytes(gpu, shape)`: the device memory it needs besides input and answer;
+//! * `scratch_bytes(gpu, shape)`: the device memory it needs besides input and result;
 //! * `enqueue(gpu, stream, matching, shape, scratch)`: queues its kernel and returns.
 //!
-//! Gradients go the same ways, through `backward`; `values` makes one value per pair of the distances.
+//! Gradients have the same interfaces, through `backward`; `values` reduces the distances to one value per pair.
 
 mod auto;
 mod backward;

@@ -1,5 +1,5 @@
-//! The methods that compare all pairs, an ordinary launch each: `plain`, the textbook kernel and
-//! yardstick of the others, and `brute`, for batches of small clouds. Neither takes scratch.
+//! Methods that compare all pairs, an ordinary launch each: `plain`, the textbook kernel and baseline
+//! of the others, and `brute`, for batches of small clouds. Neither takes scratch.
 
 use super::matching::{Matching, Shape};
 use crate::launch::Launch;
@@ -12,10 +12,10 @@ pub(crate) struct Kernel {
     module: &'static str,
     /// By norm, 2 first.
     names: [&'static str; 2],
-    /// Threads of a block, and the rows that it finds the nearest points of.
+    /// Threads per block, and rows whose nearest points a block finds.
     threads: u32,
     rows: usize,
-    /// Axes at most.
+    /// Maximum number of axes.
     dims: usize,
 }
 
@@ -39,7 +39,7 @@ pub(crate) const BRUTE: Kernel = Kernel {
     dims: BRUTE_DIMS,
 };
 
-/// Axes that `brute` can compare.
+/// Maximum number of axes of `brute`.
 pub(crate) const BRUTE_DIMS: usize = 3;
 
 /// `struct PlainArgs` of `kernels/neighbors/nearest_plain.cu` and `struct BruteArgs` of
@@ -52,7 +52,7 @@ struct Args {
 }
 
 impl Kernel {
-    /// Blocks for the rows of each side of a pair, and of all pairs together.
+    /// Number of blocks for the rows of each side of a pair, and of all pairs together.
     fn blocks(&self, shape: Shape) -> Result<([u32; 2], u32), Error> {
         let chunks = [0, 1].map(|side| shape.asked_rows(side).div_ceil(self.rows) as u64);
         let all = (chunks[0] + chunks[1]) * shape.pairs as u64;
@@ -69,7 +69,7 @@ impl Kernel {
     /// Queues the search for a batch of pairs that is not empty.
     ///
     /// # Safety
-    /// The addresses in `matching` must be as `shape` says, and stay so until the stream has finished.
+    /// The addresses in `matching` must match `shape`, and stay valid until the stream has finished.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         &self,
         gpu: &Gpu,
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!((size_of::<Args>(), std::mem::offset_of!(Args, chunks)), (144, 136));
     }
 
-    /// The value of a constant of a kernel, which may be a product of others.
+    /// Parses the value of a constant of a kernel, which may be a product of others.
     fn constant(source: &str, name: &str) -> u32 {
         let begin = format!("constexpr u32 {name} = ");
         let (_, rest) = source.split_once(&begin).expect("the constant");

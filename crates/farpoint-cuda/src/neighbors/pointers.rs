@@ -1,4 +1,4 @@
-//! Jobs on clouds in device memory, whose answers stay there.
+//! Jobs on clouds in device memory, with results there.
 
 use super::matching::{Matching, Shape, Side};
 use super::method::Choice;
@@ -6,80 +6,81 @@ use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::Matcher;
 use std::marker::PhantomData;
 
-/// One cloud of every pair in device memory, and where the nearest points of its rows go. See
+/// One cloud of every pair in device memory, and the addresses of its rows' results. See
 /// [`DevicePairs`].
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceSide {
     /// Coordinates.
     pub points: u64,
-    /// From a row to the next, and from an axis to the next, in numbers.
+    /// Strides from a row to the next, and from an axis to the next, in numbers.
     pub strides: [i64; 2],
     /// Rows of each cloud of a padded batch; of a ragged one, at least those of its largest cloud.
     pub rows: usize,
     /// First row of each cloud and the end, `pairs + 1` numbers: a ragged batch.
     pub offsets: Option<u64>,
-    /// Rows of each cloud that count.
+    /// Number of valid rows of each cloud.
     pub lengths: Option<u64>,
-    /// Where the distances go, if wanted: one `T` per row of the batch.
+    /// Address of the distances, if requested: one `T` per row of the batch.
     pub distances: Option<u64>,
-    /// Where the indices of the nearest points go, if wanted: one `i64` per row of the batch.
+    /// Address of the indices of the nearest points, if requested: one `i64` per row of the batch.
     pub indices: Option<u64>,
 }
 
-/// Pairs of clouds in device memory, and where their nearest points go. All addresses are of device
-/// memory, and all numbers in it are `i64`, except coordinates and distances, which are of type `T`.
+/// Pairs of clouds in device memory, with the addresses of their nearest points. All addresses are of device memory,
+/// and all numbers in it are `i64`, except coordinates and distances, which are of type `T`.
 ///
 /// # Units and shapes
 /// Coordinate `a` of row `i` of a side is at `points[i * strides[0] + a * strides[1]]`, strides
 /// counting numbers. The cloud of pair `p` is
 ///
-/// * rows `p * rows ..` of a padded batch, the first `lengths[p]` of them if lengths are given, which are held
-///   within `0..=rows`;
+/// * rows `p * rows ..` of a padded batch, the first `lengths[p]` of them if lengths are given, which are clamped to
+///   `0..=rows`;
 /// * rows `offsets[p] .. offsets[p + 1]` of a ragged one.
 ///
-/// The two sides may differ in all of that. For each row of a side with an answer the nearest row
-/// of the pair's other cloud is found: its distance (squared with norm 2) and its index, counted
-/// from that cloud's own first row, go to the same row of `distances` and `indices`. A side with
-/// neither is not searched for. Rows that pad a cloud get 0 and -1. Where the other cloud has
-/// no row, which only `lengths` and `offsets` can tell, rows get infinity and -1.
+/// The two sides may differ in all of that. For each row of a side with a result the nearest row of the
+/// pair's other cloud is found: its distance (squared with norm 2) and its index, counted from that
+/// cloud's own first row, go to the same row of `distances` and `indices`. A side with neither is not
+/// processed. Rows that pad a cloud get 0 and -1. If the other cloud has no row, which only `lengths`
+/// and `offsets` determine, rows get infinity and -1.
 ///
-/// # What is checked, and what is not
-/// What the host knows is checked: sizes, null pointers, clouds known to be empty. What is in
-/// device memory is not looked at: no coordinate of a cloud may be NaN or infinite ([`check_bad`](crate::check_bad) finds those), or the result is meaningless.
+/// # Checks
+/// Everything known to the host is checked: sizes, null pointers, clouds known to be empty. Device memory is not
+/// read: no coordinate of a cloud may be NaN or infinite ([`check_bad`](crate::check_bad) finds those), or the result
+/// is meaningless.
 ///
 /// # Safety
 /// The caller must ensure that memory is allocated as described, and neither freed nor written
-/// otherwise until the stream has finished, scratch memory included; that answers do not overlap; and
-/// that offsets are as described above, because kernels would reach outside the arrays. If
+/// otherwise until the stream has finished, scratch memory included; that results do not overlap; and
+/// that offsets are as described above, because kernels would otherwise access memory out of bounds. If
 /// the call is captured into a graph, this holds for every launch of the graph.
 ///
 /// # Order and graphs
 /// [`Gpu::enqueue_nearest`] queues work on the stream and returns. It copies nothing to or from the
-/// host and waits for nothing, so that it can be captured into a CUDA graph. Scratch memory that
-/// is not given comes from the GPU's stream-ordered pool (inside a graph: from the graph) and is
-/// returned after the kernel. The first use of a method loads its kernel ([`Gpu::warm_up`]).
+/// host and does not synchronize, so that it can be captured into a CUDA graph. Unless given, scratch
+/// memory comes from the GPU's stream-ordered pool (inside a graph: from the graph) and is freed after
+/// the kernel. The first use of a method loads its kernel ([`Gpu::warm_up`]).
 ///
-/// # If a kernel gives up
-/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see [`Error::GaveUp`] for what
-/// the answer then holds. [`Stream::synchronize`] and [`Stream::check`] return that error.
+/// # Timeouts
+/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see [`Error::GaveUp`] for the content of
+/// the result then. [`Stream::synchronize`] and [`Stream::check`] return that error.
 #[derive(Debug, Clone, Copy)]
 pub struct DevicePairs<T> {
     /// The first and the second cloud of every pair.
     pub sides: [DeviceSide; 2],
-    /// Coordinates of a row.
+    /// Coordinates per row.
     pub dims: usize,
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: usize,
-    /// Address and size of scratch memory: at least [`Gpu::nearest_scratch_bytes`], aligned to 256 bytes;
-    /// from the pool if not given.
+    /// Address and size of scratch memory: at least [`Gpu::nearest_scratch_bytes`], aligned to 256 bytes; from the
+    /// pool if `None`.
     pub scratch: Option<(u64, usize)>,
     /// The precision.
     pub precision: PhantomData<T>,
 }
 
 impl<T: CudaScalar> DevicePairs<T> {
-    /// Two dense arrays, `(pairs, rows[0], dims)` and `(pairs, rows[1], dims)`, with nothing
-    /// wanted yet: see [`answers`](Self::answers).
+    /// Two dense arrays, `(pairs, rows[0], dims)` and `(pairs, rows[1], dims)`, with no results
+    /// requested yet: see [`answers`](Self::answers).
     pub fn padded(points: [u64; 2], pairs: usize, rows: [usize; 2], dims: usize) -> Self {
         let side = |side: usize| DeviceSide {
             points: points[side],
@@ -110,7 +111,7 @@ impl<T: CudaScalar> DevicePairs<T> {
         ragged
     }
 
-    /// Sets where the distances and indices of the rows of either side go.
+    /// Sets the addresses of the distances and indices of the rows of each side.
     pub fn answers(mut self, distances: [Option<u64>; 2], indices: [Option<u64>; 2]) -> Self {
         for (which, side) in self.sides.iter_mut().enumerate() {
             (side.distances, side.indices) = (distances[which], indices[which]);
@@ -118,7 +119,7 @@ impl<T: CudaScalar> DevicePairs<T> {
         self
     }
 
-    /// Sets how many rows of each cloud count; padded batches only.
+    /// Sets the number of valid rows of each cloud; padded batches only.
     pub fn lengths(mut self, lengths: [Option<u64>; 2]) -> Self {
         for (side, lengths) in self.sides.iter_mut().zip(lengths) {
             side.lengths = lengths;
@@ -126,7 +127,7 @@ impl<T: CudaScalar> DevicePairs<T> {
         self
     }
 
-    /// Checks what the host knows, and returns the size.
+    /// Checks everything known to the host, and returns the size.
     pub(super) fn check(&self) -> Result<Shape, Error> {
         input::check_batch(self.pairs, self.dims)?;
         for which in 0..2 {
@@ -158,7 +159,7 @@ impl<T: CudaScalar> DevicePairs<T> {
         input::check_aligned::<i64>(some(side.indices, "indices")?, "indices")
     }
 
-    /// Refuses rows that are to be compared with no row at all.
+    /// Refuses rows to be compared with an empty cloud.
     fn check_filled(&self, shape: Shape) -> Result<(), Error> {
         for side in 0..2 {
             let rows = shape.pairs > 0 && shape.asked_rows(side) > 0;
@@ -169,7 +170,7 @@ impl<T: CudaScalar> DevicePairs<T> {
         Ok(())
     }
 
-    /// The kernels' view.
+    /// Returns the kernels' view.
     pub(super) fn matching(&self) -> Matching {
         let side = |side: &DeviceSide| Side {
             points: side.points,
@@ -186,7 +187,7 @@ impl<T: CudaScalar> DevicePairs<T> {
     }
 }
 
-/// Adds to an error which of the two clouds is at fault.
+/// Adds to an error which of the two clouds caused it.
 pub(crate) fn in_side(which: usize, result: Result<(), Error>) -> Result<(), Error> {
     result.map_err(|error| match error {
         Error::Sampling(source) => {
@@ -199,12 +200,12 @@ pub(crate) fn in_side(which: usize, result: Result<(), Error>) -> Result<(), Err
 
 /// Nearest points of clouds in device memory.
 impl Gpu {
-    /// Queues the search for nearest points of clouds in device memory and returns without waiting;
-    /// see [`DevicePairs`].
+    /// Queues the search for nearest points of clouds in device memory without synchronizing; see
+    /// [`DevicePairs`].
     ///
     /// # Errors
-    /// If the job, sizes or addresses are wrong as far as the host can tell, if the GPU does not have
-    /// the job's method, and if the driver refuses a call.
+    /// If the job, sizes or addresses are wrong as far as the host can tell, if the GPU does not
+    /// support the job's method, and if the driver refuses a call.
     ///
     /// # Safety
     /// See [`DevicePairs`].
@@ -222,9 +223,9 @@ impl Gpu {
         unsafe { choice.enqueue::<T>(stream, &pairs.matching(), shape, pairs.scratch) }
     }
 
-    /// Bytes of device memory that [`Gpu::enqueue_nearest`] uses for these pairs besides input and
-    /// answer; 0 if the GPU can't run the method. Only sizes are looked at, and which answers are
-    /// wanted.
+    /// Returns the bytes of device memory that [`Gpu::enqueue_nearest`] uses for these pairs besides
+    /// input and result; 0 if the GPU can't run the method. It depends only on sizes and on which
+    /// results are requested.
     pub fn nearest_scratch_bytes<T: CudaScalar>(
         &self,
         job: &Matcher,
@@ -234,7 +235,7 @@ impl Gpu {
     }
 }
 
-/// Checks what the host knows, and returns the size.
+/// Checks everything known to the host, and returns the size.
 fn check<T: CudaScalar>(job: &Matcher, pairs: &DevicePairs<T>) -> Result<Shape, Error> {
     input::check_bad_rows(job.bad_rows)?;
     let shape = pairs.check()?;
@@ -281,7 +282,7 @@ mod tests {
     fn empty_clouds_are_refused_if_rows_are_compared_with_them() {
         let empty = of([256, 0], 2, [100, 0], 3);
         assert_eq!(refused(&empty), "the second cloud: the cloud has no usable point");
-        // The first's are not wanted.
+        // The first side's are not requested.
         let one_sided = empty.answers([None, Some(1024)], [None; 2]);
         assert!(check(&Matcher::new(), &one_sided).unwrap().is_empty());
         assert!(check(&Matcher::new(), &of([0, 0], 0, [100, 0], 3)).unwrap().is_empty());

@@ -13,7 +13,7 @@ use farpoint::{Chamfer, Gradients, Matcher, Nearest, Observer, Points, Statistic
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
-/// For each point of `a` the nearest of `b`.
+/// Finds the nearest point of `b` for each point of `a`.
 pub(crate) fn nearest<T: CudaScalar>(
     gpu: &Gpu,
     job: &Matcher,
@@ -29,7 +29,7 @@ pub(crate) fn nearest<T: CudaScalar>(
     Ok(nearest.remove(0))
 }
 
-/// Both directions.
+/// Finds the nearest points in both directions.
 pub(crate) fn chamfer<T: CudaScalar>(
     gpu: &Gpu,
     job: &Matcher,
@@ -40,7 +40,7 @@ pub(crate) fn chamfer<T: CudaScalar>(
     measured(gpu, job, a, b, observer).map(|(chamfer, _)| chamfer)
 }
 
-/// Both directions, with the time and memory that they took.
+/// Both directions, with the time and memory of the call.
 fn measured<T: CudaScalar>(
     gpu: &Gpu,
     job: &Matcher,
@@ -83,7 +83,7 @@ pub(crate) fn chamfer_batch<T: CudaScalar>(
     })
 }
 
-/// One launch per GPU; `finish` makes results of what was found for either side.
+/// Searches by one launch per GPU; `finish` makes results of the nearest points of each side.
 fn batch<T: CudaScalar, R: Send>(
     gpus: &[Gpu],
     job: &Matcher,
@@ -103,7 +103,7 @@ fn batch<T: CudaScalar, R: Send>(
     })
 }
 
-/// Points whose nearest is wanted.
+/// Number of points whose nearest is requested.
 fn wanted<T: CudaScalar>(pairs: &[Prepared<T>], both: bool) -> usize {
     let points = |pair: &Prepared<T>| pair.points(0) + if both { pair.points(1) } else { 0 };
     pairs.iter().map(points).sum()
@@ -117,15 +117,15 @@ fn watch<'a, T: CudaScalar>(
     Watch::new(observer, wanted(pairs, both), farpoint::Error::SearchCancelled)
 }
 
-/// What was found for a batch of pairs.
+/// Nearest points of a batch of pairs.
 struct Found<T> {
-    /// For either side, by pair; empty for a side that is not wanted.
+    /// For each side, by pair; empty for a side that is not requested.
     nearest: [Vec<Nearest<T>>; 2],
     statistics: Statistics,
 }
 
-/// Finds the nearest points of prepared pairs by one launch: from the first clouds to the second,
-/// and if `both` also back.
+/// Finds the nearest points of prepared pairs by one launch: from the first clouds to the second, and
+/// if `both` also back.
 fn search<T: CudaScalar>(
     gpu: &Gpu,
     job: &Matcher,
@@ -171,14 +171,14 @@ fn search<T: CudaScalar>(
     Ok(Found { nearest, statistics })
 }
 
-/// The time that a comparison takes.
+/// Comparison with statistics.
 impl Gpu {
-    /// Nearest points of two clouds in host memory, in both directions, with the time and memory that
-    /// it took: [`farpoint::Matcher::chamfer`] with statistics.
+    /// Returns the nearest points of two clouds in host memory, in both directions, with the time and
+    /// memory of the call: [`farpoint::Matcher::chamfer`] with statistics.
     ///
     /// # Errors
-    /// On empty clouds, bad rows, and clouds with different numbers of coordinates, as on the CPU; and
-    /// if the GPU has too little memory, or fails.
+    /// On empty clouds, non-finite rows, and clouds with different numbers of coordinates, as on the
+    /// CPU; and if the GPU has too little memory, or fails.
     pub fn chamfer_measured<T: CudaScalar, A, B>(
         &self,
         job: &Matcher,
@@ -208,14 +208,14 @@ impl<T: CudaScalar> Columns<T> for PairSide<'_, T> {
     }
 }
 
-/// One cloud of every pair in device memory, and room for what is found for its points.
+/// One cloud of every pair in device memory, and room for its points' results.
 struct Side<T> {
     points: Buffer<T>,
     /// Points of all clouds together, and of the largest.
     rows: usize,
     longest: usize,
     offsets: Buffer<i64>,
-    /// Empty if not wanted.
+    /// Empty if not requested.
     distances: Buffer<T>,
     indices: Buffer<i64>,
 }
@@ -243,7 +243,7 @@ impl<T: CudaScalar> Side<T> {
         })
     }
 
-    /// Says where all of it is.
+    /// Sets all addresses.
     fn describe(&self, side: &mut super::DeviceSide) {
         side.strides = [1, self.rows as i64];
         side.offsets = Some(self.offsets.pointer());
@@ -261,7 +261,7 @@ impl<T: CudaScalar> Side<T> {
         self.distances.len() * size_of::<T>() + self.indices.len() * 8
     }
 
-    /// Fetches what was found, once the kernel is done.
+    /// Downloads the results, once the kernel is done.
     fn download(
         self,
         pairs: &[Prepared<T>],
@@ -278,7 +278,7 @@ impl<T: CudaScalar> Side<T> {
             let rows = from..from + pair.points(which);
             from = rows.end;
             let indices = &indices[rows.clone()];
-            // Never trust a kernel's number with memory.
+            // Never use a kernel's number as a size unchecked.
             pair.nearest(which, &distances[rows], indices).ok_or_else(|| {
                 let most = pair.points(1 - which) as i64;
                 let wrong = indices.iter().find(|index| !(0..most).contains(*index));
@@ -289,7 +289,7 @@ impl<T: CudaScalar> Side<T> {
     }
 }
 
-/// The gradients of clouds in host memory.
+/// Computes the gradients of clouds in host memory.
 pub(crate) fn backward<T: CudaScalar>(
     gpu: &Gpu,
     chamfer: &Chamfer<T>,
@@ -340,7 +340,7 @@ pub(crate) fn backward<T: CudaScalar>(
     Ok(Gradients { a: fetch(0)?, b: fetch(1)? })
 }
 
-/// The size of a cloud, read once: a user's [`Points`] may return another one each time, and kernels
+/// Size of a cloud, read once: a user's [`Points`] may return a different one each time, and kernels
 /// rely on the sizes that were checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
@@ -353,7 +353,7 @@ impl Size {
         Self { rows: points.len(), dims: points.dim() }
     }
 
-    /// Dense rows, of this size.
+    /// Returns dense rows, of this size.
     pub(crate) fn dense<T: CudaScalar>(self, points: &dyn Points<T>) -> Vec<T> {
         let mut dense = fallible::filled(self.rows * self.dims, T::ZERO);
         let mut column = [MaybeUninit::new(T::ZERO); 1024];
@@ -371,7 +371,7 @@ impl Size {
     }
 }
 
-/// For checks that look at sizes alone.
+/// For checks of sizes alone.
 impl<T: CudaScalar> Points<T> for Size {
     fn len(&self) -> usize {
         self.rows
@@ -384,7 +384,7 @@ impl<T: CudaScalar> Points<T> for Size {
     }
 }
 
-/// Indices as kernels store them: -1 for none.
+/// Converts indices to the kernels' type: -1 for none.
 fn signed<T: CudaScalar>(nearest: &Nearest<T>) -> Vec<i64> {
     let none = Nearest::<T>::NONE;
     let signed = |&index: &u32| if index == none { -1 } else { i64::from(index) };

@@ -1,9 +1,9 @@
 //! Nearest points through box trees of both clouds.
 //!
-//! One cooperative launch for a batch; each pair has a team of blocks, of which some build the
-//! tree of one cloud while the others build that of the other. Scratch, for the pairs that are
-//! matched at the same time: 29.2 bytes per point of either cloud in `f32`, 42.3 in `f64`, and
-//! about 2 KB per block.
+//! One cooperative launch for a batch; each pair has a team of blocks, of which some build the tree of
+//! one cloud while the others build that of the other. Scratch, for the pairs that are matched
+//! concurrently: 29.2 bytes per point of either cloud in `f32`, 42.3 in `f64`, and about 2 KB per
+//! block.
 
 use super::matching::{Matching, Shape};
 use crate::guard::{Guard, Kernel};
@@ -32,7 +32,7 @@ struct Args {
 /// Bytes of a team's header.
 const HEADER: usize = 256;
 
-/// How a batch is laid over the card.
+/// Distribution of a batch over the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TeamLayout {
     teams: Teams,
@@ -43,11 +43,11 @@ struct TeamLayout {
 }
 
 impl TeamLayout {
-    /// For a card that runs `blocks` blocks at the same time.
+    /// For a card that runs `blocks` blocks concurrently.
     fn new<T: CudaScalar>(blocks: usize, shape: Shape, team: Option<u32>) -> Self {
         let both = shape.rows[0].saturating_add(shape.rows[1]);
         let teams = Teams::new(blocks, shape.pairs, both, team);
-        // By their share of the rows; each side has one, unless the only one does all.
+        // By their share of the rows; each side has one, unless a single block does all.
         let share = teams.team as u128 * shape.rows[0] as u128 / both.max(1) as u128;
         let first = (share as usize).clamp(1, (teams.team - 1).max(1));
         let arrays = shape.rows.map(|rows| team::tree_bytes::<T>(rows, teams.team));
@@ -59,7 +59,7 @@ impl TeamLayout {
     }
 }
 
-/// The module whose kernel is for clouds of so many axes.
+/// Returns the module with the kernel for clouds of `dims` axes.
 fn module(dims: usize, norm: Norm) -> &'static str {
     match (norm == Norm::One, dims) {
         (false, ..=3) => "nearest_tree",
@@ -90,7 +90,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape, norm: Norm) 
 /// Queues the search for a batch of pairs that is not empty.
 ///
 /// # Safety
-/// The addresses in `matching` and `scratch` must be as `shape` says, and stay so until the
+/// The addresses in `matching` and `scratch` must match `shape`, and stay valid until the
 /// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,

@@ -1,5 +1,5 @@
-//! One value per pair of clouds in device memory: the kernels that follow the search, which the host does
-//! not wait for.
+//! One value per pair of clouds in device memory: the kernels that follow the search without synchronizing with the
+//! host.
 
 use super::DevicePairs;
 use super::matching::{Matching, Shape};
@@ -12,55 +12,55 @@ use farpoint::{Matcher, Norm};
 
 /// A search whose distances are reduced to one value per pair: the Chamfer distance, usually.
 ///
-/// The value is that of [`farpoint::neighbors::reduce`], bit for bit, rounded to `T`: of both sides,
-/// or of the first alone if the second has no place for distances. [`ValueGradient`] is the way back.
+/// The value is that of [`farpoint::neighbors::reduce`], bit for bit, rounded to `T`: of both sides, or of the first
+/// alone if the second has no address for distances. [`ValueGradient`] is the backward pass.
 ///
 /// # Safety
-/// As for [`DevicePairs`], whose distances must have places (of the first side at least), and be
+/// As for [`DevicePairs`], whose distances must have addresses (of the first side at least), and be
 /// whole arrays.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceValues<T> {
-    /// The clouds, and where distances and indices go. `scratch`, if given, must have
+    /// The clouds, and the addresses of distances and indices. `scratch`, if given, must have
     /// [`Gpu::values_scratch_bytes`].
     pub pairs: DevicePairs<T>,
-    /// How distances are reduced to a value.
+    /// Reduction of the distances to a value.
     pub reduction: Reduction,
-    /// Whether distances of norm 2 are square roots.
+    /// Set if distances of norm 2 are square roots.
     pub plain: bool,
-    /// Where the values go: one `T` per pair.
+    /// Address of the values: one `T` per pair.
     pub values: u64,
-    /// Where [`EXTREMES`] numbers of type `T` per pair go, from which gradients of
-    /// [`Reduction::Max`] follow; `None` if they are not wanted.
+    /// Address of [`EXTREMES`] numbers of type `T` per pair, from which gradients of [`Reduction::Max`]
+    /// follow; `None` if not requested.
     pub extremes: Option<u64>,
 }
 
-/// The gradient of the values of [`DeviceValues`], as the source of gradients of coordinates. The
-/// distances of the pairs are read if roots or maxima were taken.
+/// Gradient of the values of [`DeviceValues`], as the source of gradients of coordinates. The distances
+/// of the pairs are read if roots or maxima were taken.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueGradient {
-    /// How distances were reduced to a value.
+    /// Reduction of the distances to a value.
     pub reduction: Reduction,
-    /// Whether distances of norm 2 were square roots.
+    /// Set if distances of norm 2 were square roots.
     pub plain: bool,
-    /// The gradient of each pair's value, and the step from one to the next in numbers: 0 if all pairs
+    /// Gradient of each pair's value, and the stride from one to the next in numbers: 0 if all pairs
     /// share one.
     pub upstream: (u64, i64),
     /// The same address as [`DeviceValues::extremes`]; for [`Reduction::Max`].
     pub extremes: Option<u64>,
 }
 
-/// Numbers that `extremes` holds for each pair: the largest distance of either side, then what
-/// gradients are divided by on either side.
+/// Numbers of `extremes` per pair: the largest distance of each side, then the divisor of gradients on
+/// each side.
 pub const EXTREMES: usize = 4;
 
 /// `COLUMNS` and `LEAF` of `kernels/neighbors/chamfer_reduce.cu`.
 const COLUMNS: u32 = 256;
 const LEAF: usize = 4_096;
 
-/// Bytes of the partial result of a leaf.
+/// Bytes of a leaf's partial result.
 const PARTIAL: usize = 16;
 
-/// Blocks of a launch, at most; each takes one job after the other.
+/// Maximum number of blocks per launch; each loops over jobs.
 const MOST_BLOCKS: usize = 1 << 20;
 
 /// `struct ReduceArgs` of `kernels/neighbors/chamfer_reduce.cu`.
@@ -76,7 +76,7 @@ struct Args {
     root: u32,
 }
 
-/// The number by which kernels know a reduction.
+/// Returns the kernels' number of a reduction.
 pub(super) fn number(reduction: Reduction) -> Result<u32, Error> {
     match reduction {
         Reduction::Mean => Ok(0),
@@ -100,7 +100,7 @@ fn partials_bytes(shape: Shape) -> usize {
 }
 
 impl<T: CudaScalar> DeviceValues<T> {
-    /// Checks what the host knows beyond what a search checks.
+    /// Checks everything known to the host beyond the checks of a search.
     fn check(&self) -> Result<(), Error> {
         let refuse = |what: &str| Err(farpoint::Error::Shape(what.into()).into());
         if self.pairs.pairs > 0 && (self.values == 0 || self.extremes == Some(0)) {
@@ -119,11 +119,11 @@ impl<T: CudaScalar> DeviceValues<T> {
 
 /// One value per pair of clouds in device memory.
 impl Gpu {
-    /// Queues the search and the reduction of the distances to one value per pair, and returns without
-    /// waiting; see [`DeviceValues`].
+    /// Queues the search and the reduction of the distances to one value per pair, without
+    /// synchronizing; see [`DeviceValues`].
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_nearest`], and if there is no place for the distances or the values.
+    /// As [`Gpu::enqueue_nearest`], and if there is no address for the distances or the values.
     ///
     /// # Safety
     /// See [`DeviceValues`].
@@ -162,8 +162,8 @@ impl Gpu {
         unsafe { start::<T>(self, stream, &args, shape) }
     }
 
-    /// Bytes of device memory that [`Gpu::enqueue_values`] uses for these pairs besides input and
-    /// answer: search and reduction take turns in it.
+    /// Returns the bytes of device memory that [`Gpu::enqueue_values`] uses for these pairs besides
+    /// input and result: search and reduction share it.
     pub fn values_scratch_bytes<T: CudaScalar>(
         &self,
         job: &Matcher,
@@ -176,7 +176,7 @@ impl Gpu {
 /// Queues the reduction.
 ///
 /// # Safety
-/// The addresses in `args` must be as `shape` says, and stay so until the stream has finished.
+/// The addresses in `args` must match `shape`, and stay valid until the stream has finished.
 unsafe fn start<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,

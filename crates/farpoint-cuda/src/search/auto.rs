@@ -1,4 +1,4 @@
-//! Which method is fastest for a shape and a card.
+//! Choice of the fastest method for a shape and a card.
 //!
 //! The rules look at numbers of rows and axes and at the card only, so that the choice is the same for all
 //! batches of a shape.
@@ -6,26 +6,26 @@
 use super::parameter::Shape;
 use farpoint::Method;
 
-/// Boxes are over the first three axes: with more axes than this they say too little, and comparing all
-/// pairs is faster.
+/// Most axes for which boxes, which are over the first three, are selective enough; with more,
+/// comparing all pairs is faster.
 const MOST_DIMS: usize = 8;
 
-/// Pairs of points in all up to which comparing all takes no longer than to build a tree and go down it,
-/// measured on an H100 for 16 neighbors: 0.031 and 0.045 ms for 4 million (one cloud), 0.051 and 0.035 ms for
-/// 8.4 million (8 clouds), 0.066 and 0.049 ms for 17 million (one cloud).
+/// Total number of pairs of points up to which comparing all takes no longer than to build and search a tree,
+/// measured on an H100 for 16 neighbors: 0.031 and 0.045 ms for 4 million (one cloud), 0.051 and 0.035 ms for 8.4
+/// million (8 clouds), 0.066 and 0.049 ms for 17 million (one cloud).
 const PAIRS: u128 = 8_000_000;
 
-/// The same where the tree is there already.
+/// The same if the tree already exists.
 const PAIRS_INDEXED: u128 = 2_000_000;
 
 /// The same for neighbors of lowest index by `kernels/search/search_few.cu`: 0.023 and 0.038 ms for 17 million,
 /// 0.032 and 0.064 ms for 34 million, 0.079 and 0.055 ms for 134 million.
 const PAIRS_FEW: u128 = 85_000_000;
 
-/// The same where the tree is there already: 0.023 and 0.025 ms for 17 million, 0.032 and 0.031 ms for 34 million.
+/// The same if the tree already exists: 0.023 and 0.025 ms for 17 million, 0.032 and 0.031 ms for 34 million.
 const PAIRS_FEW_INDEXED: u128 = 25_000_000;
 
-/// The method for a search of this shape; `indexed` if there is a tree over `y` already, `few` if comparing all
+/// Returns the method for a search of this shape; `indexed` if a tree over `y` already exists, `few` if comparing all
 /// pairs is for `kernels/search/search_few.cu`.
 pub(super) fn choose(shape: Shape, indexed: bool, few: bool) -> Method {
     let [x, y] = shape.rows.map(|rows| rows as u128);
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(chosen(8, [1_024, 4_096], true), Method::Tree);
     }
 
-    /// Scratch memory is asked for before it is known whether `few` holds.
+    /// Scratch memory is requested before it is known whether `few` holds.
     #[test]
     fn few_never_needs_a_tree_where_others_do_not() {
         const { assert!(PAIRS_FEW >= PAIRS && PAIRS_FEW_INDEXED >= PAIRS_INDEXED) };

@@ -6,13 +6,13 @@ use super::{parameter, sorted};
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Gpu, Stream};
 
-/// Threads of a block for the gradients of `x`, and blocks at most.
+/// Threads per block for the gradients of `x`, and maximum number of blocks.
 const THREADS: u32 = 256;
 const MOST_BLOCKS: usize = 1 << 20;
 
 /// Gradients of searches.
 impl Gpu {
-    /// Queues the gradients of a search of clouds in device memory and returns without waiting; see
+    /// Queues the gradients of a search of clouds in device memory without synchronizing; see
     /// [`DeviceSearchGradients`].
     ///
     /// # Errors
@@ -47,8 +47,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Bytes of device memory that [`Gpu::enqueue_search_gradients`] uses besides input and answer; 0 if the
-    /// GPU can't run the kernel.
+    /// Returns the bytes of device memory that [`Gpu::enqueue_search_gradients`] uses besides input and result; 0 if
+    /// the GPU can't run the kernel.
     pub fn search_gradients_scratch_bytes<T: CudaScalar>(
         &self,
         wanted: &DeviceSearchGradients<T>,

@@ -1,4 +1,4 @@
-//! Clouds in device memory, as callers give them.
+//! Clouds in device memory, as passed by callers.
 
 use crate::{CudaScalar, Error, input};
 
@@ -7,16 +7,16 @@ use crate::{CudaScalar, Error, input};
 pub struct DeviceClouds {
     /// Coordinates.
     pub points: u64,
-    /// From a row to the next, and from an axis to the next, in numbers.
+    /// Strides from a row to the next, and from an axis to the next, in numbers.
     pub strides: [i64; 2],
     /// Rows of each cloud of a padded batch; of a ragged one, at least those of its largest cloud.
     pub rows: usize,
     /// First row of each cloud and the end, `clouds + 1` numbers: a ragged batch.
     pub offsets: Option<u64>,
-    /// Rows of each cloud that count.
+    /// Number of valid rows of each cloud.
     pub lengths: Option<u64>,
-    /// Address and size of an index over these clouds, which [`Gpu::enqueue_index`](crate::Gpu::enqueue_index) has built on the same
-    /// GPU; [`farpoint::Method::Tree`] builds its own if there is none.
+    /// Address and size of an index over these clouds, built by [`Gpu::enqueue_index`](crate::Gpu::enqueue_index) on
+    /// the same GPU; [`farpoint::Method::Tree`] builds its own if `None`.
     pub index: Option<(u64, usize)>,
 }
 
@@ -33,7 +33,7 @@ impl DeviceClouds {
         Self { offsets: Some(offsets), ..Self::padded(points, longest, dims) }
     }
 
-    /// Whether these are the same clouds, so that one index is for both.
+    /// Returns whether these are the same clouds, so that one index is for both.
     pub(super) fn is(&self, other: &Self) -> bool {
         *self == Self { index: self.index, ..*other }
     }
@@ -51,7 +51,7 @@ impl DeviceClouds {
     }
 }
 
-/// The error of a null pointer.
+/// Error of a null pointer.
 pub(super) fn null(what: &str) -> Error {
     farpoint::Error::Shape(format!("the address of the {what} is null")).into()
 }

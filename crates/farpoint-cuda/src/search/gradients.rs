@@ -1,4 +1,4 @@
-//! What gradients of the distances of several neighbors are given, and where they go.
+//! Input and output of gradients of the distances of several neighbors.
 
 use super::clouds::{DeviceClouds, null};
 use super::parameter::Clouds;
@@ -7,52 +7,53 @@ use crate::{CudaScalar, Error, input};
 use farpoint::Norm;
 use std::marker::PhantomData;
 
-/// Gradients of the distances that a search has found, and where those of the coordinates go. All
+/// Gradients of the distances found by a search, with the addresses of the coordinates' gradients. All
 /// addresses are of device memory.
 ///
-/// The distance of a row `p` of `x` to its neighbor `q` with gradient `g` sends `(2 * g) * (p - q)` to `p`
-/// and the negative to `q`; with norm 1 `g` times the sign of the difference. A row of `x` adds up its
-/// places by their order, a row of `y` what it is sent by the order of the rows of `x` and their places: the
-/// same bits on every run. Index -1 sends nothing; rows that pad a cloud get 0.
+/// The distance of a row `p` of `x` to its neighbor `q` with gradient `g` adds `(2 * g) * (p - q)` to `p` and the
+/// negative to `q`; with norm 1 `g` times the sign of the difference. A row of `x` sums over its places in their
+/// order, a row of `y` its terms in the order of the rows of `x` and their places: the same bits on every run. Index
+/// -1 adds nothing; rows that pad a cloud get 0.
 ///
 /// # Safety
-/// As for [`DeviceSearch`](super::DeviceSearch); indices out of range send nothing.
+/// As for [`DeviceSearch`](super::DeviceSearch); indices out of range add nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceSearchGradients<T> {
-    /// Those who asked; the index is not looked at.
+    /// Queries; their index is not used.
     pub x: DeviceClouds,
-    /// Those who were searched.
+    /// Clouds that were searched.
     pub y: DeviceClouds,
-    /// Coordinates of a row.
+    /// Coordinates per row.
     pub dims: usize,
-    /// Clouds on either side.
+    /// Number of clouds on either side.
     pub clouds: usize,
-    /// Places of a row of `x`; not looked at if there are offsets.
+    /// Places per row of `x`; ignored if there are offsets.
     pub k: usize,
-    /// Where each row's places begin, and the end of the last, of all within balls; and the most places that
-    /// a cloud has.
+    /// Offset of each row's first place, and the end of the last, of all within balls; and the largest number of
+    /// places of a cloud.
     pub offsets: Option<(u64, usize)>,
-    /// The indices that the search gave.
+    /// Indices found by the search.
     pub indices: u64,
-    /// Whether they are `i32`, not `i64`.
+    /// Set if they are `i32`, not `i64`.
     pub narrow: bool,
-    /// Whether they count from the first row of `y`, not of the cloud.
+    /// Set if they count from the first row of `y`, not of the cloud.
     pub whole: bool,
-    /// The norm of the search.
+    /// Norm of the search.
     pub norm: Norm,
-    /// The gradient of each distance, laid out as the distances are.
+    /// Gradient of each distance, laid out as the distances are.
     pub grads: u64,
-    /// Where the gradients of the coordinates of `x` and of `y` go, if wanted: dense, coordinate `a` of row
+    /// Addresses of the gradients of the coordinates of `x` and of `y`, if requested: dense, coordinate `a` of row
     /// `i` of a side's batch at `i * dims + a`.
     pub gradients: [Option<u64>; 2],
-    /// Address and size of scratch memory: at least [`Gpu::search_gradients_scratch_bytes`](crate::Gpu::search_gradients_scratch_bytes), aligned to 256
-    /// bytes; from the pool if not given.
+    /// Address and size of scratch memory: at least
+    /// [`Gpu::search_gradients_scratch_bytes`](crate::Gpu::search_gradients_scratch_bytes), aligned to 256 bytes;
+    /// from the pool if `None`.
     pub scratch: Option<(u64, usize)>,
     /// The precision.
     pub precision: PhantomData<T>,
 }
 
-/// `struct BackwardArgs` of `kernels/search/search_backward.cu` without what the cooperative launch adds.
+/// `struct BackwardArgs` of `kernels/search/search_backward.cu` without the fields of the cooperative launch.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(super) struct Asked {
@@ -64,7 +65,7 @@ pub(super) struct Asked {
 }
 
 impl<T: CudaScalar> DeviceSearchGradients<T> {
-    /// Places of the largest cloud of `x`.
+    /// Number of places of the largest cloud of `x`.
     pub(super) fn most(&self) -> usize {
         self.offsets.map_or(self.x.rows.saturating_mul(self.k), |(_, most)| most)
     }

@@ -10,8 +10,8 @@ use crate::team::{self, aligned};
 use crate::{CudaScalar, Error, Gpu, Stream, input};
 use std::marker::PhantomData;
 
-/// An index to be built over clouds in device memory, once for many searches: it is given to these in
-/// [`DeviceClouds::index`], for `y`, and for `x` where a cloud searches itself.
+/// An index to be built over clouds in device memory, once for many searches, which take it as
+/// [`DeviceClouds::index`], for `y`, and for `x` if a cloud searches itself.
 ///
 /// # Safety
 /// As for [`DeviceSearch`](super::DeviceSearch): points, lengths and offsets as they will be in searches.
@@ -19,19 +19,19 @@ use std::marker::PhantomData;
 pub struct DeviceIndex<T> {
     /// The clouds, and the memory for their index: at least [`Gpu::index_bytes`], aligned to 256 bytes.
     pub of: DeviceClouds,
-    /// Clouds.
+    /// Number of clouds.
     pub clouds: usize,
-    /// Coordinates of a row.
+    /// Coordinates per row.
     pub dims: usize,
-    /// Address and size of scratch memory: at least [`Gpu::index_scratch_bytes`], aligned to 256 bytes; from
-    /// the pool if not given.
+    /// Address and size of scratch memory: at least [`Gpu::index_scratch_bytes`], aligned to 256 bytes; from the pool
+    /// if `None`.
     pub scratch: Option<(u64, usize)>,
     /// The precision.
     pub precision: PhantomData<T>,
 }
 
 impl<T: CudaScalar> DeviceIndex<T> {
-    /// Of these clouds.
+    /// Creates the description of an index of these clouds.
     pub fn new(of: DeviceClouds, clouds: usize, dims: usize) -> Self {
         Self { of, clouds, dims, scratch: None, precision: PhantomData }
     }
@@ -49,18 +49,18 @@ impl<T: CudaScalar> DeviceIndex<T> {
 
 /// Indexes of clouds in device memory.
 impl Gpu {
-    /// Bytes of an index over so many clouds of at most `rows` rows: 37 to 60 a row in `f32` and 64 to 100 in
-    /// `f64` from 1,025 rows on.
+    /// Returns the bytes of an index over this many clouds of at most `rows` rows: 37 to 60 per row in `f32` and 64
+    /// to 100 in `f64` from 1,025 rows on.
     pub fn index_bytes<T: CudaScalar>(&self, clouds: usize, rows: usize) -> usize {
         bytes::<T>(clouds, rows)
     }
 
-    /// Bytes of scratch memory that [`Gpu::enqueue_index`] uses.
+    /// Returns the bytes of scratch memory that [`Gpu::enqueue_index`] uses.
     pub fn index_scratch_bytes<T: CudaScalar>(&self, clouds: usize, rows: usize) -> usize {
         Plan::new(rows).bytes(clouds)
     }
 
-    /// Queues the building of an index and returns without waiting; see [`DeviceIndex`].
+    /// Queues the building of an index without synchronizing; see [`DeviceIndex`].
     ///
     /// # Errors
     /// If sizes or addresses are wrong as far as the host can tell, and if the driver refuses a call.
@@ -99,7 +99,7 @@ pub(crate) struct Indexes {
 }
 
 impl Indexes {
-    /// Of clouds with at most `rows` rows, at this address.
+    /// Indexes of clouds with at most `rows` rows, at this address.
     pub(crate) fn at<T: CudaScalar>(memory: u64, rows: usize) -> Self {
         Self { memory, stride: bytes_of_one::<T>(rows) as u64, rows: rows as u32 }
     }
@@ -116,17 +116,17 @@ fn bytes_of_one<T: CudaScalar>(rows: usize) -> usize {
     [3 * number * places, 4 * places, 4 * rows, boxes].into_iter().map(aligned).sum()
 }
 
-/// Places of an index over so many rows, some of which have none.
+/// Places of an index over this many rows, some of which are empty.
 pub(crate) fn places(rows: usize) -> usize {
     chunks(rows) * CHUNK
 }
 
-/// Bytes of scratch memory that building indexes takes.
+/// Bytes of scratch memory to build indexes.
 pub(crate) fn building_bytes(clouds: usize, rows: usize) -> usize {
     Plan::new(rows).bytes(clouds)
 }
 
-/// Nodes of the lowest level for so many rows: `chunks_of` of `kernels/search/index.cuh`.
+/// Nodes of the lowest level for this many rows: `chunks_of` of `kernels/search/index.cuh`.
 fn chunks(rows: usize) -> usize {
     let of_run = |rows: usize| match rows <= CHUNK {
         true => rows.min(1),
@@ -135,7 +135,7 @@ fn chunks(rows: usize) -> usize {
     rows / LAST_RUN * of_run(LAST_RUN) + of_run(rows % LAST_RUN)
 }
 
-/// Indexes to be built by one launch: of either side its clouds and where its index goes.
+/// Indexes to be built by one launch: of each side its clouds and the address of its index.
 pub(crate) struct Build {
     pub(crate) sides: [Option<(DeviceClouds, u64)>; 2],
     pub(crate) clouds: usize,
@@ -165,28 +165,28 @@ struct Args {
     from: u32,
 }
 
-/// Rows of a block, which are halved until they are groups.
+/// Rows per block, which are halved until they are groups.
 const CHUNK: usize = 1024;
 
-/// The most rows that are dealt to cells for the last time, and the most cells.
+/// Largest number of rows that are dealt to cells for the last time, and maximum number of cells.
 const LAST_RUN: usize = 1 << 18;
 const CELLS: usize = LAST_RUN / CHUNK;
 
 /// Bytes of `struct Deal` of the kernels.
 const DEAL: usize = 8 * CELLS + 32;
 
-/// Threads of a block that halves rows.
+/// Threads per block that halves rows.
 const BUILDERS: u32 = 256;
 
-/// The most rows of a run: whole chunks that a `u32` can count.
+/// Maximum number of rows per run: whole chunks that a `u32` can count.
 const MOST_RUN: usize = u32::MAX as usize / CHUNK * CHUNK;
 
-/// `enum From` of the kernels: where rows are.
+/// `enum From` of the kernels: source of the rows.
 const FROM_CLOUD: u32 = 0;
 const FROM_SEQUENCE: u32 = 1;
 const FROM_SCRATCH: u32 = 2;
 
-/// How an index over clouds of at most so many rows is built, and the scratch memory for it.
+/// Plan to build an index over clouds of at most `rows` rows, with its scratch memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Plan {
     rows: usize,
@@ -201,7 +201,7 @@ impl Plan {
             runs.push(rows.next_multiple_of(CHUNK).min(MOST_RUN));
         }
         while let Some(&run) = runs.last().filter(|&&run| run > LAST_RUN) {
-            // Runs of the next pass hold eight cells or more, so that few lie across their ends.
+            // Runs of the next pass hold eight cells or more, so that few cross their ends.
             runs.push((run * 8 / CELLS).next_multiple_of(CHUNK).max(LAST_RUN));
         }
         Self { rows, runs }
@@ -252,8 +252,8 @@ pub(crate) fn scratch_bytes(build: &Build) -> usize {
 /// Queues the kernels; at least one side is to be built.
 ///
 /// # Safety
-/// The clouds must be as `build` says, and their indexes' memory must have [`bytes`]; all of it must stay so
-/// until the stream has finished.
+/// The clouds must match `build`, and their indexes' memory must have [`bytes`]; all of it must stay so until
+/// the stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,

@@ -1,4 +1,4 @@
-//! From the name of a method to its kernel: the one place that starts searches.
+//! Maps a method's name to its kernel; the one place that starts searches.
 
 use super::parameter::{Parameter, Shape, THREADS, Work};
 use super::wanted::DeviceSearch;
@@ -7,7 +7,7 @@ use crate::launch::Launch;
 use crate::{CudaScalar, Error, Stream};
 use farpoint::{DeviceKind, Method, Norm, Searcher};
 
-/// A method that GPUs have.
+/// A method that GPUs support.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
     method: Method,
@@ -30,7 +30,7 @@ struct FewArgs<T> {
     chunks: u32,
 }
 
-/// The most neighbors and axes of `kernels/search/search_few.cu`.
+/// Maximum numbers of neighbors and axes of `kernels/search/search_few.cu`.
 const MOST_FEW: usize = 32;
 const MOST_FEW_DIMS: usize = 3;
 
@@ -43,7 +43,7 @@ struct PlainArgs<T> {
 }
 
 impl Choice {
-    /// Refuses methods and norms that GPUs do not have, in the words of the CPU library.
+    /// Refuses methods and norms that GPUs don't support, with the CPU library's errors.
     pub(crate) fn new(job: &Searcher) -> Result<Self, Error> {
         job.method.check(DeviceKind::Gpu)?;
         match job.norm {
@@ -52,7 +52,7 @@ impl Choice {
         }
     }
 
-    /// The method that is meant; `few` if all pairs are for [`few`].
+    /// Resolves the method; `few` if all pairs are for [`few`].
     pub(super) fn method<T>(self, wanted: &DeviceSearch<T>, few: bool) -> Method
     where
         T: CudaScalar,
@@ -63,7 +63,7 @@ impl Choice {
         }
     }
 
-    /// Bytes of scratch memory that `enqueue` uses at most; 0 if the GPU can't run the method.
+    /// Maximum bytes of scratch memory that `enqueue` uses; 0 if the GPU can't run the method.
     pub(super) fn scratch_bytes<T: CudaScalar>(self, wanted: &DeviceSearch<T>) -> usize {
         match self.method(wanted, false) {
             Method::Tree if !wanted.shape(1).is_empty() => tree::scratch_bytes(wanted),
@@ -94,7 +94,7 @@ impl Choice {
             match (method, work) {
                 (Method::Tree, work) => tree::enqueue(stream, wanted, parameter, work, shape),
                 (Method::Plain, Work::Best) => plain(stream, parameter, shape),
-                // Counting has no simpler way than all pairs.
+                // Counting has no simpler method than all pairs.
                 (Method::Plain | Method::Brute, work) => brute(stream, parameter, work, shape),
                 (other, _) => Err(Error::Unsupported(format!("there is no kernel of {other}"))),
             }
@@ -146,12 +146,12 @@ unsafe fn brute<T: CudaScalar>(
     unsafe { Launch::new(blocks, THREADS).start(stream, function, &args) }
 }
 
-/// Whether [`few`] has places for so many neighbors and axes.
+/// Returns whether [`few`] has room for this many neighbors and axes.
 fn is_few(shape: Shape) -> bool {
     shape.k <= MOST_FEW && shape.dims <= MOST_FEW_DIMS
 }
 
-/// A lane a row of `x` instead of a warp.
+/// Searches with a lane per row of `x` instead of a warp.
 ///
 /// # Safety
 /// As [`Choice::enqueue`].

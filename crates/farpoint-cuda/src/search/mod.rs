@@ -1,14 +1,14 @@
 //! Several neighbors of each point on a GPU: the k nearest, or those in a ball; one file per method.
 //!
-//! `run` takes jobs on clouds in host memory, [`Gpu::enqueue_search`](crate::Gpu::enqueue_search) clouds
-//! in device memory. Both end in `method`, which starts one of
+//! `run` takes jobs on clouds in host memory, [`Gpu::enqueue_search`](crate::Gpu::enqueue_search) clouds in device
+//! memory. Both end in `method`, which starts one of
 //!
-//! * `plain`: a thread a query, one scan of all points per neighbor: the yardstick;
-//! * `brute`: all pairs, a warp a query;
-//! * `tree`: a warp a query through a box tree over `y`, which `index` builds; it can be kept and asked again.
+//! * `plain`: a thread per query, one scan of all points per neighbor: the baseline;
+//! * `brute`: all pairs, a warp per query;
+//! * `tree`: a warp per query through a box tree over `y`, which `index` builds; it can be kept and reused.
 //!
-//! `within` finds all neighbors in a ball, in two passes; `backward` are the gradients of the distances. What
-//! callers give is in `clouds`, `wanted` and `gradients`.
+//! `within` finds all neighbors in a ball, in two passes; `backward` has the gradients of the distances. The callers'
+//! input is in `clouds`, `wanted` and `gradients`.
 
 mod auto;
 mod backward;

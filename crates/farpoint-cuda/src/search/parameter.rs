@@ -1,18 +1,18 @@
-//! What every method's kernels are told: `struct Search` of `kernels/search/search.cuh`, field by field, and what
-//! a launch is for.
+//! Parameter of every method's kernels: `struct Search` of `kernels/search/search.cuh`, field by field, and the work
+//! of a launch.
 
 use super::clouds::DeviceClouds;
 use crate::{CudaScalar, Error};
 use farpoint::Norm;
 
-/// What one launch does.
+/// Work of one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
-    /// The best `k` of each row.
+    /// Finds the best `k` of each row.
     Best,
-    /// How many there are in each ball.
+    /// Counts the neighbors in each ball.
     Count,
-    /// All in each ball, from where the offsets at this address say.
+    /// Writes all neighbors in each ball, at the offsets at this address.
     Fill(u64),
 }
 
@@ -61,12 +61,12 @@ pub(crate) struct Parameter<T> {
     pub(crate) whole: u32,
 }
 
-/// The norm as kernels know it.
+/// Returns the kernels' number of a norm.
 pub(crate) fn number(norm: Norm) -> u32 {
     if norm == Norm::One { 1 } else { 2 }
 }
 
-/// The size of a search: lengths are in device memory and not looked at.
+/// Size of a search: lengths in device memory are not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) clouds: usize,
@@ -76,12 +76,12 @@ pub(crate) struct Shape {
     pub(crate) k: usize,
 }
 
-/// Threads of a block of all searches; a warp has a row of `x`.
+/// Threads per block of all searches; each row of `x` has a warp.
 pub(crate) const THREADS: u32 = 256;
 const WARPS: usize = THREADS as usize / 32;
 
 impl Shape {
-    /// Whether there is nothing to find.
+    /// Returns whether there is nothing to find.
     pub(crate) fn is_empty(&self) -> bool {
         self.clouds == 0 || self.rows[0] == 0
     }
@@ -95,22 +95,22 @@ impl Shape {
         Ok(())
     }
 
-    /// Blocks that have the rows of the largest cloud of `x`, a warp each.
+    /// Number of blocks for the rows of the largest cloud of `x`, a warp each.
     pub(crate) fn chunks(&self) -> u32 {
         self.rows[0].div_ceil(WARPS) as u32
     }
 
-    /// Groups of 32 rows in the largest cloud of `x`.
+    /// Number of groups of 32 rows in the largest cloud of `x`.
     pub(crate) fn groups(&self) -> u32 {
         self.rows[0].div_ceil(32) as u32
     }
 
-    /// Blocks of an ordinary launch whose warps have such a group each.
+    /// Number of blocks of an ordinary launch with a warp for each such group.
     pub(crate) fn blocks_of_groups(&self) -> Result<u32, Error> {
         self.in_range((self.clouds as u64 * u64::from(self.groups())).div_ceil(WARPS as u64))
     }
 
-    /// Blocks of an ordinary launch of so many a cloud.
+    /// Number of blocks of an ordinary launch of `a_cloud` blocks per cloud.
     pub(crate) fn blocks_of(&self, a_cloud: u32) -> Result<u32, Error> {
         self.in_range(self.clouds as u64 * u64::from(a_cloud))
     }
@@ -119,7 +119,7 @@ impl Shape {
         i32::try_from(blocks).map(|blocks| blocks as u32).map_err(|_| self.too_many())
     }
 
-    /// Why a launch can't have all blocks.
+    /// Error of a launch with too many blocks.
     pub(super) fn too_many(&self) -> Error {
         Error::Unsupported(format!(
             "{} clouds of {} rows are more than one launch of a search may have; take fewer clouds \
@@ -130,7 +130,7 @@ impl Shape {
 }
 
 impl<T: CudaScalar> Parameter<T> {
-    /// Whether all answers are unwanted.
+    /// Returns whether no result is requested.
     pub(crate) fn is_idle(&self) -> bool {
         [self.distances, self.indices, self.counts] == [0; 3]
     }

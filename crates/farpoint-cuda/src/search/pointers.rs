@@ -1,4 +1,4 @@
-//! Searches of clouds in device memory, whose answers stay there.
+//! Searches of clouds in device memory, with results there.
 
 use super::method::Choice;
 use super::parameter::Work;
@@ -8,11 +8,11 @@ use farpoint::Searcher;
 
 /// Searches for several neighbors of clouds in device memory.
 impl Gpu {
-    /// Queues a search of clouds in device memory and returns without waiting; see [`DeviceSearch`].
+    /// Queues a search of clouds in device memory without synchronizing; see [`DeviceSearch`].
     ///
     /// # Errors
-    /// If the job, sizes or addresses are wrong as far as the host can tell, if the GPU does not have the
-    /// job's method, and if the driver refuses a call.
+    /// If the job, sizes or addresses are wrong as far as the host can tell, if the GPU does not support the job's
+    /// method, and if the driver refuses a call.
     ///
     /// # Safety
     /// See [`DeviceSearch`].
@@ -29,8 +29,8 @@ impl Gpu {
         unsafe { choice.enqueue(stream, wanted, &wanted.parameter(job), Work::Best) }
     }
 
-    /// Bytes of device memory that [`Gpu::enqueue_search`] uses for this search besides input and answer;
-    /// 0 if the GPU can't run the method. Only sizes are looked at, and whether there are indexes.
+    /// Returns the bytes of device memory that [`Gpu::enqueue_search`] uses for this search besides input and result;
+    /// 0 if the GPU can't run the method. It depends only on sizes and on the presence of indexes.
     pub fn search_scratch_bytes<T: CudaScalar>(
         &self,
         job: &Searcher,
@@ -40,7 +40,7 @@ impl Gpu {
     }
 }
 
-/// Checks what the host knows.
+/// Checks everything known to the host.
 fn check<T: CudaScalar>(job: &Searcher, wanted: &DeviceSearch<T>) -> Result<Choice, Error> {
     job.check()?;
     input::check_bad_rows(job.bad_rows)?;

@@ -1,6 +1,6 @@
 //! Searches of clouds in host memory: check, upload, launch, download.
 //!
-//! Rows that are to be left out go to the GPU as they are: there they have no neighbors and are none.
+//! Rows to be dropped are uploaded as they are: on the GPU they have no neighbors and are none.
 
 use super::clouds::DeviceClouds;
 use super::method::Choice;
@@ -16,7 +16,7 @@ use farpoint::backend::memory as fallible;
 use farpoint::backend::{FoundNeighbors, PreparedPair};
 use farpoint::{BadRows, Matcher, Neighbors, Observer, Points, Searcher, Subset, WithinBall};
 
-/// Several neighbors in `y` of each point of `x`.
+/// Finds several neighbors in `y` of each point of `x`.
 pub(crate) fn search<T: CudaScalar>(
     gpu: &Gpu,
     job: &Searcher,
@@ -30,7 +30,7 @@ pub(crate) fn search<T: CudaScalar>(
     Ok(best(gpu, job, &pair, &watch)?.remove(0))
 }
 
-/// The same for many pairs, on one GPU or several.
+/// [`search`] for many pairs, on one GPU or several.
 pub(crate) fn search_batch<T: CudaScalar>(
     gpus: &[Gpu],
     job: &Searcher,
@@ -44,7 +44,7 @@ pub(crate) fn search_batch<T: CudaScalar>(
     spread(gpus, &pairs, Pair::work, |gpu, pairs| best(gpu, job, pairs, &watch))
 }
 
-/// All neighbors in the ball of each point of `x`.
+/// Finds all neighbors in the ball of each point of `x`.
 pub(crate) fn within<T: CudaScalar>(
     gpu: &Gpu,
     job: &Searcher,
@@ -58,7 +58,7 @@ pub(crate) fn within<T: CudaScalar>(
     Ok(all(gpu, job, &pair, &watch)?.remove(0))
 }
 
-/// The same for many pairs, on one GPU or several.
+/// [`within`] for many pairs, on one GPU or several.
 pub(crate) fn within_batch<T: CudaScalar>(
     gpus: &[Gpu],
     job: &Searcher,
@@ -72,13 +72,13 @@ pub(crate) fn within_batch<T: CudaScalar>(
     spread(gpus, &pairs, Pair::work, |gpu, pairs| all(gpu, job, pairs, &watch))
 }
 
-/// Two clouds that were checked, as dense rows.
+/// Two checked clouds, as dense rows.
 struct Pair<T> {
     sizes: [Size; 2],
     points: [Vec<T>; 2],
-    /// Rows of the first that were to be left out.
+    /// Number of dropped rows of the first cloud.
     dropped: usize,
-    /// Which rows of a whole cloud the second is, if some were selected: kernels name places.
+    /// Rows of a whole cloud selected as the second, if any: kernels return positions in the selection.
     subset: Option<Subset>,
 }
 
@@ -110,7 +110,7 @@ impl<T: CudaScalar> Pair<T> {
         Self { sizes, points, dropped, subset }
     }
 
-    /// Places that were found, as rows of the caller's cloud.
+    /// Converts positions in the selection to rows of the caller's cloud.
     fn name(&self, indices: &mut [u32]) {
         let Some(subset) = &self.subset else { return };
         for index in indices.iter_mut().filter(|index| **index != Neighbors::<T>::NONE) {
@@ -123,7 +123,7 @@ impl<T: CudaScalar> Pair<T> {
     }
 }
 
-/// Kernels leave a query's own place out, not its row.
+/// Checks for a GPU's limitation: kernels exclude a query's own position, not its row.
 fn check_own<T: CudaScalar>(
     job: &Searcher,
     x: &dyn Points<T>,
@@ -207,12 +207,12 @@ impl<T: CudaScalar> Batch<T> {
     }
 }
 
-/// The job for rows as they are.
+/// Returns the job without checks of rows.
 fn on_all_rows(job: &Searcher) -> Searcher {
     job.clone().bad_rows(BadRows::Error)
 }
 
-/// Indices as they are on the device, -1 for none, as numbers without a sign.
+/// Converts indices of the device, -1 for none, to unsigned ones.
 fn unsigned(indices: Vec<i32>) -> Vec<u32> {
     indices.into_iter().map(|index| index as u32).collect()
 }
@@ -221,7 +221,7 @@ fn copied<V: Copy>(values: &[V]) -> Vec<V> {
     fallible::collected(values.iter().copied())
 }
 
-/// The best `k` of each row, by one launch.
+/// Finds the best `k` of each row, by one launch.
 fn best<T: CudaScalar>(
     gpu: &Gpu,
     job: &Searcher,
@@ -254,7 +254,7 @@ fn best<T: CudaScalar>(
             counts: unsigned(copied(&counts[here])),
             dropped: pair.dropped,
         };
-        // Never trust a kernel's number with memory.
+        // Never use a kernel's number as a size unchecked.
         let found = found.neighbors(job, pair.sizes[1].rows);
         let mut found = found.ok_or_else(|| impossible("search", -1))?;
         pair.name(&mut found.all_indices);
@@ -263,7 +263,7 @@ fn best<T: CudaScalar>(
     pairs.iter().map(one).collect()
 }
 
-/// All neighbors in each ball: counted by one launch, written by another.
+/// Finds all neighbors in each ball: counted by one launch, written by another.
 fn all<T: CudaScalar>(
     gpu: &Gpu,
     job: &Searcher,

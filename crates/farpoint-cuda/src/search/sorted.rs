@@ -1,6 +1,6 @@
-//! Gradients of those who were searched: one cooperative launch, in which a team of blocks sorts the places of
-//! a cloud by the row that they name. Scratch: 16 bytes a place, 8 a row of `y` and 1 KB a block, for the
-//! clouds that are worked on at the same time.
+//! Gradients of the clouds that were searched: one cooperative launch, in which a team of blocks sorts the places of
+//! a cloud by the row that they name. Scratch: 16 bytes per place, 8 per row of `y` and 1 KB per block, for the
+//! clouds that are processed concurrently.
 
 use super::gradients::{Asked, DeviceSearchGradients};
 use crate::guard::{Guard, Kernel};
@@ -31,12 +31,12 @@ pub(super) struct Args {
     most: u32,
 }
 
-/// Threads of a block, and bytes of a team's header.
+/// Threads per block, and bytes of a team's header.
 const THREADS: u32 = 1024;
 const HEADER: usize = 256;
 
 impl Args {
-    /// Without teams.
+    /// Creates the arguments without teams.
     pub(super) fn new<T: CudaScalar>(
         stream: &Stream,
         wanted: &DeviceSearchGradients<T>,
@@ -62,7 +62,7 @@ impl Args {
     }
 }
 
-/// How a batch is laid over the card.
+/// Distribution of a batch over the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TeamLayout {
     teams: Teams,
@@ -71,7 +71,7 @@ struct TeamLayout {
 }
 
 impl TeamLayout {
-    /// For a card that runs `blocks` blocks at the same time.
+    /// For a card that runs `blocks` blocks concurrently.
     fn new(blocks: usize, clouds: usize, places: usize, rows: usize) -> Self {
         let teams = Teams::new(blocks, clouds, places.max(rows), None);
         // Digit counts; keys and places, twice; begin and end of each row's.
@@ -98,7 +98,7 @@ fn layout<T: CudaScalar>(
     Ok(TeamLayout::new(blocks, wanted.clouds, wanted.most(), wanted.y.rows))
 }
 
-/// Bytes of scratch memory; 0 where the device cannot run the kernel, or need not.
+/// Bytes of scratch memory; 0 if the device can't or need not run the kernel.
 pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, wanted: &DeviceSearchGradients<T>) -> usize {
     match wanted.gradients[1] {
         Some(_) if wanted.clouds > 0 && wanted.y.rows > 0 => {

@@ -1,8 +1,8 @@
-//! The method `tree`: an index over `y`, built first unless it is given, then an ordinary launch. Where `x`
-//! has an index, too, its rows are taken in that order, so that neighboring warps look at the same points.
+//! The method `tree`: an index over `y`, built first unless it is given, then an ordinary launch. If `x` has an
+//! index, too, its rows are taken in that order, so that neighboring warps read the same points.
 //!
-//! Scratch: an index that is not given, 37 to 60 bytes a row in `f32` and 64 to 100 in `f64` from 1,025 rows on,
-//! and while it is built 8 bytes a row, 12 from 262,145 rows on.
+//! Scratch: an index unless given, 37 to 60 bytes per row in `f32` and 64 to 100 in `f64` from 1,025 rows on, and
+//! while it is built 8 bytes per row, 12 from 262,145 rows on.
 
 use super::index::{self, Build, Indexes};
 use super::parameter::{Parameter, Shape, Work};
@@ -22,30 +22,30 @@ struct Args<T> {
     each: u32,
 }
 
-/// Threads of a block; a warp has some rows of `x`, one after another.
+/// Threads per block; a warp has some rows of `x`, one after another.
 const THREADS: u32 = 128;
 const WARPS: usize = THREADS as usize / 32;
 
-/// Warps that a multiprocessor runs at a time.
+/// Number of warps that a multiprocessor runs at a time.
 const RESIDENT: usize = 32;
 
-/// Neighbors that a warp finds in one round.
+/// Number of neighbors that a warp finds in one round.
 const ONE_ROUND: u32 = 32;
 
-/// The most blocks along the second axis of a launch.
+/// Maximum number of blocks along the second axis of a launch.
 const MOST_ALONG: usize = 65_535;
 
-/// Where indexes are, and whether that over `y` is to be built.
+/// Addresses of the indexes, and the one to be built, if any.
 struct Plan {
     build: Build,
     /// Bytes of the index in scratch.
     own: usize,
-    /// Address of either side's index; that of `x` is 0 if it has none.
+    /// Address of each side's index; that of `x` is 0 if it has none.
     at: [u64; 2],
 }
 
 impl Plan {
-    /// With an index in scratch memory from `scratch` on.
+    /// Plans with an index in scratch memory from `scratch` on.
     fn new<T: CudaScalar>(wanted: &DeviceSearch<T>, scratch: u64) -> Self {
         let (x, y) = (&wanted.x, &wanted.y);
         let same = x.is(y);
@@ -73,7 +73,7 @@ pub(super) fn scratch_bytes<T: CudaScalar>(wanted: &DeviceSearch<T>) -> usize {
     plan.own.saturating_add(index::scratch_bytes(&plan.build))
 }
 
-/// The kernel of some work, and where the offsets are for that which fills balls. The most common searches
+/// Returns the kernel of some work, and the address of the offsets for one that fills balls. The most common searches
 /// have kernels of their own.
 fn kernel<T>(parameter: &Parameter<T>, work: Work) -> (&'static str, u64) {
     let common = parameter.dims <= 3 && parameter.norm == 2 && parameter.k <= ONE_ROUND;
@@ -87,14 +87,14 @@ fn kernel<T>(parameter: &Parameter<T>, work: Work) -> (&'static str, u64) {
     }
 }
 
-/// Rows that a warp has: more than one save instructions at its beginning, but some warps must be left for
-/// multiprocessors that are done early.
+/// Number of rows per warp: more than one save instructions at its beginning, but some warps must be left for
+/// multiprocessors that finish early.
 fn rows_a_warp(shape: Shape, multiprocessors: usize) -> usize {
     let waves = shape.clouds.saturating_mul(shape.rows[0]) / (multiprocessors * RESIDENT).max(1);
     (waves / 4).clamp(1, 4)
 }
 
-/// A launch whose warps have so many rows each of the largest cloud of `x`, for all clouds.
+/// Returns a launch with `each` rows of the largest cloud of `x` per warp, for all clouds.
 fn launch(shape: Shape, each: usize) -> Result<Launch, Error> {
     let blocks = shape.rows[0].div_ceil(WARPS * each);
     let along = shape.clouds.min(MOST_ALONG);

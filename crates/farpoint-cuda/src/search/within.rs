@@ -10,13 +10,13 @@ use farpoint::{Method, Order, Searcher};
 
 /// All neighbors in balls of clouds in device memory, once they are counted.
 ///
-/// `search.indices` and `search.distances` have room for all of them, those of row `i` of `x` from
+/// `search.indices` and `search.distances` have room for all of them: those of row `i` of `x` from
 /// `offsets[i]` on, `offsets[i + 1] - offsets[i]` in number; `search.counts` is not written.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceWithin<T> {
-    /// The clouds, and where indices and distances go. Nearest first needs the distances.
+    /// The clouds, and the addresses of indices and distances. Nearest first needs the distances.
     pub search: DeviceSearch<T>,
-    /// Where each row's begin, and the end of the last, `i64`: one number more than the batch has rows.
+    /// Offset of each row's first neighbor, and the end of the last, `i64`: one number more than the batch has rows.
     pub offsets: u64,
 }
 
@@ -31,11 +31,11 @@ struct SortArgs<T> {
 
 /// All neighbors in balls.
 impl Gpu {
-    /// Queues the counting of all neighbors in balls and returns without waiting: `wanted.counts` gets one
-    /// number per row of `x`, 0 for rows that pad a cloud.
+    /// Queues the counting of all neighbors in balls without synchronizing: `wanted.counts` gets one number per row
+    /// of `x`, 0 for rows that pad a cloud.
     ///
     /// # Errors
-    /// If there is no ball or no place for the counts; else as [`Gpu::enqueue_search`].
+    /// If there is no ball or no address for the counts; else as [`Gpu::enqueue_search`].
     ///
     /// # Safety
     /// See [`DeviceSearch`].
@@ -55,11 +55,11 @@ impl Gpu {
         unsafe { choice.enqueue(stream, &counted, &parameter(&counted, job), Work::Count) }
     }
 
-    /// Queues the writing of all neighbors in balls and returns without waiting. Offsets are the running
-    /// sums of what [`Gpu::enqueue_search_counts`] has counted; rows that have less room keep what fits.
+    /// Queues the writing of all neighbors in balls without synchronizing. Offsets are the running sums of the counts
+    /// of [`Gpu::enqueue_search_counts`]; rows with less room keep what fits.
     ///
     /// # Errors
-    /// If there is no ball, or nearest first is asked for without distances; else as
+    /// If there is no ball, or nearest first is requested without distances; else as
     /// [`Gpu::enqueue_search`].
     ///
     /// # Safety
@@ -91,7 +91,7 @@ impl Gpu {
         // SAFETY: as above; the second launch reads what the first has written, in the order of the stream.
         unsafe {
             choice.enqueue(stream, &wanted, &parameter, Work::Fill(within.offsets))?;
-            // All pairs come by in order of index.
+            // All pairs are visited in order of index.
             if by_rows && parameter.by_index == 1 {
                 return Ok(());
             }
@@ -112,7 +112,7 @@ impl Gpu {
     }
 }
 
-/// The kernels' view; the number of neighbors is not looked at.
+/// Returns the kernels' view; the number of neighbors is ignored.
 fn parameter<T: CudaScalar>(wanted: &DeviceSearch<T>, job: &Searcher) -> Parameter<T> {
     let by_index = job.ball.is_some_and(|ball| ball.order == Order::Index);
     Parameter { k: 1, by_index: u32::from(by_index), ..wanted.parameter(job) }

@@ -1,4 +1,4 @@
-//! Gradients of values: each row adds up what the places that name it were given, by ascending flat place.
+//! Gradients of values: each row sums the gradients of the places that name it, by ascending flat place.
 
 use super::inverted::{self, List};
 use super::rows::{DeviceRows, Divisor, Rows, Spread, THREADS};
@@ -6,13 +6,13 @@ use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::{Error, Gpu, Stream};
 
-/// What gradients of values are made with: an inverted list of the indices, or memory for one.
+/// Memory for gradients of values: an inverted list of the indices, or room for one.
 ///
 /// # Safety
-/// A list must be as [`Gpu::enqueue_invert`] left it for the same indices.
+/// A list must be as [`Gpu::enqueue_invert`] wrote it for the same indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GradientMemory {
-    /// Address and size of the list that [`Gpu::enqueue_invert`] made.
+    /// Address and size of the list written by [`Gpu::enqueue_invert`].
     Inverted(u64, usize),
     /// Address and size of memory of [`Gpu::gradient_bytes`], aligned to 256 bytes, in which the list is made.
     Given(u64, usize),
@@ -20,19 +20,19 @@ pub enum GradientMemory {
     Pool,
 }
 
-/// What a place was given, and what becomes of it.
+/// Source of the gradients that are summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum From {
-    /// A row of gradients for each index.
+    /// A row of gradients per index.
     Gathered,
-    /// A row for each place, which counts where this place was chosen; the address of the choices.
+    /// A row per place, which counts where this place was chosen; the address of the choices.
     Chosen(u64),
-    /// A row for each place, times the weight of the index; the address of the weights.
+    /// A row per place, times the weight of the index; the address of the weights.
     Weighted(u64),
 }
 
 impl From {
-    /// The kernels for rows that are read by 16 bytes, and for all others; by type.
+    /// Kernels for rows that are read in vectors of 16 bytes, and for all others; by type.
     fn names(self, vectored: bool) -> [&'static str; 3] {
         match (self, vectored) {
             (Self::Gathered, true) => {
@@ -56,7 +56,7 @@ impl From {
 }
 
 impl From {
-    /// The kernels for rows whose lists are long; by type.
+    /// Kernels for rows whose lists are long; by type.
     fn long_names(self) -> [&'static str; 3] {
         match self {
             Self::Gathered => {
@@ -75,7 +75,7 @@ impl From {
 /// `LONG` of `kernels/values/sent.cu`: longer lists have a kernel of their own.
 const LONG: usize = 1024;
 
-/// Blocks of that kernel, at most, for rows and for slices of channels.
+/// Maximum numbers of blocks of that kernel, for rows and for slices of channels.
 const MOST_LONG: [usize; 2] = [1 << 16, 1 << 10];
 
 /// `struct SentArgs` of `kernels/values/sent.cu`.
@@ -95,7 +95,7 @@ struct Args {
     by_k: Divisor,
 }
 
-/// Bytes of memory for an inverted list and for making it.
+/// Bytes of memory for an inverted list and for building it.
 fn gradient_bytes(rows: &DeviceRows) -> usize {
     inverted::list_bytes(&rows.shape).saturating_add(inverted::scratch_bytes(&rows.shape))
 }
@@ -181,7 +181,7 @@ unsafe fn add_up(
 
 /// Memory for gradients of values.
 impl Gpu {
-    /// Bytes of [`GradientMemory::Given`]: of an inverted list and of what making it takes.
+    /// Returns the bytes of [`GradientMemory::Given`]: of an inverted list and of the memory to build it.
     pub fn gradient_bytes(&self, rows: &DeviceRows) -> usize {
         gradient_bytes(rows)
     }

@@ -1,4 +1,4 @@
-//! Finding indices that are out of range.
+//! Search for indices that are out of range.
 
 use super::rows::{DeviceRows, Rows, THREADS, refuse};
 use crate::launch::Launch;
@@ -13,10 +13,10 @@ struct Args {
     count: u32,
 }
 
-/// About how many blocks look at all indices.
+/// Approximate number of blocks that check all indices.
 const BLOCKS: usize = 2048;
 
-/// Finding wrong indices in device memory.
+/// Search for invalid indices in device memory.
 impl Gpu {
     /// Queues a search for indices that are neither -1 nor a row: `found[0]` becomes their number, and
     /// `found[1]` the flat place `m * k + j` of the first of them in the whole batch, or -1. Both are `i64`

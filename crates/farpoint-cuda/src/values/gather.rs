@@ -1,4 +1,4 @@
-//! Rows by their indices: a copy, whatever the type, and its gradient.
+//! Gathering of rows by their indices, a copy for any type, and its gradient.
 
 use super::backward::{self, From, GradientMemory};
 use super::rows::{DeviceRows, Rows, Spread, THREADS};
@@ -16,7 +16,7 @@ struct Args {
     lanes: u32,
 }
 
-/// The largest unit that divides a row and both addresses, in bytes, and its kernel.
+/// Returns the largest unit that divides a row and both addresses, in bytes, and its kernel.
 fn unit(bytes: usize, values: u64, output: u64) -> (usize, &'static str) {
     let zeros = (bytes as u64 | values | output).trailing_zeros();
     match zeros {

@@ -1,4 +1,4 @@
-//! The largest of several rows, channel by channel, and its gradients.
+//! Channel-wise maximum of several rows, and its gradients.
 
 use super::backward::{self, From, GradientMemory};
 use super::rows::{DeviceRows, Rows, Spread, THREADS, refuse};
@@ -20,23 +20,23 @@ struct Args {
 const NAMES: [&str; 3] = ["gather_max", "gather_max_half", "gather_max_bfloat"];
 const NAMES_1: [&str; 3] = ["gather_max_1", "gather_max_half_1", "gather_max_bfloat_1"];
 
-/// The kernels of the gradient of what was added: of a type's bits, whatever they mean.
+/// Kernels of the gradient of `add`, which copy a type's bits whatever they mean.
 const ADDED: [&str; 3] = ["added", "added_2", "added_2"];
 const ADDED_1: [&str; 3] = ["added_1", "added_2_1", "added_2_1"];
 
-/// Gradients of [`Gpu::enqueue_gather_max`]: addresses of what goes in and where it goes.
+/// Gradients of [`Gpu::enqueue_gather_max`]: addresses of inputs and outputs.
 ///
 /// # Safety
 /// See [`DeviceRows`] and [`GradientMemory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceGatherMaxGradients {
-    /// The choices that the operator left, `(clouds, places, channels)`, `i32`.
+    /// The choices of the operator, `(clouds, places, channels)`, `i32`.
     pub chosen: u64,
     /// The gradient of the maxima, `(clouds, places, channels)`.
     pub grad: u64,
-    /// Where that of the values goes, if wanted: `(clouds, rows, channels)`.
+    /// Address of the gradient of the values, if requested: `(clouds, rows, channels)`.
     pub values: Option<u64>,
-    /// Where that of what was added goes, if wanted: `(clouds, places, k, channels)`.
+    /// Address of the gradient of `add`, if requested: `(clouds, places, k, channels)`.
     pub add: Option<u64>,
 }
 
@@ -114,7 +114,7 @@ impl Gpu {
         unsafe { backward::enqueue(self, stream, rows, memory, From::Chosen(chosen), grad, values) }
     }
 
-    /// Queues the gradient of what was added.
+    /// Queues the gradient of `add`.
     ///
     /// # Safety
     /// As [`Gpu::enqueue_gather_max_backward`].

@@ -34,22 +34,22 @@ const NAMES: [&str; 3] = ["interpolate", "interpolate_half", "interpolate_bfloat
 const NAMES_1: [&str; 3] = ["interpolate_1", "interpolate_half_1", "interpolate_bfloat_1"];
 const OF_WEIGHTS: [&str; 3] = ["of_weights", "of_weights_half", "of_weights_bfloat"];
 
-/// Gradients of [`Gpu::enqueue_interpolate`]: addresses of what goes in and where it goes. Weights and their
-/// gradients are `f64` for values of `f64`, `f32` for all others.
+/// Gradients of [`Gpu::enqueue_interpolate`]: addresses of inputs and outputs. Weights and their gradients are `f64`
+/// for values of `f64`, `f32` for all others.
 ///
 /// # Safety
 /// See [`DeviceRows`] and [`GradientMemory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceInterpolateGradients {
-    /// The values, `(clouds, rows, channels)`; looked at if the gradient of the weights is wanted.
+    /// The values, `(clouds, rows, channels)`; read if the gradient of the weights is requested.
     pub values: u64,
-    /// The weights, `(clouds, places, k)`; looked at if the gradient of the values is wanted.
+    /// The weights, `(clouds, places, k)`; read if the gradient of the values is requested.
     pub weights: u64,
     /// The gradient of the result, `(clouds, places, channels)`.
     pub grad: u64,
-    /// Where the gradient of the values goes, if wanted.
+    /// Address of the gradient of the values, if requested.
     pub of_values: Option<u64>,
-    /// Where that of the weights goes, if wanted.
+    /// Address of the gradient of the weights, if requested.
     pub of_weights: Option<u64>,
 }
 
@@ -91,8 +91,8 @@ impl Gpu {
         unsafe { Launch::new(blocks, THREADS).start(stream, function, &args) }
     }
 
-    /// Queues [`farpoint::values::interpolate_backward`], if wanted, and
-    /// [`farpoint::values::interpolate_weights_backward`], if wanted.
+    /// Queues [`farpoint::values::interpolate_backward`] and
+    /// [`farpoint::values::interpolate_weights_backward`], each if requested.
     ///
     /// # Errors
     /// As [`Gpu::enqueue_gather_backward`].

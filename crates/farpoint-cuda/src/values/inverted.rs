@@ -1,8 +1,8 @@
-//! Which indices name a row: a stable sort of the indices by row, in ordinary launches.
+//! Inverted lists of indices: a stable sort of the indices by row, in ordinary launches.
 //!
-//! An inverted list is, in one piece of memory, where the list of each row begins (and the last ends), one
-//! u32 per row and one more, and then all flat places `m * k + j` by row, ascending: 4 bytes per row and per
-//! index. Memory for making it: 12 bytes per index, and 1 KB per 2,048 of them.
+//! An inverted list is, in one piece of memory, the beginnings of the rows' lists (and the end of the last), one u32
+//! per row and one more, and then all flat places `m * k + j` by row, ascending: 4 bytes per row and per index.
+//! Memory to build it: 12 bytes per index, and 1 KB per 2,048 of them.
 
 use super::rows::{DeviceRows, Rows, THREADS, refuse};
 use crate::launch::Launch;
@@ -32,10 +32,10 @@ struct Args {
 /// `TILE` of `kernels/values/invert.cuh`: indices that a block sorts.
 const TILE: usize = 2_048;
 
-/// The most bits of a digit; a block has as many threads as there are digits.
+/// Maximum number of bits per digit; a block has as many threads as there are digits.
 const BITS: u32 = 8;
 
-/// Where the parts of an inverted list are.
+/// Addresses of the parts of an inverted list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct List {
     pub(super) begins: u64,
@@ -43,7 +43,7 @@ pub(super) struct List {
 }
 
 impl List {
-    /// Of so many rows, in memory at this address.
+    /// The list for this many rows, in memory at this address.
     pub(super) fn at(address: u64, rows: usize) -> Self {
         Self { begins: address, places: address + aligned(4 * (rows + 1)) as u64 }
     }
@@ -56,7 +56,7 @@ pub(super) fn list_bytes(shape: &ValueShape) -> usize {
     begins.saturating_add(aligned(count(shape).saturating_mul(4).min(usize::MAX / 2)))
 }
 
-/// Bytes of memory that making an inverted list takes besides the list.
+/// Bytes of memory to build an inverted list, besides the list.
 pub(super) fn scratch_bytes(shape: &ValueShape) -> usize {
     let count = count(shape).min(usize::MAX / 64);
     3 * aligned(4 * count) + aligned((4 * count.div_ceil(TILE)) << BITS) + aligned(4 << BITS)
@@ -69,7 +69,7 @@ fn count(shape: &ValueShape) -> usize {
 /// Queues an inverted list.
 ///
 /// # Safety
-/// `list` must have [`list_bytes`], `scratch` [`scratch_bytes`], and the indices be as `rows` says.
+/// `list` must have [`list_bytes`], `scratch` [`scratch_bytes`], and the indices must match `rows`.
 pub(super) unsafe fn enqueue(
     gpu: &Gpu,
     stream: &Stream,
@@ -129,7 +129,7 @@ pub(super) unsafe fn enqueue(
     unsafe { Launch::new(blocks, THREADS).start(stream, function("invert_begins")?, &args) }
 }
 
-/// Passes that sort keys of 0 to `rows` (which stands for no row), and bits of a digit.
+/// Returns the passes that sort keys of 0 to `rows` (which stands for no row), and the bits per digit.
 fn passes(rows: usize) -> (u32, u32) {
     let bits = (usize::BITS - rows.leading_zeros()).max(1);
     let passes = bits.div_ceil(BITS);
@@ -138,11 +138,11 @@ fn passes(rows: usize) -> (u32, u32) {
 
 /// Inverted lists in device memory.
 impl Gpu {
-    /// Queues an inverted list: the flat places of the indices by the row that they name, ascending, from
-    /// which gradients follow ([`crate::GradientMemory::Inverted`]). It depends
-    /// on the indices alone, so that one list serves all calls with the same indices.
+    /// Queues an inverted list: the flat places of the indices by the row that they name, ascending, from which
+    /// gradients follow ([`crate::GradientMemory::Inverted`]). It depends on the indices alone, so that one list
+    /// serves all calls with the same indices.
     ///
-    /// `list` has [`Gpu::inverted_bytes`], aligned to 256 bytes; `scratch`, from the pool if not given, has
+    /// `list` has [`Gpu::inverted_bytes`], aligned to 256 bytes; `scratch`, from the pool if `None`, has
     /// [`Gpu::invert_scratch_bytes`], and is free again after this step.
     ///
     /// # Errors
@@ -166,18 +166,18 @@ impl Gpu {
         unsafe { enqueue(self, stream, rows, list, scratch.pointer()) }
     }
 
-    /// Bytes of the inverted list of indices of this shape.
+    /// Returns the bytes of the inverted list of indices of this shape.
     pub fn inverted_bytes(&self, shape: &ValueShape) -> usize {
         list_bytes(shape)
     }
 
-    /// Bytes of device memory that [`Gpu::enqueue_invert`] uses besides indices and list.
+    /// Returns the bytes of device memory that [`Gpu::enqueue_invert`] uses besides indices and list.
     pub fn invert_scratch_bytes(&self, shape: &ValueShape) -> usize {
         scratch_bytes(shape)
     }
 }
 
-/// Refuses memory that has no room for an inverted list.
+/// Refuses memory that is too small for an inverted list.
 pub(super) fn check_list(shape: &ValueShape, (address, bytes): (u64, usize)) -> Result<(), Error> {
     let wanted = list_bytes(shape);
     if bytes >= wanted && address != 0 && address.is_multiple_of(256) {

@@ -1,18 +1,17 @@
-//! Operators on values in device memory: rows of channels that are gathered, reduced and interpolated by
-//! indices, and their gradients. What each gives, and in which order sums are taken, is said in
-//! [`farpoint::values`]; the bits are the CPU's.
+//! Operators on values in device memory: rows of channels that are gathered, reduced and interpolated by indices, and
+//! their gradients. Results and the order of sums are defined in [`farpoint::values`]; the bits are the CPU's.
 //!
-//! `rows` has what all operators are given and checks it, `inverted` finds out which indices name a row, from
-//! which the gradients of values follow in a fixed order without atomic additions (`backward`). The
-//! other files are an operator each.
+//! `rows` holds and checks the common input of all operators, `inverted` finds the indices that name a row, from
+//! which the gradients of values follow in a fixed order without atomic additions (`backward`). The other files are
+//! an operator each.
 //!
 //! # On a GPU
 //! * Values are f32, f64, f16 or bf16; the halves are summed in f32 and rounded once. Indices are i32 or
 //!   i64.
 //! * An index that is neither -1 nor a row counts as -1, and nothing outside the values is read.
 //!   [`Gpu::enqueue_check_indices`](crate::Gpu::enqueue_check_indices) finds such indices.
-//! * Calls queue work on a stream and return: nothing is copied to or from the host, nothing waited for,
-//!   so that CUDA graphs can capture them. The first use of an operator loads its kernels
+//! * Calls queue work on a stream and return, without copies to or from the host and without synchronizing, so that
+//!   CUDA graphs can capture them. The first use of an operator loads its kernels
 //!   ([`Gpu::warm_up`](crate::Gpu::warm_up)).
 
 mod backward;

@@ -1,11 +1,11 @@
-//! What all operators are given, as callers and as kernels see it.
+//! Common input of all operators, as callers and as kernels see it.
 
 use crate::input::{MOST_ROWS, check_aligned};
 use crate::module::Function;
 use crate::{Error, Gpu};
 use farpoint::values::ValueShape;
 
-/// The type of values in device memory.
+/// Type of values in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ValueKind {
     /// `f32`.
@@ -19,7 +19,7 @@ pub enum ValueKind {
 }
 
 impl ValueKind {
-    /// Bytes of a number.
+    /// Bytes per number.
     pub fn bytes(self) -> usize {
         match self {
             Self::F64 => 8,
@@ -28,12 +28,12 @@ impl ValueKind {
         }
     }
 
-    /// Bytes of a weight, and of a gradient of one: those of `f64` or `f32`.
+    /// Bytes per weight, and per gradient of one: those of `f64` or `f32`.
     pub fn weight_bytes(self) -> usize {
         if self == Self::F64 { 8 } else { 4 }
     }
 
-    /// Which of a kernel's names is for this type: of `f32` and `f64` (they differ in precision), half,
+    /// Selects a kernel's name for this type: of `f32` and `f64` (they differ in precision), half,
     /// bfloat16.
     pub(super) fn function(
         self,
@@ -50,7 +50,7 @@ impl ValueKind {
     }
 }
 
-/// The type of indices in device memory.
+/// Type of indices in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IndexKind {
     /// `i32`.
@@ -60,7 +60,7 @@ pub enum IndexKind {
 }
 
 impl IndexKind {
-    /// Bytes of an index.
+    /// Bytes per index.
     pub fn bytes(self) -> usize {
         match self {
             Self::I32 => 4,
@@ -69,25 +69,25 @@ impl IndexKind {
     }
 }
 
-/// What an operator on values works on: sizes, types, and the indices. Addresses are of device memory,
-/// all arrays dense with the shapes of [`ValueShape`].
+/// Input of an operator on values: sizes, types, and the indices. Addresses are of device memory, all
+/// arrays dense with the shapes of [`ValueShape`].
 ///
-/// There may be up to 4,293,918,720 (2^32 - 2^20) indices, rows and places in all clouds together, and of
-/// numbers what memory can hold.
+/// There may be up to 4,293,918,720 (2^32 - 2^20) indices, rows and places in all clouds together; the numbers are
+/// limited by memory only.
 ///
 /// # Safety
-/// The caller must ensure that all arrays given to an operator are allocated with these sizes, and
-/// neither freed nor written otherwise until the stream has finished; and that outputs and memory do not
-/// overlap anything else. If the call is captured into a graph, this holds for every launch of the graph.
+/// The caller must ensure that all arrays passed to an operator are allocated with these sizes, and neither freed nor
+/// written otherwise until the stream has finished; and that outputs and memory do not overlap anything else. If the
+/// call is captured into a graph, this holds for every launch of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceRows {
     /// Sizes.
     pub shape: ValueShape,
-    /// The type of values, results and their gradients.
+    /// Type of values, results and their gradients.
     pub kind: ValueKind,
     /// Address of the indices, `(clouds, places, k)`.
     pub indices: u64,
-    /// Their type.
+    /// Type of the indices.
     pub index_kind: IndexKind,
 }
 
@@ -101,7 +101,7 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    /// By `divisor`, which is not 0 and below 2^32 (Granlund and Montgomery, 1994, figure 4.1).
+    /// Divides by `divisor`, which is not 0 and below 2^32 (Granlund and Montgomery, 1994, figure 4.1).
     fn new(divisor: usize) -> Self {
         let divisor = divisor as u64;
         let log = divisor.next_power_of_two().trailing_zeros();
@@ -127,17 +127,17 @@ pub(super) struct Rows {
 }
 
 impl DeviceRows {
-    /// Indices of all clouds.
+    /// Number of indices of all clouds.
     pub(super) fn flat(&self) -> usize {
         self.shape.clouds * self.shape.places * self.shape.k
     }
 
-    /// Places of all clouds.
+    /// Number of places of all clouds.
     pub(super) fn places(&self) -> usize {
         self.shape.clouds * self.shape.places
     }
 
-    /// Rows of values of all clouds.
+    /// Number of rows of values of all clouds.
     pub(super) fn rows(&self) -> usize {
         self.shape.clouds * self.shape.rows
     }
@@ -163,7 +163,7 @@ impl DeviceRows {
         self.check_address(self.indices, self.flat(), self.index_kind.bytes(), "indices")
     }
 
-    /// Refuses an address that can't be of so many numbers of the values' type.
+    /// Refuses an address that can't be of this many numbers of the values' type.
     pub(super) fn check_values(
         &self,
         address: u64,
@@ -173,7 +173,7 @@ impl DeviceRows {
         self.check_address(address, numbers?, self.kind.bytes(), what)
     }
 
-    /// The same for numbers of so many bytes.
+    /// Refuses an address that can't be of numbers of this many bytes.
     pub(super) fn check_address(
         &self,
         address: u64,
@@ -191,13 +191,13 @@ impl DeviceRows {
         }
     }
 
-    /// Whether rows of channels at these addresses can be read 16 bytes at a time.
+    /// Returns whether rows of channels at these addresses can be read 16 bytes at a time.
     pub(super) fn is_vectored(&self, addresses: &[u64]) -> bool {
         let bytes = self.shape.channels * self.kind.bytes();
         bytes.is_multiple_of(16) && addresses.iter().all(|address| address.is_multiple_of(16))
     }
 
-    /// The kernels' view.
+    /// Returns the kernels' view.
     pub(super) fn kernel_view(&self) -> Rows {
         Rows {
             indices: self.indices,
@@ -217,22 +217,22 @@ pub(super) fn refuse<T>(what: String) -> Result<T, Error> {
     Err(farpoint::Error::Shape(what).into())
 }
 
-/// Threads of a block of the kernels that have a group of lanes a row, and blocks at most; each takes one
-/// row after the other.
+/// Threads per block of the kernels with a group of lanes per row, and maximum number of blocks; each loops over
+/// rows.
 pub(super) const THREADS: u32 = 256;
 const MOST_BLOCKS: usize = 1 << 22;
 
-/// How a launch spreads rows over lanes.
+/// Distribution of rows over the lanes of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spread {
-    /// Blocks.
+    /// Number of blocks.
     pub(super) blocks: u32,
-    /// Lanes of a row are two to the power of this.
+    /// Binary logarithm of the lanes per row.
     pub(super) lanes: u32,
 }
 
 impl Spread {
-    /// Of so many rows of so many units (what a lane handles at once), `each` rows a group of lanes.
+    /// Distributes rows of `units` units (what a lane handles at once), `each` rows per group of lanes.
     pub(super) fn new(rows: usize, units: usize, each: usize) -> Self {
         let lanes = units.clamp(1, 32).next_power_of_two().trailing_zeros();
         let of_block = (THREADS as usize >> lanes) * each;
@@ -247,7 +247,7 @@ pub(super) mod tests {
 
     const SOURCE: &str = include_str!("../../kernels/values/rows.cuh");
 
-    /// Rows whose check passes.
+    /// Rows that pass the check.
     pub(in crate::values) fn good() -> DeviceRows {
         let shape = ValueShape { clouds: 2, rows: 10, places: 5, k: 3, channels: 8 };
         DeviceRows { shape, kind: ValueKind::F32, indices: 256, index_kind: IndexKind::I32 }

@@ -1,9 +1,9 @@
-//! What the tests on a GPU share.
+//! Helpers shared by the tests on a GPU.
 
 use farpoint::{Algorithm, DeviceKind, Points, Sample, Sampler};
 use farpoint_cuda::{CudaScalar, Gpu};
 
-/// The first GPU; says so and gives `None` where there is none.
+/// Returns the first GPU; prints a note and returns `None` if there is none.
 pub(crate) fn gpu() -> Option<Gpu> {
     match Gpu::new(0) {
         Ok(gpu) => Some(gpu),
@@ -14,7 +14,7 @@ pub(crate) fn gpu() -> Option<Gpu> {
     }
 }
 
-/// The algorithms to test: all, or those that `FARPOINT_ALGORITHMS` names.
+/// Algorithms to test: all, or those named in `FARPOINT_ALGORITHMS`.
 pub(crate) fn algorithms() -> Vec<Algorithm> {
     match std::env::var("FARPOINT_ALGORITHMS") {
         Ok(names) => names.split(',').map(|name| name.parse().expect("an algorithm")).collect(),
@@ -22,7 +22,7 @@ pub(crate) fn algorithms() -> Vec<Algorithm> {
     }
 }
 
-/// Runs a job on the GPU by every algorithm and on the CPU, and compares all there is.
+/// Runs a job on the GPU by every algorithm and on the CPU, and compares the results.
 pub(crate) fn compare<T: CudaScalar, P: Points<T> + ?Sized>(gpu: &Gpu, job: &Sampler, cloud: &P) {
     let truth = job.clone().algorithm(Algorithm::Naive).sample(cloud).unwrap();
     for algorithm in algorithms() {
@@ -31,7 +31,7 @@ pub(crate) fn compare<T: CudaScalar, P: Points<T> + ?Sized>(gpu: &Gpu, job: &Sam
     }
 }
 
-/// Index by index and bit for bit.
+/// Compares indices, and distances bit for bit.
 pub(crate) fn same<T: CudaScalar>(found: &Sample<T>, truth: &Sample<T>, name: &str) {
     assert_eq!(found.indices, truth.indices, "{name}");
     assert_eq!(found.squared_distances, truth.squared_distances, "{name}");

@@ -1,6 +1,6 @@
-//! `farpoint-lab bench`: what farpoint promises of itself (the RadiusFPS paper's figures are
-//! `farpoint-lab paper`). Every part prints a table and writes records and plots; see [`parts`].
-//! Times are never compared with a limit here.
+//! `farpoint-lab bench`: performance of farpoint by itself (the RadiusFPS paper's figures are
+//! `farpoint-lab paper`). Every part prints a table and writes records and plots; see [`parts`]. Times
+//! are never compared with a limit here.
 
 mod operators;
 mod parts;
@@ -19,17 +19,17 @@ use std::borrow::Cow;
 use std::fs;
 use std::thread::available_parallelism;
 
-/// A smaller cloud has nothing to measure.
+/// Number of points below which a cloud is too small to measure.
 const FEWEST: usize = 8;
 
-/// What every part may use.
+/// Options and clouds of all parts.
 struct Bench<'a> {
     args: &'a args::Bench,
     machine: Machine,
     effort: Effort,
-    /// All the threads there are to use.
+    /// Number of available threads.
     threads: usize,
-    /// The clouds given by name.
+    /// Clouds named on the command line.
     given: Vec<Case>,
 }
 
@@ -98,7 +98,7 @@ impl Bench<'_> {
         self.args.points.unwrap_or(if self.args.quick { 50_000 } else { 1_000_000 })
     }
 
-    /// The generated room, unless only given clouds are wanted.
+    /// The generated room, unless only given clouds are selected.
     fn room(&self) -> Vec<Case> {
         if self.args.no_generated { Vec::new() } else { vec![generated(Kind::Room, self.points())] }
     }

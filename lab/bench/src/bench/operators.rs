@@ -1,5 +1,5 @@
-//! The point operators of networks: the k nearest, three nearest among fewer, balls; by every method, on
-//! one thread and on more.
+//! Point operators of networks: the k nearest, three nearest among fewer, balls; by every method, on one thread and
+//! on more.
 
 use super::Bench;
 use super::write::{row, time, times};
@@ -12,22 +12,22 @@ use std::time::Instant;
 
 /// Radius of the balls in clouds with as many points as a LiDAR turn, in meters.
 const RADIUS: f64 = 0.3;
-/// Points of a ball.
+/// Maximum number of points per ball.
 const IN_BALL: usize = 32;
 
-/// Which points ask, and which are searched.
+/// Queries and searched points.
 #[derive(Clone, Copy)]
 enum Sides {
     /// The cloud in itself.
     Own,
-    /// The cloud in a quarter of it, as features are carried from a level of a network to the finer one.
+    /// Queries of the cloud in a quarter of it, as features are interpolated to a finer level of a network.
     IntoQuarter,
-    /// A quarter in the cloud, as features are gathered for a coarser level.
+    /// Queries of a quarter in the cloud, as features are gathered for a coarser level.
     FromQuarter,
 }
 
 impl Sides {
-    /// The two of the cloud and its quarter.
+    /// Selects the two sides among the cloud and its quarter.
     fn of<C>(self, [cloud, quarter]: [&C; 2]) -> [&C; 2]
     where
         C: ?Sized,
@@ -47,7 +47,7 @@ struct Operator {
     sides: Sides,
 }
 
-/// The operators on a cloud with balls of this radius.
+/// Returns the operators on a cloud with balls of this radius.
 fn operators(radius: f64) -> [Operator; 4] {
     let own = Sides::Own;
     [
@@ -115,7 +115,7 @@ fn cloud<T: Scalar>(
     bench.table(&title, &table)
 }
 
-/// Balls hold about as many points in rooms of any size: scans of surfaces.
+/// Radius with about as many points per ball in rooms of any size: scans of surfaces.
 fn radius(case: &Case) -> f64 {
     match case.name.strip_prefix("room-").and_then(|points| points.parse::<f64>().ok()) {
         Some(points) => 0.05 * (1e6 / points).sqrt(),
@@ -158,7 +158,7 @@ fn contender<'a, T: Scalar, P: Points<T> + ?Sized>(
     contender.variant(method.name()).threads(threads)
 }
 
-/// One number for indices, distances by their bits, and counts: what all methods must agree in.
+/// Checksum of indices, distances by their bits, and counts, in which all methods must agree.
 fn digest<T: Scalar>(found: &Neighbors<T>) -> u64 {
     let indices = found.all_indices.iter().map(|index| u64::from(*index));
     let distances = found.all_distances.iter().map(|distance| distance.to_f64().to_bits());

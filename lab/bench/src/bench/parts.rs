@@ -1,4 +1,4 @@
-//! The parts that compare times; each builds its contenders, measures them together, reports.
+//! Parts that compare times; each builds its contenders, measures them together, and reports.
 
 use super::Bench;
 use super::write::{row, time, times};

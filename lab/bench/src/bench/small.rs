@@ -1,4 +1,4 @@
-//! Small clouds: what a robot samples twenty times a second, one by one and in batches.
+//! Small clouds, as a robot samples them twenty times a second, one by one and in batches.
 
 use super::Bench;
 use super::write::row;
@@ -7,7 +7,7 @@ use anyhow::Result;
 use farpoint::{Algorithm, Cpu, Sampler};
 use farpoint_cli::output::{count, number, seconds};
 
-/// Clouds of a batch.
+/// Clouds per batch.
 const BATCH: usize = 32;
 
 const WHO: [Algorithm; 5] =
@@ -50,8 +50,8 @@ fn named(record: &Record) -> String {
     }
 }
 
-/// Every algorithm on the first cloud, and all clouds at once; naive comes first. All choose the
-/// same of the first cloud.
+/// Every algorithm on the first cloud, and all clouds at once; naive comes first. All choose the same
+/// points of the first cloud.
 fn contenders<'a>(clouds: &'a Clouds, samples: usize, bench: &Bench<'_>) -> Vec<Contender<'a>> {
     let patience = if bench.args.quick { 0.005 } else { 0.05 };
     let mut contenders: Vec<_> =

@@ -1,5 +1,4 @@
-//! Where the time of one sample goes on 1, 2, 4 ... threads. What is counted meanwhile takes some time
-//! of its own.
+//! Time of each stage of one sample on 1, 2, 4 ... threads. Counting takes some time of its own.
 
 use super::Bench;
 use super::write::row;
@@ -41,7 +40,7 @@ pub(super) fn stages(bench: &Bench<'_>) -> Result<()> {
     bench.rows("stages", &head, &lines)
 }
 
-/// Seconds of all and of each stage, of the run of median time.
+/// Returns the seconds of the whole run and of each stage, of the run of median time.
 fn median(bench: &Bench<'_>, case: &Case, threads: usize) -> Result<Vec<f64>> {
     let mut runs = Vec::new();
     for _ in 0..bench.effort.runs {
@@ -57,7 +56,7 @@ fn median(bench: &Bench<'_>, case: &Case, threads: usize) -> Result<Vec<f64>> {
     Ok(runs.swap_remove(runs.len() / 2))
 }
 
-/// Seconds of a stage; 0 if there was none.
+/// Returns the seconds of a stage; 0 if there was none.
 fn stage_of(named: &[(&'static str, Measured)], stage: &str) -> f64 {
     let found = named.iter().find(|(name, _)| name.strip_suffix(" seconds") == Some(stage));
     match found {

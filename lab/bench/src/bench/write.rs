@@ -82,12 +82,12 @@ impl Bench<'_> {
     }
 }
 
-/// The median time, marked if it was computed.
+/// Formats the median time, marked if it was computed.
 pub(super) fn time(record: &Record) -> String {
     format!("{}{}", seconds(record.median()), if record.computed() { "*" } else { "" })
 }
 
-/// How many times as fast as another.
+/// Formats the speed-up over a baseline.
 pub(super) fn times(base: &Record, record: &Record) -> String {
     let mark = if base.computed() || record.computed() { "*" } else { "" };
     format!("{}x{mark}", number(base.median() / record.median()))

@@ -1,7 +1,7 @@
-//! The first call of a fresh process: what it waits for, with machine code and with PTX.
+//! First call of a fresh process: its latency, with machine code and with PTX.
 //!
-//! Each measurement is a process of its own, started with the driver's cache of compiled PTX
-//! switched off, as in a fresh container.
+//! Each measurement is a process of its own, started with the driver's cache of compiled PTX disabled,
+//! as in a fresh container.
 
 use super::Output;
 use super::words::{milliseconds, reached};
@@ -17,13 +17,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The most that a first call should take, with machine code.
+/// Target of a first call with machine code, in seconds.
 const TARGET: f64 = 0.3;
 
-/// When a process counts as hanging.
+/// Time after which a process counts as hanging.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Processes of which the median is taken; one where the driver compiles for seconds.
+/// Number of processes of which the median is taken; one if the driver compiles for seconds.
 const PROCESSES: usize = 5;
 
 type Cloud = Vec<[f32; 3]>;
@@ -37,12 +37,12 @@ pub(crate) struct FirstCall {
     /// Measure this case in this process, and print it
     #[arg(long, hide = true, value_name = "NUMBER", requires = "way")]
     case: Option<usize>,
-    /// How kernels come to the card there
+    /// Way in which kernels are loaded there
     #[arg(long, hide = true, value_enum)]
     way: Option<Way>,
 }
 
-/// How kernels come to the card.
+/// Ways to load kernels on the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Way {
     MachineCode,
@@ -53,7 +53,7 @@ enum Way {
 impl Way {
     const ALL: [Self; 3] = [Self::MachineCode, Self::WarmUp, Self::Ptx];
 
-    /// As an argument.
+    /// Returns its name as an argument.
     fn word(self) -> &'static str {
         match self {
             Self::MachineCode => "machine-code",
@@ -75,7 +75,7 @@ impl Way {
     }
 }
 
-/// A call whose kernels are different ones.
+/// A call with kernels of its own.
 struct Case {
     name: &'static str,
     clouds: fn() -> [Vec<Cloud>; 2],
@@ -170,7 +170,7 @@ fn measure(case: &Case, way: Way) -> Result<Value> {
     let wanted = (case.cpu)(&clouds)?;
     let (gpu, opening) = timed(|| {
         let gpu = match way {
-            // The card's own PTX: what a card that is newer than the crate gets.
+            // The PTX path, as for a card that is newer than the crate.
             Way::Ptx => {
                 let capability = Properties::all()?.first().context("there is no GPU")?.capability;
                 Gpu::with_capability(0, capability)?
@@ -205,7 +205,7 @@ fn measure(case: &Case, way: Way) -> Result<Value> {
         way.name()
     );
     if way == Way::WarmUp {
-        // Looking a function up in a loaded module takes time, too, and is no loading.
+        // Looking up a function in a loaded module takes time, too, but is not loading.
         let what = |loaded: &Loaded| (loaded.machine_code, loaded.ptx, loaded.unpacking);
         ensure!(
             what(&before) == what(&loaded),
@@ -232,7 +232,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// The process of median first call.
+/// Returns the process with the median first call.
 fn in_processes(case: usize, way: Way) -> Result<Value> {
     let all: Result<Vec<_>> = (0..way.processes()).map(|_| in_process(case, way)).collect();
     let mut all = all?;
@@ -256,7 +256,7 @@ fn in_process(case: usize, way: Way) -> Result<Value> {
     serde_json::from_str(said.trim()).with_context(|| format!("it said '{}'", said.trim()))
 }
 
-/// Whether a process ended well; ends it if it hangs. What it prints fits the pipe.
+/// Returns whether a process ended successfully; kills it if it hangs. Its output fits the pipe.
 fn wait(child: &mut Child) -> Result<bool> {
     let begin = Instant::now();
     loop {

@@ -1,5 +1,5 @@
-//! Times on a GPU: sampling and nearest points on input that lies there, the first call of a
-//! process, and a grid of shapes for the rules of `auto`. Results are compared with the CPU's.
+//! Times on a GPU: sampling and nearest points on input in device memory, the first call of a process,
+//! and a grid of shapes for the rules of `auto`. Results are compared with the CPU's.
 
 mod first_call;
 mod matching;
@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What is measured on a GPU.
+/// Measurements on a GPU.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Measure sampling: the clouds that farpoint's targets are set for.
@@ -30,7 +30,7 @@ pub(crate) enum Command {
     FirstCall(first_call::FirstCall),
 }
 
-/// Whether all was measured and every result was right.
+/// Runs a command; returns whether all was measured and every result was right.
 pub(crate) fn run(command: &Command) -> Result<bool> {
     match command {
         Command::Bench(bench) => bench.run(),
@@ -42,7 +42,7 @@ pub(crate) fn run(command: &Command) -> Result<bool> {
     }
 }
 
-/// Where a record is written.
+/// Output files of a record.
 #[derive(Debug, clap::Args)]
 struct Output {
     /// Write the figures as JSON.
@@ -54,7 +54,7 @@ struct Output {
 }
 
 impl Output {
-    /// Prints the tables, and writes what was requested.
+    /// Prints the tables, and writes the requested files.
     fn write(&self, markdown: &str, json: impl FnOnce() -> Value) -> Result<()> {
         println!("\n{markdown}");
         if let Some(path) = &self.markdown {
@@ -67,7 +67,7 @@ impl Output {
     }
 }
 
-/// Writes a file, and makes its folder.
+/// Writes a file, and creates its folder.
 fn write_file(path: &Path, text: &str) -> Result<()> {
     let about = || format!("can't write {}", path.display());
     if let Some(folder) = path.parent() {
@@ -76,7 +76,7 @@ fn write_file(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(about)
 }
 
-/// The options of both benchmarks.
+/// Options of both benchmarks.
 #[derive(Debug, clap::Args)]
 struct Common {
     /// The folder of real clouds, for the rows of KITTI.
@@ -93,7 +93,7 @@ struct Common {
 }
 
 impl Common {
-    /// Whether a row of this name is wanted.
+    /// Returns whether a row of this name is selected.
     fn wants(&self, row: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|text| row.contains(text))
     }

@@ -1,4 +1,4 @@
-//! Times of searches for several neighbors, of clouds that lie on the GPU.
+//! Times of searches for several neighbors, of clouds in device memory.
 
 use super::Common;
 use super::words::milliseconds;
@@ -29,7 +29,7 @@ pub(crate) struct Bench {
     team: Vec<u32>,
 }
 
-/// Where clouds come from.
+/// Source of clouds.
 #[derive(Clone, Copy)]
 enum Source {
     /// A turn of KITTI.
@@ -44,15 +44,15 @@ struct Row {
     clouds: usize,
     /// Rows of each cloud.
     rows: usize,
-    /// Of these, chosen by farthest point sampling.
+    /// Number of these that farthest point sampling chooses.
     chosen: usize,
     asks: Asks,
     job: fn() -> Searcher,
-    /// Milliseconds to reach, and with an index.
+    /// Target time in milliseconds, and with an index.
     goals: [f64; 2],
 }
 
-/// Who asks whom.
+/// Queries and searched clouds.
 #[derive(Clone, Copy, PartialEq)]
 enum Asks {
     Itself,
@@ -133,7 +133,7 @@ fn table() -> Vec<Row> {
 type Cloud = Vec<[f32; 3]>;
 
 impl Row {
-    /// Those who ask and those who are asked; `None` if a file is not there.
+    /// Returns queries and searched clouds; `None` if a file is missing.
     fn clouds(&self, gpu: &Gpu, data: Option<&Path>) -> Result<Option<[Vec<Cloud>; 2]>> {
         let all: Vec<Cloud> = match self.source {
             Source::Turn => match turn(data)? {
@@ -168,10 +168,10 @@ fn turn(data: Option<&Path>) -> Result<Option<Cloud>> {
     }
 }
 
-/// Median, fastest and slowest in seconds.
+/// Median, fastest and slowest time in seconds.
 type Times = [f64; 3];
 
-/// A batch on the GPU, and what the CPU says of it.
+/// A batch on the GPU, and the CPU's results.
 struct Rig<'a> {
     gpu: &'a Gpu,
     stream: Stream,
@@ -235,7 +235,7 @@ impl<'a> Rig<'a> {
         })
     }
 
-    /// Times of the work, after two runs that do not count.
+    /// Times the work, after two warm-up runs.
     fn time(&self, work: impl Fn() -> Result<(), farpoint_cuda::Error>) -> Result<Times> {
         let mut seconds = Vec::new();
         for run in 0..self.repeats + 2 {
@@ -279,7 +279,7 @@ impl<'a> Rig<'a> {
         self.time(|| unsafe { self.gpu.enqueue_index(&self.stream, &build) })
     }
 
-    /// Gradients of the last search.
+    /// Times the gradients of the last search.
     fn gradients(&self, k: usize) -> Result<Times> {
         let (x, y) = (self.wanted.x, self.wanted.y);
         let rows = [x.rows, y.rows].map(|rows| rows * self.wanted.clouds);
@@ -307,7 +307,7 @@ impl<'a> Rig<'a> {
         self.time(|| unsafe { self.gpu.enqueue_search_gradients(&self.stream, &wanted) })
     }
 
-    /// Whether the last search has found what the CPU found.
+    /// Compares the results of the last search with the CPU's.
     fn check(&self, job: &Searcher) -> Result<()> {
         let distances = self.distances.download(self.distances.len())?;
         let indices = self.indices.download(self.indices.len())?;

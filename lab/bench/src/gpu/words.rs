@@ -1,6 +1,6 @@
-//! Figures in words.
+//! Formatting of figures.
 
-/// A time with three digits.
+/// Formats a time with three digits.
 pub(super) fn milliseconds(seconds: f64) -> String {
     match seconds * 1e3 {
         ms @ 100.0.. => format!("{ms:.0} ms"),
@@ -10,7 +10,7 @@ pub(super) fn milliseconds(seconds: f64) -> String {
     }
 }
 
-/// Whether a figure was reached.
+/// Describes whether a target was reached.
 pub(super) fn reached(found: f64, target: f64) -> String {
     if found <= target { "yes".into() } else { format!("**no**, {:.2} times", found / target) }
 }

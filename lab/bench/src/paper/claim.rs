@@ -1,32 +1,32 @@
-//! A statement of the paper, what was measured for it, and the rule by which both are compared.
-//! The verdict follows from rule and numbers in one place, [`Claim::verdict`]; none is written by
-//! hand. Notes explain, and must hold whatever the verdict is.
+//! A statement of the paper, its measurement, and the rule by which both are compared. The verdict
+//! follows from rule and numbers in one place, [`Claim::verdict`]; none is written by hand. Notes
+//! explain, and must hold whatever the verdict is.
 
 use super::published::Workload;
 use super::rule::{Rule, Unit};
 use super::table::{Row, range};
 use farpoint_cli::output::count;
 
-/// One statement of the paper beside what was measured.
+/// One statement of the paper with its measurement.
 pub(super) struct Claim {
     /// Section, table or figure of the paper.
     at: &'static str,
-    /// What the paper says there, with its number where it prints one.
+    /// The paper's statement, with its number if it prints one.
     says: String,
-    /// What the measured values are, and how they are written.
+    /// Name of the measured quantity, and its unit.
     quantity: &'static str,
     unit: Unit,
     cases: Vec<Found>,
     judge: Judge,
-    /// The cases that the statement is about; `None`: all.
+    /// Cases that the statement is about; `None`: all.
     scope: Option<Workload>,
-    /// What must be known to read the numbers.
+    /// Note required to read the numbers.
     note: &'static str,
-    /// Shown only where the verdict is [`Verdict::Differs`].
+    /// Reason shown only with [`Verdict::Differs`].
     why: &'static str,
 }
 
-/// A measured value and what it was measured on.
+/// A measured value with its cloud.
 #[derive(Clone)]
 pub(super) struct Found {
     cloud: String,
@@ -36,23 +36,23 @@ pub(super) struct Found {
     value: f64,
 }
 
-/// How a claim is judged.
+/// Judgment of a claim.
 enum Judge {
     By(Rule),
-    /// Not at all, and why.
+    /// Not judged, with the reason.
     Not(&'static str),
 }
 
-/// What follows from a rule and the numbers.
+/// Verdict of a rule on the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     Agrees,
     Differs,
-    /// With the reason.
+    /// Not comparable, with the reason.
     Incomparable(String),
 }
 
-/// Failing cases that are named, at most.
+/// Maximum number of failing cases that are named.
 const NAMED: usize = 3;
 
 impl Claim {
@@ -68,7 +68,7 @@ impl Claim {
         Self { at, says, quantity, unit, cases, judge, scope: None, note: "", why: "" }
     }
 
-    /// A statement that nothing measured here can be compared with.
+    /// Creates a statement that no measurement here can be compared with.
     pub(super) fn incomparable(
         at: &'static str,
         says: impl Into<String>,
@@ -79,7 +79,7 @@ impl Claim {
         Self { at, says, quantity: "", unit, cases, judge, scope: None, note: "", why: "" }
     }
 
-    /// Judged by the clouds like this workload of the paper; the others are reported only.
+    /// Judges by the clouds like this workload of the paper; the others are reported only.
     pub(super) fn on(self, workload: Workload) -> Self {
         Self { scope: Some(workload), ..self }
     }
@@ -100,7 +100,7 @@ impl Claim {
         &self.says
     }
 
-    /// The verdict, from rule and numbers alone.
+    /// Returns the verdict, from rule and numbers alone.
     pub(super) fn verdict(&self) -> Verdict {
         let rule = match self.judge {
             Judge::By(rule) => rule,
@@ -118,7 +118,7 @@ impl Claim {
         }
     }
 
-    /// The rule in words.
+    /// Describes the rule.
     pub(super) fn rule(&self) -> String {
         let Judge::By(rule) = self.judge else { return "none".into() };
         let bound = rule.described(self.unit);
@@ -128,7 +128,7 @@ impl Claim {
         }
     }
 
-    /// The measured numbers in words.
+    /// Describes the measured numbers.
     pub(super) fn found(&self) -> String {
         let Judge::By(rule) = self.judge else { return "-".into() };
         let (inside, others): (Vec<_>, Vec<_>) =
@@ -143,7 +143,7 @@ impl Claim {
         text
     }
 
-    /// What to know, and why it differs if it does.
+    /// Returns the note, and the reason of a difference if there is one.
     pub(super) fn remarks(&self) -> String {
         let mut parts = vec![self.note];
         match self.verdict() {
@@ -166,7 +166,7 @@ impl Claim {
         self.cases.iter().filter(|case| self.counts(case))
     }
 
-    /// The range of some cases, and how many satisfy the rule.
+    /// Describes the range of some cases, and the number that satisfy the rule.
     fn described(&self, rule: Rule, cases: &[&Found]) -> String {
         if let [case] = cases {
             return format!("{} ({})", self.unit.of(case.value), case.name());
@@ -184,7 +184,7 @@ impl Claim {
     }
 }
 
-/// The cases that don't satisfy the rule, the farthest from it first.
+/// Describes the cases that don't satisfy the rule, the farthest from it first.
 fn failing(rule: Rule, unit: Unit, cases: &[&Found]) -> String {
     let mut failing: Vec<_> = cases.iter().filter(|case| !rule.holds(case.value)).collect();
     if failing.is_empty() || cases.len() == 1 {
@@ -202,7 +202,7 @@ fn failing(rule: Rule, unit: Unit, cases: &[&Found]) -> String {
 }
 
 impl Found {
-    /// A value of the cloud that this row is of.
+    /// Returns a value of this row's cloud.
     pub(super) fn of(row: &Row<'_>, detail: impl Into<String>, value: f64) -> Self {
         let cloud = row.text("cloud").to_owned();
         Self { cloud, points: row.number("points"), detail: detail.into(), value }

@@ -1,4 +1,4 @@
-//! The clouds: generated ones of the paper's sizes, and given ones.
+//! Clouds: generated ones of the paper's sizes, and given ones.
 
 use crate::timing::{Case, checksum, generated};
 use anyhow::{Context as _, Result, ensure};
@@ -9,12 +9,12 @@ use farpoint_io::{Format, ReadOptions};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// A cloud without bad rows, in single precision.
+/// A cloud of finite points, in single precision.
 pub(super) struct Cloud {
     pub(super) case: Case,
-    /// What was left out or changed.
+    /// Dropped or converted data.
     pub(super) note: String,
-    /// Of the coordinates.
+    /// Fingerprint of the coordinates.
     pub(super) fingerprint: u64,
 }
 
@@ -24,17 +24,17 @@ const SIZES: [(Kind, usize); 3] =
 const QUICK_SIZES: [(Kind, usize); 3] =
     [(Kind::Object, 6_000), (Kind::Lidar, 12_000), (Kind::Room, 40_000)];
 
-/// Smaller clouds show nothing.
+/// Number of points below which a cloud is too small.
 const FEWEST: usize = 1000;
 
-/// Clouds taken from folders, at most.
+/// Maximum number of clouds taken from folders.
 const MOST: usize = 8;
 
-/// Folders with such names come first: the paper's data sets, and others of their kind.
+/// Folder names that are taken first: the paper's data sets, and others of their kind.
 const WELL_KNOWN: [&str; 8] =
     ["stanford", "kitti", "s3dis", "scannet", "nuscenes", "modelnet", "las", "indoor"];
 
-/// A larger share of rows that are exactly (0, 0, 0) means 'no return'.
+/// Share of rows equal to (0, 0, 0) above which these mean 'no return'.
 const MANY_ZEROS: f64 = 0.01;
 
 impl Cloud {
@@ -51,13 +51,13 @@ impl Cloud {
     pub(super) fn points(&self) -> &[[f32; 3]] {
         match &self.case.points {
             Points::F32(points) => points,
-            // Never made.
+            // Never generated.
             Points::F64(_) => &[],
         }
     }
 }
 
-/// Refuses names that lead nowhere, before any work.
+/// Refuses missing paths, before any work.
 pub(super) fn check(data: &[PathBuf]) -> Result<()> {
     for path in data {
         let about = || format!("--data {}: there is no such file or folder", path.display());
@@ -66,7 +66,7 @@ pub(super) fn check(data: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Generated and given clouds, each name once.
+/// Returns generated and given clouds, each name once.
 pub(super) fn all(data: &[PathBuf], quick: bool) -> Result<Vec<Cloud>> {
     let given = given(data)?;
     let sizes = if quick { QUICK_SIZES } else { SIZES };
@@ -93,7 +93,7 @@ pub(super) fn all(data: &[PathBuf], quick: bool) -> Result<Vec<Cloud>> {
     Ok(clouds)
 }
 
-/// Files are all taken; of each folder in a folder the largest cloud, at most `MOST`.
+/// Returns all files; of each folder in a folder the largest cloud, at most `MOST`.
 fn given(data: &[PathBuf]) -> Result<Vec<Cloud>> {
     let (mut named, mut found) = (Vec::new(), Vec::new());
     for path in data {
@@ -141,9 +141,9 @@ fn walk(folder: &Path, found: &mut Vec<(usize, Cloud)>) -> Result<()> {
         if path.is_dir() && !path.is_symlink() {
             walk(path, found)?;
         } else if let Some(format) = Format::from_path(path) {
-            // A walk passes over what is no cloud: text files often are not.
+            // Files that are not clouds are skipped: text files often are not.
             let Ok(cloud) = read(path) else { continue };
-            // Files that don't say what their numbers are come last: columns may be guessed wrong.
+            // Formats without a description of their columns come last: columns may be guessed wrong.
             let sure = !matches!(format, Format::Raw | Format::Text);
             let size = cloud.points().len();
             let beats =
@@ -159,7 +159,7 @@ fn walk(folder: &Path, found: &mut Vec<(usize, Cloud)>) -> Result<()> {
     Ok(())
 }
 
-/// A file's usable points, in single precision.
+/// Reads a file's usable points, in single precision.
 fn read(path: &Path) -> Result<Cloud> {
     let cloud = farpoint_io::read(path, &ReadOptions::default())?;
     let mut notes = Vec::new();
@@ -193,7 +193,7 @@ fn read(path: &Path) -> Result<Cloud> {
     Ok(Cloud::new(name, points, notes.join("; ")))
 }
 
-/// A line for each.
+/// Formats a line for each cloud.
 pub(super) fn described(clouds: &[Cloud]) -> String {
     let line = |cloud: &Cloud| {
         format!("  {}: {} points ({})\n", cloud.name(), count(cloud.points().len()), cloud.note)

@@ -1,4 +1,4 @@
-//! Every table and figure of the paper, and what of it is made here.
+//! Every table and figure of the paper, and its reproduction here.
 
 use super::figure::{TableRows, row};
 use super::record::Record;
@@ -10,15 +10,15 @@ struct Item {
     here: Here,
 }
 
-/// What becomes of it.
+/// Reproduction of an item.
 enum Here {
-    /// Made by the figure of this name, and what of it is left out.
+    /// Reproduced by the figure of this name, except for the second text.
     Made(&'static str, &'static str),
-    /// Something else stands for it.
+    /// Replaced by something else.
     Instead(&'static str),
-    /// It shows how the method works and holds no measurement.
+    /// An illustration of the method without measurements.
     Drawing,
-    /// Not made, and why.
+    /// Not reproduced, with the reason.
     Not(&'static str),
 }
 
@@ -98,7 +98,7 @@ const ITEMS: [Item; 20] = [
     },
 ];
 
-/// A table of all of them, the first row naming the columns.
+/// Returns a table of all items, the first row naming the columns.
 pub(super) fn rows(record: &Record) -> TableRows {
     let head = row(["in the paper", "shows", "here"]);
     let lines = ITEMS.iter().map(|item| row([item.name, item.shows, &item.here.described(record)]));

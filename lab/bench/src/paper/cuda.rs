@@ -6,7 +6,7 @@ use farpoint::{Algorithm, Sampler};
 use farpoint_cli::each_precision;
 use farpoint_cuda::Gpu;
 
-/// A first run loads the kernels; it takes this many samples.
+/// Samples of a first run, which loads the kernels.
 const WARM: usize = 64;
 
 /// An algorithm on the GPU; `None` if it can't take this cloud.

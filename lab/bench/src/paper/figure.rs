@@ -1,4 +1,4 @@
-//! What a figure is, and what it may use.
+//! Interface of a figure, and its context.
 
 use super::claim::Claim;
 use super::clouds::Cloud;
@@ -9,7 +9,7 @@ use anyhow::Result;
 use farpoint::Sampler;
 use farpoint_cli::output::number;
 
-/// Where and how long to measure.
+/// Device and effort of measurements.
 pub(super) struct Context {
     pub(super) gpu: Option<farpoint_cuda::Gpu>,
     pub(super) effort: Effort,
@@ -20,7 +20,7 @@ pub(super) struct Context {
     pub(super) identity: String,
 }
 
-/// Raise this when what is measured changes: rows measured before are then not kept.
+/// Version of the measurements, to be raised when they change: older rows are then discarded.
 const FORMAT: u32 = 2;
 
 impl Context {
@@ -29,7 +29,7 @@ impl Context {
         if self.gpu.is_some() { "cuda" } else { "cpu" }
     }
 
-    /// What must be the same for rows to be kept.
+    /// Settings that must match for rows to be kept.
     pub(super) fn settings(&self) -> String {
         let Effort { runs, budget, .. } = self.effort;
         let gpu = self.gpu.as_ref().map_or("no GPU", |gpu| &gpu.properties().name);
@@ -39,7 +39,7 @@ impl Context {
         )
     }
 
-    /// An exact farthest point sample, on the requested device.
+    /// Takes an exact farthest point sample, on the requested device.
     pub(super) fn farthest(&self, points: &[[f32; 3]], samples: usize) -> Result<Vec<usize>> {
         let job = Sampler::count(samples);
         Ok(match &self.gpu {
@@ -54,28 +54,28 @@ pub(super) type TableRows = Vec<Vec<String>>;
 
 /// A figure or table of the paper.
 pub(super) trait Figure {
-    /// The name of its files.
+    /// Name of its files.
     fn name(&self) -> &'static str;
     fn title(&self) -> &'static str;
-    /// What is shown and how it was measured: a paragraph for the page.
+    /// Describes the content and its measurement: a paragraph for the page.
     fn about(&self) -> &'static str;
     /// Columns of the CSV.
     fn head(&self) -> &'static [&'static str];
-    /// The rows of one cloud.
+    /// Measures the rows of one cloud.
     fn measure(&self, context: &Context, cloud: &Cloud) -> Result<TableRows>;
-    /// The plots of all rows, with the names of their files.
+    /// Returns the plots of all rows, with the names of their files.
     fn plots(&self, table: &Table, foot: &str) -> Vec<(String, Sheet)>;
-    /// What people read: the first row names the columns.
+    /// Returns the table for readers: the first row names the columns.
     fn readable(&self, table: &Table) -> TableRows;
-    /// The paper's own numbers in the same form, where it prints any.
+    /// Returns the paper's own numbers in the same form, if it prints any.
     fn published(&self) -> TableRows {
         Vec::new()
     }
-    /// The paper's statements, each with what was measured for it and the rule to judge by.
+    /// Returns the paper's statements, each with its measurement and the rule to judge by.
     fn claims(&self, table: &Table) -> Vec<Claim>;
 }
 
-/// A share of a cloud's points, as text.
+/// Formats a share of a cloud's points.
 pub(super) fn percent(share: f64) -> String {
     match 100.0 * share {
         whole if whole >= 10.0 => format!("{whole:.1} %"),
@@ -83,7 +83,7 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// What a cloud is called in plots: its folder's name, where no other cloud has the same.
+/// Returns a cloud's name in plots: its folder's name, if no other cloud has the same.
 pub(super) fn short<'a>(table: &'a Table, cloud: &'a str) -> &'a str {
     let folder = |name: &'a str| name.split('/').next().unwrap_or(name);
     let of_it = table.each("cloud").into_iter().filter(|other| folder(other) == folder(cloud));

@@ -21,7 +21,7 @@ th{border-bottom:2px solid #888}th:first-child,td:first-child{text-align:left}\
 .agrees{color:#0060a0;font-weight:600}.differs{color:#a33;font-weight:600}.cannot{color:#666}\
 nav a{margin-right:1.2em}summary{cursor:pointer;color:#0060a0}";
 
-/// The page. Writing into a string can't fail, hence the ignored results.
+/// Returns the page. Writing into a string can't fail, hence the ignored results.
 pub(super) fn page(record: &Record) -> Result<String> {
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
@@ -86,13 +86,13 @@ fn section(page: &mut String, part: &Part) -> Result<()> {
     Ok(())
 }
 
-/// Text as it must stand in HTML, without the marks of code in Markdown.
+/// Escapes text for HTML, and removes the marks of code in Markdown.
 fn escaped(text: &str) -> String {
     let text = text.replace('`', "");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A table whose first row names the columns. A verdict gets its color by the class of its first
+/// Writes a table whose first row names the columns. A verdict is colored by the class of its first
 /// word.
 fn table(page: &mut String, rows: &TableRows, class: &str) {
     let verdict = rows.first().and_then(|head| head.iter().position(|cell| cell == "verdict"));

@@ -1,8 +1,8 @@
 //! `farpoint-lab paper`: the figures and tables of the RadiusFPS paper (arXiv 2606.06255), measured
 //! here, in two steps. Measuring: a figure is a file that measures a cloud at a time into rows of a
-//! table ([`mod@figure`]); rows are kept in the output folder as they come ([`state`]), so that an
-//! interrupted run goes on. Reporting: from the tables alone ([`record`]) come plots, page and
-//! verdicts ([`report`]), in the same run or later.
+//! table ([`mod@figure`]); rows are saved in the output folder immediately ([`state`]), so that an
+//! interrupted run can be resumed. Reporting: plots, page and verdicts are made from the tables alone
+//! ([`record`], [`report`]), in the same run or later.
 
 mod claim;
 mod clouds;
@@ -51,7 +51,7 @@ fn figure(which: Which) -> Box<dyn Figure> {
     }
 }
 
-/// These figures, or all, in the paper's order.
+/// Returns these figures, or all, in the paper's order.
 fn figures(only: &[Which]) -> Vec<Box<dyn Figure>> {
     let all = <Which as clap::ValueEnum>::value_variants();
     let wanted = |which: &&Which| only.is_empty() || only.contains(which);
@@ -77,7 +77,7 @@ fn made(folder: &Path) -> Result<()> {
     })
 }
 
-/// Measures what is missing in the output folder.
+/// Measures the rows that are missing in the output folder.
 fn measured(args: &args::Paper) -> Result<Record> {
     let context = context(args)?;
     clouds::check(&args.data)?;
@@ -105,7 +105,7 @@ fn measured(args: &args::Paper) -> Result<Record> {
     Ok(Record { machine: context.machine, clouds: clouds.iter().map(about).collect(), parts })
 }
 
-/// Where to run and how long, or what is wrong with that.
+/// Returns device and effort, or an error in the arguments.
 fn context(args: &args::Paper) -> Result<Context> {
     ensure!(
         args.gpu.is_none() || args.device != Device::Cpu,
@@ -132,7 +132,7 @@ fn context(args: &args::Paper) -> Result<Context> {
     Ok(Context { gpu, effort, quick: args.quick, machine, identity: here.identity() })
 }
 
-/// A bar on stderr; nothing where that is no terminal.
+/// A progress bar on stderr; hidden if that is no terminal.
 fn progress(clouds: usize) -> ProgressBar {
     let bar = ProgressBar::new(clouds as u64);
     let template = "{msg} [{bar:40}] {pos}/{len} clouds measured, {eta} left";
@@ -142,7 +142,7 @@ fn progress(clouds: usize) -> ProgressBar {
     }
 }
 
-/// All rows of a figure, and of how many clouds they were kept from before; the others are measured.
+/// Returns all rows of a figure, and the number of clouds with saved rows; the others are measured.
 fn measure(
     context: &Context,
     clouds: &[Cloud],

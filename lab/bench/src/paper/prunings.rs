@@ -1,4 +1,4 @@
-//! Table 4: what each pruning of radius is worth on the CPU, each fusion on a GPU.
+//! Table 4: speed-up by each pruning of radius on the CPU, by each fusion on a GPU.
 
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
@@ -163,7 +163,7 @@ fn radius((pruning, skip): (bool, bool)) -> OnCpu {
     OnCpu { algorithm: Algorithm::Radius(options), threads: 1 }
 }
 
-/// Without radius pruning every sample looks at every voxel: linear.
+/// Without radius pruning every sample visits every voxel: linear.
 fn on_cpu(cloud: &Cloud, samples: usize) -> Vec<Contender<'_>> {
     let naive = OnCpu { algorithm: Algorithm::Naive, threads: 1 };
     let mut contenders = vec![naive.contender(&cloud.case, samples)];
@@ -187,12 +187,12 @@ fn on_gpu<'a>(gpu: &'a Gpu, cloud: &'a Cloud, samples: usize) -> Result<Vec<Cont
     Ok(contenders)
 }
 
-/// The switches that were measured, not brute force.
+/// Returns the switches that were measured, not brute force.
 fn variants(table: &Table) -> Vec<&str> {
     table.each("variant").into_iter().filter(|variant| !variant.is_empty()).collect()
 }
 
-/// Times of one variant over another's, on every cloud. Brute force is the variant without a name.
+/// Returns times of one variant over another's, on every cloud. Brute force is the variant without a name.
 fn ratios(table: &Table, over: &str, under: &str) -> Vec<Found> {
     let clouds = table.each("cloud").into_iter();
     let ratio = |cloud| {

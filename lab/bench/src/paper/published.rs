@@ -2,7 +2,7 @@
 //! Farthest Point Sampling on CPUs and GPUs via Spherical Voxel Pruning", arXiv:2606.06255v1,
 //! 4 June 2026. Figures give only the values that the text names.
 
-/// Where the numbers are from, for the page.
+/// Source of the numbers, for the page.
 pub(super) const SOURCE: &str = "Z. Yu, X. Li, Q. Chang, J. Miyazaki: RadiusFPS: Efficient \
     Farthest Point Sampling on CPUs and GPUs via Spherical Voxel Pruning. arXiv:2606.06255v1, \
     4 June 2026";
@@ -18,11 +18,11 @@ pub(super) enum Workload {
     Room,
 }
 
-/// A cloud is like a workload if its size differs by at most this factor.
+/// Maximum factor between the sizes of a cloud and of a workload that it is like.
 const LIKE: f64 = 1.5;
 
 impl Workload {
-    /// What it is called in a rule.
+    /// Returns its name in a rule.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Dragon => "dragon and objects of its size",
@@ -31,7 +31,7 @@ impl Workload {
         }
     }
 
-    /// With the size that the paper gives.
+    /// Describes it with the paper's size.
     pub(super) fn described(self) -> &'static str {
         match self {
             Self::Dragon => "dragon (over 40,000 points)",
@@ -40,7 +40,7 @@ impl Workload {
         }
     }
 
-    /// Whether a cloud of this name and size stands for it: of the same kind and about its size.
+    /// Returns whether a cloud of this name and size is like it: of the same kind and about its size.
     pub(super) fn is_like(self, cloud: &str, points: f64) -> bool {
         let (names, size) = match self {
             Self::Dragon => (["object-", "stanford/dragon"], 40_000.0),
@@ -65,11 +65,11 @@ pub(super) const FUSIONS: [(bool, bool, f64, f64); 4] = [
     (false, false, 68.28, 1.87),
 ];
 
-/// Figure 14, section 5.6.1: milliseconds of RadiusFPS-G for 100,000 samples of the KITTI turn, and
-/// what FPS on the GPU is said to exceed.
+/// Figure 14, section 5.6.1: milliseconds of RadiusFPS-G for 100,000 samples of the KITTI turn, and the
+/// paper's lower bound for FPS on the GPU.
 pub(super) const TURN_RADIUS_MS: f64 = 455.9;
 pub(super) const TURN_FPS_MS: f64 = 2000.0;
-/// Megabytes for the room: QuickFPS at most, RadiusFPS-G about.
+/// Megabytes for the room: upper bound for QuickFPS, approximate for RadiusFPS-G.
 pub(super) const ROOM_QUICK_MB: f64 = 80.0;
 pub(super) const ROOM_RADIUS_MB: f64 = 40.0;
 
@@ -78,7 +78,7 @@ pub(super) const VOXELS_CPU: [(Workload, u32, f64); 3] =
     [(Workload::Room, 24, 186.56), (Workload::Room, 32, 145.83), (Workload::Turn, 32, 46.57)];
 /// FPS+NPDU over FPS, the best on the CPU.
 pub(super) const NPDU_CPU: f64 = 5.8;
-/// GPU: workload, smallest and largest speed-up over FPS that are named.
+/// GPU: workload, smallest and largest speed-up over FPS in the text.
 pub(super) const VOXELS_GPU: [(Workload, f64, f64); 2] =
     [(Workload::Dragon, 1.5, 1.6), (Workload::Room, 50.0, 52.4)];
 

@@ -1,4 +1,4 @@
-//! Table 5, as far as it needs no network: how well each sampler covers a cloud, in place of mIoU.
+//! Table 5, as far as it needs no network: coverage of a cloud by each sampler, in place of mIoU.
 
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
@@ -36,10 +36,10 @@ const HEAD: [&str; 16] = [
     "checksum",
 ];
 
-/// The paper's figure 12 samples so much; its networks a quarter.
+/// Sampling ratios: that of the paper's figure 12; its networks take a quarter.
 const RATIOS: [f64; 2] = [0.125, 0.25];
 
-/// The approximate samplers and what they are called here.
+/// Approximate samplers and their names here.
 const APPROXIMATE: [(&str, Method); 8] = [
     ("random", Method::Random { seed: 1 }),
     ("grid", Method::Grid { keep: Keep::Center }),
@@ -55,7 +55,7 @@ const fn fastpoint(estimator: Estimator) -> Method {
     Method::FastPoint { first: Algorithm::Auto, estimator }
 }
 
-/// Times are a side matter here.
+/// Low effort, as times are secondary here.
 const EFFORT: Effort = Effort { warm: 0, runs: 3, budget: 1.0 };
 
 impl Figure for Quality {
@@ -163,7 +163,7 @@ impl Figure for Quality {
     }
 }
 
-/// Every sampler as a contender; the first is exact.
+/// Returns every sampler as a contender; the first is exact.
 fn contenders<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec<Contender<'a>> {
     let mut contenders = Vec::new();
     if let Some(gpu) = &context.gpu {
@@ -190,7 +190,7 @@ fn contenders<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec
     contenders
 }
 
-/// A contender of which all of the call counts.
+/// Returns a contender whose whole call is timed.
 fn contender<'a>(
     name: &'static str,
     cloud: &'a Cloud,
@@ -205,7 +205,7 @@ fn contender<'a>(
     })
 }
 
-/// The name of a sampler here.
+/// Returns the name of a sampler here.
 fn named(record: &Record) -> String {
     match record.variant.as_str() {
         "" => record.requested.to_owned(),
@@ -213,7 +213,7 @@ fn named(record: &Record) -> String {
     }
 }
 
-/// The cells from the sampler's name on.
+/// Returns the cells from the sampler's name on.
 fn judged(points: &[[f32; 3]], record: &Record) -> Result<Vec<String>> {
     let quality = farpoint::measure::quality(points, &record.indices)?;
     let spacing =
@@ -235,13 +235,13 @@ fn judged(points: &[[f32; 3]], record: &Record) -> Result<Vec<String>> {
     ])
 }
 
-/// The row of exact sampling of the same cloud and size.
+/// Returns the row of exact sampling of the same cloud and size.
 fn exact_twin<'a>(table: &'a Table, row: &Row<'a>) -> Option<Row<'a>> {
     let mut rows = table.with("cloud", row.text("cloud"));
     rows.find(|other| other.text("exact") == "true" && other.text("samples") == row.text("samples"))
 }
 
-/// A measure over that of exact sampling.
+/// Returns a measure relative to that of exact sampling.
 fn relative(table: &Table, row: &Row<'_>, column: &str) -> Option<f64> {
     Some(row.number(column) / exact_twin(table, row)?.number(column))
 }
@@ -254,14 +254,14 @@ const INSTEAD: &str = "Judged by the distance within which 99 % of the cloud's p
 struct Statement {
     says: &'static str,
     quantity: &'static str,
-    /// Its distance is taken over that of the other (`None`: FPS).
+    /// Sampler whose distance is divided by that of the other (`None`: FPS).
     sampler: &'static str,
     other: Option<&'static str>,
     rule: Rule,
     why: &'static str,
 }
 
-/// What the mIoU of table 5 say of the samplers' order.
+/// Order of the samplers by the mIoU of table 5.
 const ORDER: [Statement; 7] = [
     worse("Random sampling is worse than FPS.", "distance of 99 %, random over FPS", "random"),
     worse("Grid sampling is worse than FPS.", "distance of 99 %, grid over FPS", "grid"),
@@ -323,7 +323,7 @@ impl Statement {
     }
 }
 
-/// Another sampler's row of the same cloud and share.
+/// Returns another sampler's row of the same cloud and share.
 fn of_sampler<'a>(table: &'a Table, row: &Row<'a>, sampler: &str) -> Option<Row<'a>> {
     let mut rows = table.iter().filter(|other| other.text("cloud") == row.text("cloud"));
     rows.find(|other| other.text("sampler") == sampler && other.text("ratio") == row.text("ratio"))
@@ -362,14 +362,14 @@ fn accuracy() -> Claim {
     )
 }
 
-/// The measures that are drawn, and what they are called.
+/// Measures that are drawn, and their names.
 const MEASURES: [(&str, &str); 3] = [
     ("mean", "mean_distance"),
     ("99th percentile", "p99_distance"),
     ("largest (covering radius)", "covering_radius"),
 ];
 
-/// A row for each approximate sampler.
+/// Returns a panel with a row for each approximate sampler.
 fn panel(table: &Table, cloud: &str) -> Panel {
     let ratio = RATIOS[1].to_string();
     let value = |sampler: &str, column: &str| {
@@ -393,7 +393,7 @@ fn panel(table: &Table, cloud: &str) -> Panel {
     })
 }
 
-/// All that is drawn on any cloud, so that panels can be compared.
+/// Returns all values drawn for any cloud, so that panels can be compared.
 fn drawn(table: &Table) -> Vec<f64> {
     let ratio = RATIOS[1].to_string();
     let rows = table.iter().filter(|row| row.text("ratio") == ratio);

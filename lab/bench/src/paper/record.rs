@@ -1,6 +1,6 @@
-//! What a run measured, as its folder holds it: a CSV per figure, and `run.json` with the machine
-//! and the clouds. Plots and report are made from these files alone, in the run that measured
-//! them or later (`--from`).
+//! Measurements of a run, as saved in its folder: a CSV per figure, and `run.json` with the machine and
+//! the clouds. Plots and report are made from these files alone, in the run that measured them or later
+//! (`--from`).
 
 use super::figure::{Figure, TableRows};
 use super::table::Table;
@@ -20,11 +20,11 @@ pub(super) struct Record {
     pub(super) parts: Vec<Part>,
 }
 
-/// A cloud, in words.
+/// Description of a cloud.
 pub(super) struct About {
     pub(super) name: String,
     pub(super) points: usize,
-    /// Where it is from, and what was left out.
+    /// Source of the cloud, and dropped data.
     pub(super) note: String,
 }
 
@@ -32,14 +32,14 @@ pub(super) struct About {
 pub(super) struct Part {
     pub(super) figure: Box<dyn Figure>,
     pub(super) table: Table,
-    /// Where and when it was measured.
+    /// Machine and date of the measurement.
     pub(super) foot: String,
 }
 
 const FILE: &str = "run.json";
 
 impl Record {
-    /// Whether the figure of this name was measured.
+    /// Returns whether the figure of this name was measured.
     pub(super) fn has(&self, name: &str) -> bool {
         self.parts.iter().any(|part| part.figure.name() == name)
     }
@@ -56,7 +56,7 @@ impl Record {
         output::write_file(&folder.join(FILE), format!("{run:#}\n").as_bytes())
     }
 
-    /// Reads what `write` wrote: these figures, or all that are there.
+    /// Reads the output of `write`: these figures, or all that exist.
     pub(super) fn read(folder: &Path, only: &[Which]) -> Result<Self> {
         let path = folder.join(FILE);
         let text = fs::read_to_string(&path).with_context(|| {
@@ -96,7 +96,7 @@ impl About {
 }
 
 impl Part {
-    /// The CSV.
+    /// Writes the CSV.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let table = csv(self.table.head, &self.table.rows);
         let path = folder.join(format!("{}.csv", self.figure.name()));
@@ -120,7 +120,7 @@ impl Part {
     }
 }
 
-/// The cells of a CSV file. Text in quotes may hold commas, line ends and doubled quotes.
+/// Parses the cells of a CSV file. Text in quotes may hold commas, line ends and doubled quotes.
 fn cells(text: &str) -> TableRows {
     let (mut rows, mut row, mut cell) = (TableRows::new(), Vec::new(), String::new());
     let (mut quoted, mut letters) = (false, text.chars().peekable());

@@ -1,5 +1,5 @@
-//! From a record to what people read: plots, `report.html`, and `verdicts.md`, the tables that
-//! `docs/paper.md` quotes. Nothing is measured here.
+//! Report of a record: plots, `report.html`, and `verdicts.md`, the tables that `docs/paper.md` quotes.
+//! Nothing is measured here.
 
 use super::figure::{TableRows, row};
 use super::record::Record;
@@ -21,7 +21,7 @@ pub(super) fn write(record: &Record, folder: &Path) -> Result<()> {
     output::write_file(&folder.join("report.html"), html::page(record)?.as_bytes())
 }
 
-/// The tables of `docs/paper.md`.
+/// Returns the tables of `docs/paper.md`.
 fn verdicts(record: &Record) -> String {
     let claims: Vec<_> = record.parts.iter().flat_map(claims).collect();
     let rows = claim_rows(&claims).into_iter().map(|cells| match &cells[..] {
@@ -38,7 +38,7 @@ fn verdicts(record: &Record) -> String {
     text
 }
 
-/// A table whose first row names the columns. Writing into a string can't fail.
+/// Writes a table whose first row names the columns. Writing into a string can't fail.
 fn markdown(text: &mut String, rows: &TableRows) {
     for (k, row) in rows.iter().enumerate() {
         let cells: Vec<_> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();

@@ -1,8 +1,8 @@
-//! Rules by which claims are judged, and how their numbers are written.
+//! Rules by which claims are judged, and formatting of their numbers.
 
 use farpoint_cli::output::number;
 
-/// When measured numbers agree with the statement. Every case in scope has to satisfy it.
+/// Condition for measured numbers to agree with the statement. Every case in scope has to satisfy it.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
     /// Within a factor of the paper's number, or of its range.
@@ -16,7 +16,7 @@ pub(super) enum Rule {
     Below(f64),
 }
 
-/// How a value is written.
+/// Unit and format of a value.
 #[derive(Clone, Copy)]
 pub(super) enum Unit {
     Times,
@@ -26,12 +26,12 @@ pub(super) enum Unit {
 }
 
 impl Rule {
-    /// Within a factor of one number.
+    /// Returns the rule "within a factor of one number".
     pub(super) fn within(factor: f64, paper: f64) -> Self {
         Self::Within { factor, paper: [paper; 2] }
     }
 
-    /// Whether a value satisfies it. A value that is no number never does.
+    /// Returns whether a value satisfies the rule. NaN never does.
     pub(super) fn holds(self, value: f64) -> bool {
         match self {
             Self::Within { factor, paper: [low, high] } => {
@@ -44,7 +44,7 @@ impl Rule {
         }
     }
 
-    /// How far a value is from the rule's bound, as a factor; what is no number comes first.
+    /// Returns the distance of a value from the rule's bound, as a logarithm; infinite for NaN.
     pub(super) fn distance(self, value: f64) -> f64 {
         let bound = match self {
             Self::Within { paper: [low, high], .. } => (low * high).sqrt(),
@@ -79,7 +79,7 @@ impl Rule {
 }
 
 impl Unit {
-    /// A measured value, to three digits.
+    /// Formats a measured value with three digits.
     pub(super) fn of(self, value: f64) -> String {
         let size = value.abs();
         let text = match size {
@@ -105,7 +105,7 @@ impl Unit {
     }
 }
 
-/// The number of a rule: what the paper prints, to two places.
+/// Formats the number of a rule: that of the paper, to two places.
 fn exact(value: f64) -> String {
     trimmed(&format!("{value:.2}"))
 }

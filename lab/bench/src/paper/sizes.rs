@@ -14,10 +14,10 @@ use farpoint_cli::output::{count, number};
 
 pub(super) struct Sizes;
 
-/// Shares of the points that are sampled.
+/// Sampling ratios.
 const RATIOS: [f64; 5] = [0.015_625, 0.0625, 0.125, 0.25, 0.5];
 
-/// What is drawn of a row: name, unit, and its value.
+/// A quantity drawn for a row: name, unit, and its value.
 type Value = (&'static str, &'static str, fn(&Row<'_>) -> f64);
 const VALUES: [Value; 3] = [
     ("latency", "milliseconds", |row| 1e3 * row.number("seconds")),
@@ -110,7 +110,7 @@ impl Figure for Sizes {
     }
 }
 
-/// The rows of a cloud, those of a sample size together.
+/// Returns the rows of a cloud, grouped by sample size.
 fn by_size<'a>(table: &'a Table, cloud: &'a str) -> Vec<Vec<Row<'a>>> {
     let mut sizes: Vec<Vec<Row<'a>>> = Vec::new();
     for row in table.with("cloud", cloud) {
@@ -122,7 +122,7 @@ fn by_size<'a>(table: &'a Table, cloud: &'a str) -> Vec<Vec<Row<'a>>> {
     sizes
 }
 
-/// A number of one algorithm over another's, at every cloud and size.
+/// Returns a number of one algorithm over another's, at every cloud and size.
 fn ratios(table: &Table, [a, b]: [&str; 2], column: &str) -> Vec<Found> {
     let clouds = table.each("cloud").into_iter();
     let sizes = clouds.flat_map(|cloud| by_size(table, cloud));
@@ -144,7 +144,7 @@ const NO_QUICK: &str = "this record does not measure quick on a GPU";
 const NOT_GPU: &str = "the paper's number is of a GPU, this record of a CPU";
 const PROGRAMS: &str = "The paper compares programs for GPUs; here all are farpoint's own, on the \
     device of this record.";
-/// What "about" is worth in statements on memory.
+/// Factor of "about" in statements on memory.
 const FACTOR: f64 = 1.5;
 
 fn latency(table: &Table, device: &str) -> Vec<Claim> {
@@ -193,7 +193,7 @@ fn latency(table: &Table, device: &str) -> Vec<Claim> {
     claims
 }
 
-/// The last size of each cloud.
+/// Returns the last size of each cloud.
 fn most_samples(found: Vec<Found>) -> Vec<Found> {
     let mut last: Vec<Found> = Vec::new();
     for found in found {

@@ -1,4 +1,4 @@
-//! Figure 2: how even a farthest point sample is, beside a random one.
+//! Figure 2: evenness of a farthest point sample, beside a random one.
 
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
@@ -168,7 +168,7 @@ fn share(row: &Row<'_>) -> String {
     percent(row.number("ratio"))
 }
 
-/// So many samples are a share of the points: at least two, which have a spacing.
+/// Returns the number of samples for a share of the points: at least two, which have a spacing.
 fn samples(points: usize, ratio: f64) -> usize {
     ((points as f64 * ratio) as usize).clamp(2, points)
 }

@@ -1,5 +1,5 @@
-//! What was measured so far, in a file of the output folder: a run that was interrupted, or is
-//! done again with one more cloud, measures what is missing and nothing else.
+//! Measurements so far, in a file of the output folder: a run that was interrupted, or is repeated with
+//! one more cloud, measures only what is missing.
 
 use anyhow::{Context as _, Result};
 use farpoint_cli::output::{self, note};
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 /// The rows of one figure and cloud.
 #[derive(Clone)]
 pub(super) struct Unit {
-    /// All that decides over the rows: version, machine, effort, the cloud's points.
+    /// Everything that determines the rows: version, machine, effort, the cloud's points.
     pub(super) settings: String,
-    /// Where and when they were measured.
+    /// Machine and date of the measurement.
     pub(super) machine: String,
     pub(super) rows: Vec<Vec<String>>,
 }
@@ -26,7 +26,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Reads what is there. A file that is no state is set aside by the next write, with a note.
+    /// Reads the existing state. A file in another format is set aside by the next write, with a note.
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let path = folder.join("state.json");
         let units = match fs::read_to_string(&path) {
@@ -47,12 +47,12 @@ impl State {
         Ok(Self { path, units })
     }
 
-    /// The unit of this name, if it was measured under these settings.
+    /// Returns the unit of this name, if it was measured under these settings.
     pub(super) fn find(&self, key: &str, settings: &str) -> Option<Unit> {
         self.units.get(key).filter(|unit| unit.settings == settings).cloned()
     }
 
-    /// Takes down a unit, in the file too.
+    /// Saves a unit, in the file too.
     pub(super) fn keep(&mut self, key: String, unit: Unit) -> Result<()> {
         self.units.insert(key, unit);
         let units: Map<_, _> =

@@ -4,7 +4,7 @@ use super::claim::{Claim, Verdict};
 use super::figure::{TableRows, row};
 use super::record::{Part, Record};
 
-/// How many statements agree, differ and can't be compared, in words.
+/// Describes how many statements agree, differ and can't be compared.
 pub(super) fn summary(record: &Record) -> String {
     let claims = || record.parts.iter().flat_map(claims);
     let of = |kind: &str| claims().filter(|claim| word(&claim.verdict()) == kind).count();
@@ -17,7 +17,7 @@ pub(super) fn summary(record: &Record) -> String {
     )
 }
 
-/// The statements about a figure.
+/// Returns the statements about a figure.
 pub(super) fn claims(part: &Part) -> Vec<Claim> {
     part.figure.claims(&part.table)
 }
@@ -26,7 +26,7 @@ pub(super) const AGREES: &str = "agrees";
 const DIFFERS: &str = "differs";
 const INCOMPARABLE: &str = "cannot be compared";
 
-/// A verdict as it is printed everywhere.
+/// Returns the text of a verdict in all outputs.
 fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => AGREES,
@@ -35,7 +35,7 @@ fn word(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// A table of some statements, the first row naming the columns.
+/// Returns a table of some statements, the first row naming the columns.
 pub(super) fn claim_rows(claims: &[Claim]) -> TableRows {
     let head = row(["the paper says", "rule", "found here", "verdict", "what to know"]);
     let line = |claim: &Claim| {

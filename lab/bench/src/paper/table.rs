@@ -1,6 +1,6 @@
-//! A figure's numbers: what its CSV holds, and what plot and page are made from.
+//! A figure's numbers: the content of its CSV, from which plot and page are made.
 
-/// Rows under a head.
+/// Rows with named columns.
 pub(super) struct Table {
     pub(super) head: &'static [&'static str],
     pub(super) rows: Vec<Vec<String>>,
@@ -22,7 +22,7 @@ impl Table {
         self.rows.iter().map(|cells| Row { head: self.head, cells })
     }
 
-    /// Rows in which this column holds this text.
+    /// Returns the rows in which this column holds this text.
     pub(super) fn with<'a>(
         &'a self,
         column: &'a str,
@@ -31,7 +31,7 @@ impl Table {
         self.iter().filter(move |row| row.text(column) == text)
     }
 
-    /// The different texts of a column, as they come.
+    /// Returns the distinct texts of a column, in order of appearance.
     pub(super) fn each(&self, column: &str) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
         for row in self.iter() {
@@ -45,19 +45,19 @@ impl Table {
 }
 
 impl<'a> Row<'a> {
-    /// A cell; empty if there is no such column.
+    /// Returns a cell; empty if there is no such column.
     pub(super) fn text(&self, column: &str) -> &'a str {
         let at = self.head.iter().position(|name| *name == column);
         at.and_then(|at| self.cells.get(at)).map_or("", String::as_str)
     }
 
-    /// A cell as a number; NaN if it is none.
+    /// Returns a cell as a number; NaN if it is not one.
     pub(super) fn number(&self, column: &str) -> f64 {
         self.text(column).parse().unwrap_or(f64::NAN)
     }
 }
 
-/// Smallest and largest of the finite numbers; NaN if there is none.
+/// Returns the smallest and largest of the finite numbers; NaN if there is none.
 pub(super) fn range(values: impl Iterator<Item = f64>) -> [f64; 2] {
     values
         .filter(|value| value.is_finite())

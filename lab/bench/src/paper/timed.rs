@@ -1,4 +1,4 @@
-//! What the figures of time share: their columns, and how a record becomes a row.
+//! Common part of the figures of time: their columns, and the conversion of records to rows.
 
 use super::clouds::Cloud;
 use super::cuda;
@@ -9,8 +9,8 @@ use anyhow::Result;
 use farpoint::Algorithm;
 use farpoint_cli::output::{number, seconds};
 
-/// Columns of the figures of time. `bytes` is what was used beyond the input (CPU) or all device
-/// memory (GPU); `samples_measured` is less than `samples` where the time was computed from a part.
+/// Columns of the figures of time. `bytes` is the memory used beyond the input (CPU) or all device
+/// memory (GPU); `samples_measured` is less than `samples` if the time was computed from a part.
 pub(super) const HEAD: [&str; 15] = [
     "device",
     "cloud",
@@ -29,7 +29,7 @@ pub(super) const HEAD: [&str; 15] = [
     "checksum",
 ];
 
-/// The rows of records, of which the first is what the others' speed is compared with.
+/// Returns the rows of records, of which the first is the baseline of the others' speed.
 pub(super) fn lines(context: &Context, records: &[Record]) -> TableRows {
     let Some(naive) = records.first() else { return TableRows::new() };
     records.iter().map(|record| line(context, record, naive)).collect()
@@ -53,7 +53,7 @@ fn line(context: &Context, record: &Record, naive: &Record) -> Vec<String> {
     cells
 }
 
-/// The exact algorithms of figure 14 for one sample size; naive comes first.
+/// Returns the exact algorithms of figure 14 for one sample size; naive comes first.
 pub(super) fn exact<'a>(
     context: &'a Context,
     cloud: &'a Cloud,
@@ -73,23 +73,23 @@ pub(super) fn exact<'a>(
     Ok(contenders)
 }
 
-/// A time, marked if it was computed from a part.
+/// Formats a time, marked if it was computed from a part.
 pub(super) fn time(row: &Row<'_>) -> String {
     let computed = row.number("samples_measured") < row.number("samples");
     format!("{}{}", seconds(row.number("seconds")), if computed { "*" } else { "" })
 }
 
-/// How many times as fast as brute force, marked if computed from a part.
+/// Formats the speed-up over brute force, marked if computed from a part.
 pub(super) fn gain(row: &Row<'_>) -> String {
     format!("{}x", number(row.number("times_naive")))
 }
 
-/// "cpu" or "cuda", as the first row says.
+/// Returns "cpu" or "cuda", as in the first row.
 pub(super) fn device(table: &Table) -> &str {
     table.iter().next().map_or("cpu", |row| row.text("device"))
 }
 
-/// Where it ran, for titles.
+/// Returns the name of the device, for titles.
 pub(super) fn place(table: &Table) -> &'static str {
     match device(table) {
         "cuda" => "GPU",
@@ -97,6 +97,6 @@ pub(super) fn place(table: &Table) -> &'static str {
     }
 }
 
-/// The mark explained, under tables.
+/// Explanation of the mark, under tables.
 pub(super) const COMPUTED: &str = "Times are medians of several runs made side by side; those \
     marked * are computed from a part of the samples, as brute force takes equally long for each.";

@@ -1,4 +1,4 @@
-//! Figure 3: how many of brute force's distance updates change nothing.
+//! Figure 3: share of brute force's distance updates that change nothing.
 
 use super::claim::{Claim, Found};
 use super::clouds::Cloud;
@@ -17,13 +17,13 @@ pub(super) struct Updates;
 const HEAD: [&str; 6] =
     ["cloud", "points", "step_from", "step_to", "ineffective_share", "steps_above_90_percent"];
 
-/// At most so many distances are computed, so that a million points take seconds.
+/// Maximum number of distances computed, so that a million points take seconds.
 const MOST_DISTANCES: usize = 15_000_000_000;
 
-/// The paper's sampling ratios are not printed; these are those of its figure 12, and a half.
+/// Sampling ratios: the paper prints none here; these are those of its figure 12, and a half.
 const RATIOS: [f64; 3] = [0.125, 0.25, 0.5];
 
-/// Steps that a decade is divided into.
+/// Number of steps per decade.
 const PER_DECADE: f64 = 10.0;
 
 impl Figure for Updates {
@@ -138,7 +138,7 @@ impl Figure for Updates {
 
 const PLACE: &str = "section 2.2, figure 3";
 
-/// One cloud's line before those of all others.
+/// Returns a panel with one cloud's line in front of those of all others.
 fn panel(table: &Table, cloud: &str) -> Panel {
     let point = |row: Row<'_>| {
         let middle = (row.number("step_from") * row.number("step_to")).sqrt();
@@ -155,7 +155,7 @@ fn panel(table: &Table, cloud: &str) -> Panel {
     })
 }
 
-/// Last steps of the runs that are averaged: a tenth of a decade each, and where the ratios end.
+/// Returns the last steps of the runs that are averaged: a tenth of a decade each, and the ends of the ratios.
 fn ends(points: usize, steps: usize) -> Vec<usize> {
     let decades = (0..).map(|k| 10f64.powf(f64::from(k) / PER_DECADE) as usize);
     let mut ends: Vec<_> = decades.take_while(|end| *end < steps).collect();
@@ -167,7 +167,7 @@ fn ends(points: usize, steps: usize) -> Vec<usize> {
     ends
 }
 
-/// The rows where a ratio ends, or the last one if none is reached.
+/// Returns the rows at the end of a ratio, or the last one if none is reached.
 fn ends_of<'a>(table: &'a Table, cloud: &'a str) -> Vec<(&'a str, Row<'a>)> {
     let rows: Vec<_> = table.with("cloud", cloud).collect();
     let at_a_ratio = |row: &&Row<'_>| {

@@ -53,7 +53,7 @@ impl Figure for Voxels {
         let sizes = if context.quick { &QUICK_NVOX[..] } else { &NVOX };
         let sizes = || sizes.iter().map(|nvox| Some(*nvox)).chain([None]);
         let mut contenders = timed::exact(context, cloud, samples)?;
-        // It comes below, with its voxels named.
+        // It follows below, with its voxels named.
         contenders.retain(|contender| contender.name != Algorithm::radius().name());
         for nvox in sizes() {
             let variant = nvox.map_or(DEFAULT.into(), |nvox| format!("nvox={nvox}"));
@@ -66,7 +66,7 @@ impl Figure for Voxels {
         }
         if context.gpu.is_none() {
             contenders.extend(windows(&cloud.case, samples));
-            // What the paper's yardstick may have been: a loop without vectors.
+            // Possible baseline of the paper: a loop without vectors.
             let plain = OnCpu { algorithm: Algorithm::Reference, threads: 1 };
             contenders.push(plain.contender(&cloud.case, samples));
         }
@@ -121,7 +121,7 @@ impl Figure for Voxels {
     }
 }
 
-/// NPDU, in the order the points come in, and sorted.
+/// NPDU, in the order of the input, and sorted.
 fn windows(case: &Case, samples: usize) -> [Contender<'_>; 2] {
     [("input order", Order::Input), (SORTED, Order::Morton)].map(|(variant, order)| {
         let method = Method::Npdu { window: None, order };
@@ -144,7 +144,7 @@ fn nvox(row: &Row<'_>) -> Option<f64> {
     row.text("variant").strip_prefix("nvox=")?.parse().ok()
 }
 
-/// What stands beside brute force: algorithm and variant.
+/// Returns the columns beside brute force: algorithm and variant.
 fn columns(table: &Table) -> Vec<(&str, &str)> {
     let mut found: Vec<(&str, &str)> = Vec::new();
     for row in table.iter().filter(|row| row.text("algorithm") != "naive") {
@@ -164,7 +164,7 @@ const PLACE: &str = "section 5.6.2, figure 15";
 const OVER_NAIVE: (&str, Unit) = ("time of naive over that of radius", Unit::Times);
 const OVER_PLAIN: (&str, Unit) =
     ("time of a loop without vectors over that of radius", Unit::Times);
-/// A machine, a cloud and a baseline that differ from the paper's are worth a factor of two.
+/// Tolerance for a machine, a cloud and a baseline that differ from the paper's.
 const FACTOR: f64 = 2.0;
 const BASELINES: &str = "The paper says neither what its FPS on the CPU is nor how many samples it \
     took; here both a loop with vectors (8 or 16 distances by one instruction) and one without \
@@ -199,7 +199,7 @@ fn on_cpu(table: &Table) -> Vec<Claim> {
     claims
 }
 
-/// How the speed depends on the number of voxels.
+/// Returns the claims on the dependence of the speed on the number of voxels.
 fn resolution_on_cpu(table: &Table) -> [Claim; 4] {
     let [(_, first, room), (_, second, falls), _] = VOXELS_CPU;
     let step = ("speed at v = 32 over that at v = 24", Unit::Times);
@@ -319,17 +319,17 @@ fn on_gpu(table: &Table) -> Vec<Claim> {
     ]
 }
 
-/// Times as fast as naive.
+/// Returns the speed-up over naive.
 fn gain(row: &Row<'_>) -> f64 {
     row.number("times_naive")
 }
 
-/// The rows of radius with so many voxels, one per cloud.
+/// Returns the rows of radius with this number of voxels, one per cloud.
 fn swept(table: &Table, voxels: u32) -> Vec<Row<'_>> {
     table.iter().filter(|row| nvox(row) == Some(f64::from(voxels))).collect()
 }
 
-/// The speed of radius with so many voxels over this algorithm's, where that was measured.
+/// Returns the speed of radius with this number of voxels over an algorithm's, where measured.
 fn speed_ups(table: &Table, voxels: u32, baseline: Algorithm) -> Vec<Found> {
     let seconds = |row: &Row<'_>| row.number("seconds");
     let rows = swept(table, voxels).into_iter().filter_map(|row| {
@@ -340,7 +340,7 @@ fn speed_ups(table: &Table, voxels: u32, baseline: Algorithm) -> Vec<Found> {
     rows.collect()
 }
 
-/// The rows of the best and the worst number of voxels of each cloud.
+/// Returns the rows of the best and the worst number of voxels of each cloud.
 fn bests(table: &Table) -> impl Iterator<Item = (Row<'_>, Row<'_>)> {
     table.each("cloud").into_iter().filter_map(|cloud| {
         let rows = table.with("cloud", cloud).filter(|row| nvox(row).is_some());
@@ -349,12 +349,12 @@ fn bests(table: &Table) -> impl Iterator<Item = (Row<'_>, Row<'_>)> {
     })
 }
 
-/// The best number of voxels over the worst, on every cloud.
+/// Returns the speed of the best number of voxels over that of the worst, on every cloud.
 fn spreads(table: &Table) -> Vec<Found> {
     bests(table).map(|(best, worst)| Found::of(&best, "", gain(&best) / gain(&worst))).collect()
 }
 
-/// The best speed-up of each cloud over that of the clouds like the dragon.
+/// Returns the best speed-up of each cloud over that of the clouds like the dragon.
 fn growths(table: &Table) -> Vec<Found> {
     let small = |row: &Row<'_>| Workload::Dragon.is_like(row.text("cloud"), row.number("points"));
     let dragons = bests(table).filter(|(best, _)| small(best)).map(|(best, _)| gain(&best));
@@ -368,7 +368,7 @@ fn panel(table: &Table, cloud: &str) -> Panel {
     let swept: Vec<_> = all.iter().filter_map(|row| Some((nvox(row)?, gain(row)))).collect();
     let [first, last] = range(swept.iter().map(|point| point.0));
     let mut series = vec![Series::new("radius", swept)];
-    // The number of voxels that farpoint chooses is in the table, yardsticks are the axis.
+    // The number of voxels that farpoint chooses is in the table, baselines are the axis.
     let left_out = [Algorithm::radius(), Algorithm::Naive, Algorithm::Reference];
     let left_out = left_out.map(|algorithm| algorithm.name());
     for row in all.iter().filter(|row| !left_out.contains(&row.text("algorithm"))) {

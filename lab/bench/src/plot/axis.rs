@@ -1,4 +1,4 @@
-//! Axes: where a value lies, which numbers stand at ticks, and how they are written.
+//! Axes: positions of values, ticks, and their labels.
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use std::ops::Range;
@@ -6,10 +6,10 @@ use std::ops::Range;
 /// One axis.
 #[derive(Clone)]
 pub(crate) struct Axis {
-    /// Its name and unit.
+    /// Name and unit.
     pub(crate) label: String,
     scale: Scale,
-    /// Values that are on it at least, so that panels can be compared.
+    /// Values that it must include, so that panels can be compared.
     held: Vec<f64>,
 }
 
@@ -20,14 +20,14 @@ enum Scale {
     Nines,
 }
 
-/// A range of places with the ticks on it.
+/// A range of positions with its ticks.
 pub(super) struct Ticked {
     range: Range<f64>,
     ticks: Vec<f64>,
 }
 
 impl Ticked {
-    /// The largest width of what is written at the ticks.
+    /// Returns the largest width of the labels at the ticks.
     pub(super) fn widest(&self, width: impl Fn(f64) -> i32) -> i32 {
         self.ticks.iter().map(|tick| width(*tick)).max().unwrap_or(0)
     }
@@ -51,7 +51,7 @@ impl Ranged for Ticked {
     }
 }
 
-/// Shares above this lie with it: 99.9999 %.
+/// Maximum position of a share: 99.9999 %.
 const MOST_NINES: f64 = 6.0;
 
 impl Axis {
@@ -67,12 +67,12 @@ impl Axis {
         Self { label: label.into(), scale, held: Vec::new() }
     }
 
-    /// The same with room for these values.
+    /// Extends the axis to include these values.
     pub(crate) fn holding(self, values: impl IntoIterator<Item = f64>) -> Self {
         Self { held: values.into_iter().collect(), ..self }
     }
 
-    /// Where a value lies; `None` if nowhere.
+    /// Returns the position of a value; `None` if it has none.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let place = match self.scale {
             Scale::Log => value.log10(),
@@ -81,7 +81,7 @@ impl Axis {
         place.is_finite().then_some(place)
     }
 
-    /// The places of all values, with a little room.
+    /// Returns the range of the positions of all values, with a little room.
     pub(super) fn range(&self, values: impl Iterator<Item = f64>) -> Range<f64> {
         let places = values.chain(self.held.iter().copied()).filter_map(|v| self.place(v));
         let (low, high) = places
@@ -93,7 +93,7 @@ impl Axis {
         low - room..high + room
     }
 
-    /// A range with round numbers at its ticks, at most `most` of them.
+    /// Adds ticks at round numbers to a range, at most `most` of them.
     pub(super) fn ticked(&self, range: Range<f64>, most: usize) -> Ticked {
         let ticks = match self.scale {
             Scale::Log => log_ticks(&range, most),
@@ -105,7 +105,7 @@ impl Axis {
         Ticked { range, ticks }
     }
 
-    /// What is written at a place.
+    /// Returns the label at a position.
     pub(super) fn text(&self, place: f64) -> String {
         match self.scale {
             Scale::Log => short(10f64.powf(place)),
@@ -117,7 +117,7 @@ impl Axis {
     }
 }
 
-/// The logarithms of round numbers.
+/// Returns the logarithms of round numbers.
 fn log_ticks(range: &Range<f64>, most: usize) -> Vec<f64> {
     let (first, last) = (range.start.floor() as i32, range.end.ceil() as i32);
     let within = |every: i32, steps: &[f64]| -> Vec<f64> {
@@ -132,7 +132,7 @@ fn log_ticks(range: &Range<f64>, most: usize) -> Vec<f64> {
         .unwrap_or_else(|| within((last - first) / most.max(1) as i32 + 1, &[1.0]))
 }
 
-/// A number at a tick: 2000000 as 2M.
+/// Formats a number at a tick: 2000000 as 2M.
 fn short(value: f64) -> String {
     let (scaled, unit) = match value.abs() {
         v if v > 0.9995e6 => (value / 1e6, "M"),

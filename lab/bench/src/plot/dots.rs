@@ -13,7 +13,7 @@ pub(crate) struct Dots {
     pub(crate) rows: Vec<String>,
     /// Name, and a value for each row.
     pub(crate) series: Vec<(String, Vec<Option<f64>>)>,
-    /// A value that the others are compared with: a line.
+    /// Baseline of the others, drawn as a line.
     pub(crate) base: f64,
 }
 
@@ -23,7 +23,7 @@ const ABOVE: i32 = 34;
 const BELOW: i32 = 58;
 const RIGHT: i32 = 22;
 
-/// Pixels between ticks, at least.
+/// Minimum number of pixels between ticks.
 const TICK: i32 = 70;
 
 impl Dots {
@@ -80,7 +80,7 @@ impl Dots {
         Ok(())
     }
 
-    /// The markers of a row on a line from the first to the last.
+    /// Draws the markers of a row on a line from the first to the last.
     fn draw_row(
         &self,
         area: &Area<'_>,

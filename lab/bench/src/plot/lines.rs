@@ -31,7 +31,7 @@ pub(crate) struct Lines {
     pub(crate) series: Vec<Series>,
 }
 
-/// Lines of more points are not marked at each.
+/// Number of points above which a line has no markers.
 const MARKED: usize = 20;
 
 /// Room for title and unit above, ticks left, ticks and unit below, and beside the names.
@@ -39,10 +39,10 @@ const ABOVE: i32 = 60;
 const BELOW: i32 = 58;
 const GAP: i32 = 14;
 
-/// Pixels between ticks, at least.
+/// Minimum number of pixels between ticks.
 const TICK: [i32; 2] = [50, 40];
 
-/// Height of a name, which no other may touch.
+/// Height of a name, which no other may overlap.
 const NAME: i32 = TEXT as i32 + 2;
 
 impl Lines {
@@ -80,7 +80,7 @@ impl Lines {
             .y_label_formatter(&|place| self.y.text(*place))
             .draw()?;
         let base = area.get_base_pixel();
-        // What has no place on an axis lies on its edge: a range from zero.
+        // A value without a position on an axis is drawn on its edge: a range from zero.
         let pixel = |a: f64, b: f64| {
             let a = self.x.place(a).unwrap_or(x.start).clamp(x.start, x.end);
             let b = self.y.place(b).unwrap_or(y.start).clamp(y.start, y.end);
@@ -100,7 +100,7 @@ impl Lines {
         self.draw_names(area, names, beside, [ABOVE, high as i32 - BELOW], &pixel)
     }
 
-    /// The names at the ends of the lines, moved apart where they would touch.
+    /// Draws the names at the ends of the lines, moved apart if they would overlap.
     fn draw_names(
         &self,
         area: &Area<'_>,
@@ -132,7 +132,7 @@ impl Lines {
 }
 
 impl Series {
-    /// The shaded range between two thin lines.
+    /// Draws the shaded range between two thin lines.
     fn draw_band(
         &self,
         area: &Area<'_>,
@@ -153,7 +153,7 @@ impl Series {
         Ok(())
     }
 
-    /// Line and markers.
+    /// Draws line and markers.
     fn draw(
         &self,
         area: &Area<'_>,
@@ -178,7 +178,7 @@ impl Series {
     }
 }
 
-/// Sorted places at least this far apart and inside, as near to the wanted ones as that allows.
+/// Returns sorted positions at least this far apart and inside, as near to the targets as that allows.
 fn apart(wanted: &[i32], least: i32, [top, bottom]: [i32; 2]) -> Vec<i32> {
     let mut places: Vec<i32> = Vec::new();
     for want in wanted {

@@ -19,9 +19,9 @@ use style::style;
 /// A picture of panels, row by row.
 pub(crate) struct Sheet {
     pub(crate) title: String,
-    /// The line beneath: machine and date.
+    /// Footer: machine and date.
     pub(crate) foot: String,
-    /// Panels of a row: one or two.
+    /// Panels per row: one or two.
     pub(crate) columns: usize,
     pub(crate) panels: Vec<Panel>,
 }
@@ -32,13 +32,13 @@ pub(crate) enum Panel {
     Dots(Dots),
 }
 
-/// What all is drawn on.
+/// Drawing area of all elements.
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Width of everything, and the room around it.
+/// Width of the sheet, and its margin.
 const WIDE: i32 = 800;
 const MARGIN: i32 = 12;
-/// Sizes of text: titles, what stands in panels, and the foot.
+/// Text sizes: titles, text in panels, and the footer.
 const TITLE: u32 = 24;
 const TEXT: u32 = 20;
 const SMALL: u32 = 18;
@@ -46,26 +46,26 @@ const FOOT: u32 = 16;
 /// Heights of panels of lines: one beside another, or alone.
 const PANEL: i32 = 320;
 const ALONE: i32 = 440;
-/// Between panels.
+/// Pixels between panels.
 const BETWEEN: i32 = 16;
 
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 const MESH: RGBColor = RGBColor(0xe4, 0xe4, 0xe4);
 const FAINT: RGBColor = RGBColor(0xc0, 0xc0, 0xc0);
 
-/// Text of this size, anchored so.
+/// Returns text of this size with this anchor.
 fn font(size: u32, across: HPos, along: VPos) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&INK).pos(Pos::new(across, along))
 }
 
-/// Bold text from its upper left corner on.
+/// Returns bold text anchored at its upper left corner.
 fn bold(size: u32) -> TextStyle<'static> {
     let font = ("sans-serif", size).into_font().style(FontStyle::Bold);
     font.color(&INK).pos(Pos::new(HPos::Left, VPos::Top))
 }
 
 impl Sheet {
-    /// A picture of one panel.
+    /// Creates a sheet of one panel.
     pub(crate) fn single(title: &str, foot: &str, panel: Panel) -> Self {
         Self { title: title.into(), foot: foot.into(), columns: 1, panels: vec![panel] }
     }
@@ -73,7 +73,7 @@ impl Sheet {
     /// The SVG file.
     pub(crate) fn svg(&self) -> Result<String> {
         let mut svg = String::new();
-        // The backend's errors borrow what it writes to.
+        // The backend's errors borrow its output.
         self.draw(&mut svg).map_err(|error| anyhow!("{}: can't be drawn: {error}", self.title))?;
         Ok(svg)
     }
@@ -117,7 +117,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// The height of a row of panels.
+    /// Returns the height of a row of panels.
     fn height(&self, row: &[Panel]) -> i32 {
         let height = |panel: &Panel| match panel {
             Panel::Dots(dots) => dots.height(),
@@ -127,12 +127,12 @@ impl Sheet {
         row.iter().map(height).max().unwrap_or(0)
     }
 
-    /// Lines have their names beside them.
+    /// Returns whether there is a legend: lines have their names beside them.
     fn has_legend(&self) -> bool {
         self.panels.iter().any(|panel| matches!(panel, Panel::Dots(_)))
     }
 
-    /// The names of all series, each once. Their places decide how they look.
+    /// Returns the names of all series, each once. Their index determines their style.
     fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         let all = self.panels.iter().flat_map(|panel| match panel {
@@ -152,7 +152,7 @@ fn place_of(names: &[String], name: &str) -> usize {
     names.iter().position(|known| known == name).unwrap_or(0)
 }
 
-/// Lines of text below each other.
+/// Draws lines of text below each other.
 fn text(
     root: &Area<'_>,
     (lines, size): &(Vec<String>, u32),
@@ -166,7 +166,7 @@ fn text(
     Ok(())
 }
 
-/// Where each name of the legend goes: pixels from the left, and the line.
+/// Returns the position of each name of the legend: pixels from the left, and the line.
 fn legend(names: &[String], room: i32) -> Vec<[i32; 2]> {
     let (mut places, mut x, mut line) = (Vec::new(), 0, 0);
     for name in names {
@@ -180,7 +180,7 @@ fn legend(names: &[String], room: i32) -> Vec<[i32; 2]> {
     places
 }
 
-/// Text in lines of at most this width, broken between words.
+/// Wraps text into lines of at most this width, between words.
 fn wrapped(text: &str, size: u32, room: i32) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_inclusive(' ') {
@@ -194,7 +194,7 @@ fn wrapped(text: &str, size: u32, room: i32) -> Vec<String> {
     lines
 }
 
-/// About as wide as this text is, whatever font a viewer takes.
+/// Returns the approximate width of a text, in any viewer's font.
 fn width(text: &str, size: u32) -> i32 {
     (0.58 * f64::from(size) * text.chars().count() as f64) as i32
 }

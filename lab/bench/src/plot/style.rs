@@ -1,15 +1,15 @@
-//! How series are told apart: by color, marker and dash together, so that any one is enough.
+//! Styles of series: color, marker and dash together, so that any one is enough to distinguish them.
 
 use super::{Area, INK};
 use anyhow::Result;
 use plotters::prelude::*;
 
-/// What a series looks like.
+/// Style of a series.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     pub(super) color: RGBColor,
     pub(super) marker: Marker,
-    /// Pixels drawn and left out; `None` is a whole line.
+    /// Pixels drawn and left out; `None` is a solid line.
     pub(super) dash: Option<[i32; 2]>,
 }
 
@@ -35,7 +35,7 @@ const STYLES: [Style; 7] = [
     Style { color: INK, marker: Marker::Circle, dash: Some([12, 8]) },
 ];
 
-/// The look of the series at this place.
+/// Returns the style of the series at this index.
 pub(super) fn style(place: usize) -> Style {
     STYLES[place % STYLES.len()]
 }
@@ -44,7 +44,7 @@ pub(super) fn style(place: usize) -> Style {
 const HALF: i32 = 6;
 
 impl Style {
-    /// A marker with its middle here.
+    /// Draws a marker with its center at this position.
     pub(super) fn mark(self, area: &Area<'_>, (x, y): (i32, i32)) -> Result<()> {
         let (a, b) = (HALF, HALF - 1);
         let at = |(dx, dy): (i32, i32)| (x + dx, y + dy);

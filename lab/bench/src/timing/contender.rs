@@ -1,48 +1,48 @@
-//! What can be timed.
+//! Contenders: work that can be timed.
 
 use anyhow::Result;
 
 /// One run of a contender.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
-    /// Samples to choose.
+    /// Number of samples to choose.
     pub(crate) samples: usize,
-    /// Which of the contender's inputs.
+    /// Index of the contender's input.
     pub(crate) set: usize,
-    /// Whether the result is used; a contender whose result is far away can leave it there otherwise.
+    /// Set if the result is used; otherwise a contender may skip fetching a remote result.
     pub(crate) checked: bool,
 }
 
-/// What a run gave.
+/// Result of a run.
 pub(crate) struct Once {
-    /// What was chosen; may be empty unless the result is used.
+    /// The chosen indices; may be empty unless the result is used.
     pub(crate) indices: Vec<usize>,
     pub(crate) seconds: f64,
     /// The algorithm that ran.
     pub(crate) algorithm: &'static str,
-    /// Memory, where the run itself knows it: a GPU's.
+    /// Memory, if the run itself knows it: a GPU's.
     pub(crate) bytes: Option<usize>,
 }
 
 /// One way to do the work.
 pub(crate) struct Contender<'a> {
-    /// The algorithm requested.
+    /// Algorithm requested.
     pub(crate) name: &'static str,
-    /// What is special about it, like "nvox=24".
+    /// Description of its options, like "nvox=24".
     pub(crate) variant: String,
     pub(crate) samples: usize,
     pub(crate) threads: usize,
-    /// Whether every sample takes equally long, so that the whole may be computed from a part.
+    /// Set if every sample takes equally long, so that the whole may be computed from a part.
     pub(crate) linear: bool,
-    /// Whether it must choose what the other exact ones choose.
+    /// Set if it must choose the same points as the other exact ones.
     pub(super) exact: bool,
-    /// Inputs of the same size, which runs take in turn.
+    /// Number of inputs of the same size, which runs take in turn.
     pub(super) sets: usize,
     run: Box<dyn Fn(Turn) -> Result<Once> + Sync + 'a>,
 }
 
 impl<'a> Contender<'a> {
-    /// A contender on one thread and one input.
+    /// Creates a contender on one thread and one input.
     pub(crate) fn new(
         name: &'static str,
         samples: usize,
@@ -72,7 +72,7 @@ impl<'a> Contender<'a> {
         self
     }
 
-    /// Its indices need not be those of others.
+    /// Permits indices that differ from those of others.
     pub(crate) fn approximate(mut self) -> Self {
         self.exact = false;
         self

@@ -20,24 +20,24 @@ impl Case {
         Subject { name: &self.name, points: self.usable() }
     }
 
-    /// Rows that can be sampled.
+    /// Number of rows that can be sampled.
     pub(crate) fn usable(&self) -> usize {
         self.points.len() - self.points.unusable()
     }
 
-    /// A quarter of the rows, at least one: the amount that most parts sample.
+    /// Returns a quarter of the rows, at least one: the amount that most parts sample.
     pub(crate) fn quarter(&self) -> usize {
         self.usable().div_ceil(4)
     }
 }
 
-/// A generated cloud and its name.
+/// Generates a cloud and its name.
 pub(crate) fn generated(kind: Kind, points: usize) -> Case {
     let name = format!("{kind}-{points}");
     Case { name, points: Points::F32(Cow::Owned(farpoint_generate::generate(kind, points, 1))) }
 }
 
-/// An algorithm of the library on so many threads of the CPU.
+/// An algorithm of the library on this many threads of the CPU.
 #[derive(Clone, Copy)]
 pub(crate) struct OnCpu {
     pub(crate) algorithm: Algorithm,
@@ -45,7 +45,7 @@ pub(crate) struct OnCpu {
 }
 
 impl OnCpu {
-    /// It, sampling this cloud.
+    /// Returns it as a contender, sampling this cloud.
     pub(crate) fn contender(self, case: &Case, samples: usize) -> Contender<'_> {
         let linear = matches!(self.algorithm, Algorithm::Naive | Algorithm::Reference);
         let run = move |turn: Turn| self.once(case, turn.samples);
@@ -75,7 +75,7 @@ impl OnCpu {
         })
     }
 
-    /// What it counts.
+    /// Runs it with counters and returns them.
     pub(crate) fn statistics(&self, case: &Case, samples: usize) -> Result<Statistics> {
         let (cpu, sampler) = (self.cpu(), self.sampler(case, samples).statistics(true));
         let found = each_precision!(&case.points, points => {
@@ -86,7 +86,7 @@ impl OnCpu {
     }
 }
 
-/// A run repeated for at least `patience` seconds: the indices and the mean time of one.
+/// Repeats a run for at least `patience` seconds; returns the indices and the mean time of one.
 pub(crate) fn repeated(
     algorithm: &'static str,
     patience: f64,

@@ -1,5 +1,5 @@
-//! How much memory a piece of work needs: the system's allocator with a counter, which is on
-//! only while something is measured.
+//! Memory use of a piece of work: the system's allocator with a counter, which is on only during a
+//! measurement.
 
 #![allow(unsafe_code)]
 
@@ -7,18 +7,17 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// Whether to count.
+/// Set while counting.
 static COUNTING: AtomicBool = AtomicBool::new(false);
-/// Bytes in use more than when counting began; negative if more was freed since.
+/// Bytes in use relative to the start of counting; negative if more was freed since.
 static USED: AtomicIsize = AtomicIsize::new(0);
-/// The most of them at a time.
+/// Maximum of [`USED`].
 static MOST: AtomicIsize = AtomicIsize::new(0);
 
-/// One piece of work is counted at a time.
+/// Lock by which one piece of work is counted at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Runs `work`; returns the most bytes that the whole process had in use at a time, beyond
-/// those before.
+/// Runs `work`; returns the peak number of bytes in use by the whole process, beyond those before.
 pub(crate) fn most<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     USED.store(0, Relaxed);
@@ -29,7 +28,7 @@ pub(crate) fn most<R>(work: impl FnOnce() -> R) -> (R, usize) {
     (result, MOST.load(Relaxed).unsigned_abs())
 }
 
-/// [`System`], counted.
+/// [`System`] with counters.
 pub(crate) struct Counted;
 
 fn count(bytes: isize) {

@@ -1,5 +1,5 @@
-//! The one harness for times, on the CPU and on a GPU: ways to do the same work run side by side;
-//! each yields a median with its range, memory and a checksum, and all exact ones must agree.
+//! Harness for all times, on the CPU and on a GPU: contenders for the same work run interleaved; each
+//! yields a median with its range, memory and a checksum, and all exact ones must agree.
 
 mod contender;
 mod cpu;
@@ -13,25 +13,25 @@ pub(crate) use memory::Counted;
 use anyhow::{Result, ensure};
 use running::Running;
 
-/// What is measured: a cloud, or a batch of clouds.
+/// Subject of a measurement: a cloud, or a batch of clouds.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) name: &'a str,
     pub(crate) points: usize,
 }
 
-/// How much to measure.
+/// Effort of a measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
-    /// Runs before those that count. Without them the first run counts.
+    /// Warm-up runs. Without them the first run counts.
     pub(crate) warm: usize,
-    /// Runs of which the median is taken.
+    /// Number of runs of which the median is taken.
     pub(crate) runs: usize,
     /// Seconds for one contender, beyond the first run.
     pub(crate) budget: f64,
 }
 
-/// What a contender took.
+/// Measurements of a contender.
 #[derive(Clone)]
 pub(crate) struct Record {
     pub(crate) cloud: String,
@@ -43,14 +43,14 @@ pub(crate) struct Record {
     pub(crate) requested: &'static str,
     pub(crate) variant: String,
     pub(crate) threads: usize,
-    /// Median, smallest and largest of the runs.
+    /// Median, smallest and largest time of the runs.
     pub(crate) seconds: [f64; 3],
     pub(crate) runs: usize,
-    /// Samples that were really chosen; fewer than `samples` if the time was computed.
+    /// Number of samples actually chosen; fewer than `samples` if the time was computed.
     pub(crate) measured: usize,
-    /// Most bytes in use at a time beyond the input (on a GPU: of scratch memory, or as the run says).
+    /// Peak bytes in use beyond the input (on a GPU: of scratch memory, or as reported by the run).
     pub(crate) bytes: usize,
-    /// The indices that were chosen, of the first input.
+    /// The chosen indices, of the first input.
     pub(crate) indices: Vec<usize>,
     /// FNV-1a of the measured indices, of all inputs.
     pub(crate) checksum: u64,
@@ -61,7 +61,7 @@ impl Record {
         self.seconds[0]
     }
 
-    /// Whether the time was computed from a part of the samples.
+    /// Returns whether the time was computed from a part of the samples.
     pub(crate) fn computed(&self) -> bool {
         self.measured < self.samples
     }
@@ -77,8 +77,7 @@ impl Record {
     }
 }
 
-/// Runs the contenders in turns, so that all meet the same machine, and checks them against each
-/// other.
+/// Runs the contenders in turn, so that all meet the same machine, and checks them against each other.
 pub(crate) fn measure(
     subject: Subject<'_>,
     contenders: &[Contender<'_>],
@@ -114,7 +113,7 @@ pub(crate) fn measure_alone(
     Ok(running.record(subject, contender))
 }
 
-/// Errors when an exact contender gave other indices than the longest one.
+/// Returns an error if an exact contender's indices differ from the longest one's.
 fn agree(subject: Subject<'_>, contenders: &[Contender<'_>], running: &[Running]) -> Result<()> {
     let exact = || contenders.iter().zip(running).filter(|(contender, _)| contender.exact);
     let longest = exact().map(|(_, running)| running.indices()).max_by_key(|i| i.len());
@@ -137,7 +136,7 @@ pub(crate) fn checksum(numbers: impl Iterator<Item = u64>) -> u64 {
     checksum_from(0xcbf2_9ce4_8422_2325, numbers)
 }
 
-/// FNV-1a, going on from a checksum.
+/// Continues an FNV-1a checksum.
 fn checksum_from(hash: u64, numbers: impl Iterator<Item = u64>) -> u64 {
     numbers
         .flat_map(u64::to_le_bytes)

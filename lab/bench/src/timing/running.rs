@@ -1,19 +1,19 @@
-//! A contender while it is measured: how many samples are affordable, which runs count.
+//! A contender during its measurement: number of affordable samples, and runs that count.
 
 use super::{Contender, Effort, Once, Record, Subject, Turn, checksum, checksum_from, memory};
 use anyhow::Result;
 
-/// Samples of the run that shows what a linear contender costs besides its samples.
+/// Samples of the run that measures a linear contender's cost besides its samples.
 const FEW: usize = 32;
-/// A linear contender is never cut to fewer samples.
+/// Minimum number of samples of a linear contender.
 const FEWEST: usize = 1024;
 
-/// Runs that take longer need no warming up: they differ little.
+/// Seconds of a run above which no warm-up is needed: such runs differ little.
 const SLOW: f64 = 0.5;
 
-/// A contender, its runs so far, and what the first one chose.
+/// A contender, its runs so far, and the first one's indices.
 pub(super) struct Running {
-    /// Samples of a run, and seconds of a run of few samples, with which all runs begin.
+    /// Samples per run, and seconds of a run of few samples, with which all runs begin.
     samples: usize,
     few: usize,
     few_seconds: f64,
@@ -28,7 +28,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// The first run on each input; a linear contender is cut to the budget before.
+    /// Runs once on each input; before, a linear contender is cut to the budget.
     pub(super) fn start(contender: &Contender<'_>, effort: Effort) -> Result<Self> {
         let (mut samples, mut few, mut few_seconds) = (contender.samples, 0, 0.0);
         if contender.linear && contender.samples > FEWEST {
@@ -42,7 +42,7 @@ impl Running {
         let first = Turn { samples, set: 0, checked: true };
         let (mut once, bytes) = fresh(contender, first)?;
         if samples < contender.samples {
-            // Like is compared with like: few samples were timed on this thread, not on a new one.
+            // For a fair comparison: few samples were timed on this thread, not on a new one.
             once = contender.once(first)?;
         }
         let mut running = Self {
@@ -67,7 +67,7 @@ impl Running {
         Ok(running)
     }
 
-    /// Runs that don't count, after which one does. Slow contenders need none.
+    /// Warms up, until a run counts. Slow contenders need none.
     fn warm_up(&mut self, contender: &Contender<'_>, effort: Effort, seconds: f64) -> Result<()> {
         if effort.warm > 0 && seconds < SLOW {
             for _ in 0..=effort.warm {
@@ -82,7 +82,7 @@ impl Running {
         &self.indices
     }
 
-    /// Keeps the time of a run, computed for all samples of the contender.
+    /// Records the time of a run, computed for all samples of the contender.
     fn note(&mut self, contender: &Contender<'_>, mut seconds: f64) {
         if self.samples < contender.samples {
             let each = (seconds - self.few_seconds) / (self.samples - self.few) as f64;
@@ -99,7 +99,7 @@ impl Running {
         Ok(once.seconds)
     }
 
-    /// One run more, unless there are enough or the budget is spent.
+    /// Runs once more, unless there are enough runs or the budget is spent.
     pub(super) fn again(&mut self, contender: &Contender<'_>, effort: Effort) -> Result<()> {
         // Of a contender that is cut, the times are those of all samples, its runs shorter.
         let share = self.samples as f64 / contender.samples.max(1) as f64;
@@ -131,8 +131,8 @@ impl Running {
     }
 }
 
-/// One run on a thread of its own, which has kept no memory from runs before, and the most
-/// bytes that it used at a time.
+/// Runs once on a thread of its own, which has kept no memory from runs before; returns the peak bytes,
+/// too.
 fn fresh(contender: &Contender<'_>, turn: Turn) -> Result<(Once, usize)> {
     let run = || {
         let (once, bytes) = memory::most(|| contender.once(turn));

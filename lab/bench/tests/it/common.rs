@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// What a run said.
+/// Output of a run.
 pub(crate) struct Said {
     pub(crate) status: i32,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-/// A folder that goes away with the test.
+/// A folder that is deleted with the test.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -33,7 +33,7 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// A file with a generated cloud.
+    /// Writes a file with a generated cloud.
     pub(crate) fn cloud(&self, name: &str, kind: Kind, points: usize) {
         let cloud = Cloud::new(Coordinates::F32(generate(kind, points, 5)));
         let rows: Vec<_> = (0..points).collect();
@@ -54,7 +54,7 @@ impl Folder {
         }
     }
 
-    /// Runs and expects success without a word on stderr; returns what stands on stdout.
+    /// Runs and expects success without output on stderr; returns stdout.
     pub(crate) fn ok(&self, arguments: &str) -> String {
         let said = self.run(arguments);
         assert_eq!((said.status, said.err.as_str()), (0, ""), "farpoint-lab {arguments}");

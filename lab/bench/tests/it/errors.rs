@@ -1,4 +1,4 @@
-//! What can go wrong: an error that says what, where and what to do; status 2; no output.
+//! Errors: a message with problem, place and remedy; status 2; no output.
 
 use crate::common::Folder;
 

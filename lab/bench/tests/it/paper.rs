@@ -1,4 +1,4 @@
-//! `farpoint-lab paper --quick`: every figure is made, and is not made twice; records are read again.
+//! `farpoint-lab paper --quick`: every figure is made, and is not made twice; records can be read again.
 
 use crate::common::Folder;
 use farpoint_generate::Kind;
@@ -6,14 +6,14 @@ use std::path::Path;
 
 const FIGURES: [&str; 6] = ["figure2", "figure3", "table4", "figure14", "figure15", "table5"];
 
-/// Head and rows of a CSV whose cells hold no quotes.
+/// Returns head and rows of a CSV whose cells hold no quotes.
 fn csv(folder: &Folder, name: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let text = folder.read(&format!("out/{name}.csv"));
     let mut lines = text.lines().map(cells);
     (lines.next().unwrap(), lines.collect())
 }
 
-/// The cells of a line; a quoted one may hold commas.
+/// Returns the cells of a line; a quoted one may hold commas.
 fn cells(line: &str) -> Vec<String> {
     let parts = line.split('"').enumerate();
     let marked: String = parts
@@ -22,7 +22,7 @@ fn cells(line: &str) -> Vec<String> {
     marked.split('\n').map(str::to_owned).collect()
 }
 
-/// The lines that tell how many clouds were measured and how many kept.
+/// Returns the lines with the numbers of measured and of kept clouds.
 fn counts(text: &str) -> Vec<&str> {
     text.lines().filter(|line| line.contains(" measured")).collect()
 }
@@ -33,7 +33,7 @@ fn quick_makes_every_figure_and_goes_on_where_it_was() {
     folder.cloud("given.ply", Kind::Room, 3000);
     let text = folder.ok("paper --quick --only figure2,table4 -o out");
     assert_eq!(counts(&text).len(), 2, "{text}");
-    // As an interrupted run: two figures and three clouds are there, the rest is not.
+    // As after an interrupted run: two figures and three clouds exist, the rest does not.
     let text = folder.ok("paper --quick --data given.ply -o out");
     let said = counts(&text);
     assert_eq!(said.len(), FIGURES.len(), "{text}");
@@ -54,7 +54,7 @@ fn quick_makes_every_figure_and_goes_on_where_it_was() {
     assert_eq!(folder.read("out/figure14.csv"), before);
 }
 
-/// The plots of a figure.
+/// Returns the plots of a figure.
 fn plots(figure: &str) -> Vec<String> {
     match figure {
         "figure14" => {
@@ -64,7 +64,7 @@ fn plots(figure: &str) -> Vec<String> {
     }
 }
 
-/// A file of the repository.
+/// Reads a file of the repository.
 fn committed(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

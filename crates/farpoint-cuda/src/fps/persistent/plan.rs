@@ -1,11 +1,11 @@
-//! Who holds a cloud, and how many threads: planned from numbers of clouds and rows and from
-//! what the card has, as `kernels/persistent/persistent.cu` describes.
+//! Plan of the blocks and threads that hold a cloud, by numbers of clouds and rows and the card's
+//! limits, as `kernels/persistent/persistent.cu` describes.
 
 use super::super::batch::Shape;
 use crate::Properties;
 use crate::launch::Launch;
 
-/// Who holds a cloud.
+/// Unit that holds a cloud.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holder {
     Block,
@@ -13,13 +13,13 @@ pub(super) enum Holder {
     Grid,
 }
 
-/// A kernel: the points that a thread has in registers, and the most threads of a block.
+/// A kernel: points per thread in registers, and maximum number of threads per block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kernel {
     pub(super) name: &'static str,
     points: usize,
     threads: usize,
-    /// Whether points past those in registers may be in shared memory.
+    /// Set if further points may be in shared memory.
     past: bool,
 }
 
@@ -27,7 +27,7 @@ const fn kernel(name: &'static str, points: usize, threads: usize, past: bool) -
     Kernel { name, points, threads, past }
 }
 
-/// The kernels of a holder, smallest first. (`persistent_block_2` serves no shape better.)
+/// Returns the kernels of a holder, smallest first. (`persistent_block_2` serves no shape better.)
 fn kernels(holder: Holder, wide: bool, more: bool) -> &'static [Kernel] {
     match (holder, wide, more) {
         (Holder::Block, false, false) => {
@@ -74,49 +74,49 @@ fn kernels(holder: Holder, wide: bool, more: bool) -> &'static [Kernel] {
     }
 }
 
-/// A launch, planned.
+/// A planned launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) holder: Holder,
     pub(super) kernel: Kernel,
     threads: usize,
-    /// Blocks of a cloud.
+    /// Blocks per cloud.
     pub(super) blocks: usize,
-    /// Clouds at a time, for the grid.
+    /// Concurrent clouds, for the grid.
     teams: usize,
-    /// Bytes of shared memory of a block.
+    /// Bytes of shared memory per block.
     shared: usize,
 }
 
-/// Up to this many rows a block does as well as several; in f32 up to the second number, with as many
-/// threads as it can have.
+/// Number of rows up to which a block does as well as several; in f32 up to the second number, with the
+/// maximum number of threads.
 const BLOCK_ROWS: [usize; 2] = [2_048, 3_072];
 
-/// Past this many rows a team of more than a cluster's blocks does better, if there is one.
+/// Number of rows above which a team of more than a cluster's blocks does better, if there is one.
 const CLUSTER_ROWS: usize = 65_536;
 
-/// Blocks of the largest cluster, and of the largest that every card has.
+/// Blocks of the largest cluster, and of the largest that every card supports.
 pub(super) const LARGEST_CLUSTER: usize = 16;
 pub(super) const SAFE_CLUSTER: usize = 8;
 
-/// Threads of a block that exchanges, unless it takes more to hold the points: the fewer, the
-/// sooner all have said what they offer.
+/// Threads per block that exchanges, unless the points need more: the fewer, the sooner all offers are
+/// in.
 const SOME_THREADS: usize = 128;
 const MORE_THREADS: usize = 256;
 const MOST_THREADS: usize = 384;
 
-/// What there is to plan with.
+/// Input of the planning.
 pub(super) struct Planner<'a> {
     pub(super) card: &'a Properties,
     pub(super) shape: Shape,
-    /// Bytes of a number.
+    /// Bytes per number.
     pub(super) number: usize,
-    /// Blocks of a cluster at most.
+    /// Maximum number of blocks per cluster.
     pub(super) cluster: usize,
 }
 
 impl Planner<'_> {
-    /// The launch for a batch; none if the card can't hold its clouds.
+    /// Returns the launch for a batch; `None` if the card can't hold its clouds.
     pub(super) fn plan(&self) -> Option<Plan> {
         let Shape { clouds, rows, .. } = self.shape;
         if rows >= 1 << 31 {
@@ -139,7 +139,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Blocks that a cloud can have while all have as many.
+    /// Blocks per cloud if all clouds have the same number.
     fn share(&self) -> usize {
         (self.card.multiprocessors as usize / self.shape.clouds.max(1)).max(1)
     }
@@ -148,8 +148,8 @@ impl Planner<'_> {
         kernels(holder, self.number == 8, self.shape.dims > 3)
     }
 
-    /// Whether a cloud is just too large for few threads, and has a multiprocessor of its own, but no more
-    /// than four: so many blocks of a cluster were slower.
+    /// Returns whether a cloud is just too large for few threads, and has a multiprocessor of its own, but no more
+    /// than four: clusters of that many blocks were slower.
     fn suits_a_full_block(&self) -> bool {
         let Shape { clouds, rows, dims, .. } = self.shape;
         let few = clouds <= self.card.multiprocessors as usize && self.share() <= 4;
@@ -173,7 +173,7 @@ impl Planner<'_> {
         let rows = self.shape.rows;
         let largest = self.kernels(Holder::Cluster).last()?;
         let needed = rows.div_ceil(largest.points * largest.threads.min(MORE_THREADS));
-        // More blocks than are of use wait for each other.
+        // Blocks beyond the useful number only wait for each other.
         let useful = rows.div_ceil(4 * SOME_THREADS);
         let blocks = self.share().min(useful).max(needed).clamp(2, self.cluster);
         self.smallest(Holder::Cluster, blocks)
@@ -185,14 +185,14 @@ impl Planner<'_> {
         }
         let all = self.card.multiprocessors as usize;
         let useful = self.shape.rows.div_ceil(4 * MORE_THREADS);
-        // If a share of the card can't hold a cloud, a larger one may: clouds wait then.
+        // If a share of the card can't hold a cloud, a larger one may: clouds then run one after another.
         std::iter::successors(Some(self.share().min(useful).max(1)), |&team| {
             (team < all).then(|| (2 * team).min(all))
         })
         .find_map(|team| self.smallest(Holder::Grid, team))
     }
 
-    /// The plan with the smallest kernel that holds the cloud, with few threads if they do.
+    /// Returns the plan with the smallest kernel that holds the cloud, with few threads if possible.
     fn smallest(&self, holder: Holder, blocks: usize) -> Option<Plan> {
         let kernels = self.kernels(holder);
         let threads = match holder {
@@ -206,7 +206,7 @@ impl Planner<'_> {
         })
     }
 
-    /// The plan, if it holds the cloud.
+    /// Returns the plan, if it holds the cloud.
     fn fitted(
         &self,
         holder: Holder,
@@ -235,7 +235,7 @@ impl Planner<'_> {
 }
 
 impl Plan {
-    /// Bytes of the mailboxes in global memory, with a word more for each team.
+    /// Bytes of the mailboxes in global memory, with an additional word per team.
     pub(super) fn scratch_bytes(&self, number: usize) -> usize {
         match self.holder {
             Holder::Grid => self.teams * (self.blocks * 2 * 8 * number + 16),
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
     use crate::properties::tests::card;
 
-    /// Kernel, blocks per cloud, threads.
+    /// Returns kernel, blocks per cloud, threads.
     fn planned(
         card: &Properties,
         clouds: usize,

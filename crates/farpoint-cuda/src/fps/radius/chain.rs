@@ -1,16 +1,16 @@
-//! Kernels in a chain, as a CUDA graph: a quarter of the time between two of them that starting
-//! them one by one takes (2.3 us for 8.5, for a pair of small kernels on an H100).
+//! Chain of kernels as a CUDA graph: a quarter of the time between two of them that starting them one
+//! by one takes (2.3 us instead of 8.5, for a pair of small kernels on an H100).
 //!
-//! From compute capability 9.0 on each kernel may start while the one before still runs
-//! (programmatic dependent launch): it reads what does not depend on that, and waits. The
-//! kernels are written for it; see `wait_for_previous` in `kernels/radius/step.cuh`.
+//! From compute capability 9.0 on each kernel may start while its predecessor still runs (programmatic
+//! dependent launch): it reads what does not depend on that, and waits. The kernels are written for it;
+//! see `wait_for_previous` in `kernels/radius/step.cuh`.
 
 use super::Link;
 use crate::driver::{self, sys};
 use crate::{Error, Gpu, Stream};
 use std::ffi::{c_uint, c_void};
 
-/// Whether kernels overlap where they can. The result is the same.
+/// Overlaps kernels if the card can. The result is the same.
 const PROGRAMMATIC: bool = true;
 
 /// A graph that can be launched many times.
@@ -20,7 +20,7 @@ pub(super) struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// The kernels `links`, one after the other, `repeats` times, all with the same argument.
+    /// Chains the kernels `links`, `repeats` times, all with the same argument.
     pub(super) fn new<A: Copy>(
         gpu: &'a Gpu,
         links: &[Link],
@@ -44,11 +44,11 @@ impl<'a> Chain<'a> {
         Ok(Self { gpu, exec })
     }
 
-    /// Queues all its kernels.
+    /// Queues all kernels of the chain.
     ///
     /// # Safety
-    /// The argument must be as the kernels want it, and what it points to must stay valid,
-    /// until the stream is done with them.
+    /// The argument must be as the kernels require, and the memory it points to must stay valid, until
+    /// the stream is done with them.
     pub(super) unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
         let _current = self.gpu.bind()?;
         // SAFETY: graph and stream live; that the argument is what the kernels want is this function's
@@ -67,7 +67,7 @@ impl Drop for Chain<'_> {
     }
 }
 
-/// A graph before it is made executable.
+/// A graph before instantiation.
 struct Template(sys::CUgraph);
 
 impl Template {
@@ -78,7 +78,7 @@ impl Template {
         Ok(Self(graph))
     }
 
-    /// Adds a kernel that waits for nothing yet.
+    /// Adds a kernel without dependencies.
     fn add<A: Copy>(
         &self,
         add: AddKernel,
@@ -104,7 +104,7 @@ impl Template {
         Ok(node)
     }
 
-    /// Has each node wait for the one before.
+    /// Makes each node depend on its predecessor.
     fn chain(&self, gpu: &Gpu, nodes: &[sys::CUgraphNode]) -> Result<(), Error> {
         let edges = nodes.len().saturating_sub(1);
         if edges == 0 {

@@ -1,5 +1,5 @@
-//! Where the arrays of a cloud on several GPUs, or on one and in host memory, lie: `place_arrays` of
-//! `kernels/peak/state.cuh` and `place_own` of `kernels/peak/parts.cuh`, with the place of each page.
+//! Layout of the arrays of a cloud on several GPUs, or on one and in host memory: `place_arrays` of
+//! `kernels/peak/state.cuh` and `place_own` of `kernels/peak/parts.cuh`, with the location of each page.
 
 use crate::CudaScalar;
 use crate::fps::peak;
@@ -7,57 +7,57 @@ use crate::pages::{PAGE, Run};
 use crate::team::{aligned, blocks_of_children, padded};
 use std::ops::Range;
 
-/// The size of a run.
+/// Size of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) rows: usize,
     pub(super) dims: usize,
     pub(super) wanted: usize,
     pub(super) starts: usize,
-    /// GPUs, and blocks of all of them together.
+    /// Number of GPUs, and of blocks of all of them together.
     pub(super) parts: usize,
     pub(super) blocks: usize,
-    /// Whether each part has all coordinates in its own memory, axis by axis. Else there is one copy, row by row,
-    /// as they are read in no order; where they are not needed once the tree is built and are small enough, in the place
-    /// of the lists of accepted points and of the band.
+    /// Set if each part has all coordinates in its own memory, axis by axis. Else there is one copy, row by row, as
+    /// they are read in random order; if they are not needed once the tree is built and are small enough, it shares
+    /// the memory of the lists of accepted points and of the band.
     pub(super) copied: bool,
 }
 
-/// Bytes from the beginning of the pages.
+/// Offsets in bytes from the beginning of the pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Offsets {
-    /// The coordinates: one copy for all, or one for each part, so far from each other.
+    /// The coordinates: one copy for all, or one for each part, at this stride.
     pub(super) points: usize,
     pub(super) points_stride: usize,
     pub(super) indices: usize,
     pub(super) values: usize,
     pub(super) arrays: usize,
-    /// What each part has for itself: a header, counts, and a copy of the upper levels.
+    /// Each part's own memory: a header, counts, and a copy of the upper levels.
     pub(super) own: usize,
     pub(super) own_stride: usize,
     /// Numbers of samples (`i64`), the covering radius (`T`), counters (`u64`), starts (`i64`): in the first part's
-    /// own, as is the header.
+    /// own memory, as is the header.
     pub(super) chosen: usize,
     pub(super) covering: usize,
     pub(super) counters: usize,
     pub(super) starts: usize,
-    /// All bytes, whole pages.
+    /// Total bytes, in whole pages.
     pub(super) bytes: usize,
-    /// Arrays that are shared out: the first part has the first of each, and so on.
+    /// Arrays that are partitioned: the first part has the first share of each, and so on.
     shared: Vec<Range<usize>>,
-    /// Of these, what may lie in host memory, what is used least first.
+    /// Of these, ranges that may be in host memory, least used first.
     cold: Vec<Range<usize>>,
-    /// What must not.
+    /// Ranges that must stay on the GPUs.
     stay: Vec<Range<usize>>,
-    /// Which pages do.
+    /// Set for the pages in host memory.
     host: Vec<bool>,
     parts: usize,
 }
 
-/// Rows up to which a tree may have a single level: 32 groups.
+/// Number of rows up to which a tree may have a single level: 32 groups.
 const FEW: usize = 32 * 32;
 
-/// Counts of dealing, in words: `place_own` of `kernels/peak/parts.cuh`.
+/// Counters of dealing, in words: `place_own` of `kernels/peak/parts.cuh`.
 const fn words_of_dealing<T>() -> usize {
     256 * (size_of::<T>() + 4) * 3 * 2
 }
@@ -76,7 +76,7 @@ impl Offsets {
         };
         let input = dims * rows * number;
         let points_stride = if size.copied { input.next_multiple_of(PAGE) } else { 0 };
-        // Further axes are looked up for every distance. Of few points the tree is built without a barrier.
+        // Further axes are read for every distance. Of few points the tree is built without a barrier.
         let borrowed = dims <= 3 && input <= (number + 8) * padded && rows > FEW;
         let input = share(&mut at, if size.copied || borrowed { 0 } else { input });
         at = aligned(at + parts * points_stride);
@@ -88,7 +88,7 @@ impl Offsets {
         at += aligned(6 * number * blocks) + aligned(4 * 256 * blocks);
         let sites = share(&mut at, 3 * number * padded);
         at = aligned(at);
-        // Distances, which are in use for most of the time, take the place of one key or two.
+        // Distances, which are in use for most of the time, share the memory of one key or two.
         let distance = share(&mut at, number * padded);
         let listed = share(&mut at, (8 - number) * padded);
         let order = share(&mut at, 4 * padded);
@@ -112,7 +112,7 @@ impl Offsets {
         let starts = counters + 8 * peak::COUNTERS;
         let own_stride = (starts + 8 * size.starts - own).next_multiple_of(PAGE);
         let bytes = own + parts * own_stride;
-        // Of the lists of accepted points, what lies behind as many as are wanted is hardly used.
+        // The lists of accepted points are hardly used beyond the number of samples requested.
         let used = |array: &Range<usize>| wanted as f64 / rows.max(1) as f64 * array.len() as f64;
         let tails = |array: &Range<usize>| {
             let (used, array) = (used(array) as usize, array.clone());
@@ -145,11 +145,11 @@ impl Offsets {
         }
     }
 
-    /// Moves pages to host memory, of what is used least first, until each part has no more than `room` bytes on its
-    /// GPU; false if that can't be.
+    /// Moves pages to host memory, least used first, until each part has at most `room` bytes on its GPU; returns
+    /// false if that is impossible.
     ///
-    /// What blocks work together by stays on the GPUs: an operation of one of them on a word of host memory may be
-    /// no single one to others.
+    /// Synchronization state stays on the GPUs: a GPU's atomic operation on a word of host memory may not be atomic
+    /// for others.
     pub(super) fn spill(&mut self, room: usize) -> bool {
         let mut bytes = self.bytes_of_parts();
         for array in std::mem::take(&mut self.cold) {
@@ -171,7 +171,7 @@ impl Offsets {
         self.host.iter().filter(|&&host| host).count() * PAGE
     }
 
-    /// The GPU of the page that begins at `at`: of the array that its middle is in, the share.
+    /// Returns the GPU of the page that begins at `at`: the owner of the array share at its middle.
     fn owner(&self, at: usize) -> usize {
         let middle = at + PAGE / 2;
         if at < self.parts * self.points_stride {
@@ -189,7 +189,7 @@ impl Offsets {
         }
     }
 
-    /// The pages, those in a row on one GPU together.
+    /// Returns the pages, consecutive ones on one GPU merged into runs.
     pub(super) fn runs(&self) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         for (at, &host) in std::iter::zip((0..self.bytes).step_by(PAGE), &self.host) {
@@ -202,7 +202,7 @@ impl Offsets {
         runs
     }
 
-    /// The bytes on each GPU.
+    /// Bytes on each GPU.
     pub(super) fn bytes_of_parts(&self) -> Vec<usize> {
         let mut bytes = vec![0; self.parts];
         let on_gpus = self.runs().into_iter().filter(|run| !run.host);

@@ -1,9 +1,9 @@
-//! One cloud on several GPUs: `peak` with the blocks of all of them as one team (docs/cuda.md). And clouds that the GPUs,
-//! or the one, have no room for.
+//! One cloud on several GPUs: `peak` with the blocks of all of them as one team (docs/cuda.md). Also clouds too large
+//! for the memory of the GPUs, or of the only one.
 //!
-//! Every GPU runs the same kernel, for its part of the cloud. The arrays are at one range of addresses whose
-//! pages lie on the GPU that uses them most ([`crate::pages`]), so that what crosses the cut between two parts is
-//! read and written in the other's memory; or in host memory, if there is no room left.
+//! Every GPU runs the same kernel, for its part of the cloud. The arrays share one range of addresses whose pages lie
+//! on the GPU that uses them most ([`crate::pages`]), so that data that crosses the cut between two parts is read and
+//! written in the other's memory; or in host memory, if the GPUs' is full.
 
 mod layout;
 mod transfer;
@@ -22,7 +22,7 @@ use layout::{Offsets, Size};
 use std::time::Instant;
 use transfer::{download, upload};
 
-/// The most GPUs of a cloud: `MOST_PARTS` of `kernels/peak/state.cuh`.
+/// Maximum number of GPUs per cloud: `MOST_PARTS` of `kernels/peak/state.cuh`.
 const MOST: usize = 4;
 
 /// `struct SpanArgs` of `kernels/peak/peak.cu`.
@@ -35,7 +35,7 @@ struct SpanArgs<T> {
     parts: u32,
 }
 
-/// The GPUs that work on a cloud, and what each runs.
+/// GPUs that work on a cloud, with their kernels.
 struct Parts<'a> {
     gpus: &'a [Gpu],
     functions: Vec<Function>,
@@ -45,7 +45,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Loads the kernel on each GPU. One that is there twice has half of its blocks for each part.
+    /// Loads the kernel on each GPU. A GPU that is listed twice has half of its blocks for each part.
     fn new<T: CudaScalar>(gpus: &'a [Gpu], shape: Shape) -> Result<Self, Error> {
         let gpus = &gpus[..gpus.len().min(MOST)];
         if let [gpu] = gpus {
@@ -79,12 +79,12 @@ impl<'a> Parts<'a> {
         Size { rows, dims, wanted, starts, parts, blocks: parts * self.blocks, copied: parts > 1 }
     }
 
-    /// Where the arrays go: with a copy of the coordinates on each GPU if these fit, else with what is used least in
-    /// host memory. Refuses what has no room there either.
+    /// Lays out the arrays: with a copy of the coordinates on each GPU if these fit, else with the least used ones in
+    /// host memory. Refuses clouds that don't fit there either.
     fn place<T: CudaScalar>(&self, size: Size) -> Result<(Offsets, Size), Error> {
         let times = |gpu: &Gpu| self.gpus.iter().filter(|other| *other == gpu).count();
         let share = |gpu: &Gpu, kept| Ok::<_, Error>(gpu.room(kept)? / times(gpu));
-        // Every part takes as much, so the smallest share decides.
+        // Every part takes the same, so the smallest share decides.
         let least = |kept| {
             let shares = self.gpus.iter().map(|gpu| share(gpu, kept));
             shares.collect::<Result<Vec<_>, _>>().map(|all| all.into_iter().min().unwrap_or(0))
@@ -113,21 +113,21 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Bytes that a GPU keeps where a cloud takes all others.
+/// Bytes that a GPU keeps free when a cloud takes all others.
 const KEPT: usize = 256 << 20;
 
-/// Rows below which nobody asks a GPU what it has room for, as that takes longer than a small cloud.
+/// Number of rows below which a GPU's free memory is not queried, as that takes longer than a small cloud.
 const FEW: usize = 1 << 20;
 
-/// Who samples a cloud that is not left to the first GPU alone.
+/// GPUs that sample a cloud that is not left to the first GPU alone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shared<'a> {
     gpus: &'a [Gpu],
     options: PeakOptions,
 }
 
-/// Who these GPUs leave this cloud to: all, if it has at least `fewest` rows or the first has no room for it and they
-/// reach each other's memory. None: the first can do it alone, or nobody can.
+/// Returns the GPUs that share this cloud: all, if it has at least `fewest` rows or the first has no room for it and
+/// they can access each other's memory. `None`: the first can do it alone, or none can.
 pub(crate) fn share<'a, T: CudaScalar>(
     gpus: &'a [Gpu],
     fewest: usize,
@@ -141,7 +141,7 @@ pub(crate) fn share<'a, T: CudaScalar>(
     }
     let choice = Choice::new(job)?.resolve::<T>(&gpus[0], shape);
     let Algorithm::Peak(options) = choice.algorithm() else { return Ok(None) };
-    // A number of blocks is one of a single GPU.
+    // A fixed number of blocks is one of a single GPU.
     if options.team.is_some() {
         return Ok(None);
     }
@@ -155,7 +155,7 @@ pub(crate) fn share<'a, T: CudaScalar>(
     }
 }
 
-/// The one GPU, with host memory: after it had less room than it said.
+/// Returns the one GPU, with host memory: after it had less room than it reported.
 pub(crate) fn alone<'a>(gpu: &'a Gpu, job: &Sampler) -> Option<Shared<'a>> {
     match job.algorithm {
         Algorithm::Auto => Some(PeakOptions::default()),
@@ -165,7 +165,7 @@ pub(crate) fn alone<'a>(gpu: &'a Gpu, job: &Sampler) -> Option<Shared<'a>> {
     .map(|options| Shared { gpus: std::slice::from_ref(gpu), options })
 }
 
-/// What a cloud would take.
+/// Memory that a cloud would take.
 pub(crate) fn placement<T: CudaScalar>(
     shared: Shared<'_>,
     shape: Shape,
@@ -200,7 +200,7 @@ pub(crate) fn sample<T: CudaScalar>(
     events[0].record(&streams[0])?;
     let started = start(&parts, &streams, args);
     let recorded = events[1].record(&streams[0]);
-    // All are waited for, whatever happened: the memory is given back after this.
+    // All streams are synchronized, whatever happened: the memory is freed after this.
     let waited = streams.iter().map(|stream| stream.wait("peak")).fold(Ok(()), Result::and);
     started.and(recorded).and(waited)?;
     statistics.seconds.kernels = events[1].seconds_since(&events[0])?;
@@ -216,7 +216,7 @@ pub(crate) fn sample<T: CudaScalar>(
     Ok(sample)
 }
 
-/// What all parts are told; each adds its guard and its number.
+/// Arguments of all parts; each adds its guard and its number.
 fn arguments<T: CudaScalar>(
     layout: &Offsets,
     pages: &Pages,
@@ -270,7 +270,7 @@ fn arguments<T: CudaScalar>(
     }
 }
 
-/// Starts all parts. Where one can't be started, the others are told to leave.
+/// Starts all parts. If one can't be started, the others are made to leave.
 fn start<T: CudaScalar>(
     parts: &Parts<'_>,
     streams: &[Stream],
@@ -297,7 +297,7 @@ fn start<T: CudaScalar>(
     Ok(())
 }
 
-/// Where the flag is in `struct Header` of `kernels/peak/state.cuh` by which blocks leave.
+/// Offset in `struct Header` of `kernels/peak/state.cuh` of the flag by which blocks leave.
 const RAISED: u64 = 16;
 
 #[cfg(test)]

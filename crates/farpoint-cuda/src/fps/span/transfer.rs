@@ -1,4 +1,4 @@
-//! Copying a cloud to its pages, and its sample from there.
+//! Copies of a cloud to its pages, and of its sample from there.
 
 use super::layout::{Offsets, Size};
 use crate::gpus::joined;
@@ -9,10 +9,10 @@ use farpoint::backend::memory as fallible;
 use farpoint::backend::{PreparedCloud as Prepared, spawned};
 use farpoint::{Algorithm, RanOn, Sample};
 
-/// Rows that are put together at a time where the coordinates lie row by row.
+/// Number of rows gathered at a time if the coordinates lie row by row.
 const ROWS: usize = 1 << 20;
 
-/// Copies the cloud to its pages, to all GPUs at the same time, and clears what must be zero.
+/// Copies the cloud to its pages, to all GPUs concurrently, and zeroes the state.
 pub(super) fn upload<T: CudaScalar>(
     pages: &Pages,
     streams: &[Stream],
@@ -24,7 +24,7 @@ pub(super) fn upload<T: CudaScalar>(
         let own = pages.address() + (layout.own + part * layout.own_stride) as u64;
         // SAFETY: mapped, and nothing else uses it yet.
         unsafe { memory::set(stream, own, 0, layout.own_stride)? };
-        // The part's own is cleared before anything is written there.
+        // The part's own memory is zeroed before anything is written there.
         stream.wait_only("cuStreamSynchronize")?;
         pages.write_part(stream, part, layout.starts, &starts)?;
         match size.copied {
@@ -41,7 +41,7 @@ pub(super) fn upload<T: CudaScalar>(
     })
 }
 
-/// A copy of all coordinates for one part, axis by axis.
+/// Uploads a copy of all coordinates for one part, axis by axis.
 fn upload_axes<T: CudaScalar>(
     pages: &Pages,
     (part, stream): (usize, &Stream),
@@ -54,8 +54,8 @@ fn upload_axes<T: CudaScalar>(
         .try_for_each(|a| pages.write_part(stream, part, own + a * axis, cloud.axis(a)))
 }
 
-/// What one part has of the coordinates, row by row: read in pieces, so that the host holds no second copy of them
-/// but what lies in host memory.
+/// Uploads one part's coordinates, row by row: in pieces, so that the host holds no second copy of them except of
+/// those in host memory.
 fn upload_rows<T: CudaScalar>(
     pages: &Pages,
     (part, stream): (usize, &Stream),
@@ -82,7 +82,7 @@ fn upload_rows<T: CudaScalar>(
     Ok(())
 }
 
-/// Fetches the sample once all kernels are done.
+/// Downloads the sample once all kernels are done.
 pub(super) fn download<T: CudaScalar>(
     pages: &Pages,
     streams: &[Stream],
@@ -93,7 +93,7 @@ pub(super) fn download<T: CudaScalar>(
     let (mut chosen, mut covering) = ([0i64], [T::ZERO]);
     pages.read(streams, layout.chosen, &mut chosen)?;
     pages.read(streams, layout.covering, &mut covering)?;
-    // Never trust a kernel's number with memory.
+    // Never use a kernel's number as a size unchecked.
     let taken = usize::try_from(chosen[0]).ok().filter(|&n| n <= cloud.wanted());
     let taken = taken.ok_or_else(|| impossible("peak", chosen[0]))?;
     let (mut indices, mut values) = (fallible::zeros(taken), fallible::filled(taken, T::ZERO));

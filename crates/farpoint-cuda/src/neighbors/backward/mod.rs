@@ -1,8 +1,8 @@
-//! Gradients: from those of the distances to those of the coordinates.
+//! Gradients of coordinates from those of the distances.
 //!
-//! All parts that a point is sent are added up in a fixed order, so that the bits are the same on
-//! every run, and the CPU's. Clouds that fit a block's shared memory take a block each and no
-//! scratch memory (`small`); larger ones are sorted by teams of blocks (`sorted`).
+//! The terms of a point are summed in a fixed order, so that the bits are the same on every run, and
+//! the CPU's. Clouds that fit a block's shared memory take a block each and no scratch memory
+//! (`small`); larger ones are sorted by teams of blocks (`sorted`).
 
 mod small;
 mod sorted;
@@ -29,14 +29,14 @@ struct Asked {
 }
 
 impl Asked {
-    /// Whether the gradients of the distances follow from those of values.
+    /// Returns whether the gradients of the distances follow from those of values.
     fn is_of_value(&self) -> bool {
         self.upstream != 0
     }
 }
 
-/// Where the gradients of the distances are, or those of the values that these became, and where
-/// those of the coordinates go; 0 for null.
+/// Addresses of the gradients of the distances, or of the values that these were reduced to, and of the
+/// gradients of the coordinates; 0 for null.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends {
     pub(crate) grads: [u64; 2],
@@ -44,16 +44,16 @@ pub(crate) struct Ends {
     pub(crate) value: Option<ValueGradient>,
 }
 
-/// Bytes of scratch memory; 0 where none is needed, or the device cannot run the kernel.
+/// Bytes of scratch memory; 0 if none is needed, or the device can't run the kernel.
 pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
     if small::fits(shape) { 0 } else { sorted::scratch_bytes::<T>(gpu, shape) }
 }
 
 /// Queues the gradients of a batch of pairs; the indices in `matching` are the input, null for a
-/// direction that sends none.
+/// direction without gradients.
 ///
 /// # Safety
-/// The addresses in `matching`, `ends` and `scratch` must be as `shape` says, and stay so until
+/// The addresses in `matching`, `ends` and `scratch` must match `shape`, and stay valid until
 /// the stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,

@@ -5,16 +5,16 @@ use crate::launch::Launch;
 use crate::neighbors::matching::Shape;
 use crate::{CudaScalar, Error, Gpu, Stream};
 
-/// Rows of the largest cloud: their lists fill the shared memory that a block has without asking.
+/// Rows of the largest cloud: their lists fill the shared memory that a block has without an opt-in.
 const MOST_ROWS: usize = 4_096;
 
-/// Threads of a block, at least and at most; one a row in between.
+/// Minimum and maximum number of threads per block; one per row in between.
 const THREADS: [usize; 2] = [128, 1_024];
 
-/// Blocks of a launch, at most; each takes one cloud after the other.
+/// Maximum number of blocks per launch; each loops over clouds.
 const MOST_BLOCKS: usize = 1 << 20;
 
-/// Whether all clouds are small.
+/// Returns whether all clouds are small.
 pub(super) fn fits(shape: Shape) -> bool {
     most(shape) <= MOST_ROWS
 }
@@ -26,7 +26,7 @@ fn most(shape: Shape) -> usize {
 fn launch(shape: Shape) -> Launch {
     let [fewest, many] = THREADS;
     let threads = most(shape).next_multiple_of(32).clamp(fewest, many);
-    // For each row the end of its list, the list, and to whom the row sends (16 bits).
+    // For each row the end of its list, the list, and the row's target (16 bits).
     let shared = most(shape) * (4 + 4 + 2);
     let blocks = (2 * shape.pairs).min(MOST_BLOCKS);
     Launch::new(blocks as u32, threads as u32).shared(shared as u32)

@@ -1,6 +1,6 @@
-//! Clouds of any size: one cooperative launch, in which a team of blocks works on one cloud at a
-//! time. Scratch: 24 bytes per row of the larger side and 1 KB per block, for the clouds that are
-//! worked on at the same time.
+//! Clouds of any size: one cooperative launch, in which a team of blocks works on one cloud at a time.
+//! Scratch: 24 bytes per row of the larger side and 1 KB per block, for the clouds that are processed
+//! concurrently.
 
 use super::Asked;
 use crate::guard::{Guard, Kernel};
@@ -24,11 +24,11 @@ struct Args {
     team: u32,
 }
 
-/// Threads of a block, and bytes of a team's header.
+/// Threads per block, and bytes of a team's header.
 const THREADS: u32 = 1024;
 const HEADER: usize = 256;
 
-/// How a batch is laid over the card.
+/// Distribution of a batch over the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TeamLayout {
     teams: Teams,
@@ -37,7 +37,7 @@ struct TeamLayout {
 }
 
 impl TeamLayout {
-    /// For a card that runs `blocks` blocks at the same time.
+    /// For a card that runs `blocks` blocks concurrently.
     fn new(blocks: usize, shape: Shape) -> Self {
         let rows = shape.rows[0].max(shape.rows[1]);
         let teams = Teams::new(blocks, 2 * shape.pairs, rows, None);
@@ -59,7 +59,7 @@ fn kernel<T: CudaScalar>(gpu: &Gpu, of_value: bool) -> Result<(Function, Launch)
     Ok((function, Launch::new(1, THREADS).cooperative()))
 }
 
-/// The same for both kernels, so that scratch memory does not depend on which it is.
+/// Layout that is the same for both kernels, so that scratch memory does not depend on the kernel.
 fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> Result<TeamLayout, Error> {
     let blocks = |of_value: bool| {
         let (function, launch) = kernel::<T>(gpu, of_value)?;
@@ -68,7 +68,7 @@ fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> Result<TeamLayout, Error> {
     Ok(TeamLayout::new(blocks(false)?.min(blocks(true)?), shape))
 }
 
-/// Bytes of scratch memory; 0 where the device cannot run the kernel.
+/// Bytes of scratch memory; 0 if the device can't run the kernel.
 pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
     layout::<T>(gpu, shape).map_or(0, |layout| layout.bytes())
 }

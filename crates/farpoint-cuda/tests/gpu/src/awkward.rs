@@ -1,4 +1,4 @@
-//! Numbers of axes, starts, amounts, and numbers at the edges of what floating point holds.
+//! Numbers of axes, starts, amounts, and coordinates at the limits of floating point.
 
 use crate::clouds::{Cloud, any_exponent};
 use crate::edges;
@@ -30,7 +30,7 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
-/// Clouds with a name, each compared by every algorithm.
+/// Named clouds, each compared by every algorithm.
 fn compared<T: CudaScalar>(
     name: String,
     depth: Depth,
@@ -83,7 +83,7 @@ fn scales<T: CudaScalar>(sizes: &'static [usize]) -> Group {
     })
 }
 
-/// Numbers whose exponents differ, so that squares vanish or overflow side by side.
+/// Coordinates whose exponents differ, so that squares vanish or overflow side by side.
 fn exponents() -> Group {
     compared("all exponents f32".into(), Depth::Switches, || {
         let mut clouds = Vec::new();
@@ -117,7 +117,7 @@ pub(crate) fn far<T: CudaScalar>(sizes: &'static [usize]) -> Group {
     })
 }
 
-/// Coordinates so large that few bits are left for what differs.
+/// Coordinates so large that few bits are left for their differences.
 fn offsets<T: CudaScalar>() -> Group {
     compared(format!("huge offsets {}", T::SUFFIX), Depth::Switches, || {
         let offsets = [4.5e5, 5e6, 1e9, -1e7];
@@ -146,7 +146,7 @@ fn corners() -> Group {
     })
 }
 
-/// A job that the GPU does by all switches, and what the CPU answers.
+/// A job for the GPU with all switches, and the CPU's result.
 struct Check<T> {
     what: String,
     cloud: Cloud<T>,
@@ -218,7 +218,7 @@ fn amounts<T: CudaScalar>(n: usize) -> Group {
     })
 }
 
-/// One start, several, an existing sample to go on from, a random one.
+/// One start, several, an existing sample to continue from, a random one.
 fn starts<T: CudaScalar>(n: usize) -> Group {
     checked(format!("starts {}, n = {n}", T::SUFFIX), move || {
         let mut checks = Vec::new();
@@ -243,7 +243,7 @@ fn starts<T: CudaScalar>(n: usize) -> Group {
     })
 }
 
-/// Rows with NaN and infinity: the CPU's error, or left out.
+/// Rows with NaN and infinity: the CPU's error, or dropped.
 fn bad_rows() -> Group {
     checked("rows with NaN and infinity f32".into(), || {
         let mut cloud = Cloud::<f32>::of(Kind::Room, 600, 1);

@@ -1,4 +1,4 @@
-//! Batches in every form give what their clouds give one by one.
+//! Batches in every form return the results of their clouds one by one.
 
 use crate::clouds::Cloud;
 use crate::runner::Group;
@@ -11,7 +11,7 @@ use farpoint::{Amount, BadRows, Points, Sample, Sampler, Start};
 use farpoint_cuda::{CudaScalar, Gpu, Gpus};
 use farpoint_generate::Kind;
 
-/// Clouds and the job for each.
+/// Clouds with a job for each.
 pub(crate) struct Set<T> {
     name: &'static str,
     clouds: Vec<Cloud<T>>,
@@ -68,7 +68,7 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
-/// Batches of which each cloud takes several blocks.
+/// Batches in which each cloud takes several blocks.
 pub(crate) fn several_blocks() -> Vec<Group> {
     let apart = &[30_000, 5, 300, 0, 2_000, 8_000][..];
     vec![
@@ -97,7 +97,7 @@ fn axes(dims: usize, name: &'static str) -> Set<f32> {
     Set { name, clouds: clouds.into(), amount, start: Start::Index(0) }
 }
 
-/// A batch in all the forms that the host side takes.
+/// A batch in all forms that the host side supports.
 struct Forms<T> {
     set: Set<T>,
     padded: Vec<T>,
@@ -114,7 +114,7 @@ impl<T: CudaScalar> Forms<T> {
         let lengths: Vec<_> = set.clouds.iter().map(|cloud| cloud.len()).collect();
         let (d, longest) = (set.clouds[0].dims, *lengths.iter().max().unwrap_or(&0));
         let row = longest * d;
-        // Rows that do not count hold what would be noticed.
+        // Padding holds values that would be noticed.
         let mut padded = vec![T::INFINITY; set.clouds.len() * row];
         for (cloud, place) in set.clouds.iter().zip(padded.chunks_mut(row)) {
             place[..cloud.data.len()].copy_from_slice(&cloud.data);
@@ -147,7 +147,7 @@ impl<T: CudaScalar> Forms<T> {
             tally.batch(format!("{name}, across"), across, &self.truth);
             for (k, (cloud, truth)) in self.set.clouds.iter().zip(&self.truth).enumerate().take(40)
             {
-                // A random start depends on the cloud alone, not on its place in the batch.
+                // A random start depends on the cloud alone, not on its position in the batch.
                 let single = sampler.on(device).sample(cloud);
                 tally.sample(format!("{name}, cloud {k} alone"), single, truth);
             }

@@ -1,5 +1,5 @@
-//! Calls whose kernels wait for each other, each with all it needs in device memory and the CPU's
-//! answer beside it.
+//! Calls whose kernels wait for each other, each with its input in device memory and the CPU's result
+//! beside it.
 
 use crate::clouds::Cloud;
 use crate::neighbors;
@@ -11,10 +11,10 @@ use farpoint::{Matcher, Method, Sampler};
 use farpoint_cuda::{Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
-/// The kernels that wait: two of sampling, two of matching, one of searches.
+/// Kernels that wait: two of sampling, two of matching, one of searches.
 pub(crate) const WAITING: &[&str] = &["peak", "persistent", "tree", "backward", "search_backward"];
 
-/// What a kind of call works on.
+/// Input of a kind of call.
 pub(crate) enum Work {
     Sample { rows: usize, wanted: usize, answer: Answer<f32>, cloud: Cloud<f32> },
     Match { rows: [usize; 2], answer: neighbors::Answer },
@@ -22,7 +22,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// For a call of this name, of about `rows` rows.
+    /// Creates the input of a call of this name, of about `rows` rows.
     pub(crate) fn new(name: &str, rows: usize, seed: u64) -> Result<Self> {
         if matches!(name, "tree" | "backward") {
             let rows = [rows, rows - rows / 4];
@@ -34,7 +34,7 @@ impl Work {
         if name == "search_backward" {
             return Ok(Self::Search { case: gradients::Case::of_rooms([rows, rows - rows / 4])? });
         }
-        // All points for each sample are looked at by `persistent`: fewer samples.
+        // `persistent` reads all points for each sample: fewer samples.
         let wanted = if name == "persistent" { 300 } else { rows / 4 };
         let cloud = Cloud::of(Kind::Room, rows, seed);
         let answer = Answer::new(std::slice::from_ref(&cloud), wanted)?;
@@ -42,7 +42,7 @@ impl Work {
     }
 }
 
-/// A call that can be queued again and again.
+/// A call that can be queued repeatedly.
 pub(crate) enum Call<'a> {
     Sample { batch: Resident<f32>, sampler: Sampler, answer: &'a Answer<f32> },
     Match { batch: neighbors::Resident<f32>, matcher: Matcher, answer: &'a neighbors::Answer },
@@ -51,7 +51,7 @@ pub(crate) enum Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// The call of this name, on a stream on which nothing else is queued.
+    /// Creates the call of this name, on a stream on which nothing else is queued.
     pub(crate) fn new(name: &str, stream: &Stream, work: &'a Work) -> Result<Self, Error> {
         match work {
             Work::Sample { rows, wanted, answer, .. } => {
@@ -67,7 +67,7 @@ impl<'a> Call<'a> {
                 if name == "tree" {
                     return Ok(Self::Match { batch, matcher, answer });
                 }
-                // Gradients are of what a search has found.
+                // Gradients are of a search's results.
                 batch.enqueue(stream, &matcher)?;
                 stream.synchronize()?;
                 Ok(Self::Backward { batch, matcher, answer })
@@ -87,7 +87,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Waits, and compares with the CPU.
+    /// Synchronizes, and compares with the CPU.
     pub(crate) fn compare(&self) -> Result<Result<(), String>, Error> {
         match self {
             Self::Sample { batch, answer, .. } => batch.compare(answer),
@@ -97,7 +97,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the answer is filled with what no run gives.
+    /// Returns whether the result is filled with values that no run returns.
     pub(crate) fn is_void(&self) -> Result<bool, Error> {
         match self {
             Self::Sample { batch, .. } => batch.is_void(),

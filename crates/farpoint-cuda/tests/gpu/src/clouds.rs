@@ -49,7 +49,7 @@ impl<T: Scalar> Cloud<T> {
         Self { data: (0..n * dims).map(|_| T::from_f64(number())).collect(), dims }
     }
 
-    /// All coordinates times `factor`; those that leave the precision's range become 0.
+    /// Multiplies all coordinates by `factor`; those out of the precision's range become 0.
     pub(crate) fn times(mut self, factor: f64) -> Self {
         for x in &mut self.data {
             let y = T::from_f64(x.to_f64() * factor);
@@ -58,7 +58,7 @@ impl<T: Scalar> Cloud<T> {
         self
     }
 
-    /// All coordinates plus `offset`, rounded to the precision.
+    /// Adds `offset` to all coordinates, rounded to the precision.
     pub(crate) fn plus(mut self, offset: f64) -> Self {
         for x in &mut self.data {
             *x = T::from_f64(x.to_f64() + offset);
@@ -66,7 +66,7 @@ impl<T: Scalar> Cloud<T> {
         self
     }
 
-    /// Two rows of five moved to where one of the first two lies.
+    /// Moves two rows of five to the position of one of the first two.
     pub(crate) fn crowded(mut self) -> Self {
         let dims = self.dims;
         for row in (0..self.len()).filter(|row| row % 5 % 3 == 0) {

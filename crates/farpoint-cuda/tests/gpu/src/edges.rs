@@ -1,5 +1,5 @@
-//! Clouds at the edges of what floating point holds beside a room of as many points: the time of a sample on the GPU
-//! over that of the room's. The example `edges` of farpoint is the same for the CPU.
+//! Clouds at the limits of floating point beside a room of as many points: the time of a sample on the GPU over that
+//! of the room's. The example `edges` of farpoint is the same for the CPU.
 
 use crate::clouds::{Cloud, any_exponent};
 use crate::machine::Machine;
@@ -39,7 +39,7 @@ impl Edges {
         Ok(self.lines::<f32>()? & self.lines::<f64>()?)
     }
 
-    /// A line for each cloud; the first is what the others are compared with.
+    /// Prints a line for each cloud; the first is the baseline of the others.
     fn lines<T: CudaScalar>(&self) -> Result<bool> {
         let mut clouds = clouds::<T>(self.points);
         clouds.retain(|(name, _)| {
@@ -71,7 +71,7 @@ impl Edges {
         Ok(good)
     }
 
-    /// The least time of a run on the device after the first, in ms.
+    /// Returns the least time of a run on the device after the first, in ms.
     fn time<T: CudaScalar>(&self, gpu: &Gpu, cloud: &Cloud<T>, wanted: usize) -> Result<f64> {
         let stream = Stream::new(gpu)?;
         let (sampler, len) = (Sampler::count(wanted), cloud.len());
@@ -108,7 +108,7 @@ fn counted<T>(sample: &Sample<T>) -> String {
     format!("{bands} bands of {band_points}, {stages}, {counters:?}")
 }
 
-/// The cloud with one row in so many replaced by those of another.
+/// Replaces one row in `every` by those of another cloud.
 fn damaged<T: CudaScalar>(mut cloud: Cloud<T>, every: usize, by: &Cloud<T>) -> Cloud<T> {
     for row in (every / 2..cloud.len()).step_by(every) {
         cloud.data[3 * row..3 * row + 3].copy_from_slice(&by.data[3 * row..3 * row + 3]);
@@ -116,7 +116,7 @@ fn damaged<T: CudaScalar>(mut cloud: Cloud<T>, every: usize, by: &Cloud<T>) -> C
     cloud
 }
 
-/// A room, and clouds that are hard for their numbers.
+/// A room, and clouds with difficult coordinates.
 pub(crate) fn clouds<T: CudaScalar>(n: usize) -> Vec<Named<T>> {
     let single = T::SUFFIX == "f32";
     let room = || Cloud::<T>::of(Kind::Room, n, 1);

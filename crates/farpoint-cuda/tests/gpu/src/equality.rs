@@ -1,5 +1,5 @@
-//! Every algorithm on every kind of cloud gives what the CPU gives: indices, selection
-//! distances and covering radius, bit for bit.
+//! Every algorithm on every kind of cloud returns the CPU's result: indices, selection distances and
+//! covering radius, bit for bit.
 
 use crate::clouds::Cloud;
 use crate::runner::Group;
@@ -11,12 +11,12 @@ use farpoint::{Points, Sampler, Start};
 use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_generate::Kind;
 
-/// Which numbers of samples, and by which switches.
+/// Numbers of samples, and switches to test.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Depth {
-    /// All amounts by all switches, even those that only small clouds bear.
+    /// All amounts by all switches, even those that are feasible only for small clouds.
     Everything,
-    /// All amounts by the algorithm as it comes, a quarter by its switches.
+    /// All amounts by the algorithm with its defaults, a quarter by its switches.
     Switches,
     /// A quarter, and the whole cloud where that is quick.
     Quarter,
@@ -76,7 +76,7 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
-/// A few clouds that are worked on by several blocks, in both precisions.
+/// A few clouds that are processed by several blocks, in both precisions.
 pub(crate) fn several_blocks() -> Vec<Group> {
     let kinds = [Kind::Room, Kind::Lattice, Kind::Duplicated];
     let mut groups: Vec<_> = kinds.into_iter().flat_map(|kind| both(kind, MIDDLE)).collect();
@@ -112,7 +112,7 @@ impl<T: CudaScalar> Case<T> {
         Ok(Self { cloud, truths })
     }
 
-    /// Compares what `depth` says of one algorithm.
+    /// Compares the runs of one algorithm that `depth` selects.
     pub(crate) fn compare(&self, device: &Gpu, part: &str, depth: Depth, tally: &mut Tally) {
         let variants = match depth {
             Depth::Everything => variants::odd(part),
@@ -166,7 +166,7 @@ pub(crate) fn group<T: CudaScalar>(kind: Kind, class: Class) -> Group {
     if class.sizes[0] >= 1_000_000 { group.heavy() } else { group }
 }
 
-/// Ten million points, with the time that they take.
+/// Ten million points, with the time of a run.
 pub(crate) fn ten_million() -> Group {
     const N: usize = 10_000_000;
     let group = Group::new("room f32, n = 10,000,000", &["peak"], || {

@@ -1,5 +1,4 @@
-//! Wrong input gives the right error, in the CPU's words where the CPU knows it too, and the
-//! next call works.
+//! Invalid input returns the right error, the CPU's where the CPU has it too, and the next call works.
 
 use crate::clouds::Cloud;
 use crate::resident::{Answer, Resident};
@@ -23,7 +22,7 @@ pub(crate) fn groups() -> Vec<Group> {
 
 type Wrong = fn(&Gpu, &Variant, &Cloud<f32>, &mut Tally) -> Result<()>;
 
-/// Checks something wrong, then that all is well.
+/// Checks an invalid call, then that the next one works.
 fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
     Group::new(name, ALL, move || {
         let cloud = Cloud::<f32>::of(Kind::Room, 1_000, 1);
@@ -38,7 +37,7 @@ fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
     })
 }
 
-/// That the GPU's error is the CPU's.
+/// Compares the GPU's error with the CPU's.
 pub(crate) fn alike<A, B>(
     tally: &mut Tally,
     what: &str,
@@ -143,7 +142,7 @@ fn pointers(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tal
 fn scratch(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let sampler = variant.of(Sampler::count(250));
     let stream = Stream::new(device)?;
-    // Large enough for those that need none for small clouds.
+    // Large enough for algorithms that need none for small clouds.
     let n = 100_000;
     let points = Buffer::upload(&stream, &cloud.data.repeat(100), "points")?;
     let indices = Buffer::<i64>::new(&stream, 250, "indices")?;
@@ -172,7 +171,7 @@ fn scratch(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tall
     Ok(stream.synchronize()?)
 }
 
-/// Asks for far more than the card has. Even if a run were started, its clouds have no rows.
+/// Requests far more memory than the card has. Even if a run were started, its clouds have no rows.
 fn out_of_memory(
     device: &Gpu,
     variant: &Variant,
@@ -212,7 +211,7 @@ fn out_of_memory(
     let buffer = Buffer::<u8>::new(&stream, 1 << 50, "a test").err();
     let told = matches!(buffer, Some(Error::OutOfMemory { wanted: 0x4_0000_0000_0000, .. }));
     tally.is("a petabyte", told);
-    // The same stream goes on.
+    // The same stream remains usable.
     let answer = Answer::new(std::slice::from_ref(cloud), 250)?;
     let mut batch = Resident::new(&stream, [1, 1_000, 3], 250, None)?;
     batch.write(&answer.data)?;

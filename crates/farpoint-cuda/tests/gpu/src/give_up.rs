@@ -1,5 +1,5 @@
-//! Kernels whose blocks wait for one that never comes give up: in time, with an error that says so,
-//! with nothing in the answer that could be taken for a result; and the next call is right.
+//! Kernels whose blocks wait for one that never arrives give up: in time, with an error, without a
+//! result that could be taken for a valid one; and the next call is right.
 
 use crate::calls::{Call, WAITING, Work};
 use crate::runner::Group;
@@ -9,12 +9,12 @@ use farpoint::{Matcher, Method, Sampler};
 use farpoint_cuda::{Error, Gpu, Stream};
 use std::time::{Duration, Instant};
 
-/// How long kernels may wait here, and when the error must have come at last: a wait may follow
-/// another, and a machine be busy.
+/// Patience of the kernels here, and deadline of the error: a wait may follow another, and a machine be
+/// busy.
 const PATIENCE: Duration = Duration::from_millis(300);
 const LATEST: Duration = Duration::from_secs(10);
 
-/// `enum Stage` of `kernels/common/guard.cuh`: where a block leaves, and which kernels come there.
+/// `enum Stage` of `kernels/common/guard.cuh`: stage at which a block leaves, and the kernels that reach it.
 const STAGES: [(u32, &str, &[&str]); 3] = [
     (0, "at once", WAITING),
     (1, "before the samples one by one", &["peak"]),
@@ -23,7 +23,7 @@ const STAGES: [(u32, &str, &[&str]); 3] = [
 
 pub(crate) fn groups() -> Vec<Group> {
     vec![
-        // A cluster, where there are any, and the grid.
+        // A cluster, if supported, and the grid.
         group("gives up, 20,000 points", 20_000),
         group("gives up, 100,000 points", 100_000),
     ]
@@ -65,7 +65,7 @@ fn group(name: &'static str, rows: usize) -> Group {
     })
 }
 
-/// That a call gave up, and in time.
+/// Checks that a call gave up, and in time.
 fn gave_up<V>(tally: &mut Tally, what: &str, begin: Instant, result: Result<V, Error>) {
     let seconds = begin.elapsed();
     let result = match result {
@@ -107,7 +107,7 @@ fn queued(
     borrowed(device, &call, &stream, (stage, when), tally)
 }
 
-/// On a stream of another library, which waits by other means: found by its handle.
+/// On a stream of another library, synchronized by other means: found by its handle.
 fn borrowed(
     device: &Gpu,
     call: &Call,
@@ -130,7 +130,7 @@ fn borrowed(
     Ok(())
 }
 
-/// A call that takes clouds in host memory.
+/// A call on clouds in host memory.
 fn of_host_memory(
     device: &Gpu,
     part: &str,

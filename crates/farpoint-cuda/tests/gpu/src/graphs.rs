@@ -1,4 +1,4 @@
-//! CUDA graphs: a captured run samples whatever lies in its memory when it is launched.
+//! CUDA graphs: a captured run samples the content of its memory at launch.
 
 use crate::clouds::Cloud;
 use crate::resident::{Answer, Resident};
@@ -10,7 +10,7 @@ use farpoint::Sampler;
 use farpoint_cuda::{Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
-/// Launches of a graph, each with other points.
+/// Launches of a graph, each with different points.
 const REPLAYS: usize = 5;
 
 pub(crate) fn groups() -> Vec<Group> {
@@ -44,7 +44,7 @@ fn group(name: &'static str, shape: [usize; 3], wanted: usize) -> Group {
             for given in [true, false] {
                 let what = if given { "scratch given" } else { "scratch from the pool" };
                 match replayed(device, part, given, shape, wanted, &answers, tally) {
-                    // One cooperative launch is more than older drivers capture.
+                    // Older drivers can't capture a cooperative launch.
                     Err(Error::Driver { call, reason }) if part == "peak" || part == "auto" => {
                         tally.refuse(format!("{what}: {call}: {reason}"));
                     }

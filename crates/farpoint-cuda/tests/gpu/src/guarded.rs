@@ -34,13 +34,13 @@ impl<E: Element + PartialEq> Guarded<E> {
         Ok(all[RIM..RIM + self.len].to_vec())
     }
 
-    /// The numbers, without a look at the rims.
+    /// Returns the numbers, without checking the rims.
     pub(crate) fn numbers(&self) -> Result<Vec<E>, Error> {
         let all = self.buffer.download(self.len + 2 * RIM)?;
         Ok(all[RIM..RIM + self.len].to_vec())
     }
 
-    /// What an untouched number looks like.
+    /// Returns the value of an untouched number.
     pub(crate) fn untouched(&self) -> E {
         self.fill
     }

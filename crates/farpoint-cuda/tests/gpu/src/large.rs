@@ -1,8 +1,8 @@
-//! Clouds of which no reference is computed for their size: a quarter of the points by `peak`, timed;
-//! every run must give the same bits, and prefixes of the selection must be greedy.
+//! Clouds too large for a reference: a quarter of the points by `peak`, timed; every run must return
+//! the same bits, and prefixes of the selection must be greedy.
 //!
 //! A prefix of k samples is greedy if sample k is the first of the points farthest from the k before it, at the
-//! distance that the sampler says. All points are compared with the samples before by the search for nearest points.
+//! reported distance. The search for nearest points compares all points with the samples before.
 
 use crate::clouds::Cloud;
 use crate::machine::Machine;
@@ -13,9 +13,9 @@ use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, DevicePairs, Event, Gpu, St
 use farpoint_generate::{Kind, generate};
 use std::time::Instant;
 
-/// Rows that are generated; a larger cloud has them several times, each time moved a little.
+/// Number of generated rows; a larger cloud repeats them, each time moved a little.
 const GENERATED: usize = 250_000_000;
-/// Rooms that these are of, and by how much a copy is moved.
+/// Rooms that they consist of, and the offset of a copy.
 const ROOMS: usize = 16;
 const MOVED: f64 = 0.000_37;
 /// Rows that are compared with a prefix at a time.
@@ -72,7 +72,7 @@ impl Large {
         Ok(good)
     }
 
-    /// The samples, and the median time of the runs after the first.
+    /// Returns the samples, and the median time of the runs after the first.
     fn measure<T: CudaScalar>(
         &self,
         gpu: &Gpu,
@@ -147,13 +147,13 @@ impl<T: CudaScalar> LargeCloud<T> {
         Self { base: Cloud { data: parts.concat(), dims: 3 }, len }
     }
 
-    /// Coordinate number `at` of all, row by row.
+    /// Returns coordinate number `at` of all, row by row.
     fn number(&self, at: usize) -> T {
         let copy = at / self.base.data.len();
         self.base.data[at % self.base.data.len()] + T::from_f64(copy as f64 * MOVED)
     }
 
-    /// All of it in host memory.
+    /// Returns the whole cloud in host memory.
     pub(crate) fn whole(self) -> Cloud<T> {
         if self.base.data.len() == 3 * self.len {
             return self.base;
@@ -182,16 +182,16 @@ impl<T: CudaScalar> LargeCloud<T> {
     }
 }
 
-/// What was sampled.
+/// Samples of a cloud.
 struct Samples<T> {
     indices: Vec<i64>,
     values: Vec<T>,
-    /// Whether all runs agreed.
+    /// Set if all runs agreed.
     same: bool,
 }
 
 impl<T: CudaScalar> Samples<T> {
-    /// Whether sample `k` is what the obvious loop takes after those before it.
+    /// Returns whether sample `k` is the textbook loop's choice after those before it.
     fn is_greedy(
         &self,
         stream: &Stream,
@@ -229,7 +229,7 @@ impl<T: CudaScalar> Samples<T> {
         Ok(right)
     }
 
-    /// Whether the CPU chooses the same.
+    /// Returns whether the CPU chooses the same.
     fn is_of_cpu(&self, rows: &LargeCloud<T>) -> Result<bool> {
         let data = (0..3 * rows.len).map(|at| rows.number(at)).collect();
         let job = on_cpu(Sampler::count(self.indices.len()), rows.len);

@@ -1,10 +1,10 @@
-//! What a record says about where and when it was made.
+//! Machine and date of a record.
 
 use farpoint_cuda::Properties;
 use std::process::Command;
 use std::thread::available_parallelism;
 
-/// The card, the processor and the day.
+/// Card, processor and date.
 pub(crate) struct Machine {
     card: String,
     driver: String,
@@ -42,7 +42,7 @@ impl std::fmt::Display for Machine {
     }
 }
 
-/// The processor as Linux names it.
+/// Name of the processor as reported by Linux.
 fn cpu() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = info.lines().find(|line| line.starts_with("model name"));
@@ -50,7 +50,7 @@ fn cpu() -> String {
     name.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
-/// The first line that a program writes; nothing if it is not there.
+/// Returns the first line of a program's output; empty if the program is missing.
 fn first_line(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).output();
     let text =

@@ -1,4 +1,4 @@
-//! farpoint's tests on a GPU: one program that needs the NVIDIA driver alone.
+//! Tests of farpoint on a GPU: one program that needs only the NVIDIA driver.
 //!
 //! `cargo xtask test-gpu` builds and runs it. Every comparison is with the CPU library, index
 //! by index and bit for bit.
@@ -46,7 +46,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// farpoint on a GPU: does it give what the CPU gives?
+/// Compares farpoint's results on a GPU with the CPU's.
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Cli {
@@ -188,8 +188,7 @@ fn groups(quick: bool) -> Vec<Group> {
 /// Compute capabilities whose kernels differ from those of the newest cards.
 const OLDER: [u32; 2] = [75, 80];
 
-/// What shows that the kernels of an older card are right: everything in small, and clouds of which
-/// each takes several blocks.
+/// Tests of an older card's kernels: everything in small, and clouds that take several blocks each.
 fn older(capability: u32) -> Vec<Group> {
     let mut groups = small::groups();
     groups.extend(equality::several_blocks());

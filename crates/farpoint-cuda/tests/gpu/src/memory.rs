@@ -1,5 +1,5 @@
-//! Nothing leaks: the card's free memory and the process's own before and after many runs. What is
-//! copied from pinned memory was copied when the call returns.
+//! Nothing leaks: the card's free memory and the process's own before and after many runs. A copy from
+//! pinned memory is complete when the call returns.
 
 use crate::clouds::Cloud;
 use crate::resident::{Answer, Resident};
@@ -12,18 +12,18 @@ use farpoint_cuda::{Buffer, Gpu, Stream, sys};
 use farpoint_generate::Kind;
 use std::ptr;
 
-/// Runs that are watched, and those before, after which pools have their size.
+/// Runs that are measured, and those before, after which pools have their final size.
 const RUNS: usize = 200;
 const WARM: usize = 30;
 
-/// Bytes that may be missing: a tenth of what runs that lost their points would lose.
+/// Tolerance in bytes: a tenth of the loss if runs leaked their points.
 const SLACK: usize = 16 << 20;
 
 pub(crate) fn groups() -> Vec<Group> {
     vec![leaks(), pinned_memory()]
 }
 
-/// Host memory that the device reads by itself.
+/// Host memory that the device reads directly.
 struct Pinned {
     context: sys::CUcontext,
     numbers: *mut f32,
@@ -68,7 +68,7 @@ impl Drop for Pinned {
     }
 }
 
-/// Numbers may change as soon as they were written, even if the stream was busy meanwhile.
+/// Numbers may change as soon as they were written, even if the stream was busy.
 fn pinned_memory() -> Group {
     let filler: [usize; 3] = [264, 2_048, 512];
     Group::new("pinned host memory", &[""], move || {
@@ -92,7 +92,7 @@ fn pinned_memory() -> Group {
     })
 }
 
-/// A cloud of 70,000: 840 KB of points, some MB of scratch memory a run.
+/// A cloud of 70,000: 840 KB of points, some MB of scratch memory per run.
 fn leaks() -> Group {
     const N: usize = 70_000;
     Group::new(format!("memory after {RUNS} runs"), ALL, || {
@@ -104,7 +104,7 @@ fn leaks() -> Group {
             let sampler = Sampler::count(200).algorithm(algorithm);
             let refused = sampler.clone().start(farpoint::Start::Index(N));
             let run = |tally: &mut Tally| -> Result<()> {
-                // All ways in, with an error between them.
+                // All interfaces, with an error between them.
                 sampler.on(device).sample(&cloud)?;
                 let stream = Stream::new(device)?;
                 let mut batch = Resident::new(&stream, [1, N, 3], 200, None)?;
@@ -133,7 +133,7 @@ fn leaks() -> Group {
     })
 }
 
-/// Bytes of this process that are in memory, as Linux counts them.
+/// Resident memory of this process in bytes, as reported by Linux.
 fn resident_bytes() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok());

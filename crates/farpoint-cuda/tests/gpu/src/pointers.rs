@@ -1,5 +1,5 @@
-//! Clouds in device memory: every layout and list that a batch can have, scratch memory given
-//! or not, nothing written beside the arrays.
+//! Clouds in device memory: every layout and list that a batch can have, with and without scratch
+//! memory, nothing written outside the arrays.
 
 use crate::clouds::Cloud;
 use crate::guarded::Guarded;
@@ -12,35 +12,35 @@ use farpoint::{Points, Sampler, Start};
 use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, Gpu, Stream, check_bad};
 use farpoint_generate::Kind;
 
-/// How rows lie in memory.
+/// Layout of rows in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RowLayout {
     Rows,
-    /// Two numbers after each row that are none of its coordinates.
+    /// Two numbers after each row that are not coordinates.
     Gaps,
     Axes,
 }
 
-/// What is wanted of the clouds, with lists in device memory or without.
+/// A batch of clouds and its requested results, with lists in device memory or without.
 #[derive(Clone)]
 pub(crate) struct Ask {
     pub(crate) name: &'static str,
     pub(crate) layout: RowLayout,
-    /// Rows of each cloud; padded to the most of them, or one after another.
+    /// Rows of each cloud; padded to the largest number, or one after another.
     pub(crate) lengths: Vec<usize>,
     pub(crate) ragged: bool,
-    /// Samples of a cloud, and of each if they differ.
+    /// Samples per cloud, and of each if they differ.
     pub(crate) wanted: usize,
     pub(crate) samples: Option<Vec<usize>>,
-    /// Starts a cloud.
+    /// Starts per cloud.
     pub(crate) starts: Option<usize>,
     pub(crate) given_scratch: bool,
-    /// Indices alone, or all there is.
+    /// Set for all results, else indices alone.
     pub(crate) all_answers: bool,
 }
 
 impl Ask {
-    /// Padded rows and nothing else.
+    /// Padded rows and no options.
     pub(crate) fn plain(name: &'static str, clouds: usize, rows: usize, wanted: usize) -> Self {
         Self {
             name,
@@ -59,7 +59,7 @@ impl Ask {
         self.lengths.iter().copied().max().unwrap_or(0)
     }
 
-    /// Slots of the answer, and the first one of each cloud.
+    /// Number of slots of the result, and the first one of each cloud.
     fn slots(&self) -> (usize, Vec<usize>) {
         let b = self.lengths.len();
         match &self.samples {
@@ -124,13 +124,13 @@ pub(crate) fn small() -> Vec<Group> {
     vec![group::<f32>(vec![plain.clone(), ragged]), group::<f64>(vec![plain])]
 }
 
-/// A batch in the layout that is tested, and the CPU's answer.
+/// A batch in the layout under test, and the CPU's result.
 struct Case<T> {
     ask: Ask,
     data: Vec<T>,
     strides: [i64; 2],
     starts: Vec<i64>,
-    /// Of each cloud: indices, squared distances, squared covering radius.
+    /// Indices, squared distances and squared covering radius of each cloud.
     truth: Vec<(Vec<usize>, Vec<T>, T)>,
 }
 
@@ -240,8 +240,8 @@ impl<T: CudaScalar> Case<T> {
     }
 }
 
-/// The clouds' numbers in a layout, each cloud padded to `padded` rows or one after another; what
-/// no cloud has is infinite.
+/// Lays out the clouds' coordinates, each cloud padded to `padded` rows or one after another; numbers
+/// outside the clouds are infinite.
 pub(crate) fn laid_out<T: CudaScalar>(
     layout: RowLayout,
     padded: Option<usize>,
@@ -290,7 +290,7 @@ fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
     })
 }
 
-/// `check_bad` counts bad rows and finds the first.
+/// `check_bad` counts non-finite rows and finds the first.
 fn bad_rows() -> Group {
     Group::new("check_bad f32", &[""], || {
         Ok(|device: &Gpu, _: &str, tally: &mut Tally| {
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
     use farpoint::Strided;
 
-    /// What the kernels must do with a batch (`kernels/common/batch.cuh`), on the CPU.
+    /// The kernels' interpretation of a batch (`kernels/common/batch.cuh`), on the CPU.
     #[test]
     fn what_is_expected_is_what_a_batch_means() {
         for ask in asks() {

@@ -1,5 +1,5 @@
-//! Runs report how far they have come and can be canceled; several jobs are one batch; several GPUs are
-//! one device.
+//! Runs report their progress and can be canceled; several jobs are one batch; several GPUs are one
+//! device.
 
 use crate::clouds::Cloud;
 use crate::runner::Group;
@@ -15,7 +15,7 @@ pub(crate) fn groups() -> Vec<Group> {
     vec![sampling(), matching(), own_jobs()]
 }
 
-/// What an observer that cancels at its `last` call saw.
+/// Returns the calls of an observer that cancels at its `last` call.
 fn watched<R>(
     last: usize,
     run: impl FnOnce(farpoint::Observer<'_>) -> Result<R, Error>,
@@ -105,7 +105,7 @@ fn matching() -> Group {
     })
 }
 
-/// Jobs of a batch that differ in all they say.
+/// Jobs of a batch that differ in all options.
 fn own_jobs() -> Group {
     Group::new("a job for each cloud", &[""], || {
         let clouds: Vec<_> = (1..7).map(|seed| Cloud::<f32>::of(Kind::Room, 900, seed)).collect();

@@ -11,7 +11,7 @@ use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_io::{Coordinates, ReadOptions, read};
 use std::path::{Path, PathBuf};
 
-/// Rows up to which an algorithm that looks at every row for every sample is tried.
+/// Number of rows up to which an algorithm that reads every row for every sample is tried.
 const PERSISTENT: usize = 150_000;
 const NAIVE: usize = 25_000;
 const RADIUS: usize = 300_000;
@@ -47,7 +47,7 @@ pub(crate) fn all_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// A file's cloud, or why it is none.
+/// A file's cloud, or the reason why there is none.
 enum File {
     F32(Real<f32>),
     F64(Real<f64>),
@@ -84,7 +84,7 @@ impl File {
 
 impl<T: CudaScalar> Real<T> {
     fn new(cloud: Cloud<T>) -> Result<Self> {
-        // Row 0 may be bad: then the start is drawn.
+        // Row 0 may be non-finite: then the start is drawn.
         let bad = cloud.data[..cloud.dims.min(cloud.data.len())].iter().any(|x| !x.is_finite());
         let start = if bad { Start::Random(1) } else { Start::Index(0) };
         let sampler = job(Amount::Ratio(0.25), start, BadRows::Skip);

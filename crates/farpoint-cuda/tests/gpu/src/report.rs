@@ -1,4 +1,4 @@
-//! The record of a run: what libtest does not say, above all how much was compared.
+//! Record of a run: what libtest does not report, above all the number of comparisons.
 
 use crate::machine::Machine;
 use crate::tally::Tally;
@@ -14,12 +14,12 @@ pub(crate) struct Line {
     pub(crate) seconds: f64,
 }
 
-/// All of them.
+/// All completed tests.
 pub(crate) struct Report {
     pub(crate) machine: Machine,
     pub(crate) command: String,
     pub(crate) lines: Vec<Line>,
-    /// Tests that failed without coming to their end.
+    /// Tests that failed without completing.
     pub(crate) panicked: usize,
     pub(crate) seconds: f64,
 }
@@ -40,17 +40,17 @@ impl Report {
         Self { machine: Machine::here(), command, lines: Vec::new(), panicked: 0, seconds: 0.0 }
     }
 
-    /// Tests that ended so.
+    /// Counts the tests with this outcome.
     fn count(&self, word: &str) -> usize {
         self.lines.iter().filter(|line| line.word() == word).count()
     }
 
-    /// Tests that failed at their end.
+    /// Counts the tests that failed on completion.
     pub(crate) fn failed(&self) -> usize {
         self.count("FAIL")
     }
 
-    /// The run in one line.
+    /// Summarizes the run in one line.
     pub(crate) fn summary(&self) -> String {
         let comparisons: usize = self.lines.iter().map(|line| line.tally.runs).sum();
         format!(
@@ -96,7 +96,7 @@ impl Report {
     }
 }
 
-/// Writes a file, and its folder if need be.
+/// Writes a file, and creates its folder if necessary.
 pub(crate) fn write_file(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

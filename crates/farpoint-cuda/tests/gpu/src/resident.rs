@@ -1,4 +1,4 @@
-//! A padded batch that stays in device memory, for runs that are repeated.
+//! A padded batch that stays in device memory, for repeated runs.
 
 use crate::clouds::Cloud;
 use crate::truth::{first_difference, on_cpu};
@@ -6,7 +6,7 @@ use anyhow::Result;
 use farpoint::Sampler;
 use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, Error, Gpu, Stream};
 
-/// Clouds of one size, and room for the answer.
+/// Clouds of one size, and room for the result.
 pub(crate) struct Resident<T> {
     points: Buffer<T>,
     indices: Buffer<i64>,
@@ -17,7 +17,7 @@ pub(crate) struct Resident<T> {
 }
 
 impl<T: CudaScalar> Resident<T> {
-    /// Room for a batch of this shape; scratch memory for `sampler`, or from the pool.
+    /// Allocates a batch of this shape; scratch memory for `sampler`, or from the pool.
     pub(crate) fn new(
         stream: &Stream,
         shape: [usize; 3],
@@ -61,7 +61,7 @@ impl<T: CudaScalar> Resident<T> {
         unsafe { device.enqueue_sample(sampler, stream, &batch) }
     }
 
-    /// Whether indices are -1 and values NaN, all of them.
+    /// Returns whether indices are -1 and values NaN, all of them.
     pub(crate) fn is_void(&self) -> Result<bool, Error> {
         let count = self.shape[0] * self.wanted;
         let (indices, values) = (self.indices.download(count)?, self.values.download(count)?);
@@ -69,7 +69,7 @@ impl<T: CudaScalar> Resident<T> {
             && values.iter().all(|value| value.to_f64().is_nan()))
     }
 
-    /// Waits for the buffers' stream, and compares.
+    /// Synchronizes the buffers' stream, and compares.
     pub(crate) fn compare(&self, answer: &Answer<T>) -> Result<Result<(), String>, Error> {
         let count = self.shape[0] * self.wanted;
         let indices = self.indices.download(count)?.into_iter().map(|row| row as usize);
@@ -78,7 +78,7 @@ impl<T: CudaScalar> Resident<T> {
     }
 }
 
-/// What the CPU answers, all clouds one after another.
+/// The CPU's results, all clouds one after another.
 pub(crate) struct Answer<T> {
     pub(crate) data: Vec<T>,
     indices: Vec<usize>,

@@ -25,7 +25,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// `prepare` makes clouds and references, and returns what then runs once for each part.
+    /// Creates a group; `prepare` makes clouds and references, and returns the check to run for each part.
     pub(crate) fn new<R>(
         name: impl Into<String>,
         parts: &[&'static str],
@@ -42,8 +42,7 @@ impl Group {
         Self { heavy: true, ..self }
     }
 
-    /// The same with the GPU used as a card of this compute capability (75 for 7.5), and a name that
-    /// says so.
+    /// Uses the GPU as a card of this compute capability (75 for 7.5), and says so in the name.
     pub(crate) fn on_card(self, capability: u32) -> Self {
         let Self { name, parts, prepare, heavy } = self;
         let prepare: Prepare = Box::new(move || {
@@ -61,15 +60,15 @@ impl Group {
     }
 }
 
-/// How to run.
+/// Options of a run.
 pub(crate) struct Options {
-    /// What libtest is given: filters, `--list`, the format.
+    /// Arguments of libtest: filters, `--list`, the format.
     pub(crate) libtest: Arguments,
     /// Only the tests whose name holds one of these texts.
     pub(crate) only: Vec<String>,
     /// Seconds after which a check counts as hanging, which ends the run.
     pub(crate) limit: u64,
-    /// Whether references are computed and nothing runs on a GPU.
+    /// Set if references are computed and nothing runs on a GPU.
     pub(crate) references: bool,
 }
 
@@ -81,7 +80,7 @@ impl Options {
             && !self.libtest.is_filtered_out(&trial)
     }
 
-    /// Keeps the parts that are wanted.
+    /// Keeps the selected parts.
     fn filter(&self, groups: &mut Vec<Group>) {
         for group in groups.iter_mut() {
             let parts = std::mem::take(&mut group.parts);
@@ -138,7 +137,7 @@ pub(crate) fn run(
     Ok(!conclusion.has_failed())
 }
 
-/// What a group's preparation gave, once it is there.
+/// Result of a group's preparation, once available.
 type Slot = OnceLock<Result<Mutex<Run>, String>>;
 
 /// One test.
@@ -162,7 +161,7 @@ impl Check {
         let watched = Watched::new(&self.watch, format!("{}, {}", self.group, self.part));
         let begin = Instant::now();
         let mut tally = Tally::new(self.part);
-        // A GPU that was lost is opened again here, for the tests that follow.
+        // A lost GPU is opened again here, for the tests that follow.
         let ended =
             Gpu::new(0).map_err(Into::into).and_then(|gpu| run(&gpu, self.part, &mut tally));
         drop(watched);
@@ -202,7 +201,7 @@ fn prepare(mut tasks: Vec<(bool, Prepare, Arc<Slot>)>) {
     }
 }
 
-/// A check that the watchdog waits for, also if it panics.
+/// A check under the watchdog, also if it panics.
 struct Watched<'a>(&'a Sender<Option<String>>);
 
 impl<'a> Watched<'a> {
@@ -219,7 +218,7 @@ impl Drop for Watched<'_> {
 }
 
 /// A kernel that never ends can't be stopped: if the name of a check was sent and then nothing for
-/// `limit` seconds, the program ends, after the report was written.
+/// `limit` seconds, the program ends, after writing the report.
 fn watchdog(
     limit: u64,
     report: Arc<Mutex<Report>>,
@@ -286,7 +285,7 @@ mod tests {
         assert!(!references(vec![panics]).unwrap());
     }
 
-    /// Every name is there once, so that records can be compared.
+    /// Every name is unique, so that records can be compared.
     #[test]
     fn names_differ() {
         for quick in [true, false] {

@@ -1,5 +1,5 @@
-//! A large cloud in host memory, on one GPU, on several, or partly in host memory, by turns: seconds of each stage. Every
-//! run must give the indices and distances of the first.
+//! A large cloud in host memory, on one GPU, on several, or partly in host memory, in turn: seconds of each stage.
+//! Every run must return the indices and distances of the first.
 
 use crate::clouds::Cloud;
 use crate::large::LargeCloud;

@@ -1,4 +1,4 @@
-//! One cloud on several GPUs: all of this machine, and one GPU named twice, each half of its blocks a part.
+//! One cloud on several GPUs: all of this machine, and one GPU listed twice, each half of its blocks a part.
 
 use crate::clouds::Cloud;
 use crate::runner::Group;
@@ -10,10 +10,10 @@ use farpoint_cuda::{CudaScalar, Error, Gpu, Gpus};
 use farpoint_generate::Kind;
 use std::time::{Duration, Instant};
 
-/// The ways to share a cloud here.
+/// Names of the ways to share a cloud here.
 const WAYS: &[&str] = &["one GPU twice", "one GPU three times", "all GPUs"];
 
-/// How long kernels may wait for a block that never comes, and when the error must have come at last.
+/// Patience of kernels with a block that never arrives, and deadline of the error.
 const PATIENCE: Duration = Duration::from_millis(300);
 const LATEST: Duration = Duration::from_secs(10);
 
@@ -29,7 +29,7 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
-/// Those of a way: none where the machine has but one GPU and all are meant.
+/// Returns the GPUs of a way: `None` if the machine has but one GPU and all are meant.
 fn gpus(device: &Gpu, way: &str) -> Result<Option<Gpus>, Error> {
     let gpus = match way {
         "one GPU twice" => vec![device.clone(); 2],
@@ -73,7 +73,7 @@ fn kinds<T: CudaScalar>(n: usize) -> Group {
     })
 }
 
-/// Several starts, a spacing, rows left out, and nothing wanted.
+/// Several starts, a spacing, dropped rows, and no samples requested.
 fn starts<T: CudaScalar>() -> Group {
     Group::new(format!("shared, {}, starts", T::SUFFIX), WAYS, || {
         let cloud = Cloud::<T>::of(Kind::ALL[0], 50_000, 5);
@@ -114,7 +114,7 @@ fn axes() -> Group {
     })
 }
 
-/// A cloud as large as are shared unasked, against one GPU.
+/// A cloud large enough to be shared by default, against one GPU.
 fn large() -> Group {
     Group::new("shared, 20,000,000 points", WAYS, || {
         let cloud = Cloud::<f32>::of(Kind::ALL[0], 20_000_000, 1);
@@ -129,7 +129,7 @@ fn large() -> Group {
     .heavy()
 }
 
-/// A block of the first GPU never comes: all GPUs give up in time, and the next call is right.
+/// A block of the first GPU never arrives: all GPUs give up in time, and the next call is right.
 fn gives_up() -> Group {
     Group::new("shared, gives up", WAYS, || {
         let cloud = Cloud::<f32>::of(Kind::ALL[0], 60_000, 2);

@@ -1,4 +1,4 @@
-//! A few seconds of everything, for compute-sanitizer, and running it there.
+//! A few seconds of everything, for compute-sanitizer, and its launch.
 
 use crate::equality::{self, Class, Depth};
 use crate::machine::Machine;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Kernels that wait for each other take long under the sanitizer: small clouds only.
+/// Kernels that wait for each other are slow under the sanitizer: small clouds only.
 const SMALL: Class = Class {
     name: "n = 33, 300, 1,025",
     sizes: &[33, 300, 1_025],
@@ -46,8 +46,8 @@ pub(crate) fn groups() -> Vec<Group> {
     groups
 }
 
-/// Those of them in which no block waits for another: for racecheck, under which kernels whose blocks
-/// wait do not finish. What threads of a block share is checked this way, too.
+/// Small checks in which no block waits for another: for racecheck, under which kernels whose blocks
+/// wait do not finish. Data shared by threads of a block is checked this way, too.
 pub(crate) fn alone() -> Vec<Group> {
     variants::set_alone();
     let mut groups = vec![
@@ -63,25 +63,25 @@ pub(crate) fn alone() -> Vec<Group> {
     groups.extend(neighbors::alone());
     groups.extend(values::small());
     for group in &mut groups {
-        // It would choose teams of several blocks.
+        // `auto` would choose teams of several blocks.
         group.parts.retain(|part| *part != "auto");
     }
     groups
 }
 
-/// The tools that look for something of their own.
+/// Tools that each look for a different kind of error.
 const TOOLS: [&str; 3] = ["memcheck", "racecheck", "synccheck"];
 
-/// How a tool ended.
+/// Outcome of a tool.
 struct Ended {
     tool: &'static str,
     passed: bool,
     seconds: f64,
-    /// What it says at the end.
+    /// Its last words.
     words: String,
 }
 
-/// Runs the small checks under each tool; nothing where the sanitizer is absent.
+/// Runs the small checks under each tool; does nothing if the sanitizer is missing.
 pub(crate) fn sanitize(tools: &[String], only: &[String], record: Option<&Path>) -> Result<bool> {
     if Command::new("compute-sanitizer").arg("--version").output().is_err() {
         println!("skipped: compute-sanitizer is not on PATH");
@@ -110,7 +110,7 @@ pub(crate) fn sanitize(tools: &[String], only: &[String], record: Option<&Path>)
     Ok(all.iter().all(|ended| ended.passed))
 }
 
-/// Runs one tool, passing on what it prints.
+/// Runs one tool, forwarding its output.
 fn under(tool: &'static str, only: &[String]) -> Result<Ended> {
     let begin = Instant::now();
     let mut command = Command::new("compute-sanitizer");

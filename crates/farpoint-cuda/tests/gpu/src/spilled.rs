@@ -1,5 +1,5 @@
-//! Clouds that GPUs have no room for: what is left lies in host memory. A GPU is told to use less of its memory than it
-//! has.
+//! Clouds too large for the GPUs' memory: the rest lies in host memory. A GPU is limited to less of its memory than
+//! it has.
 
 use crate::clouds::Cloud;
 use crate::runner::Group;
@@ -10,11 +10,11 @@ use farpoint::{Algorithm, Amount, BadRows, Sampler, Start};
 use farpoint_cuda::{CudaScalar, Error, Gpu, Gpus};
 use farpoint_generate::Kind;
 
-/// Who samples, and how many quarters of what a cloud takes a GPU has room for.
+/// Names of the GPUs that sample, and of the share of a cloud's memory that each has room for.
 const WAYS: &[&str] =
     &["three quarters", "half", "a quarter", "half, one GPU twice", "half, all GPUs"];
 
-/// Points of a cloud: its arrays are of some pages each, which go to host memory as a whole.
+/// Points of a cloud: its arrays are of some pages each, which are moved to host memory as a whole.
 const N: usize = 2_000_000;
 
 pub(crate) fn groups(quick: bool) -> Vec<Group> {
@@ -25,14 +25,14 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
-/// What a cloud and a quarter or all of it take on a GPU, without host memory.
+/// Bytes of a cloud and its samples on a GPU, without host memory.
 fn bytes<T: CudaScalar>(device: &Gpu, rows: usize, wanted: usize) -> usize {
     let sampler = Sampler::count(wanted).algorithm(Algorithm::peak());
     let scratch = device.sample_scratch_bytes::<T>(&sampler, 1, rows, 3, wanted);
     scratch + 3 * size_of::<T>() * rows + (8 + size_of::<T>()) * wanted
 }
 
-/// Sets the room of GPUs while it lives.
+/// Limits the room of GPUs until dropped.
 pub(crate) struct Room(Vec<Gpu>);
 
 impl Room {
@@ -73,7 +73,7 @@ fn kinds<T: CudaScalar>(kinds: &'static [Kind]) -> Group {
             };
             for (name, cloud, sampler, truth) in &clouds {
                 let whole = bytes::<T>(device, N, truth.indices.len());
-                // One that is there twice shares its room; several have a share of the cloud each.
+                // A GPU listed twice shares its room; several have a share of the cloud each.
                 let each = if gpus[0] == gpus[gpus.len() - 1] { 1 } else { gpus.len() };
                 let _room = Room::new(&gpus, whole / 4 * quarters / each);
                 let sampler = sampler.clone().algorithm(Algorithm::peak()).statistics(true);
@@ -92,7 +92,7 @@ fn kinds<T: CudaScalar>(kinds: &'static [Kind]) -> Group {
     .heavy()
 }
 
-/// A batch that does not fit at once, of clouds that do but for the last.
+/// A batch that does not fit at once, of clouds that fit except for the last.
 fn batches() -> Group {
     Group::new("spilled, a batch", &[""], || {
         let mut clouds: Vec<_> =
@@ -113,7 +113,7 @@ fn batches() -> Group {
     })
 }
 
-/// A GPU without room for what can't lie in host memory, and algorithms that need all of it there.
+/// A GPU without room for the arrays that can't be in host memory, and algorithms that need all of theirs on the GPU.
 fn refused() -> Group {
     Group::new("spilled, refused", &[""], || {
         let cloud = Cloud::<f32>::of(Kind::ALL[0], 300_000, 3);

@@ -1,4 +1,4 @@
-//! Streams: runs beside other work, several at once, on borrowed ones.
+//! Streams: runs beside other work, several concurrently, on borrowed ones.
 
 use crate::clouds::Cloud;
 use crate::resident::{Answer, Resident};
@@ -34,7 +34,7 @@ fn clouds([b, n, _]: Shape, seed: u64) -> Vec<Cloud<f32>> {
     (0..b).map(|k| Cloud::of(kinds[k % 4], n, seed + k as u64)).collect()
 }
 
-/// One cloud or batch again and again while another stream keeps the card busy.
+/// One cloud or batch repeatedly while another stream keeps the card busy.
 fn repeated(name: &'static str, shape: Shape) -> Group {
     Group::new(name, ALL, move || {
         let answer = Answer::new(&clouds(shape, 1), shape[2])?;
@@ -77,7 +77,7 @@ fn under_load(
     })
 }
 
-/// Runs on an own stream, each compared with the CPU, so that all are alike.
+/// Runs on a stream of its own, each compared with the CPU, so that all agree.
 fn repeat(
     device: &Gpu,
     sampler: &Sampler,

@@ -1,11 +1,11 @@
-//! What a check finds.
+//! Results of a check.
 
 use crate::truth::{Truth, same};
 use farpoint::Sample;
 use farpoint_cuda::{CudaScalar, Error};
 use std::fmt::Display;
 
-/// Counts comparisons and keeps what failed.
+/// Counts comparisons and keeps the failures.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) runs: usize,
@@ -13,17 +13,17 @@ pub(crate) struct Tally {
     /// The first few failures.
     pub(crate) failures: Vec<String>,
     pub(crate) notes: Vec<String>,
-    /// What the driver or this machine can't do.
+    /// Operations that the driver or this machine does not support.
     pub(crate) refusals: Vec<String>,
-    /// Whether the algorithm may say that a shape is not for it.
+    /// Set if the algorithm may refuse a shape.
     choosy: bool,
 }
 
-/// Failures of one check that are listed; more say little.
+/// Maximum number of failures listed per check.
 const LISTED: usize = 4;
 
 impl Tally {
-    /// For a part of a group. `persistent` does not take every cloud; the others do.
+    /// Creates the tally of a part of a group. `persistent` does not take every cloud; the others do.
     pub(crate) fn new(part: &str) -> Self {
         Self { choosy: part == "persistent", ..Self::default() }
     }
@@ -36,7 +36,7 @@ impl Tally {
         }
     }
 
-    /// Counts a comparison of something that must be true.
+    /// Counts a comparison of a condition that must be true.
     pub(crate) fn is(&mut self, what: impl Display, truth: bool) {
         self.check(what, if truth { Ok(()) } else { Err("no".into()) });
     }
@@ -59,7 +59,7 @@ impl Tally {
         }
     }
 
-    /// A call that should have succeeded.
+    /// Records the error of a call that should have succeeded.
     pub(crate) fn error(&mut self, what: impl Display, error: &Error) {
         if let (true, Error::Unsupported(reason)) = (self.choosy, error) {
             return self.refuse(reason);
@@ -68,7 +68,7 @@ impl Tally {
         self.fail(what, error);
     }
 
-    /// Adds what another one found.
+    /// Adds the results of another tally.
     pub(crate) fn add(&mut self, other: Self) {
         self.runs += other.runs;
         self.failed += other.failed;
@@ -78,7 +78,7 @@ impl Tally {
         self.refusals.extend(other.refusals);
     }
 
-    /// The failures as one text, if there are any.
+    /// Returns the failures as one text, if any.
     pub(crate) fn failure(&self) -> Option<String> {
         let more = match self.failed - self.failures.len() {
             0 => String::new(),
@@ -87,7 +87,7 @@ impl Tally {
         (self.failed > 0).then(|| self.failures.join("\n") + &more)
     }
 
-    /// A failure, unless the call succeeded.
+    /// Records a failure, unless the call succeeded.
     pub(crate) fn take<V>(&mut self, what: impl Display, result: Result<V, Error>) -> Option<V> {
         match result {
             Ok(value) => Some(value),
@@ -98,7 +98,7 @@ impl Tally {
         }
     }
 
-    /// Compares with the first `m` of the truth.
+    /// Compares with the first `m` samples of the reference.
     pub(crate) fn prefix<T: CudaScalar>(
         &mut self,
         what: impl Display,

@@ -1,6 +1,6 @@
-//! Calls that want the whole card, several at once: from up to five threads on streams of their own, with
-//! priorities, behind a kernel that fills the card, and from three processes. None may wait for
-//! another forever, and each must give what the CPU gives.
+//! Calls that need the whole card, several at once: from up to five threads on streams of their own, with priorities,
+//! behind a kernel that fills the card, and from three processes. None may wait for another forever, and each must
+//! return the CPU's result.
 
 use crate::calls::{Call, WAITING, Work};
 use crate::clouds::Cloud;
@@ -20,18 +20,18 @@ use std::time::{Duration, Instant};
 /// Rows of the clouds: enough for all blocks of a card.
 const ROWS: usize = 150_000;
 
-/// Streams' priorities, by thread: the least and the most urgent among them.
+/// Stream priorities, by thread: the least and the most urgent among them.
 const PRIORITIES: [i32; 5] = [0, -5, -1, 0, -2];
 
 /// Calls of each thread.
 const ROUNDS: usize = 5;
 
-/// Processes at once, and how long all of them may take, with opening the card and what the driver
-/// has to compile.
+/// Concurrent processes, and the time limit of all of them, with opening the card and compilation by
+/// the driver.
 const PROCESSES: usize = 3;
 const LIMIT: Duration = Duration::from_secs(100);
 
-/// Who calls beside whom: two to four of one kind, and all kinds.
+/// Names of concurrent calls: two to four of one kind, and all kinds.
 fn sets(part: &str) -> Vec<Vec<&str>> {
     let mut sets: Vec<_> = (2..=4).map(|calls| vec![part; calls]).collect();
     sets.push(WAITING.to_vec());
@@ -42,7 +42,7 @@ pub(crate) fn groups() -> Vec<Group> {
     vec![threads(), processes()]
 }
 
-/// What the calls work on, and what fills the card before them.
+/// Input of the calls, and a filler of the card before them.
 struct Works {
     works: Vec<Work>,
     filler: Answer<f32>,
@@ -66,7 +66,7 @@ impl Works {
         &self.works[which]
     }
 
-    /// Runs calls at the same time, each from a thread of its own.
+    /// Runs calls concurrently, each from a thread of its own.
     fn run(&self, device: &Gpu, set: &[&str], tally: &mut Tally) -> Result<()> {
         let stream = Stream::new(device)?;
         let sampler = Sampler::count(FILLER[2]).algorithm(Algorithm::Naive);
@@ -87,7 +87,7 @@ impl Works {
                 .collect();
             let mut filled = Ok(());
             for _ in 0..ROUNDS {
-                // The callers wait for it: it goes on whatever happened.
+                // The callers wait for it: it continues whatever happened.
                 filled = filled.and_then(|()| filler.enqueue(device, &stream, &sampler));
                 barrier.wait();
             }
@@ -103,7 +103,7 @@ impl Works {
         Ok(())
     }
 
-    /// The calls of one thread; the barrier is come to in every round, whatever fails.
+    /// The calls of one thread; the barrier is reached in every round, whatever fails.
     fn calls(
         &self,
         device: &Gpu,
@@ -144,7 +144,7 @@ fn threads() -> Group {
     .heavy()
 }
 
-/// What a process does that is one of several: calls of all kinds, from a thread each.
+/// Runs as one of several processes: calls of all kinds, from a thread each.
 pub(crate) fn alone() -> Result<bool> {
     let works = Works::new()?;
     let device = Gpu::new(0)?;
@@ -181,7 +181,7 @@ fn processes() -> Group {
 struct Running(Child);
 
 impl Running {
-    /// Waits until it has ended, or ends it at the deadline; what it said is the reason of a failure.
+    /// Waits until the process has ended, or kills it at the deadline; its output is the reason of a failure.
     fn end(mut self, deadline: Instant) -> Result<Result<(), String>> {
         let status = loop {
             match self.0.try_wait()? {

@@ -1,28 +1,28 @@
-//! What the CPU library says, and comparing a sample of the GPU with it bit for bit.
+//! The CPU library's results, and comparison of a sample of the GPU with them bit for bit.
 
 use crate::clouds::Cloud;
 use farpoint::{Algorithm, Amount, BadRows, Cpu, Points, Sample, Sampler, Scalar, Start};
 use farpoint_cuda::CudaScalar;
 
-/// Below this many points the obvious loop is the reference; above, the CPU's fastest method,
+/// Number of points below which the textbook loop is the reference; above, the CPU's fastest method,
 /// which the CPU's own tests compare with that loop.
 const OBVIOUS: usize = 5_000;
 
-/// A sample of the CPU that is at least as long as what is compared with it.
+/// A sample of the CPU that is at least as long as those compared with it.
 pub(crate) struct Truth<T> {
     pub(crate) sample: Sample<T>,
     points: usize,
 }
 
 impl<T: CudaScalar> Truth<T> {
-    /// `most + 1` samples of the cloud, or all there are.
+    /// Takes `most + 1` samples of the cloud, or all points.
     pub(crate) fn new(cloud: &Cloud<T>, start: &Start, most: usize) -> anyhow::Result<Self> {
         let points = cloud.len();
         let job = Sampler::count((most + 1).min(points)).start(start.clone());
         Ok(Self { sample: on_cpu(job, points).sample(cloud)?, points })
     }
 
-    /// Compares with the first `m` of it.
+    /// Compares with the first `m` samples.
     pub(crate) fn compare(&self, found: &Sample<T>, m: usize) -> Result<(), String> {
         let truth = &self.sample;
         let covering = match truth.squared_distances.get(m) {
@@ -40,8 +40,8 @@ pub(crate) struct OnCpu<J> {
     pub(crate) cpu: Cpu,
 }
 
-/// A job by the reference method for a cloud of this size. Small clouds take one thread, as many of
-/// them are sampled side by side.
+/// Returns a job by the reference method for a cloud of this size. Small clouds take one thread, as
+/// many of them are sampled concurrently.
 pub(crate) fn on_cpu(job: Sampler, points: usize) -> OnCpu<Sampler> {
     let one = Cpu::new().threads(1);
     match points {
@@ -91,7 +91,7 @@ fn compare<T: CudaScalar>(
     Ok(())
 }
 
-/// Indices and squared distances, as they come from host or device memory.
+/// Compares indices and squared distances, from host or device memory.
 pub(crate) fn first_difference<T: CudaScalar>(
     indices: &[usize],
     true_indices: &[usize],
@@ -118,7 +118,7 @@ pub(crate) fn first_difference<T: CudaScalar>(
     }
 }
 
-/// The bits of a number, of either precision: every `f32` is an `f64`.
+/// Returns the bits of a number, of either precision: every `f32` is an `f64`.
 pub(crate) fn bits<T: Scalar>(x: T) -> u64 {
     x.to_f64().to_bits()
 }

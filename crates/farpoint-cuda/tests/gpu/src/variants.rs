@@ -1,15 +1,15 @@
-//! Every algorithm with every switch worth a test.
+//! Every algorithm with every switch worth testing.
 
 use farpoint::{Algorithm, PeakOptions, QuickOptions, RadiusOptions, Sampler};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The names of all algorithms, in the order of the report.
+/// Names of all algorithms, in the order of the report.
 pub(crate) const ALL: &[&str] = &["naive", "radius", "persistent", "peak", "quick", "auto"];
 
-/// Whether no block may wait for another: every cloud is worked on by one block.
+/// Set if no block may wait for another: every cloud is processed by one block.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
-/// From now on no block waits for another.
+/// Prevents blocks from waiting for each other from now on.
 pub(crate) fn set_alone() {
     ALONE.store(true, Ordering::Relaxed);
 }
@@ -26,7 +26,7 @@ pub(crate) struct Variant {
 }
 
 impl Variant {
-    /// A sampler that works this way.
+    /// Returns a sampler with this algorithm and options.
     pub(crate) fn of(&self, sampler: Sampler) -> Sampler {
         sampler.algorithm(self.algorithm)
     }
@@ -52,12 +52,12 @@ impl Variant {
     }
 }
 
-/// The algorithm of a part's name.
+/// Returns the algorithm of a part's name.
 pub(crate) fn algorithm(part: &str) -> Algorithm {
     part.parse().expect("parts are named after algorithms")
 }
 
-/// The algorithm as it comes, then with its switches set in every way.
+/// Returns the algorithm with its defaults, then with its switches set in every way.
 pub(crate) fn all(part: &str) -> Vec<Variant> {
     let algorithm = algorithm(part);
     if is_alone() && part == "peak" {
@@ -81,7 +81,7 @@ pub(crate) fn all(part: &str) -> Vec<Variant> {
     variants
 }
 
-/// Switches that cost more time than those of [`all`]: for small clouds.
+/// Returns switches that cost more time than those of [`all`]: for small clouds.
 pub(crate) fn odd(part: &str) -> Vec<Variant> {
     let mut variants = all(part);
     if part == "radius" {
@@ -96,7 +96,7 @@ pub(crate) fn odd(part: &str) -> Vec<Variant> {
     variants
 }
 
-/// The four rows of the paper's table 4, all fused first.
+/// Returns the four rows of the paper's table 4, all fused first.
 pub(crate) fn fusions() -> [Variant; 4] {
     [
         Variant::radius("both fused", None, true, true),

@@ -23,17 +23,17 @@ pub(crate) struct Bench {
     method: Vec<Method>,
 }
 
-/// The methods, in the order of the table.
+/// Methods, in the order of the table.
 const METHODS: [Method; 4] = [Method::Plain, Method::Brute, Method::Tree, Method::Auto];
 
-/// A time, or why there is none.
+/// A time, or the reason why there is none.
 struct Cell {
     /// A method, or "backward".
     name: &'static str,
     result: Result<Record, String>,
 }
 
-/// What was measured of a row.
+/// Measurements of a row.
 struct Measured {
     row: Row,
     cpu_seconds: f64,

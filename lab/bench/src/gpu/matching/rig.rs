@@ -1,4 +1,4 @@
-//! Matching pairs that lie in device memory, with scratch memory given, as a contender.
+//! Matching of pairs in device memory, with scratch memory given, as a contender.
 
 use super::rows::{Expected, Input, Row};
 use crate::timing::{Contender, Once, Turn};
@@ -7,11 +7,11 @@ use farpoint::{Matcher, Method};
 use farpoint_cuda::{Buffer, DeviceGradients, DevicePairs, Event, Gpu, Stream};
 use std::sync::Mutex;
 
-/// What is timed.
+/// Operation to time.
 #[derive(Clone, Copy)]
 pub(super) enum Work {
     Search(Method),
-    /// The gradients of what a search has found.
+    /// The gradients of a search's results.
     Backward,
 }
 
@@ -38,11 +38,11 @@ pub(super) struct Rig<'a> {
     row: &'a Row,
     input: &'a Input,
     sets: Vec<[Side; 2]>,
-    /// Before and after a run.
+    /// Events before and after a run.
     events: Mutex<[Event; 2]>,
 }
 
-/// One side of all pairs of a set, and room for its answers.
+/// One side of all pairs of a set, and room for its results.
 struct Side {
     points: Buffer<f32>,
     /// Gradients of the distances.
@@ -68,7 +68,7 @@ impl Side {
         })
     }
 
-    /// Whether what a run has left here is what the CPU says.
+    /// Compares the results of a run with the CPU's.
     fn check(&self, work: Work, truth: &Expected) -> Result<()> {
         match work {
             Work::Search(_) => {
@@ -95,7 +95,7 @@ impl<'a> Rig<'a> {
         Ok(Self { gpu, stream, row, input, sets, events })
     }
 
-    /// This work on all sets in turn. Gradients are those of a search that is done here.
+    /// Returns this work on all sets in turn. Gradients are those of a search that is done here.
     pub(super) fn contender(&self, work: Work) -> Result<Contender<'_>> {
         let matcher = work.matcher();
         let shape = self.pairs(0);
@@ -136,7 +136,7 @@ impl<'a> Rig<'a> {
         Ok(self.stream.synchronize()?)
     }
 
-    /// Seconds of one run on the device.
+    /// Returns the seconds of one run on the device.
     fn once(&self, work: Work, matcher: &Matcher, set: usize, scratch: &Buffer<u8>) -> Result<f64> {
         let (gpu, stream, pairs) = (self.gpu, &self.stream, self.pairs(set));
         let scratch = Some((scratch.pointer(), scratch.len()));

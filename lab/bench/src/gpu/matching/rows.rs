@@ -1,4 +1,4 @@
-//! The pairs of the table, and what is to be reached.
+//! Pairs of the table, and their targets.
 
 use anyhow::{Result, bail, ensure};
 use farpoint::neighbors::backward;
@@ -15,16 +15,16 @@ use std::time::Instant;
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) pairs: usize,
-    /// Rows of either cloud of a pair.
+    /// Rows of each cloud of a pair.
     pub(super) rows: [usize; 2],
     source: Source,
-    /// Sets of pairs, one run after the other.
+    /// Number of sets of pairs, for runs in turn.
     sets: usize,
-    /// Milliseconds to reach.
+    /// Target time in milliseconds.
     pub(super) target: Option<f64>,
-    /// The share of the arithmetic limit that `brute` is to reach.
+    /// Target share of the arithmetic limit for `brute`.
     pub(super) share: Option<f64>,
-    /// How many times as fast as `plain` the fastest is to be.
+    /// Target speed-up of the fastest method over `plain`.
     pub(super) times: Option<f64>,
 }
 
@@ -70,7 +70,7 @@ pub(super) const ROWS: [Row; 12] = [
         times: Some(100.0),
         ..row("room 1,000,000 moved by 0.1", Source::Moved(Kind::Room), 1, MILLION, 2)
     },
-    // Where gradients might cost more than the search: little to do, or all of it for one point.
+    // Gradients might cost more than the search: little to do, or all of it for one point.
     row("objects 300", Source::Made(Kind::Object), 1, [300; 2], 5),
     row("32 objects 512", Source::Made(Kind::Object), 32, [512; 2], 5),
     row("objects 4,096", Source::Made(Kind::Object), 1, [4_096; 2], 5),
@@ -78,7 +78,7 @@ pub(super) const ROWS: [Row; 12] = [
     row("20,000 equal points", Source::Made(Kind::Equal), 1, [20_000; 2], 2),
 ];
 
-/// The pairs of a row, and what the CPU says of them.
+/// Pairs of a row, and the CPU's results.
 pub(super) struct Input {
     pub(super) sets: Vec<Set>,
     /// Seconds of the CPU for a set with its gradients, a hint only.
@@ -91,7 +91,7 @@ pub(super) struct Set {
     pub(super) truth: [Expected; 2],
 }
 
-/// What the CPU says of one side of all pairs, one after another.
+/// The CPU's results for one side of all pairs, one after another.
 #[derive(Default)]
 pub(super) struct Expected {
     /// Gradients of the distances: input.
@@ -123,7 +123,7 @@ impl Expected {
         Ok(sides)
     }
 
-    /// Compares a search with it, bit by bit.
+    /// Compares a search with these results, bit by bit.
     pub(super) fn check(&self, distances: &[f32], indices: &[i64]) -> Result<()> {
         same("distance", distances, &self.distances, |x| x.to_bits())?;
         same("index", indices, &self.indices, |x| x)
@@ -149,19 +149,19 @@ fn same<T: Copy + Display, B: PartialEq>(
 
 /// Gradients of distances: a number in -1..1 per row.
 fn grads(rows: usize, seed: u32) -> Vec<f32> {
-    // Any numbers do whose sums depend on their order: a step of the golden ratio.
+    // Any numbers whose sums depend on their order: steps of the golden ratio.
     (1..=rows)
         .map(|k| (2.0 * (0.618_034 * k as f64 + f64::from(seed)).fract() - 1.0) as f32)
         .collect()
 }
 
 impl Row {
-    /// Pairs of points that are compared in both directions together.
+    /// Number of pairs of points that are compared in both directions together.
     pub(super) fn compared(&self) -> f64 {
         2.0 * self.pairs as f64 * self.rows[0] as f64 * self.rows[1] as f64
     }
 
-    /// Makes or reads the clouds and matches them on the CPU; `None` if a file is not there.
+    /// Generates or reads the clouds and matches them on the CPU; `None` if a file is missing.
     pub(super) fn input(&self, data: Option<&Path>) -> Result<Option<Input>> {
         let clouds: Vec<Clouds> = match self.source {
             Source::Files(names) => match files(names, data)? {
@@ -185,7 +185,7 @@ impl Row {
         Ok(Some(Input { sets, cpu_seconds }))
     }
 
-    /// The numbers of a set's pairs, each its own seed.
+    /// Returns the seeds of a set's pairs.
     fn seeds(&self, set: usize) -> Vec<u64> {
         (set * self.pairs..).take(self.pairs).map(|seed| seed as u64).collect()
     }

@@ -7,14 +7,14 @@ use farpoint_cuda::Properties;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Arithmetic operations for a pair of points in one direction, as the rule has them: three
-/// subtractions, three multiplications, two additions, one minimum.
+/// Arithmetic operations for a pair of points in one direction, by definition: three subtractions,
+/// three multiplications, two additions, one minimum.
 const OPERATIONS: f64 = 9.0;
 
-/// Lanes of a multiprocessor that do one f32 operation a cycle.
+/// Lanes of a multiprocessor, which do one f32 operation per cycle.
 const LANES: f64 = 128.0;
 
-/// What the limit follows from.
+/// Properties that determine the arithmetic limit.
 #[derive(Clone, Copy)]
 pub(super) struct Card {
     multiprocessors: u32,
@@ -27,13 +27,13 @@ impl Card {
         Self { multiprocessors: card.multiprocessors, clock: card.clock }
     }
 
-    /// f32 operations a second, at most, nothing being fused.
+    /// Maximum f32 operations per second, nothing being fused.
     fn limit(self) -> f64 {
         f64::from(self.multiprocessors) * LANES * self.clock as f64
     }
 }
 
-/// The share of the limit that comparing all pairs in so many seconds is.
+/// Returns the share of the limit that comparing all pairs in this time reaches.
 fn share(measured: &Measured, name: &str, card: Card) -> Option<f64> {
     let seconds = measured.record(name)?.median();
     Some(measured.row.compared() * OPERATIONS / seconds / card.limit())
@@ -91,7 +91,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// Every figure to reach, with what was.
+/// Lists every target, with the measured figure.
 fn figures(text: &mut String, all: &[Measured], card: Card) {
     text.push_str("| figure | found | to reach | reached |\n|---|---:|---:|---|\n");
     let mut line = |what: String, found: String, target: String, reached: String| {

@@ -26,12 +26,12 @@ pub(crate) struct Bench {
     algorithm: Vec<Algorithm>,
 }
 
-/// A time, or why there is none.
+/// A time, or the reason why there is none.
 struct Cell {
     algorithm: &'static str,
     variant: &'static str,
     result: Result<Record, String>,
-    /// Whether the algorithm is not for this shape, which is no failure.
+    /// Set if the algorithm does not support this shape, which is not a failure.
     unsupported: bool,
 }
 
@@ -48,14 +48,14 @@ impl Cell {
     }
 }
 
-/// What was measured of a row.
+/// Measurements of a row.
 struct Measured {
     row: Row,
     cpu_seconds: f64,
     cells: Vec<Cell>,
     /// Radius with fewer of its kernels fused.
     fusions: Vec<Cell>,
-    /// What `peak` counted, and the seconds of that run.
+    /// Counters of `peak`, and the seconds of that run.
     counters: Option<Statistics>,
 }
 
@@ -131,8 +131,8 @@ impl Bench {
     }
 }
 
-/// Whether the time is computed from fewer samples: a run of these is a multiple of its samples.
-/// The others are run in full, radius too unless the cloud is huge.
+/// Returns whether the time is computed from fewer samples: a run of these algorithms is a multiple of
+/// its samples. The others are run in full, radius too unless the cloud is huge.
 fn is_linear(way: Way, row: &Row) -> bool {
     match way.algorithm {
         Algorithm::Naive | Algorithm::Persistent => true,
@@ -161,9 +161,9 @@ fn print(cell: &Cell) {
     }
 }
 
-/// What `peak` counts on the first set.
+/// Returns the counters of `peak` on the first set.
 fn counters(gpu: &Gpu, row: &Row, input: &Input) -> Option<Statistics> {
-    // Waits for whatever an algorithm before has left behind.
+    // Synchronizes with all work of an earlier algorithm.
     Stream::new(gpu).ok()?.synchronize().ok()?;
     let sampler = Sampler::count(row.samples).algorithm(Algorithm::peak()).statistics(true);
     let samples = sampler.on(gpu).sample_padded(&input.sets[0], row.shape(), None);

@@ -1,4 +1,4 @@
-//! Sampling clouds that lie in device memory, with scratch memory given, as a contender.
+//! Sampling of clouds in device memory, with scratch memory given, as a contender.
 
 use crate::timing::{Contender, Once, Turn};
 use anyhow::{Result, anyhow};
@@ -10,12 +10,12 @@ use std::sync::Mutex;
 #[derive(Clone, Copy)]
 pub(super) struct Way {
     pub(super) algorithm: Algorithm,
-    /// What is special about it.
+    /// Description of its options.
     pub(super) variant: &'static str,
 }
 
 impl Way {
-    /// The algorithm as it comes.
+    /// Returns the algorithm with its default options.
     pub(super) fn plain(algorithm: Algorithm) -> Self {
         Self { algorithm, variant: "" }
     }
@@ -25,7 +25,7 @@ impl Way {
         Self { variant, algorithm: Algorithm::Radius(options) }
     }
 
-    /// The rows of the paper's table 4 that are not all fused.
+    /// Returns the rows of the paper's table 4 that are not all fused.
     pub(super) fn less_fused() -> [Self; 3] {
         [
             Self::fused("selection fused", true, false),
@@ -49,7 +49,7 @@ pub(super) struct Rig<'a> {
     shape: [usize; 3],
     sets: Vec<Buffer<f32>>,
     indices: Buffer<i64>,
-    /// Before and after a run.
+    /// Events before and after a run.
     events: Mutex<[Event; 2]>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Rig<'a> {
         Ok(Self { gpu, stream, shape, sets, indices, events })
     }
 
-    /// Sampling `wanted` points of each cloud this way.
+    /// Samples `wanted` points of each cloud this way.
     pub(super) fn contender<'r>(
         &'r self,
         way: Way,
@@ -93,7 +93,7 @@ impl<'a> Rig<'a> {
         Ok(contender.variant(way.variant).sets(self.sets.len()))
     }
 
-    /// Seconds of one run on the device.
+    /// Returns the seconds of one run on the device.
     fn once(&self, sampler: &Sampler, set: usize, scratch: &Buffer<u8>) -> Result<f64> {
         let (points, indices) = (self.sets[set].pointer(), self.indices.pointer());
         let batch = DeviceBatch {

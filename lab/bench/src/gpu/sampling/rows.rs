@@ -1,4 +1,4 @@
-//! The clouds of the table, with what others take and what is to be reached.
+//! Clouds of the table, with times of other implementations and targets.
 
 use anyhow::{Result, ensure};
 use farpoint_generate::{Kind, generate};
@@ -14,15 +14,15 @@ pub(super) struct Row {
     pub(super) points: usize,
     pub(super) samples: usize,
     source: Source,
-    /// Sets of clouds, one run after the other.
+    /// Number of sets of clouds, for runs in turn.
     sets: usize,
-    /// Milliseconds on the same card: the textbook kernel (mmcv), the best public exact one,
-    /// the probe that `radius` must not be slower than, the first prototype of `peak`.
+    /// Milliseconds on the same card: the textbook kernel (mmcv), the best public exact one, the probe
+    /// that `radius` must not be slower than, the first prototype of `peak`.
     pub(super) textbook: Option<f64>,
     pub(super) public: Option<f64>,
     pub(super) probe: Option<f64>,
     pub(super) prototype: Option<f64>,
-    /// Milliseconds to reach by the fastest algorithm.
+    /// Target of the fastest algorithm, in milliseconds.
     pub(super) target: Option<f64>,
 }
 
@@ -58,7 +58,7 @@ pub(super) const MILLION: &str = "room 1,000,000 -> 250,000";
 pub(super) const TEN_MILLION: &str = "room 10,000,000 -> 2,500,000";
 pub(super) const TURN: &str = "KITTI turn 124,668 -> 31,167";
 
-/// The shapes that targets are set for, and two more that others were measured with.
+/// Shapes that have targets, and two more that others were measured with.
 pub(super) const ROWS: [Row; 9] = [
     Row {
         textbook: Some(36_800.0),
@@ -123,13 +123,13 @@ pub(super) const ROWS: [Row; 9] = [
     },
 ];
 
-/// The points of a row, and the indices of the CPU.
+/// Points of a row, and the indices of the CPU.
 pub(super) struct Input {
     /// Dense `(clouds, points, 3)` arrays, one per set.
     pub(super) sets: Vec<Vec<f32>>,
-    /// Of each set and cloud.
+    /// Indices of each set and cloud.
     truth: Vec<Vec<Vec<usize>>>,
-    /// Seconds of the CPU for all of it, a hint only.
+    /// Seconds of the CPU for all sets, a hint only.
     pub(super) cpu_seconds: f64,
 }
 
@@ -138,7 +138,7 @@ impl Row {
         [self.clouds, self.points, 3]
     }
 
-    /// Makes or reads the clouds and samples them on the CPU; `None` if the file is not there.
+    /// Generates or reads the clouds and samples them on the CPU; `None` if the file is missing.
     pub(super) fn input(&self, data: Option<&Path>) -> Result<Option<Input>> {
         let sets = match self.source {
             Source::Made(kind) => self.generated(kind),

@@ -1,4 +1,4 @@
-//! A grid of shapes by every algorithm: what the rules of `auto` are made from.
+//! A grid of shapes by every algorithm, the source of the rules of `auto`.
 
 use super::super::Output;
 use super::rig::{Rig, Way};
@@ -23,7 +23,7 @@ pub(crate) struct Sweep {
 
 const SIZES: [usize; 7] = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576];
 const BATCHES: [usize; 3] = [1, 8, 64];
-/// Those that are compared, then auto.
+/// Algorithms that are compared, then auto.
 const WHO: [Algorithm; 5] = [
     Algorithm::Naive,
     Algorithm::Persistent,
@@ -32,15 +32,15 @@ const WHO: [Algorithm; 5] = [
     Algorithm::Auto,
 ];
 
-/// Points of a batch, above which a shape is left out.
+/// Maximum number of points per batch; larger shapes are skipped.
 const MOST: usize = 16 << 20;
 
-/// Distinct clouds of a batch; larger batches repeat them.
+/// Number of distinct clouds per batch; larger batches repeat them.
 const DISTINCT: usize = 8;
 
 const EFFORT: Effort = Effort { warm: 1, runs: 3, budget: 0.3 };
 
-/// A shape: clouds, points, samples; and its times.
+/// A shape (clouds, points, samples), with its times.
 type Row = ([usize; 3], Vec<Result<Record>>);
 
 impl Sweep {
@@ -87,7 +87,7 @@ fn measure(gpu: &Gpu, clouds: &[Vec<f32>], [b, n, m]: [usize; 3]) -> Result<Vec<
     let rig = Rig::new(gpu, [b, n, 3], &[data], m)?;
     let subject = Subject { name: "room", points: b * n };
     let all = WHO.map(|algorithm| {
-        // Times of the others are no multiple of their samples.
+        // Times of the others are not proportional to their samples.
         let linear = !matches!(algorithm, Algorithm::Peak(_) | Algorithm::Auto);
         let contender = rig.contender(Way::plain(algorithm), m, &|_, _, _| Ok(()))?;
         measure_alone(subject, &contender.linear(linear), EFFORT)
@@ -95,7 +95,7 @@ fn measure(gpu: &Gpu, clouds: &[Vec<f32>], [b, n, m]: [usize; 3]) -> Result<Vec<
     Ok(all.into())
 }
 
-/// Whether all that took all samples chose the same.
+/// Returns whether all that took all samples chose the same points.
 fn agree(records: &[Result<Record>]) -> bool {
     let whole = || records.iter().flatten().filter(|record| !record.computed());
     whole().all(|a| whole().all(|b| a.checksum == b.checksum))

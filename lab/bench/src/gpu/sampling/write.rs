@@ -8,12 +8,12 @@ use crate::timing::Record;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Bytes of scratch memory per point, and times of the million, at most.
+/// Maximum bytes of scratch memory per point, and maximum times of the million.
 const PEAK_BYTES: f64 = 64.0;
 const RADIUS_BYTES: f64 = 48.0;
 const TIMES_OF_MILLION: f64 = 13.0;
 
-/// A time with three digits, and `*` if it was computed.
+/// Formats a time with three digits, and `*` if it was computed.
 pub(super) fn time(record: &Record) -> String {
     let mark = if record.computed() { "*" } else { "" };
     format!("{}{mark}", milliseconds(record.median()))
@@ -59,7 +59,7 @@ fn table(text: &mut String, all: &[Measured]) {
     text.push('\n');
 }
 
-/// Every figure to reach, with what was.
+/// Lists every target, with the measured figure.
 fn targets(text: &mut String, all: &[Measured]) {
     text.push_str("| figure | found | to reach | reached |\n|---|---:|---:|---|\n");
     let mut line = |what: String, found: String, target: String, reached: String| {

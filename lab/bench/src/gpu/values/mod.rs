@@ -1,4 +1,4 @@
-//! Times of the operators on values and of their gradients, at the sizes that networks have.
+//! Times of the operators on values and of their gradients, at sizes typical of networks.
 
 mod rig;
 mod write;
@@ -17,14 +17,14 @@ pub(crate) struct Bench {
     common: Common,
 }
 
-/// A time, or why there is none.
+/// A time, or the reason why there is none.
 struct Cell {
     work: Work,
     target: Option<f64>,
     result: Result<Record, String>,
 }
 
-/// What was measured of a row.
+/// Measurements of a row.
 struct Measured {
     row: &'static Row,
     cells: Vec<Cell>,

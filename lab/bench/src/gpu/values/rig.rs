@@ -1,4 +1,4 @@
-//! The operators on values that lie in device memory, with memory given, one run at a time.
+//! Operators on values in device memory, with memory given, one run at a time.
 
 use anyhow::{Result, anyhow, ensure};
 use farpoint::Cpu;
@@ -10,7 +10,7 @@ use farpoint_cuda::{
 };
 use std::sync::Mutex;
 
-/// What is timed.
+/// Operation to time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
     Gather,
@@ -18,10 +18,10 @@ pub(crate) enum Work {
     Invert,
     /// Gradients, the inverted list included.
     GatherBackward,
-    /// Gradients from an inverted list that was made before.
+    /// Gradients from an existing inverted list.
     GatherBackwardOfList,
     Max,
-    /// With something added.
+    /// With `add`.
     MaxAdd,
     MaxBackward,
     MaxBackwardOfList,
@@ -52,13 +52,13 @@ impl Work {
         }
     }
 
-    /// Whether memory for gradients is taken, and an inverted list with it.
+    /// Returns whether it uses memory for gradients, and builds an inverted list in it.
     fn takes(self) -> bool {
         matches!(self, Self::GatherBackward | Self::MaxBackward | Self::InterpolateBackward)
     }
 }
 
-/// Sizes, and what is timed of them with the milliseconds to reach.
+/// Sizes, and the operations timed on them with target times in milliseconds.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) shape: ValueShape,
@@ -123,7 +123,7 @@ pub(crate) struct Rig {
     output: Buffer<f32>,
     list: Buffer<u8>,
     memory: Buffer<u8>,
-    /// Before and after a run.
+    /// Events before and after a run.
     events: Mutex<[Event; 2]>,
 }
 
@@ -135,7 +135,7 @@ struct Host {
     grad: Vec<f32>,
 }
 
-/// Rows at random; where there are more places than rows, places in the order of a scan, of which
+/// Draws rows at random; if there are more places than rows, places in the order of a scan, of which
 /// neighbors share rows, as those of an upsampling do.
 fn indices(shape: &ValueShape, random: &mut SplitMix64) -> Result<Vec<i64>> {
     let (rows, of_cloud) = (shape.rows, shape.places * shape.k);
@@ -173,7 +173,7 @@ fn rows(shape: ValueShape, indices: &Buffer<i64>) -> DeviceRows {
 }
 
 impl Rig {
-    /// Copies the input of a row to the device; the list and the choices are made there.
+    /// Copies the input of a row to the device; the list and the choices are computed there.
     pub(crate) fn new(gpu: &Gpu, row: &Row) -> Result<Self> {
         let (stream, shape) = (Stream::new(gpu)?, row.shape);
         let host = Host::new(&shape)?;
@@ -202,7 +202,7 @@ impl Rig {
         Ok(rig)
     }
 
-    /// Bytes of memory besides input and output.
+    /// Returns the bytes of memory besides input and output.
     pub(crate) fn bytes(&self, work: Work) -> usize {
         match work {
             Work::Invert => self.stream.gpu().invert_scratch_bytes(&self.shape),
@@ -211,7 +211,7 @@ impl Rig {
         }
     }
 
-    /// Seconds of one run on the device.
+    /// Returns the seconds of one run on the device.
     pub(crate) fn once(&self, work: Work) -> Result<f64> {
         let events = self.events.lock().map_err(|_| anyhow!("a run before panicked"))?;
         events[0].record(&self.stream)?;
@@ -272,7 +272,7 @@ impl Rig {
         Ok(())
     }
 
-    /// Compares what a run left with the CPU's, bit by bit.
+    /// Compares the results of a run with the CPU's, bit by bit.
     pub(crate) fn check(&self, work: Work) -> Result<()> {
         let truth = self.truth(work)?;
         let found = self.output.download(truth.len())?;

@@ -1,4 +1,4 @@
-//! FastPoint on a GPU gives what the CPU gives, which is its definition: indices, radii and all that is told of them.
+//! FastPoint on a GPU returns the result of the CPU, which is its definition: indices, radii and all details.
 
 mod resident;
 
@@ -43,7 +43,7 @@ fn with(count: usize, first: Algorithm, estimator: Estimator) -> ApproximateSamp
     ApproximateSampler::count(Method::FastPoint { first, estimator }, count)
 }
 
-/// A job on a cloud, and what the CPU makes of it.
+/// A job on a cloud, and the CPU's result.
 struct Case<T> {
     name: String,
     cloud: Cloud<T>,
@@ -141,7 +141,7 @@ fn options<T: CudaScalar>() -> Group {
         for first in ["naive", "radius", "peak", "persistent", "quick"] {
             let job = with(1_000, first.parse()?, Estimator::Network);
             let (name, cloud) = (format!("first stage {first}"), cloud.clone());
-            // The CPU does not have all of them.
+            // The CPU does not support all of them.
             cases.push(Case { name, cloud, job, truth: truth.clone() });
         }
         for dims in [1, 2, 4, 7] {
@@ -157,7 +157,7 @@ fn options<T: CudaScalar>() -> Group {
     })
 }
 
-/// Numbers at the edges of what floating point holds, where radii vanish or overflow.
+/// Coordinates at the limits of floating point, where radii vanish or overflow.
 fn edges() -> Group {
     group::<f32>("fastpoint, edges f32".into(), || {
         let mut cases = Vec::new();
@@ -184,7 +184,7 @@ fn edges() -> Group {
     })
 }
 
-/// Rows in other orders: what depends on whom is another matter in each.
+/// Rows in other orders, with other dependencies in each.
 fn orders() -> Group {
     group::<f32>("fastpoint, orders f32".into(), || {
         let mut cases = Vec::new();
@@ -215,7 +215,7 @@ fn orders() -> Group {
 /// Stages at which a block leaves (`enum Stage` of `kernels/common/guard.cuh`).
 const STAGES: [(u32, &str); 2] = [(0, "at once"), (2, "in a pass")];
 
-/// A block that never comes is waited for so long, and no longer; the next call is right.
+/// A block that never arrives is waited for until the timeout and no longer; the next call is right.
 fn gives_up() -> Group {
     Group::new("fastpoint gives up", PART, || {
         let job = with(5_000, Algorithm::Naive, Estimator::Network);
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
     use farpoint::approximate::Details;
 
-    /// That the cases reach what they are for: levels and none, passes that are repeated, and fills.
+    /// The cases cover levels and none, passes that are repeated, and fills.
     #[test]
     fn cases_are_of_all_kinds() {
         let details =

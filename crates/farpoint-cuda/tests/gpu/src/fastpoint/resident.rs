@@ -22,7 +22,7 @@ struct Ask {
     lengths: Vec<usize>,
     ragged: bool,
     wanted: usize,
-    /// Starts of each cloud.
+    /// Number of starts per cloud.
     starts: usize,
     given_scratch: bool,
     indexed: bool,
@@ -68,7 +68,7 @@ fn asks() -> Vec<Ask> {
     ]
 }
 
-/// The batch as it lies in memory, and the CPU's answer for each cloud.
+/// The batch as laid out in memory, and the CPU's result for each cloud.
 struct Resident<T> {
     ask: Ask,
     data: Vec<T>,
@@ -177,7 +177,7 @@ pub(super) fn pointers<T: CudaScalar>() -> Group {
     })
 }
 
-/// A captured call samples whatever lies in its memory.
+/// A captured call samples the content of its memory at launch.
 pub(super) fn graphs() -> Group {
     Group::new("fastpoint, graph", PART, || {
         let ask = asks().pop().expect("some");

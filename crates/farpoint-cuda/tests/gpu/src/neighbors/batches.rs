@@ -1,4 +1,4 @@
-//! Batches of clouds in host memory give what their pairs give one by one.
+//! Batches of clouds in host memory return the results of their pairs one by one.
 
 use super::expected::{on_cpu, same, same_nearest};
 use super::{METHODS, Team, Variant, variants};
@@ -76,7 +76,7 @@ fn compare<T: CudaScalar>(
     }
 }
 
-/// Rows with NaN and infinity are left out of either cloud, of one pair and of a batch.
+/// Rows with NaN and infinity are dropped from either cloud, of one pair and of a batch.
 fn bad_rows() -> Group {
     Group::new("chamfer, rows with NaN and infinity f32", METHODS, || {
         let mut a = Cloud::<f32>::of(Kind::Room, 600, 1);

@@ -1,5 +1,5 @@
-//! Every method on every kind of pair gives what the CPU gives: distances, indices and gradients,
-//! bit for bit.
+//! Every method on every kind of pair returns the CPU's result: distances, indices and gradients, bit
+//! for bit.
 
 use super::expected::{grads, on_cpu, same, same_gradients, same_nearest};
 use super::pairs::{Like, Pair, made, moved};
@@ -14,7 +14,7 @@ use farpoint_generate::Kind;
 
 const NORMS: [Norm; 2] = [Norm::Two, Norm::One];
 
-/// Numbers of points around what blocks, warps and groups hold.
+/// Numbers of points around the sizes of blocks, warps and groups.
 const SIZES: &[[usize; 2]] = &[
     [1, 1],
     [1, 33],
@@ -63,7 +63,7 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
-/// Clouds that are worked on by several blocks, in both precisions.
+/// Clouds that are processed by several blocks, in both precisions.
 pub(crate) fn several_blocks() -> Vec<Group> {
     let sizes = &[[30_000, 20_000], [5_000, 40_000]];
     let parts = &["tree", "backward"];
@@ -78,7 +78,7 @@ pub(crate) fn small() -> Vec<Group> {
     groups
 }
 
-/// Small pairs, of which one block is enough for each.
+/// Small pairs, for each of which one block is enough.
 pub(crate) fn alone() -> Vec<Group> {
     let sizes = &[[33, 300], [1, 1_025], [600, 513]];
     vec![
@@ -91,7 +91,7 @@ pub(crate) fn alone() -> Vec<Group> {
     ]
 }
 
-/// Pairs of all likes in some sizes.
+/// Pairs of all kinds of coordinates in some sizes.
 fn likes<T: CudaScalar>(dims: usize, sizes: &'static [[usize; 2]]) -> Group {
     let parts = if dims > 3 { HIGH } else { ALL };
     let most = sizes.iter().map(|[n, m]| n.max(m)).max().unwrap_or(&0);
@@ -122,7 +122,7 @@ fn kinds<T: CudaScalar>(
     })
 }
 
-/// Clouds that only trees are for.
+/// Clouds that only trees are suited for.
 fn large<T: CudaScalar>(name: &str, pair: impl FnOnce() -> Pair<T> + Send + 'static) -> Group {
     let title = format!("chamfer {name} {}", T::SUFFIX);
     let group = Group::new(title, &["tree", "backward"], move || {
@@ -154,7 +154,7 @@ fn compared<T: CudaScalar>(
     })
 }
 
-/// A pair, and what the CPU says of it.
+/// A pair, and the CPU's result.
 pub(super) struct Case<T> {
     pair: Pair<T>,
     norm: Norm,
@@ -163,7 +163,7 @@ pub(super) struct Case<T> {
     gradients: Gradients<T>,
 }
 
-/// Up to this many points of either cloud every option of a method is tried, and one side alone.
+/// Number of points of either cloud up to which every option of a method is tried, and one side alone.
 const EVERY: usize = 2_100;
 
 impl<T: CudaScalar> Case<T> {

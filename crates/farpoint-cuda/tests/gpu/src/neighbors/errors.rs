@@ -1,5 +1,4 @@
-//! Wrong input gives the right error, in the CPU's words where the CPU knows it too, and the
-//! next call works.
+//! Invalid input returns the right error, the CPU's where the CPU has it too, and the next call works.
 
 use super::expected::same;
 use super::{METHODS, method};
@@ -24,7 +23,7 @@ pub(super) fn groups() -> Vec<Group> {
     ]
 }
 
-/// Checks something wrong, then that all is well.
+/// Checks an invalid call, then that the next one works.
 fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
     Group::new(name, METHODS, move || {
         let cloud = Cloud::<f32>::of(Kind::Room, 1_000, 1);

@@ -1,5 +1,5 @@
-//! What the CPU library says of pairs of clouds, laid out as answers in device memory are, and
-//! comparing with it bit for bit.
+//! The CPU library's results for pairs of clouds, laid out as results in device memory, and comparison
+//! with them bit for bit.
 
 use crate::clouds::Cloud;
 use crate::truth::{OnCpu, bits};
@@ -9,12 +9,12 @@ use farpoint::neighbors::backward;
 use farpoint::{BadRows, Chamfer, Cpu, Gradients, Matcher, Method, Nearest, Norm, Points, Scalar};
 use farpoint_cuda::CudaScalar;
 
-/// Up to this many pairs of points the obvious loop is the reference; above, the CPU's fastest
+/// Number of pairs of points up to which the textbook loop is the reference; above, the CPU's fastest
 /// method, which the CPU's own tests compare with that loop.
 const OBVIOUS: usize = 1_000_000;
 
-/// The reference for two clouds of this many points. Small ones take one thread, as many of them
-/// are matched side by side.
+/// Returns the reference for two clouds of this many points. Small ones take one thread, as many of
+/// them are matched concurrently.
 pub(crate) fn on_cpu(norm: Norm, n: usize, m: usize) -> OnCpu<Matcher> {
     let job = Matcher::new().norm(norm).bad_rows(BadRows::Skip);
     let one = Cpu::new().threads(1);
@@ -41,10 +41,10 @@ pub(crate) fn grads<T: Scalar>(rows: usize, seed: u64) -> Vec<T> {
     (0..rows).map(|_| T::from_f64(2.0 * random.unit() - 1.0)).collect()
 }
 
-/// The answers for one side of a batch of pairs, one number per row; gradients as many as axes.
+/// Results for one side of a batch of pairs, one number per row; gradients one per axis.
 #[derive(Clone)]
 pub(crate) struct Expected<T> {
-    /// Gradients of the distances: input, NaN where there is no row.
+    /// Gradients of the distances: input, NaN for padding.
     pub(crate) grads: Vec<T>,
     pub(crate) distances: Vec<T>,
     pub(crate) indices: Vec<i64>,
@@ -52,8 +52,8 @@ pub(crate) struct Expected<T> {
 }
 
 impl<T: CudaScalar> Expected<T> {
-    /// For both sides of clouds padded to `padded` rows, or one after another; only the directions
-    /// that `send` do have gradients.
+    /// Results for both sides of clouds padded to `padded` rows, or one after another; only the
+    /// directions in `send` have gradients.
     pub(crate) fn of(
         clouds: [&[Cloud<T>]; 2],
         padded: [Option<usize>; 2],
@@ -77,7 +77,7 @@ impl<T: CudaScalar> Expected<T> {
         Ok([Self::joined(&a, padded[0], dims)?, Self::joined(&b, padded[1], dims)?])
     }
 
-    /// The answers for several clouds in one.
+    /// Joins the results for several clouds.
     fn joined(clouds: &[Self], padded: Option<usize>, dims: usize) -> Result<Self> {
         Ok(Self {
             grads: laid_out(clouds, |of| &of.grads, padded, T::from_f64(f64::NAN))?,
@@ -88,7 +88,7 @@ impl<T: CudaScalar> Expected<T> {
     }
 }
 
-/// The values of all clouds, each padded to `padded` of them, or one after another.
+/// Lays out the values of all clouds, each padded to `padded` of them, or one after another.
 fn laid_out<T, V: Copy>(
     clouds: &[Expected<T>],
     of: impl Fn(&Expected<T>) -> &Vec<V>,
@@ -102,7 +102,7 @@ fn laid_out<T, V: Copy>(
     }
 }
 
-/// Both directions; where the other cloud is empty, what a kernel must say.
+/// Both directions; if the other cloud is empty, the required result of a kernel.
 fn of_pair<T: CudaScalar>(a: &Cloud<T>, b: &Cloud<T>, norm: Norm) -> Result<Chamfer<T>> {
     let (n, m) = (a.len(), b.len());
     if n > 0 && m > 0 {
@@ -117,7 +117,7 @@ fn of_pair<T: CudaScalar>(a: &Cloud<T>, b: &Cloud<T>, norm: Norm) -> Result<Cham
     Ok(Chamfer { a_to_b: none(n), b_to_a: none(m) })
 }
 
-/// The same without what the directions find that don't send.
+/// Removes the results of directions without gradients.
 fn masked<T: CudaScalar>(chamfer: &Chamfer<T>, send: [bool; 2]) -> Chamfer<T> {
     let mut masked = chamfer.clone();
     for (found, send) in [&mut masked.a_to_b, &mut masked.b_to_a].into_iter().zip(send) {
@@ -132,13 +132,13 @@ fn signed(index: u32) -> i64 {
     if index == u32::MAX { -1 } else { i64::from(index) }
 }
 
-/// The first number whose bits are not those that are true.
+/// Finds the first number whose bits differ from the reference.
 pub(crate) fn same_numbers<T: Scalar>(what: &str, found: &[T], truth: &[T]) -> Result<(), String> {
     let same = |a: &T, b: &T| bits(*a) == bits(*b);
     first_difference(what, found, truth, same)
 }
 
-/// The first index that is not the true one.
+/// Finds the first index that differs from the reference.
 pub(crate) fn same_indices<V: Copy + PartialEq + std::fmt::Debug>(
     what: &str,
     found: &[V],
@@ -182,7 +182,7 @@ pub(crate) fn same_nearest<T: Scalar>(
     same_indices(&format!("indices {what}"), &found.indices, &truth.indices)
 }
 
-/// Compares both.
+/// Compares both directions.
 pub(crate) fn same<T: Scalar>(found: &Chamfer<T>, truth: &Chamfer<T>) -> Result<(), String> {
     same_nearest("a to b", &found.a_to_b, &truth.a_to_b)?;
     same_nearest("b to a", &found.b_to_a, &truth.b_to_a)

@@ -1,5 +1,5 @@
-//! Nearest points, Chamfer distance and gradients: every method in every form gives what the CPU
-//! gives, bit for bit.
+//! Nearest points, Chamfer distance and gradients: every method in every form returns the CPU's result,
+//! bit for bit.
 
 mod batches;
 mod equality;
@@ -21,17 +21,17 @@ pub(crate) use expected::grads;
 pub(crate) use resident::Resident;
 pub(crate) use streams::Answer;
 
-/// The names of all methods, in the order of the report.
+/// Names of all methods, in the order of the report.
 pub(crate) const METHODS: &[&str] = &["plain", "brute", "tree", "auto"];
 
-/// Those for any number of axes.
+/// Methods for any number of axes.
 const ANY_AXES: &[&str] = &["plain", "tree", "auto"];
 
-/// The methods, and the gradients, which need none; all, and those for any number of axes.
+/// Methods, and the gradients, which need none; all, and those for any number of axes.
 const ALL: &[&str] = &["plain", "brute", "tree", "auto", "backward"];
 const HIGH: &[&str] = &["plain", "tree", "auto", "backward"];
 
-/// The method of a part's name.
+/// Returns the method of a part's name.
 pub(crate) fn method(part: &str) -> Method {
     part.parse().expect("parts are named after methods")
 }
@@ -43,7 +43,7 @@ pub(crate) struct Variant {
     team: Option<u32>,
 }
 
-/// The method with every option worth a test.
+/// Returns the method with every option worth testing.
 fn variants(part: &str) -> Vec<Variant> {
     let matcher = Matcher::new().method(method(part));
     let plain = Variant { name: part.to_owned(), matcher: matcher.clone(), team: None };
@@ -59,7 +59,7 @@ fn variants(part: &str) -> Vec<Variant> {
     }
 }
 
-/// Sets the number of blocks that work on a pair while this lives.
+/// Sets the number of blocks per pair until dropped.
 struct Team<'a>(&'a Gpu);
 
 impl<'a> Team<'a> {
@@ -75,7 +75,7 @@ impl Drop for Team<'_> {
     }
 }
 
-/// Whether an error is a driver's that can't capture a cooperative launch.
+/// Returns whether an error is of a driver that can't capture a cooperative launch.
 fn captures_not(error: &Error) -> bool {
     matches!(error, Error::Driver { .. } | Error::Kernel { .. })
 }
@@ -91,12 +91,12 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
-/// Pairs of clouds that are worked on by several blocks.
+/// Pairs of clouds that are processed by several blocks.
 pub(crate) fn several_blocks() -> Vec<Group> {
     equality::several_blocks()
 }
 
-/// Small pairs, of which each is worked on by one block.
+/// Small pairs, each processed by one block.
 pub(crate) fn alone() -> Vec<Group> {
     equality::alone()
 }

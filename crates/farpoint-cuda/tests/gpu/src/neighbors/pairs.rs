@@ -1,4 +1,4 @@
-//! The pairs of clouds to match.
+//! Pairs of clouds to match.
 
 use crate::clouds::Cloud;
 use farpoint_cuda::CudaScalar;
@@ -11,13 +11,13 @@ pub(crate) struct Pair<T> {
     pub(crate) b: Cloud<T>,
 }
 
-/// What the numbers of a pair are like, whatever its number of axes.
+/// Kind of coordinates of a pair, for any number of axes.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Like {
     Random,
     /// Four values per axis: many ties, and duplicates.
     Tied,
-    /// Each cloud one point, again and again.
+    /// Each cloud one point, repeated.
     Equal,
     /// Many points at two places.
     Crowded,
@@ -27,7 +27,7 @@ pub(crate) enum Like {
     Apart,
     /// Squares that overflow to infinity.
     Huge,
-    /// Some that do and some that don't.
+    /// Some squares overflow and some don't.
     NearlyHuge,
     /// Numbers below the smallest normal one.
     Subnormal,

@@ -1,5 +1,5 @@
-//! Pairs in device memory: every layout and list that a batch can have, one side or both, scratch
-//! memory given or not, nothing written beside the arrays.
+//! Pairs in device memory: every layout and list that a batch can have, one side or both, with and
+//! without scratch memory, nothing written outside the arrays.
 
 use super::expected::{Expected, same_indices, same_numbers};
 use super::pairs::Like;
@@ -14,12 +14,12 @@ use farpoint::{Matcher, Norm};
 use farpoint_cuda::{Buffer, CudaScalar, DeviceGradients, DevicePairs, Gpu, Stream};
 use farpoint_generate::Kind;
 
-/// What is wanted of the pairs, for one side and the other.
+/// A batch of pairs and its requested results, for each side.
 #[derive(Clone)]
 struct Ask {
     name: &'static str,
     layouts: [RowLayout; 2],
-    /// Rows of each cloud; padded to the most of them, or one after another.
+    /// Rows of each cloud; padded to the largest number, or one after another.
     lengths: [Vec<usize>; 2],
     ragged: [bool; 2],
     distances: [bool; 2],
@@ -118,7 +118,7 @@ fn group<T: CudaScalar>(name: &str, parts: &'static [&'static str], asks: Vec<As
     })
 }
 
-/// A batch in the layout that is tested, and the expected answer.
+/// A batch in the layout under test, and the expected result.
 struct Case<T> {
     ask: Ask,
     data: [Vec<T>; 2],
@@ -231,7 +231,7 @@ impl<T: CudaScalar> Case<T> {
         told
     }
 
-    /// Compares what was wanted of a side; the rest must be untouched.
+    /// Compares a side's requested results; the others must be untouched.
     fn same(&self, side: usize, answer: &Answer<T>) -> Result<Result<(), String>> {
         let truth = &self.truth[side];
         let distances = answer.distances.read("distances")?;

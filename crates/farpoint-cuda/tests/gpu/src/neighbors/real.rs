@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Pairs of points up to which all of them are compared.
 const ALL_PAIRS: u128 = 50_000_000_000;
 
-/// Points of the larger cloud up to which a pair is taken at all.
+/// Points of the larger cloud above which a pair is skipped.
 const MOST: usize = 3_000_000;
 
 /// All files below `folder`, each with the next one of its folder, by name.
@@ -41,7 +41,7 @@ pub(super) fn groups(folder: &Path) -> Result<Vec<Group>> {
     Ok(files.windows(2).filter(beside).map(group).collect())
 }
 
-/// Two files' clouds in the more precise of their precisions, or why there are none.
+/// Two files' clouds in the more precise of their precisions, or the reason why there are none.
 enum Files {
     F32(Case<f32>),
     F64(Case<f64>),

@@ -1,10 +1,10 @@
-//! A padded batch of pairs that stays in device memory, for runs that are repeated.
+//! A padded batch of pairs that stays in device memory, for repeated runs.
 
 use super::expected::{Expected, same_indices, same_numbers};
 use farpoint::Matcher;
 use farpoint_cuda::{Buffer, CudaScalar, DeviceGradients, DevicePairs, Error, Stream};
 
-/// Pairs of clouds of one size per side, and room for all answers.
+/// Pairs of clouds of one size per side, and room for all results.
 pub(crate) struct Resident<T> {
     sides: [Side<T>; 2],
     pairs: usize,
@@ -34,7 +34,7 @@ impl<T: CudaScalar> Side<T> {
 }
 
 impl<T: CudaScalar> Resident<T> {
-    /// Room for a batch of this shape; scratch memory for `matcher`, or from the pool.
+    /// Allocates a batch of this shape; scratch memory for `matcher`, or from the pool.
     pub(crate) fn new(
         stream: &Stream,
         pairs: usize,
@@ -83,7 +83,7 @@ impl<T: CudaScalar> Resident<T> {
     }
 
     fn scratch_of(&self, which: usize) -> Option<(u64, usize)> {
-        // No scratch is no array: the driver gives one byte for it.
+        // No scratch is no array: the driver allocates one byte for it.
         self.scratch[which].as_ref().map(|buffer| (buffer.pointer(), buffer.len()))
     }
 
@@ -94,7 +94,7 @@ impl<T: CudaScalar> Resident<T> {
         unsafe { stream.gpu().enqueue_nearest(matcher, stream, &self.told()) }
     }
 
-    /// Queues the gradients of what was found.
+    /// Queues the gradients of the search's results.
     pub(crate) fn enqueue_backward(&self, stream: &Stream, matcher: &Matcher) -> Result<(), Error> {
         let of = |address: fn(&Side<T>) -> u64| self.sides.each_ref().map(address);
         let grads = of(|side| side.grads.pointer());
@@ -107,7 +107,7 @@ impl<T: CudaScalar> Resident<T> {
         unsafe { stream.gpu().enqueue_gradients(matcher, stream, &wanted) }
     }
 
-    /// Whether what was found is void: indices -1 and distances NaN, all of them.
+    /// Returns whether the search's results are void: indices -1 and distances NaN, all of them.
     pub(crate) fn is_void(&self) -> Result<bool, Error> {
         for side in &self.sides {
             let found = side.indices.download(side.indices.len())?;
@@ -120,7 +120,7 @@ impl<T: CudaScalar> Resident<T> {
         Ok(true)
     }
 
-    /// Whether all gradients are NaN.
+    /// Returns whether all gradients are NaN.
     pub(crate) fn gradients_are_void(&self) -> Result<bool, Error> {
         for side in &self.sides {
             let gradients = side.gradients.download(side.gradients.len())?;
@@ -131,7 +131,7 @@ impl<T: CudaScalar> Resident<T> {
         Ok(true)
     }
 
-    /// Waits for the buffers' stream, and compares what was found.
+    /// Synchronizes the buffers' stream, and compares the search's results.
     pub(crate) fn compare(&self, truth: &[Expected<T>; 2]) -> Result<Result<(), String>, Error> {
         for (side, truth) in self.sides.iter().zip(truth) {
             let rows = truth.indices.len();
@@ -146,7 +146,7 @@ impl<T: CudaScalar> Resident<T> {
         Ok(Ok(()))
     }
 
-    /// Waits for the buffers' stream, and compares the gradients.
+    /// Synchronizes the buffers' stream, and compares the gradients.
     pub(crate) fn compare_gradients(
         &self,
         truth: &[Expected<T>; 2],

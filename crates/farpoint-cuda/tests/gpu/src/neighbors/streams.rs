@@ -1,5 +1,5 @@
-//! Runs that are repeated, side by side on two streams, on a borrowed stream, and captured
-//! into graphs: always the same bits.
+//! Runs that are repeated, concurrent on two streams, on a borrowed stream, and captured into graphs:
+//! always the same bits.
 
 use super::expected::Expected;
 use super::{METHODS, Resident, captures_not, method};
@@ -15,7 +15,7 @@ use std::thread;
 /// Pairs, and rows of either side.
 type Shape = (usize, [usize; 2]);
 
-/// Launches of a graph, each with other points; and runs that must be alike.
+/// Launches of a graph, each with different points; and runs that must agree.
 const REPLAYS: usize = 3;
 const REPEATS: usize = 20;
 
@@ -35,7 +35,7 @@ pub(super) fn small() -> Vec<Group> {
     vec![legacy((2, [300, 200])), graph("graph, 3 x 300", (3, [300, 260]))]
 }
 
-/// Points of both sides, and what must come of them.
+/// Points of both sides, and the expected results.
 pub(crate) struct Answer {
     points: [Vec<f32>; 2],
     pub(crate) truth: [Expected<f32>; 2],
@@ -145,7 +145,7 @@ fn legacy(shape: Shape) -> Group {
     })
 }
 
-/// A captured search with its gradients finds whatever lies in its memory when it is launched.
+/// A captured search with its gradients uses the content of its memory at launch.
 fn graph(name: &'static str, shape: Shape) -> Group {
     Group::new(format!("chamfer {name}"), METHODS, move || {
         let answers = (0..REPLAYS).map(|seed| Answer::new(shape, seed));
@@ -153,7 +153,7 @@ fn graph(name: &'static str, shape: Shape) -> Group {
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for given in [true, false] {
                 match replayed(device, part, given, shape, &answers, tally) {
-                    // One cooperative launch is more than older drivers capture.
+                    // Older drivers can't capture a cooperative launch.
                     Err(error) if captures_not(&error) => tally.refuse(error),
                     result => drop(tally.take(format!("scratch given: {given}"), result)),
                 }

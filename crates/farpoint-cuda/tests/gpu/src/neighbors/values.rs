@@ -1,5 +1,5 @@
-//! One value per pair and its gradients, made on the device: those of `farpoint::neighbors::reduce`, bit
-//! for bit, by every method, for clouds of one leaf of the sum and of many.
+//! One value per pair and its gradients, computed on the device: those of `farpoint::neighbors::reduce`, bit for bit,
+//! by every method, for clouds of one leaf of the sum and of many.
 
 use super::expected::{on_cpu, same_numbers};
 use super::{METHODS, method};
@@ -17,7 +17,7 @@ use farpoint_cuda::{
 };
 use farpoint_generate::Kind;
 
-/// How a value is made.
+/// Options of a value.
 #[derive(Debug, Clone, Copy)]
 struct Ask {
     norm: Norm,
@@ -26,7 +26,7 @@ struct Ask {
     both: bool,
 }
 
-/// Every way that differs in a kernel.
+/// Every combination that differs in a kernel.
 fn asks() -> Vec<Ask> {
     let mut asks = Vec::new();
     for reduction in Reduction::ALL {
@@ -72,7 +72,7 @@ fn group<T: CudaScalar>(name: &str, lengths: [Vec<usize>; 2]) -> Group {
     })
 }
 
-/// So many rows that the sums of their leaves fill more than one leaf.
+/// Enough rows that the sums of their leaves fill more than one leaf.
 fn leaves_of_leaves() -> Group {
     let group = Group::new("chamfer values f32, 17,000,000 and 10", &["auto"], || {
         let batch = Batch::<f32>::new(&[vec![17_000_000], vec![10]]);
@@ -85,7 +85,7 @@ fn leaves_of_leaves() -> Group {
     group.heavy()
 }
 
-/// Clouds padded with numbers that would be noticed.
+/// Clouds padded with values that would be noticed.
 struct Batch<T> {
     clouds: [Vec<Cloud<T>>; 2],
     lengths: [Vec<usize>; 2],
@@ -93,7 +93,7 @@ struct Batch<T> {
     upstream: Vec<T>,
 }
 
-/// What the CPU makes of a batch.
+/// The CPU's results for a batch.
 struct Truth<T> {
     ask: Ask,
     values: Vec<T>,

@@ -1,4 +1,4 @@
-//! Batches of clouds to search, and what is asked of them.
+//! Batches of clouds to search, and jobs for them.
 
 use crate::clouds::{Cloud, any_exponent};
 use crate::pointers::{RowLayout, laid_out};
@@ -6,7 +6,7 @@ use farpoint::{Norm, Order, Searcher};
 use farpoint_cuda::{Buffer, CudaScalar, DeviceClouds, Error, Stream};
 use farpoint_generate::Kind;
 
-/// What clouds look like.
+/// Kind of coordinates of the clouds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Look {
     Kind(Kind),
@@ -17,9 +17,9 @@ pub(super) enum Look {
     Crowded,
     /// Random, 100,000 wide and off the origin.
     Wide,
-    /// So large that distances overflow.
+    /// Coordinates so large that distances overflow.
     Huge,
-    /// Of all exponents.
+    /// Coordinates of all exponents.
     Exponents,
     /// Room with rows that hold NaN or infinity.
     Bad,
@@ -58,11 +58,11 @@ pub(super) struct Ask {
     pub(super) name: String,
     pub(super) look: Look,
     pub(super) dims: usize,
-    /// Rows of each cloud; padded to the most of them, or one after another.
+    /// Rows of each cloud; padded to the largest number, or one after another.
     pub(super) lengths: [Vec<usize>; 2],
     pub(super) ragged: [bool; 2],
     pub(super) layouts: [RowLayout; 2],
-    /// Whether the clouds search themselves: those of `y`.
+    /// Set if the clouds of `y` search themselves.
     pub(super) own: bool,
 }
 
@@ -152,13 +152,13 @@ impl<T: CudaScalar> Side<T> {
         Ok(Self { points, offsets, lengths, clouds })
     }
 
-    /// What keeps the clouds alive.
+    /// Keeps the clouds' lists alive.
     pub(super) fn lists(&self) -> usize {
         self.offsets.len() + self.lengths.len()
     }
 }
 
-/// The k nearest, with every k at which kernels do something else.
+/// The k nearest, with every k at which kernels differ.
 pub(super) fn nearest() -> Vec<(&'static str, Searcher)> {
     let mut jobs: Vec<_> =
         [1, 3, 4, 5, 16, 17, 32, 33, 70].map(|k| ("nearest", Searcher::nearest(k))).into();

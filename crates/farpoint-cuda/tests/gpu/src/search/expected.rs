@@ -1,4 +1,4 @@
-//! What the CPU says of a batch.
+//! The CPU's results for a batch.
 
 use super::asks::Ask;
 use crate::clouds::Cloud;
@@ -6,7 +6,7 @@ use anyhow::Result;
 use farpoint::{BadRows, Neighbors, Points, Searcher};
 use farpoint_cuda::CudaScalar;
 
-/// The answers of a batch, as they lie in device memory.
+/// Results of a batch, as laid out in device memory.
 pub(super) struct Expected<T> {
     pub(super) distances: Vec<T>,
     pub(super) indices: Vec<i64>,
@@ -23,7 +23,7 @@ impl<T: CudaScalar> Expected<T> {
         let (rows, k) = (ask.all_rows(0), job.k);
         let infinite = T::from_f64(f64::INFINITY);
         let mut all = Self {
-            // Of padding; what is in a cloud follows.
+            // For padding; the clouds' values follow.
             distances: vec![T::ZERO; rows * k],
             indices: vec![-1; rows * k],
             counts: vec![0; rows],
@@ -46,7 +46,7 @@ impl<T: CudaScalar> Expected<T> {
     }
 }
 
-/// What the CPU finds; nothing where a cloud has no row that counts.
+/// Searches on the CPU; empty for a cloud without valid rows.
 fn search<T: CudaScalar>(
     job: &Searcher,
     x: &Cloud<T>,
@@ -56,7 +56,7 @@ fn search<T: CudaScalar>(
     if filled(x) && filled(y) { Ok(Some(job.search(x, y)?)) } else { Ok(None) }
 }
 
-/// Whether a cloud has a row that counts.
+/// Returns whether a cloud has a valid row.
 pub(super) fn filled<T: CudaScalar>(cloud: &Cloud<T>) -> bool {
     let good = |row: usize| (0..cloud.dims).all(|axis| cloud.coordinate(row, axis).is_finite());
     (0..cloud.len()).any(good)

@@ -1,4 +1,4 @@
-//! Gradients of the distances of searches, compared with an obvious loop.
+//! Gradients of the distances of searches, compared with a textbook loop.
 
 use super::asks::{Ask, Look, Side};
 use super::expected::{Expected, same};
@@ -43,7 +43,7 @@ fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
     })
 }
 
-/// Clouds, what a search has found in them, and the gradients of its distances.
+/// Clouds, the results of a search in them, and the gradients of its distances.
 pub(crate) struct Case<T> {
     ask: Ask,
     norm: Norm,
@@ -73,7 +73,7 @@ impl<T: CudaScalar> Case<T> {
         Self::new(Ask::of(Look::Kind(Kind::Room), 1, rows), Norm::Two, false)
     }
 
-    /// The rule, by an obvious loop.
+    /// Computes the gradients by a textbook loop.
     fn expected(&self) -> [Vec<T>; 2] {
         let dims = self.ask.dims;
         let mut sums = [0, 1].map(|side| vec![T::ZERO; self.ask.all_rows(side) * dims]);
@@ -151,7 +151,7 @@ impl<T: CudaScalar> Resident<T> {
         })
     }
 
-    /// All gradients, with scratch memory from the pool.
+    /// Requests all gradients, with scratch memory from the pool.
     fn wanted(&self, case: &Case<T>) -> DeviceSearchGradients<T> {
         DeviceSearchGradients {
             x: self.sides[0].clouds,
@@ -177,7 +177,7 @@ impl<T: CudaScalar> Resident<T> {
         unsafe { stream.gpu().enqueue_search_gradients(stream, &self.wanted(case)) }
     }
 
-    /// Waits for the buffers' stream, and compares with the CPU.
+    /// Synchronizes the buffers' stream, and compares with the CPU.
     pub(crate) fn compare(&self, case: &Case<T>) -> Result<Result<(), String>, Error> {
         for (side, truth) in self.gradients.iter().zip(&case.truth) {
             if let Err(reason) = same(&side.numbers()?, truth, case.ask.dims) {
@@ -187,7 +187,7 @@ impl<T: CudaScalar> Resident<T> {
         Ok(Ok(()))
     }
 
-    /// Whether all gradients that blocks work out together are NaN: those of `y`.
+    /// Returns whether all gradients that blocks compute together are NaN: those of `y`.
     pub(crate) fn are_void(&self) -> Result<bool, Error> {
         Ok(self.gradients[1].numbers()?.iter().all(|number| number.to_f64().is_nan()))
     }

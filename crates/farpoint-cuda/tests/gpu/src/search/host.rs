@@ -22,7 +22,7 @@ fn jobs() -> Vec<Searcher> {
     ]
 }
 
-/// Pairs of clouds; some rows of one are bad.
+/// Pairs of clouds; some rows of one are non-finite.
 fn pairs<T: CudaScalar>() -> [Vec<Cloud<T>>; 2] {
     let side = |side: u64, sizes: [usize; 3]| {
         let cloud = |(seed, n): (u64, usize)| Cloud::of(Kind::Room, n, 2 * seed + side);

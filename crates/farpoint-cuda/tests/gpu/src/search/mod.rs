@@ -1,4 +1,4 @@
-//! Several neighbors: every method in every form gives what the CPU gives, bit for bit.
+//! Several neighbors: every method in every form returns the CPU's result, bit for bit.
 
 mod asks;
 mod expected;
@@ -10,10 +10,10 @@ mod within;
 use crate::runner::Group;
 use farpoint::Method;
 
-/// The names of all methods, in the order of the report.
+/// Names of all methods, in the order of the report.
 const METHODS: &[&str] = &["plain", "brute", "tree", "auto"];
 
-/// The method of a part's name.
+/// Returns the method of a part's name.
 fn method(part: &str) -> Method {
     part.parse().expect("parts are named after methods")
 }

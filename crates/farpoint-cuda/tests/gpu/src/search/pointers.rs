@@ -1,5 +1,5 @@
-//! Searches of clouds in device memory: every layout, list and kind of answer, indexes kept and asked again,
-//! graphs, nothing written beside the arrays.
+//! Searches of clouds in device memory: every layout, list and kind of result, indexes kept and reused, graphs,
+//! nothing written outside the arrays.
 
 use super::asks::{Ask, Look, Side, balls, nearest};
 use super::expected::{Expected, same, same_indices};
@@ -93,7 +93,7 @@ fn group<T: CudaScalar>(
     })
 }
 
-/// A batch, and for each job what the CPU says, with and without indices of the whole.
+/// A batch, and the CPU's results for each job, with and without indices of the whole.
 struct Case<T> {
     ask: Ask,
     clouds: [Vec<Cloud<T>>; 2],
@@ -122,7 +122,7 @@ impl<T: CudaScalar> Case<T> {
         let index = self.index(device, &stream, &y.clouds)?;
         for (at, (name, job, whole, truth)) in self.jobs.iter().enumerate() {
             let job = job.clone().method(method(part));
-            // Every other search is asked of the index that was built once.
+            // Every other search reuses the index that was built once.
             let kept = part == "tree" && at % 2 == 1;
             y.clouds.index = kept.then(|| (index.pointer(), index.len()));
             let (x, y) = (x.clouds, y.clouds);
@@ -152,7 +152,7 @@ impl<T: CudaScalar> Case<T> {
     }
 }
 
-/// A number as which indices are stored.
+/// Integer type in which indices are stored.
 pub(super) trait Stored: farpoint_cuda::Element + PartialEq + Into<i64> {}
 impl Stored for i32 {}
 impl Stored for i64 {}
@@ -189,7 +189,7 @@ impl<T: CudaScalar> Run<'_, T> {
         stream.synchronize()?;
         if self.at % 6 == 5 && given {
             let captured = stream.capture(enqueue);
-            // One cooperative launch is more than older drivers capture.
+            // Older drivers can't capture a cooperative launch.
             if let Ok(graph) = captured {
                 // SAFETY: as above.
                 unsafe { graph.launch(stream)? };

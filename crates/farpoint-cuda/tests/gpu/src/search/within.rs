@@ -58,7 +58,7 @@ fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
     })
 }
 
-/// Where each row's begin, indices and distances.
+/// Offsets of the rows' neighbors, indices and distances.
 struct All<T> {
     offsets: Vec<i64>,
     indices: Vec<i64>,
@@ -111,7 +111,7 @@ impl<T: CudaScalar> Case<T> {
     }
 }
 
-/// What the CPU finds.
+/// The CPU's results.
 fn expected<T: CudaScalar>(
     ask: &Ask,
     [xs, ys]: &[Vec<Cloud<T>>; 2],

@@ -1,4 +1,4 @@
-//! Input of all operators from a seed, and what the CPU library makes of it.
+//! Input of all operators from a seed, and the CPU library's results.
 
 use super::numbers::Number;
 use farpoint::backend::SplitMix64;
@@ -6,7 +6,7 @@ use farpoint::values::{self, ValueShape};
 use farpoint::{Cpu, Error, Scalar};
 use farpoint_cuda::IndexKind;
 
-/// What indices name.
+/// Rows named by indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
     /// Any row; one in eight is -1.
@@ -15,34 +15,34 @@ pub(super) enum Names {
     Wrong,
     /// One row of each cloud.
     One,
-    /// The rows in order, as often as there are places; from then on the first.
+    /// The rows in order; in places beyond them, the first.
     InOrder,
 }
 
-/// What all operators are given.
+/// Input of all operators.
 pub(super) struct Case<N: Number> {
     pub(super) shape: ValueShape,
     pub(super) index_kind: IndexKind,
-    /// The indices as the device gets them.
+    /// Indices as uploaded to the device.
     pub(super) indices: Vec<i64>,
     pub(super) values: Vec<N::Raw>,
-    /// What `gather_max` adds, and the gradient of what was gathered.
+    /// `add` of `gather_max`, and the gradient of the gathered rows.
     pub(super) add: Vec<N::Raw>,
     pub(super) weights: Vec<N::Wide>,
     /// The gradient of a row per place.
     pub(super) grad: Vec<N::Raw>,
 }
 
-/// What the CPU makes of it.
+/// The CPU's results.
 pub(super) struct Truth<N: Number> {
     pub(super) gathered: Vec<N::Raw>,
     pub(super) of_gathered: Vec<N::Raw>,
-    /// Without and with something added.
+    /// Without and with `add`.
     pub(super) largest: [Largest<N>; 2],
     pub(super) sums: Vec<N::Raw>,
     pub(super) of_sums: Vec<N::Raw>,
     pub(super) of_weights: Vec<N::Wide>,
-    /// How many indices are wrong, and the place of the first.
+    /// Number of invalid indices, and the place of the first.
     pub(super) wrong: [i64; 2],
 }
 
@@ -62,7 +62,7 @@ impl<N: Number> Case<N> {
             let mut number = |_| {
                 let bits = random.next_u64();
                 let number = ((bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * 8.0;
-                // Some are equal, some not a number.
+                // Some are equal, some NaN.
                 match bits % 64 {
                     0..8 => number.round(),
                     63 if bits >> 8 & 3 == 0 => f64::NAN,
@@ -108,7 +108,7 @@ impl<N: Number> Case<N> {
     }
 }
 
-/// Indices from a seed.
+/// Draws indices from a seed.
 pub(super) fn indices(
     shape: &ValueShape,
     kind: IndexKind,

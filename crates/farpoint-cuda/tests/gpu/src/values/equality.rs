@@ -15,7 +15,7 @@ const fn shape(sizes: [usize; 5]) -> ValueShape {
     ValueShape { clouds, rows, places, k, channels }
 }
 
-/// Odd channels and even, from one to many; one cloud and many; nothing at all.
+/// Odd and even numbers of channels, from one to many; one cloud and many; empty ones.
 const SHAPES: [ValueShape; 24] = [
     shape([1, 1, 1, 1, 1]),
     shape([1, 10, 7, 3, 5]),
@@ -52,7 +52,7 @@ const SMALL: [ValueShape; 5] = [
     shape([1, 3, 700, 9, 3]),
 ];
 
-/// Where lists are long, or all empty but one.
+/// Shapes with long lists, or all empty but one.
 const LONG: [ValueShape; 3] =
     [shape([1, 100, 20_000, 8, 8]), shape([3, 1_000, 3_000, 4, 3]), shape([1, 1, 5_000, 3, 65])];
 
@@ -94,7 +94,7 @@ fn group<N: Number>(
 ) -> Group {
     Group::new(format!("values {}, {name}", N::NAME), PARTS, move || {
         let case = |(seed, &shape): (usize, &ValueShape)| -> Result<_> {
-            // A place in no row is not in order.
+            // Without rows no place is in order.
             let names = if shape.rows == 0 && names != Names::Wrong { Names::Any } else { names };
             let case = Case::<N>::new(shape, kind, names, seed as u64);
             let truth = case.truth()?;
@@ -104,7 +104,7 @@ fn group<N: Number>(
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let stream = Stream::new(device)?;
             for (case, truth) in &cases {
-                // Aligned, and off by a number: one by one, or in smaller units.
+                // Aligned, and shifted by a number: one by one, or in smaller units.
                 for shift in [0, 1] {
                     let rig = Rig::new(&stream, case, shift)?;
                     rig.check(&format!("{:?}, shift {shift}", case.shape), part, truth, tally)?;

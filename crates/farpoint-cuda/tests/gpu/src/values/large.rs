@@ -1,5 +1,5 @@
-//! More numbers than 31 bits count, in halves: rows are gathered into 4.4 GB, some of which are gathered
-//! from there again, and the whole is used as gradients and as what a maximum adds.
+//! More than 2^31 numbers, in halves: rows are gathered into 4.4 GB, some of which are gathered from there again, and
+//! the whole is used as gradients and as `add` of a maximum.
 
 use super::numbers::{Half, Number};
 use crate::runner::Group;
@@ -13,7 +13,7 @@ use farpoint_cuda::{Buffer, DeviceRows, Gpu, GradientMemory, IndexKind, Stream, 
 const SHAPE: ValueShape =
     ValueShape { clouds: 1, rows: 1_000, places: 65_600, k: 32, channels: 1_040 };
 
-/// Places whose results are looked at.
+/// Number of places whose results are checked.
 const SEEN: usize = 50;
 
 pub(super) fn groups() -> Vec<Group> {
@@ -108,7 +108,7 @@ fn seen_maxima(
     Ok(Half::same("maxima", &found, &Half::raws(&truth.values)))
 }
 
-/// A row was sent its own values, as often as it is named.
+/// A row's gradient is its own values, as often as it is named.
 fn seen_gradients(found: &[u16], values: &[u16], indices: &[i32]) -> Result<(), String> {
     let mut counts = vec![0; SHAPE.rows];
     indices.iter().for_each(|&row| counts[row as usize] += 1);

@@ -1,5 +1,5 @@
-//! Operators on values on a GPU against the CPU library, bit by bit: every type of values and indices,
-//! aligned and not, with indices that name no row, in graphs, on several streams, and beyond 2^31 numbers.
+//! Operators on values on a GPU against the CPU library, bit by bit: every type of values and indices, aligned and
+//! not, with indices that name no row, in graphs, on several streams, and beyond 2^31 numbers.
 
 mod case;
 mod equality;
@@ -11,7 +11,7 @@ mod weights;
 
 use crate::runner::Group;
 
-/// What is run of each case.
+/// Operators run for each case.
 const PARTS: &[&str] = &["gather", "gather_max", "interpolate"];
 
 /// All checks.

@@ -1,13 +1,13 @@
-//! The types of values: what they are in memory, and the type that they are computed with.
+//! Types of values: representation in memory, and type of the computation.
 
 use farpoint_cuda::{CudaScalar, Element, ValueKind};
 use std::fmt::Debug;
 
 /// A type of values.
 pub(super) trait Number: Send + Sync + 'static {
-    /// What it is computed with.
+    /// Type of the computation.
     type Wide: CudaScalar;
-    /// What is in memory.
+    /// Type in memory.
     type Raw: Element + PartialEq + Debug;
     const KIND: ValueKind;
     const NAME: &'static str;
@@ -23,7 +23,7 @@ pub(super) trait Number: Send + Sync + 'static {
         raw.iter().map(|&number| Self::wide(number)).collect()
     }
 
-    /// Compares bits; every NaN is like another.
+    /// Compares bits; all NaNs are equal.
     fn same(what: &str, found: &[Self::Raw], truth: &[Self::Raw]) -> Result<(), String> {
         if found.len() != truth.len() {
             return Err(format!("{what}: {} numbers, not {}", found.len(), truth.len()));
@@ -86,8 +86,8 @@ impl Number for Half {
         if size >= 65_520.0 {
             return sign | 0x7c00;
         }
-        // Below 2^-14 steps are 2^-24; above, 2^-10 of the power of two. A multiple of the step is found
-        // by adding what makes it the last bit.
+        // Below 2^-14 steps are 2^-24; above, 2^-10 of the power of two. A multiple of the step is found by adding a
+        // number that makes it the last bit.
         let exponent = (size.to_bits() >> 23).max(127 - 14) as i32 - 127;
         let step = f64::from(exponent - 10).exp2();
         let steps = (f64::from(size) / step).round_ties_even() as u32;

@@ -10,7 +10,7 @@ use farpoint_cuda::{
     GradientMemory, IndexKind, Stream,
 };
 
-/// Where memory for gradients comes from.
+/// Source of the memory for gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Memory {
     List,
@@ -18,7 +18,7 @@ pub(super) enum Memory {
     Pool,
 }
 
-/// An array whose first number is `shift` numbers behind an address that is aligned to 256 bytes.
+/// An array that begins `shift` numbers after an address that is aligned to 256 bytes.
 struct Input<E> {
     buffer: Buffer<E>,
     shift: usize,
@@ -36,7 +36,7 @@ impl<E: Element> Input<E> {
     }
 }
 
-/// The same between rims, as output.
+/// An output array, the same between rims.
 struct Output<E> {
     array: Guarded<E>,
     shift: usize,
@@ -79,7 +79,7 @@ pub(super) struct Rig<N: Number> {
 }
 
 impl<N: Number> Rig<N> {
-    /// Copies a case to the device, every array of values shifted by so many numbers.
+    /// Copies a case to the device, every array of values shifted by this many numbers.
     pub(super) fn new(stream: &Stream, case: &Case<N>, shift: usize) -> Result<Self, Error> {
         let (gpu, shape) = (stream.gpu(), case.shape);
         let narrow: Vec<i32> = match case.index_kind {
@@ -129,7 +129,7 @@ impl<N: Number> Rig<N> {
         self.weights.buffer.write(self.weights.shift, &case.weights)
     }
 
-    /// Memory for gradients; queues the inverted list if that is wanted.
+    /// Returns memory for gradients; queues the inverted list if it is requested.
     fn memory(&self, memory: Memory) -> Result<GradientMemory, Error> {
         Ok(match memory {
             Memory::Pool => GradientMemory::Pool,
@@ -201,7 +201,7 @@ impl<N: Number> Rig<N> {
         }
     }
 
-    /// Compares what a part left, once the stream is done.
+    /// Compares the results of a part, once the stream is done.
     pub(super) fn compare(
         &self,
         part: &str,

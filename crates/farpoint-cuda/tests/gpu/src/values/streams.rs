@@ -1,5 +1,5 @@
-//! Graphs, which find whatever lies in their memory when they are launched; two threads with a stream
-//! each; and runs that are repeated.
+//! Graphs, which use the content of their memory at launch; two threads with a stream each; and
+//! repeated runs.
 
 use super::PARTS;
 use super::case::{Case, Names, Truth};
@@ -12,7 +12,7 @@ use farpoint::values::ValueShape;
 use farpoint_cuda::{Error, Gpu, IndexKind, Stream};
 use std::thread;
 
-/// Launches of a graph, each with other input; and runs that must be alike.
+/// Launches of a graph, each with different input; and runs that must agree.
 const REPLAYS: usize = 3;
 const REPEATS: usize = 20;
 
