@@ -202,7 +202,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// The header, and how messages are kept. Returns whether the file ends as it should.
+    /// Reads the header, and how messages are stored. Returns whether the file ends as it should.
     fn start(&mut self, source: &Source) -> Result<bool, Fault> {
         let mut frames = pieces::open(source)?;
         let mut first = true;

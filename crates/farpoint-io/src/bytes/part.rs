@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
 
-/// Where the largest numbers are aligned.
+/// Alignment of the largest numbers.
 const ALIGNED: usize = 8;
 
 /// A part of a file, in the file's own memory where that may be taken.
@@ -17,7 +17,7 @@ impl Part {
     /// Bytes of `range`, which is within `bytes`.
     pub(crate) fn of(bytes: Cow<'_, [u8]>, range: Range<usize>) -> Part {
         match bytes {
-            // Not worth the memory of all the rest.
+            // Otherwise not worth the memory of the rest.
             Cow::Owned(mut bytes) if range.len() >= bytes.len() / 2 => {
                 bytes.truncate(range.end);
                 // Rows at odd places are slower to take numbers from than to move once.

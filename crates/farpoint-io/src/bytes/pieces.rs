@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Bytes of a piece.
 const PIECE: usize = 1 << 20;
 
-/// Lines that a thread makes at a time.
+/// Lines that a thread formats at a time.
 const LINES: usize = 1 << 13;
 
 /// Cuts `range` of the bytes into pieces that end with a line, the last one wherever that ends.
@@ -89,7 +89,7 @@ pub(crate) fn append_lines(
     *out = joined(&parts);
 }
 
-/// Puts what the threads made of the pieces into one vector.
+/// Joins the results of all pieces into one vector.
 pub(crate) fn joined<T: Copy + Default + Send + Sync>(parts: &[&[T]]) -> Vec<T> {
     let mut all = vec![T::default(); parts.iter().map(|part| part.len()).sum()];
     let mut free = &mut all[..];
