@@ -1,6 +1,6 @@
-//! Text whose lines differ in separators or in their number of values: what is written is read back
-//! with the same rows and values, with lines kept where that is possible. Columns are found by their
-//! names, or as the caller says; where neither tells, the file is refused.
+//! Text whose lines differ in separators or in their number of values: the output is read back with the same rows and
+//! values, with lines kept if possible. Columns are found by their names, or as the caller states; if neither
+//! decides, the file is refused.
 
 use crate::cases::random;
 use farpoint_io::{
@@ -348,8 +348,8 @@ fn any_text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(random(256))]
 
-    /// What is written is read as the same points, with the same columns given, or with none where the
-    /// lines had to be written anew.
+    /// The output is read as the same points, with the same columns given, or with none if the lines had to be
+    /// written anew.
     #[test]
     fn any_text_that_is_read_comes_back(
         text in any_text(),

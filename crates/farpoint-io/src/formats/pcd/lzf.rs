@@ -5,7 +5,7 @@
 
 /// Decompresses exactly `length` bytes; `None` if the data is damaged.
 pub(crate) fn decompress(input: &[u8], length: usize) -> Option<Vec<u8>> {
-    // Three bytes never stand for more than 264, so a longer promise is refused unallocated.
+    // Three bytes never stand for more than 264, so a longer declared size is refused unallocated.
     if length / 264 > input.len() {
         return None;
     }
