@@ -103,7 +103,7 @@ fn type_letter(kind: NumberType) -> &'static str {
     }
 }
 
-/// Makes field names that end at a space, and differ from the stored ones and from each other.
+/// Replaces spaces, which end field names, and makes names differ from the stored ones and each other.
 fn named(mut attributes: Vec<Attribute>, stored: &[Slot]) -> Vec<Attribute> {
     for a in &mut attributes {
         a.name = a.name.replace(|c: char| c.is_whitespace() || c.is_control() || c == '#', "_");

@@ -91,7 +91,7 @@ impl Described {
 
 const NAMES: [&str; 5] = ["x", "y", "z", "intensity", "ring"];
 
-/// Returns the name of KITTI and nuScenes if the rows can be theirs; otherwise a number.
+/// Returns a slot with its name in KITTI and nuScenes if the rows can be theirs; otherwise with a number.
 fn slot(i: usize, columns: usize, xyz: [usize; 3]) -> Slot {
     let known = xyz == [0, 1, 2] && (columns == 4 || columns == 5);
     let name = match xyz.iter().position(|&column| column == i) {

@@ -19,7 +19,7 @@ impl Axes {
 /// Advice if the columns cannot be found.
 pub(super) const ADVICE: &str = "give the columns of x, y and z by --xyz COL,COL,COL (in Python: xyz=), names or numbers from 1";
 
-/// The same where names do not help.
+/// The same if names do not help.
 pub(super) const ADVICE_NUMBERS: &str =
     "give the columns of x, y and z by --xyz COL,COL,COL (in Python: xyz=) as numbers from 1";
 
