@@ -188,8 +188,7 @@ impl Place {
         self
     }
 
-    /// Like [`Place::run`], on all of the GPUs. Without any named, on all of this machine if a cloud does not fit the
-    /// first.
+    /// Like [`Place::run`], on all of the GPUs; with none named, all of this machine if a cloud does not fit the first.
     pub(crate) fn run_on_all<R>(
         &self,
         on_cpu: impl FnOnce(&Cpu) -> Result<R, farpoint::Error>,
