@@ -1,4 +1,4 @@
-//! Memory that is refused on the way through the disk is an error, and nothing is left. A process of its own, whose
+//! A failed allocation on the way through the disk is an error, and nothing is left. A process of its own, whose
 //! allocator refuses.
 
 #[path = "../../farpoint/tests/refusing/mod.rs"]

@@ -17,8 +17,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Creates a grid over a box, with cells as near to cubes as their number allows. Points outside count as at the
-    /// border.
+    /// Grid over a box, with cells as near to cubes as their number allows. Points outside count as at the border.
     pub(crate) fn over([low, high]: [[f64; 3]; 2]) -> Grid {
         let widths: [f64; 3] = std::array::from_fn(|axis| (high[axis] - low[axis]).max(0.0));
         let fits = |cell: f64| -> [usize; 3] {

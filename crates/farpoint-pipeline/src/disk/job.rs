@@ -143,7 +143,7 @@ pub enum Event {
     Spooled {
         /// Tiles that the cloud is cut into.
         tiles: usize,
-        /// Whether an interrupted run had made it.
+        /// True if an interrupted run had made it.
         resumed: bool,
     },
     /// A band is finished.

@@ -1,5 +1,8 @@
 //! The log: one file that only grows, with the records of all tiles and the data that the run as a whole needs to be
 //! resumed.
+//!
+//! A record is a head of 32 bytes, the last four of which are its own checksum, and its bytes. A record of a tile that
+//! begins anew states how many records before it still count.
 
 use crate::disk::error::Error;
 use crate::disk::extents::{read_at, write_at};

@@ -41,7 +41,7 @@ pub(crate) struct Shares {
     pub(crate) buffers: u64,
 }
 
-/// Returns the limit at which `work` bytes are divided, beside a file that is held in memory.
+/// Returns the memory limit at which `work` bytes are divided, beside a file that is held in memory.
 fn total(work: u64, held: u64) -> u64 {
     work.div_ceil(USED) * 10 + PROCESS + held
 }

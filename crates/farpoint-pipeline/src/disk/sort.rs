@@ -24,7 +24,7 @@ const EXTENT: usize = 1 << 16;
 /// Chosen rows by parts of the file.
 pub(crate) struct Rows<'a> {
     scan: &'a Scan,
-    /// Where each range of parts starts, and the number of parts.
+    /// First part of each range, and the number of parts.
     groups: Vec<usize>,
     /// The group of each part.
     group: Vec<u32>,
