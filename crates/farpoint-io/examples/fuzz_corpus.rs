@@ -56,7 +56,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Messages of every layout; recordings of every kind.
+/// Messages of every layout; MCAP files of every kind.
 #[cfg(feature = "mcap")]
 fn recordings(folder: &Path) -> Result<(), Failure> {
     for (i, layout) in bags::layouts().iter().enumerate() {

@@ -16,7 +16,7 @@ const STEP: usize = 48;
 /// A tenth of a second.
 const PERIOD: u64 = 100_000_000;
 
-/// Name, place and `sensor_msgs/PointField` type, as in that driver's messages.
+/// Name, offset and `sensor_msgs/PointField` type, as in that driver's messages.
 const FIELDS: [(&str, u32, u8); 9] = [
     ("x", 0, 7),
     ("y", 4, 7),

@@ -44,7 +44,7 @@ pub enum Format {
     Obj,
     /// Object file format; its vertices are read.
     Off,
-    /// A recording of ROS; one message of it is read, with the feature `mcap`.
+    /// An MCAP file of ROS; one message of it is read, with the feature `mcap`.
     Mcap,
 }
 

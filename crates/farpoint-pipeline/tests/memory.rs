@@ -9,8 +9,8 @@ use farpoint_io::{Cloud, Coordinates, ReadOptions, WriteOptions, write};
 use farpoint_pipeline::disk::{Error, Job, Outputs, open, sample, write_rows};
 use refusing::refused;
 
-/// Bytes of an allocation that is refused when its turn has come: those that grow with a tile or the sample. What
-/// is read and written at a time takes less.
+/// Bytes of an allocation that is refused in its turn: those that grow with a tile or the sample. Buffers of reading
+/// and writing are smaller.
 const LARGE: usize = 4 << 20;
 
 #[test]

@@ -131,7 +131,7 @@ fn record(into: &mut Vec<u8>, opcode: u8, parts: [&[u8]; 2]) {
     parts.iter().for_each(|part| into.extend_from_slice(part));
 }
 
-/// Iterates over records that were put together like this.
+/// Iterates over records that were joined like this.
 pub(super) fn records(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (head, rest) = bytes.split_first_chunk::<HEAD>()?;

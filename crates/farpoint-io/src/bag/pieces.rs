@@ -46,8 +46,8 @@ pub(super) enum End {
 /// True to go on.
 pub(super) type Go = bool;
 
-/// Calls `each` with every piece of the data, in order, until it says stop. The data ends where the
-/// summary starts.
+/// Calls `each` with every piece of the data, in order, until it returns false. The data ends where the summary
+/// starts.
 pub(super) fn each_piece(
     source: &Source,
     each: &mut dyn FnMut(Piece) -> Result<Go, Fault>,
@@ -114,7 +114,7 @@ pub(super) fn open(source: &Source) -> Result<Frames, Fault> {
     Frames::new(source.open().map_err(fault)?, source.length().map_err(fault)?)
 }
 
-/// One chunk as it is, or its records.
+/// Passes on one chunk whole, or its records.
 fn chunk(
     frames: &mut Frames,
     head: &Head,

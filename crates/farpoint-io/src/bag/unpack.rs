@@ -104,7 +104,7 @@ impl Unpacker {
         }
         match done {
             Err(Stop::Fault(fault)) => Err(fault),
-            // What is cut off in the middle may look damaged.
+            // Data that is cut off in the middle may look damaged.
             _ if !whole => Ok(()),
             Ok(true) => Ok(()),
             Ok(false) => Err(damaged("a chunk ends in the middle of a record").at(place(at))),

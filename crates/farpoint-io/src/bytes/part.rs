@@ -6,7 +6,7 @@ use std::ops::{Deref, Range};
 /// Alignment of the largest numbers.
 const ALIGNED: usize = 8;
 
-/// A part of a file, in the file's own memory where that may be taken.
+/// A part of a file, in the file's own memory if that may be taken over.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     bytes: Vec<u8>,
@@ -20,7 +20,7 @@ impl Part {
             // Otherwise not worth the memory of the rest.
             Cow::Owned(mut bytes) if range.len() >= bytes.len() / 2 => {
                 bytes.truncate(range.end);
-                // Rows at odd places are slower to take numbers from than to move once.
+                // Unaligned rows are slower to read numbers from than to move once.
                 let start = if range.start.is_multiple_of(ALIGNED) { range.start } else { 0 };
                 bytes.drain(..range.start - start);
                 Part { bytes, start }

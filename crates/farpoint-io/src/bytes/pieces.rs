@@ -27,7 +27,7 @@ fn pieces_of(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<Range<usize>
     pieces
 }
 
-/// The places of the lines that are not blank. `ends` says which bytes end a line.
+/// Returns the ranges of the lines that are not blank. `ends` returns whether a byte ends a line.
 pub(crate) fn filled_lines(
     bytes: &[u8],
     range: Range<usize>,
@@ -64,7 +64,7 @@ pub(crate) fn find_line(
     parallel::try_map(lines.chunks(LINES), of_block).err()
 }
 
-/// Changes the places of lines.
+/// Changes the ranges of lines.
 pub(crate) fn change_lines(
     lines: &mut [(usize, usize)],
     change: impl Fn(&mut (usize, usize)) + Sync,
@@ -72,7 +72,7 @@ pub(crate) fn change_lines(
     parallel::each(lines.chunks_mut(LINES), |block| block.iter_mut().for_each(&change));
 }
 
-/// Appends `count` lines, each of which `line` appends to what it is given.
+/// Appends `count` lines, each appended by `line` to its buffer.
 pub(crate) fn append_lines(
     out: &mut Vec<u8>,
     count: usize,

@@ -44,7 +44,7 @@ pub(crate) fn put_by(
 }
 
 fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::Result<()> {
-    // A link is followed, so that renaming replaces what it points to and not the link.
+    // A link is followed, so that renaming replaces its target and not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let there = fs::metadata(&target).ok();
     if there.as_ref().is_some_and(|m| !m.is_file()) {

@@ -107,7 +107,7 @@ fn new(path: &Path) -> io::Result<File> {
 /// A temporary folder, which is removed with all that is in it when this is dropped.
 #[derive(Debug)]
 pub struct Folder {
-    // Dropped in this order, so that the folder is locked until it is removed, where the system allows it.
+    // Dropped in this order, so that the folder is locked until it is removed, if the system allows it.
     folder: TempDir,
     _own: Own,
     _lock: File,

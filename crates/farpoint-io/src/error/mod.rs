@@ -1,4 +1,4 @@
-//! Errors about files, with messages that say what is wrong, where, and what to do.
+//! Errors about files, with messages that name the problem, its place, and what to do.
 //!
 //! Readers return a [`Fault`] with the place inside the file; the crate's entry points add the file's
 //! name and format.

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// Reads whole numbers from a file: an array `(n,)` of integers or bool in NPY, or text with numbers separated by
-/// blanks, commas or lines. What follows `#` on a line of text is a comment.
+/// blanks, commas or lines. Text after `#` on a line is a comment.
 ///
 /// # Errors
 /// [`Error::Read`] if the file cannot be read, [`Error::Malformed`] if it has other content.

@@ -102,6 +102,7 @@ pub fn write_indices_in_blocks<E: From<Error>>(
 
 /// Writes arrays as an NPZ archive, straight from their memory: only a piece of one is buffered.
 ///
+/// # Errors
 /// [`Error::Output`] if the number of values of an array does not match its shape, [`Error::Write`] if the system
 /// refuses.
 pub fn write_arrays(path: &Path, arrays: &[npy::Array<'_>]) -> Result<(), Error> {

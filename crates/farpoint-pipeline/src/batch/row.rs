@@ -135,7 +135,7 @@ pub fn answer(seconds: f64, result: &Result<Done, String>) -> String {
     }
 }
 
-/// The seconds and what came of a file, from the line of another process; `None` if it is no such line.
+/// Parses the seconds and the result for a file from the line of another process; `None` if it is no such line.
 pub fn read_answer(line: &str) -> Option<(f64, Result<Done, String>)> {
     let value: Value = serde_json::from_str(line.trim_end()).ok()?;
     let seconds = value.get(0)?.as_f64()?;

@@ -1,4 +1,4 @@
-//! Files side by side on the threads of this process.
+//! Concurrent work on files on the threads of this process.
 
 use crate::{Batch, Done, Error, Executor, File, Notes, Row, Stop};
 use farpoint::backend::granted_here;

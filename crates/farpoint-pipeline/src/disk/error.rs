@@ -65,7 +65,7 @@ pub enum Error {
     /// The request can't be fulfilled; the text says why and what to do.
     #[error("{0}")]
     Refused(String),
-    /// The caller asked to stop.
+    /// The caller canceled the run.
     #[error("stopped")]
     Stopped,
 }

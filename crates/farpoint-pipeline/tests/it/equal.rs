@@ -263,7 +263,7 @@ fn stopped_after_any_band_and_resumed() {
     let job = job.spool(spool.clone());
     let mut bands = 0;
     for stop in 0.. {
-        // Every run goes on for one event more than the one before, and one band at least.
+        // Every run continues for one event more than the one before, and one band at least.
         let job = job.clone().resume(stop > 0);
         let (mut told, mut finished) = (0, 0);
         let found = sample(&scan, &job, &outputs, &mut |event| {

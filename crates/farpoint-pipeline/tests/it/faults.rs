@@ -62,7 +62,7 @@ fn save(folder: &Path, points: usize, seed: u64) {
 
 #[test]
 fn a_changed_page_is_found() {
-    // Every page is read again when a run goes on; some hold no candidates any more.
+    // Every page is read again when a run is resumed; some hold no candidates any more.
     let error = Place::new().after(|spool| {
         let path = spool.join("points");
         let mut bytes = fs::read(&path).unwrap();

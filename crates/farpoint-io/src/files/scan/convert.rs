@@ -74,6 +74,7 @@ impl Scan {
     /// threads, for the facts about all rows that a writer needs. The bytes are those that [`crate::write()`] writes
     /// of these rows of the whole cloud. Returns warnings.
     ///
+    /// # Errors
     /// As [`crate::write()`] and [`Scan::read`], errors of `block`, and [`Error::Output`] if blocks come out
     /// differently, as lines can that differ among themselves. The output is complete or not there.
     ///

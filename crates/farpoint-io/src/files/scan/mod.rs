@@ -234,6 +234,7 @@ impl Scan {
     /// Calls `each` with every part, on `threads` threads, in any order. After the first error no more parts are
     /// begun.
     ///
+    /// # Errors
     /// As [`Scan::read`], or errors of `each`.
     pub fn for_each<E: From<Error> + Send>(
         &self,

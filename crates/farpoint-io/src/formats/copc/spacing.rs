@@ -33,7 +33,7 @@ impl Ordered<'_> {
         (0..DEEPEST).map(cut).chain([self.distances.len()]).collect()
     }
 
-    /// Returns the number of points at a place of their own, whatever was rounded.
+    /// Returns the number of points with coordinates of their own, regardless of rounding.
     pub(super) fn distinct(&self) -> usize {
         self.distances.partition_point(|distance| *distance > self.absolute)
     }

@@ -10,7 +10,7 @@ use std::io::{Cursor, Error, ErrorKind, Read, Seek, SeekFrom};
 
 /// Bytes decompressed before the next allocation.
 const BATCH: usize = 64 << 20;
-/// Usual largest ratio of decompressed to compressed bytes of a file.
+/// Largest usual ratio of decompressed to compressed bytes of a file.
 const USUAL_RATIO: usize = 100;
 /// No real chunk is compressed further than this; a larger declared size is refused.
 const RATIO: usize = 10_000;

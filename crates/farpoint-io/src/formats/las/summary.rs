@@ -21,7 +21,7 @@ const FIRST_YEAR: u16 = 2000;
 /// Larger records after the points hold no description of the file.
 pub(super) const LARGEST: u64 = 16 << 20;
 
-/// Reads what comes before the points, and the records after them that describe the file.
+/// Reads the data before the points, and the records after them that describe the file.
 pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
     let first = part(file, 0, LONGEST)?;
     let start = match Raw::read_from(&first[..]) {

@@ -18,7 +18,7 @@ pub struct Array<'a> {
     pub name: &'a str,
     /// Its shape; the last axis is contiguous.
     pub shape: &'a [usize],
-    /// As many values as the shape has places.
+    /// The values, as many as the shape has.
     pub values: Values<'a>,
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn decompress(input: &[u8], length: usize) -> Option<Vec<u8>> {
             rest = tail;
             let back = (usize::from(control & 0x1f) << 8) + usize::from(low) + 1;
             let start = out.len().checked_sub(back)?;
-            // The source may run into what this very copy writes.
+            // The source may run into the output of this very copy.
             for i in 0..count + 2 {
                 out.push(out[start + i]);
             }
