@@ -1,4 +1,4 @@
-//! Writes the seeds of the fuzz targets: small clouds in every format, into a folder a target.
+//! Writes the seeds of the fuzz targets: small clouds in every format, into one folder per target.
 //!
 //! Usage: `cargo run -p farpoint-io --example fuzz_corpus -- fuzz/corpus`
 

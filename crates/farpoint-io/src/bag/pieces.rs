@@ -12,7 +12,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 const LARGEST_PACKED: u64 = 24 << 20;
 const LARGEST_CHUNK: u64 = 32 << 20;
 
-/// A unit of work.
+/// A unit that can be worked on alone.
 #[derive(Debug)]
 pub(super) enum Piece {
     /// The content of a chunk, as far as it is there of `length` bytes.

@@ -241,7 +241,7 @@ fn same_rows(cloud: &Cloud, written: &Cloud, rows: &[usize], file: &str) {
     assert!(npy(cloud, rows) == npy(written, &all), "{file}");
 }
 
-/// Every cloud can be written in every writable format, and read again with as many points.
+/// Every cloud can be written in every writable format, and read again with the same number of points.
 #[test]
 fn every_format_becomes_every_other() {
     let Some(folder) = data() else { return };
@@ -273,7 +273,7 @@ fn becomes_every_format(cloud: &Cloud, rows: &[usize], file: &str) {
         let (bytes, warnings) =
             write_bytes(cloud, rows, &options).unwrap_or_else(|e| panic!("{e}"));
         let name = format!("out.{}", format.extensions()[0]);
-        // Rows of raw float32 keep the width of the input, which the new name does not tell.
+        // Rows of raw float32 keep the width of the input, which the new name does not show.
         let columns = (format == Format::Raw).then(|| bytes.len() / (4 * rows.len()));
         let back = read_bytes(&bytes, &name, &ReadOptions::default().columns(columns))
             .unwrap_or_else(|error| panic!("{file} as {format}: {error}"));
