@@ -217,7 +217,7 @@ impl Depth {
         }
     }
 
-    /// In the range of LAS: 8 bits are multiplied by 256.
+    /// Returns a value in the range of LAS: 8 bits are multiplied by 256.
     fn word(self, value: f64) -> u16 {
         match self {
             Depth::Byte => u16::from(value.round() as u8) << 8,

@@ -56,7 +56,7 @@ impl ReadOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// As text.
+    /// Text.
     Ascii,
     /// Binary, least significant byte first.
     Binary,

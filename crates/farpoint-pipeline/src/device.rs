@@ -35,7 +35,7 @@ pub enum Choice {
 pub enum Cards {
     /// All GPUs of the machine.
     All,
-    /// At least one, none twice.
+    /// These GPUs; at least one, none twice.
     These(Vec<usize>),
 }
 

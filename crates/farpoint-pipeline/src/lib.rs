@@ -1,5 +1,5 @@
-//! From a request to a sample of point cloud files: one in memory, one larger than memory ([`disk`]), or many, with
-//! an output for each and a manifest (`farpoint.jsonl`) by which a run that was stopped or killed is resumed.
+//! Samples point cloud files by request: one in memory, one larger than memory ([`disk`]), or many, with an output
+//! for each and a manifest (`farpoint.jsonl`) by which a run that was stopped or killed is resumed.
 //!
 //! The command line runs files concurrently on threads ([`run()`]), the Python package in processes that may be
 //! killed, Ray on machines; all three share the inputs, the manifest and the work on a file. Nothing is printed.

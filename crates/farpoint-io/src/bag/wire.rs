@@ -9,9 +9,9 @@ use std::fmt;
 /// Encoding of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Of ROS 2: plain CDR, version 1, either byte order.
+    /// ROS 2: plain CDR, version 1, either byte order.
     Cdr,
-    /// Of ROS 1.
+    /// ROS 1.
     Ros1,
 }
 

@@ -1,4 +1,4 @@
-//! From the paths that a user gives to files: files, folders, patterns (`scans/**/*.laz`) and lists (`@list.txt`).
+//! Expands the paths that a user gives: files, folders, patterns (`scans/**/*.laz`) and lists (`@list.txt`).
 
 use crate::Error;
 use farpoint_io::Format;

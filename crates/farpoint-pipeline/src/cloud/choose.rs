@@ -1,4 +1,4 @@
-//! From a cloud to the points that are used, with notes for the user.
+//! Selects the points of a cloud that are used, with notes for the user.
 
 use super::points::{Number, finite, zero};
 use crate::text::count;

@@ -1,4 +1,4 @@
-//! From farthest-first order to the nodes of an octree.
+//! Builds the nodes of an octree from farthest-first order.
 //!
 //! The points of a node, among those left over by its parents, are the first in farthest-first order. That leaves
 //! three choices, which only add points to coarser levels and so never harm their coverage: a node takes at least a

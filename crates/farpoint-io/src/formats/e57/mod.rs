@@ -197,7 +197,7 @@ fn attribute_name(name: &RecordName) -> Option<String> {
 /// The attributes of all scans under their names.
 #[derive(Default)]
 struct Columns {
-    /// In the order in which the file states them.
+    /// The attributes in file order.
     all: Vec<Values>,
     /// Index of the values of each name.
     places: HashMap<String, usize>,

@@ -33,9 +33,9 @@ const OTHER_FIELDS: [&str; 12] = [
 
 /// The attributes of a record.
 pub(super) struct Fields {
-    /// In standard fields.
+    /// Attributes in standard fields.
     pub(super) known: Vec<(Slot, Column)>,
-    /// As extra dimensions, under names that are free.
+    /// Attributes in extra dimensions, under names that are free.
     pub(super) added: Vec<Attribute>,
 }
 
