@@ -1,4 +1,4 @@
-//! What every fuzz target does with its bytes: read, write a few rows back, read those again.
+//! The work of every fuzz target on its bytes: read, write a few rows back, read those again.
 
 use farpoint_io::bag::{Bag, Encoding, Kept, PointCloud2, Rewrite};
 use farpoint_io::{Column, Format, ReadOptions, WriteOptions, read_bytes, write_bytes};
@@ -9,10 +9,10 @@ pub fn drive(data: &[u8], format: Format) {
     drive_with(data, &ReadOptions::default().format(format));
 }
 
-/// As [`drive`], with all options.
+/// Like [`drive`], with all options.
 ///
 /// # Panics
-/// If what was written cannot be read again.
+/// If the output cannot be read again.
 pub fn drive_with(data: &[u8], options: &ReadOptions) {
     let Ok(mut cloud) = read_bytes(data, "fuzz", options) else { return };
     let all = cloud.len();
@@ -30,13 +30,13 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
     let other = writable[choice / 2 % writable.len()];
     for format in own.into_iter().chain([other]) {
         let options = WriteOptions::default().format(format);
-        // A coordinate that LAS cannot hold is refused, with reason.
+        // A coordinate that LAS cannot hold is refused, with a reason.
         let Ok((bytes, _)) = write_bytes(&cloud, &rows, &options) else { continue };
-        // No rows without a header are no bytes, and no reader takes an empty file.
+        // No rows without a header are no bytes, and every reader refuses an empty file.
         if bytes.is_empty() && rows.is_empty() {
             continue;
         }
-        // Raw rows do not tell how wide they are.
+        // Raw rows do not show their width.
         let width =
             (format == Format::Raw && !rows.is_empty()).then(|| bytes.len() / 4 / rows.len());
         let options = ReadOptions::default().format(format).columns(width);
@@ -48,7 +48,7 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
             Err(error) => panic!("written as {format}: {error}"),
         };
         assert_eq!(again.len(), rows.len(), "written as {format}");
-        // Which lines are points, and where their values are, is a guess that must come out the same.
+        // The lines that are points, and the places of their values, are a guess that must come out the same.
         if own == Some(format) && format == Format::Text {
             for (i, &row) in rows.iter().enumerate() {
                 let (was, is) = (cloud.coordinates().get(row), again.coordinates().get(i));
@@ -58,10 +58,10 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
     }
 }
 
-/// Writes a recording again with every other row of its clouds; what is written must be whole.
+/// Writes an MCAP file again with every other row of its clouds; the output must be whole.
 ///
 /// # Panics
-/// If what was written can't be read again, or has other messages.
+/// If the output can't be read again, or has other messages.
 pub fn rewrite(data: &[u8]) {
     let Ok(bag) = Bag::from_bytes(data.to_vec(), "fuzz") else { return };
     let Ok(topic) = bag.contents().cloud_topic(None) else { return };

@@ -1,4 +1,4 @@
-//! Writes the seeds of the fuzz targets: small clouds in every format, into a folder a target.
+//! Writes the seeds of the fuzz targets: small clouds in every format, into one folder per target.
 //!
 //! Usage: `cargo run -p farpoint-io --example fuzz_corpus -- fuzz/corpus`
 
@@ -56,7 +56,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Messages of every layout; recordings of every kind.
+/// Messages of every layout; MCAP files of every kind.
 #[cfg(feature = "mcap")]
 fn recordings(folder: &Path) -> Result<(), Failure> {
     for (i, layout) in bags::layouts().iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Writes a recording as an Ouster OS1-64 with 2,048 columns sends it at 10 Hz: a hall whose walls, floor
-//! and pillars a third of the beams reach; the others say (0, 0, 0), as that sensor's driver does.
+//! Writes an MCAP file like an Ouster OS1-64 with 2,048 columns at 10 Hz: a hall whose walls, floor and pillars a
+//! third of the beams reach; the others are (0, 0, 0), as in that sensor's driver.
 //!
 //! Usage: `cargo run --release -p farpoint-io --features mcap --example ouster_bag -- 200 drive.mcap`
 
@@ -16,7 +16,7 @@ const STEP: usize = 48;
 /// A tenth of a second.
 const PERIOD: u64 = 100_000_000;
 
-/// Name, place and `sensor_msgs/PointField` type, as in that driver's messages.
+/// Name, offset and `sensor_msgs/PointField` type, as in that driver's messages.
 const FIELDS: [(&str, u32, u8); 9] = [
     ("x", 0, 7),
     ("y", 4, 7),
@@ -116,7 +116,7 @@ fn point(beam: usize, column: usize, k: u64, seed: &mut u64) -> [u8; STEP] {
     record
 }
 
-/// CDR aligns numbers from behind its four bytes, which are four themselves.
+/// Appends a number as CDR aligns it, from behind its four bytes, which are four themselves.
 fn number(out: &mut Vec<u8>, value: u32) {
     out.resize(out.len().next_multiple_of(4), 0);
     out.extend(value.to_le_bytes());

@@ -1,5 +1,5 @@
-//! Changing formats: what the attributes of one are called in another, and in which range they are
-//! stored there. This is the one place for it; the writers only lay out what they get.
+//! Conversion between formats: the names of attributes in another format, and their ranges there. This is the one
+//! place for it; the writers only lay out the result.
 //!
 //! Every attribute has one name in here, that of LAS where LAS has it (`red`, `intensity`,
 //! `classification`, `gps_time`, ...), and `nx`, `ny`, `nz` for normals.
@@ -8,7 +8,7 @@ use crate::Format;
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::{Cloud, distinct};
 
-/// What the attributes are going to be.
+/// Target of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Ply,
@@ -20,8 +20,8 @@ pub(crate) enum Target {
     Pts,
 }
 
-/// Attributes with one name for all formats. Names are compared without case, underscores and the
-/// `scalar_` that CloudCompare puts in front.
+/// Attributes with one name for all formats. Names are compared without case, underscores and the prefix `scalar_` of
+/// CloudCompare.
 const NAMES: [&str; 23] = [
     "red",
     "green",
@@ -48,7 +48,7 @@ const NAMES: [&str; 23] = [
     "point_source_id",
 ];
 
-/// Other names for the same, as compared.
+/// Other names for the same, in the compared form.
 const ALIASES: [(&str, &str); 8] = [
     ("diffusered", "red"),
     ("diffusegreen", "green"),
@@ -85,14 +85,14 @@ pub(crate) fn attributes(
     all
 }
 
-/// A name as it is compared.
+/// Returns the compared form of a name.
 pub(crate) fn key(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let plain = lower.strip_prefix("scalar_").unwrap_or(&lower);
     plain.chars().filter(|c| !matches!(c, '_' | ' ' | '-')).collect()
 }
 
-/// A name by which attributes that mean the same are told: the common one, if there is one.
+/// Returns the name under which attributes of one meaning are matched: the common one, if there is one.
 pub(crate) fn common_name(name: &str) -> String {
     common(name).map_or_else(|| key(name), str::to_owned)
 }
@@ -104,7 +104,7 @@ fn common(name: &str) -> Option<&'static str> {
     alias.or_else(|| NAMES.into_iter().find(|name| self::key(name) == key))
 }
 
-/// Gives attributes their common names, the first of those that mean the same.
+/// Gives attributes their common names, the first of those of one meaning.
 pub(crate) fn rename(all: &mut [Attribute]) {
     for i in 0..all.len() {
         let Some(name) = common(&all[i].name) else { continue };
@@ -114,7 +114,7 @@ pub(crate) fn rename(all: &mut [Attribute]) {
     }
 }
 
-/// Names and types that readers of the target expect.
+/// Sets the names and types that readers of the target expect.
 fn suit(attribute: &mut Attribute, target: Target) {
     let normal = ["nx", "ny", "nz"].iter().position(|name| *name == attribute.name);
     if let Some(axis) = normal {
@@ -143,7 +143,7 @@ fn suit(attribute: &mut Attribute, target: Target) {
     }
 }
 
-/// PCD packs colors into one 32-bit `rgb` or `rgba`.
+/// Unpacks the colors of PCD, which come in one 32-bit `rgb` or `rgba`.
 pub(crate) fn unpacked(attributes: Vec<Attribute>) -> Vec<Attribute> {
     let mut out = Vec::with_capacity(attributes.len());
     for attribute in attributes {
@@ -181,7 +181,7 @@ enum Depth {
 }
 
 impl Depth {
-    /// Of three attributes of a cloud, all its rows looked at; `None` if they can't be colors.
+    /// Returns the range of three attributes in all rows of a cloud; `None` if they can't be colors.
     fn of(cloud: &Cloud, channels: [&Attribute; 3]) -> Option<Depth> {
         if channels.iter().all(|a| a.column.kind() == NumberType::U8) {
             return Some(Depth::Byte);
@@ -190,7 +190,7 @@ impl Depth {
             channels.iter().any(|a| cloud.any_value(&a.name, test))
         };
         if any(&|v| v > 255.0) {
-            // Of such a type there is no other, so that rows that were not read stay so.
+            // This type allows no other range, so that unread rows stay unread.
             if channels.iter().all(|a| a.column.kind() == NumberType::U16) {
                 return Some(Depth::Word);
             }
@@ -217,7 +217,7 @@ impl Depth {
         }
     }
 
-    /// As LAS asks for: 8 bits are multiplied by 256.
+    /// Returns a value in the range of LAS: 8 bits are multiplied by 256.
     fn word(self, value: f64) -> u16 {
         match self {
             Depth::Byte => u16::from(value.round() as u8) << 8,
@@ -226,11 +226,11 @@ impl Depth {
         }
     }
 
-    /// Whether 8 bits are too few for a value.
+    /// Returns whether 8 bits are too few for a value.
     fn beyond_byte(self, value: f64) -> bool {
         match self {
             Depth::Byte => value.fract() != 0.0,
-            // Both ways to make 16 bits of 8 lose nothing.
+            // Both conversions of 8 bits to 16 are lossless.
             Depth::Word => {
                 !matches!(value as u16 & 255, low if low == 0 || low == value as u16 >> 8)
             }
@@ -239,7 +239,7 @@ impl Depth {
     }
 }
 
-/// Where red, green and blue are; also of the names r, g and b, if there are all three.
+/// Indices of red, green and blue; also of the names r, g and b, if there are all three.
 fn color_places(all: &[Attribute]) -> Option<[usize; 3]> {
     let by = |names: [&str; 3], test: &dyn Fn(&str, &str) -> bool| {
         let place = |name: &str| all.iter().position(|a| test(&a.name, name));

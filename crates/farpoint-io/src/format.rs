@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// How a text is laid out.
+/// Layout of a text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TextStyle {
@@ -44,7 +44,7 @@ pub enum Format {
     Obj,
     /// Object file format; its vertices are read.
     Off,
-    /// A recording of ROS; one message of it is read, with the feature `mcap`.
+    /// An MCAP file of ROS; one message of it is read, with the feature `mcap`.
     Mcap,
 }
 

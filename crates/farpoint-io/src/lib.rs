@@ -2,8 +2,8 @@
 //! float32, text, PTX, OBJ or OFF, and writes chosen rows of it to PLY, PCD, LAS, LAZ, NPY or text. Where
 //! the output has the input's format, every attribute of the kept points is kept bit for bit.
 //!
-//! The crate contains formats only, no algorithm, and prints nothing. Input is never trusted: a
-//! damaged file gives an [`Error`] that says what is wrong, where, and what to do.
+//! The crate contains formats only, no algorithm, and prints nothing. Input is never trusted: a damaged file gives an
+//! [`Error`] that names the problem, its place, and what to do.
 //!
 //! ```no_run
 //! use farpoint_io::{ReadOptions, WriteOptions, read, write};
@@ -13,7 +13,7 @@
 //! # Ok::<(), farpoint_io::Error>(())
 //! ```
 //!
-//! With the feature `mcap`, `bag` reads and rewrites MCAP recordings of ROS.
+//! With the feature `mcap`, `bag` reads and rewrites MCAP files of ROS.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "mcap")]

@@ -1,8 +1,8 @@
-//! How to read and to write.
+//! Options of reading and writing.
 
 use crate::{Copc, Format, TextStyle};
 
-/// How to read. The default detects everything.
+/// Options of reading. The default detects everything.
 ///
 /// ```
 /// use farpoint_io::{Format, ReadOptions};
@@ -16,12 +16,12 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Float32 values per row of a raw file (KITTI 4, nuScenes 5); guessed unless set.
     pub columns: Option<usize>,
-    /// The columns of a text or raw file that hold x, y and z: names of its header, or numbers from
-    /// 1. By the header's names unless set, or the first three where there is none.
+    /// The columns of a text or raw file that hold x, y and z: names of its header, or numbers from 1. Found by the
+    /// names of the header unless set, or the first three if there is none.
     pub xyz: Option<[String; 3]>,
-    /// The topic of a recording; may be left out where only one holds clouds.
+    /// The topic of an MCAP file; may be left out if only one holds clouds.
     pub topic: Option<String>,
-    /// Which message of the topic is the cloud, the first being 0: a recording has to be asked for one.
+    /// Index of the message of the topic that is the cloud, from 0; required for an MCAP file.
     pub message: Option<usize>,
 }
 
@@ -41,22 +41,22 @@ impl ReadOptions {
         Self { xyz: xyz.into(), ..self }
     }
 
-    /// Sets the topic of a recording.
+    /// Sets the topic of an MCAP file.
     pub fn topic(self, topic: impl Into<Option<String>>) -> Self {
         Self { topic: topic.into(), ..self }
     }
 
-    /// Sets which message of a recording is the cloud.
+    /// Sets the index of the message of an MCAP file that is the cloud.
     pub fn message(self, message: impl Into<Option<usize>>) -> Self {
         Self { message: message.into(), ..self }
     }
 }
 
-/// How the values of a PLY or PCD file are stored.
+/// Encoding of the values of a PLY or PCD file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// As text.
+    /// Text.
     Ascii,
     /// Binary, least significant byte first.
     Binary,
@@ -70,31 +70,30 @@ pub enum Encoding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Precision {
-    /// Float32. Where that would lose more than the step of the input, the minimum corner is
-    /// subtracted first, and a warning gives it.
+    /// Float32. If that would lose more than the scale of the input, the minimum corner is subtracted first, and a
+    /// warning states it.
     Single,
     /// Float64.
     Double,
 }
 
-/// How to write. The default takes the format from the output's name, and the encoding from the
-/// input if that has the same format, otherwise binary.
+/// Options of writing. The default takes the format from the output's name, and the encoding from the input if that
+/// has the same format, otherwise binary.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// The format; by the output's name unless set.
+    /// The format; from the output's name unless set.
     pub format: Option<Format>,
     /// The encoding of PLY and PCD; other formats have only one.
     pub encoding: Option<Encoding>,
-    /// The layout of a text; by the output's extension unless set.
+    /// The layout of a text; from the output's extension unless set.
     pub style: Option<TextStyle>,
-    /// The type of the coordinates in PLY, PCD and NPY. Unless set, PCD has float32, which is what its
-    /// readers expect, and the others what the input has.
+    /// The type of the coordinates in PLY, PCD and NPY. Unless set, float32 for PCD, as its readers expect, and the
+    /// type of the input for the others.
     pub precision: Option<Precision>,
-    /// The step of the coordinates in LAS and LAZ. Unless set, it is that of the input, as far as 32
-    /// bits reach.
+    /// The scale of the coordinates in LAS and LAZ. Unless set, that of the input, as far as 32 bits reach.
     pub scale: Option<f64>,
-    /// Levels: LAZ becomes COPC. An output that is called `.copc.laz` needs them, unless the format is set.
+    /// Levels: LAZ becomes COPC. Required for an output named `.copc.laz`, unless the format is set.
     pub copc: Option<Copc>,
 }
 
@@ -119,7 +118,7 @@ impl WriteOptions {
         Self { precision: precision.into(), ..self }
     }
 
-    /// Sets the step of the coordinates in LAS and LAZ.
+    /// Sets the scale of the coordinates in LAS and LAZ.
     pub fn scale(self, scale: impl Into<Option<f64>>) -> Self {
         Self { scale: scale.into(), ..self }
     }

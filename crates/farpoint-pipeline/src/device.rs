@@ -1,15 +1,15 @@
-//! Where a job runs: what was asked for, what the machine has, what pays.
+//! The device of a job: the request, the devices of the machine, and what pays.
 
 use crate::Kind;
 use farpoint::{Cpu, DeviceKind, Level};
 use farpoint_cuda::{Gpu, Gpus, Placement};
 
-/// Where a job is to run.
+/// Device request of a job.
 #[derive(Clone, Debug)]
 pub struct Where {
     /// The kind of device.
     pub device: Choice,
-    /// Which GPUs; the first unless set, and all if a cloud does not fit there.
+    /// The GPUs; the first unless set, and all if a cloud does not fit there.
     pub gpu: Option<Cards>,
     /// Threads of the CPU; all unless set.
     pub threads: Option<usize>,
@@ -33,9 +33,9 @@ pub enum Choice {
 /// Value of `--gpu`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cards {
-    /// All of the machine.
+    /// All GPUs of the machine.
     All,
-    /// At least one, none twice.
+    /// These GPUs; at least one, none twice.
     These(Vec<usize>),
 }
 
@@ -58,33 +58,33 @@ impl std::str::FromStr for Cards {
 }
 
 impl Where {
-    /// All threads of the CPU.
+    /// Requests all threads of the CPU.
     pub fn cpu() -> Self {
         Self { device: Choice::Cpu, gpu: None, threads: None, level: None, tell: |_, _| () }
     }
 
-    /// The CPU as it was asked for.
+    /// Returns the requested CPU.
     pub fn as_cpu(&self) -> Cpu {
         let cpu = self.threads.map_or(Cpu::new(), |threads| Cpu::new().threads(threads));
         self.level.map_or(cpu, |level| cpu.level(level))
     }
 
-    /// Threads of work that chooses no instruction set.
+    /// Returns the number of threads for work that chooses no instruction set.
     pub fn thread_count(&self) -> usize {
         self.threads.unwrap_or_else(rayon::current_num_threads)
     }
 
-    /// An option that only the CPU has, if it was given.
+    /// Returns an option that only the CPU has, if it was given.
     pub fn cpu_option(&self) -> Option<&'static str> {
         let given = [(self.threads.is_some(), "--threads"), (self.level.is_some(), "--simd")];
         given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
     }
 
-    /// Chooses the device of a job: `has` is whether a kind of device can do it, `pays` whether
-    /// [`Choice::Auto`] tries a GPU.
+    /// Chooses the device of a job: `has` is whether a kind of device can do it, `pays` whether [`Choice::Auto`]
+    /// tries a GPU.
     ///
     /// # Errors
-    /// If a GPU was asked for and can't be opened.
+    /// If a requested GPU can't be opened.
     pub fn choose(
         &self,
         has: &dyn Fn(DeviceKind) -> Result<(), farpoint::Error>,
@@ -104,10 +104,10 @@ impl Where {
         Ok(Place { device: place, named: self.gpu.is_some(), tell: self.tell })
     }
 
-    /// Whether there are GPUs of these numbers; opens none.
+    /// Checks that there are GPUs of these numbers; opens none.
     ///
     /// # Errors
-    /// The reason, if there are not.
+    /// The reason, if there are none.
     pub fn present(&self) -> Result<(), farpoint_cuda::Error> {
         let count = farpoint_cuda::device_count()?;
         let first = &[0][..];
@@ -136,7 +136,7 @@ impl Where {
 #[derive(Debug)]
 pub struct Place {
     device: Device,
-    /// Whether GPUs were named.
+    /// True if GPUs were named.
     named: bool,
     tell: fn(Kind, &str),
 }
@@ -150,11 +150,11 @@ enum Device {
 }
 
 impl Place {
-    /// Runs there, on the first of several GPUs. Where a GPU fails that was not requested, runs on the CPU; errors in the
-    /// job are the same on both and come from the CPU then.
+    /// Runs on the device, on the first of several GPUs. If a GPU fails that was not requested, runs on the CPU;
+    /// errors in the job are the same on both and come from the CPU then.
     ///
     /// # Errors
-    /// Those of the run, as text.
+    /// The errors of the run, as text.
     pub fn run<R>(
         &self,
         on_cpu: impl FnOnce(&Cpu) -> Result<R, farpoint::Error>,
@@ -163,8 +163,8 @@ impl Place {
         self.run_with(on_cpu, |gpus| on_gpu(&gpus.as_slice()[0]))
     }
 
-    /// The same place, or all GPUs of this machine where none was named and the first has no room for a cloud. `placement`
-    /// is what the cloud takes there; a note says what lies in host memory.
+    /// Returns the same place, or all GPUs of this machine if none was named and the first has no room for a cloud.
+    /// `placement` is the memory of the cloud there; a note names the part in host memory.
     pub(crate) fn with_room(
         mut self,
         placement: impl Fn(&Gpus) -> Result<Option<Placement>, farpoint_cuda::Error>,
@@ -188,7 +188,7 @@ impl Place {
         self
     }
 
-    /// As [`Place::run`], on all of the GPUs. Without any named, on all of this machine if a cloud does not fit the first.
+    /// Like [`Place::run`], on all of the GPUs; with none named, all of this machine if a cloud does not fit the first.
     pub(crate) fn run_on_all<R>(
         &self,
         on_cpu: impl FnOnce(&Cpu) -> Result<R, farpoint::Error>,

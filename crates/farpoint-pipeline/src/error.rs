@@ -1,21 +1,20 @@
-//! What stops a run over many files before or between files. What is wrong with one file is a text in
-//! its row.
+//! Errors that stop a run over many files before or between files. The error of one file is a text in its row.
 
 use std::io;
 use std::path::Path;
 
-/// Why no file, or no further file, is worked on.
+/// Reason why no file, or no further file, is worked on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What was given can't be done.
+    /// An argument can't be used.
     #[error("{name}: {what}; {fix}")]
     Given {
         /// The path or option at fault.
         name: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         what: String,
-        /// What to do.
+        /// Advice to the user.
         fix: String,
     },
     /// The system refuses.
@@ -25,7 +24,7 @@ pub enum Error {
         name: String,
         /// The system's reason.
         source: io::Error,
-        /// What to do.
+        /// Advice to the user.
         fix: &'static str,
     },
 }

@@ -8,13 +8,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Works on files, one after another or several side by side.
+/// Works on files, one after another or several concurrently.
 #[derive(Debug)]
 pub struct Executor {
     request: Request,
 }
 
-/// Keeps what is told of a file, and stops in time.
+/// Keeps the notes on a file, and stops in time.
 struct Heard<'a> {
     stop: &'a Stop<'a>,
     notes: Mutex<&'a mut Notes>,
@@ -31,8 +31,8 @@ impl Watch for Heard<'_> {
 }
 
 impl Executor {
-    /// Returns an executor of this request; [`Choice::Auto`] is the CPU, since files side by side leave nothing for a GPU
-    /// to gain.
+    /// Returns an executor of this request; [`Choice::Auto`] is the CPU, since concurrent files leave nothing for a
+    /// GPU to gain.
     ///
     /// # Errors
     /// A text, if the sampler can't run there.
@@ -59,11 +59,11 @@ impl Executor {
         &self.request
     }
 
-    /// Reads `input`, samples it, and writes `output` whole or not at all, in a folder that is made if
-    /// there is none. Stops where `stop` says so, but not while a file is read or written.
+    /// Reads `input`, samples it, and writes `output` whole or not at all, in a folder that is created if missing.
+    /// Stops when `stop` says so, but not while a file is read or written.
     ///
     /// # Errors
-    /// A text that names the file and says what is wrong with it.
+    /// A text that names the file and describes the problem.
     pub fn sample(
         &self,
         input: &Path,
@@ -87,7 +87,7 @@ impl Executor {
             })
         });
         if changed {
-            // What was written may be half of the old file and half of the new one.
+            // The output may be half of the old file and half of the new one.
             let _ = fs::remove_file(output);
             return Err(format!("{name}: was changed while it was read; sample it again"));
         }

@@ -1,4 +1,4 @@
-//! A cloud that is read whole: read, choose rows, sample, arrange, write.
+//! A cloud that is read whole: read, select rows, sample, arrange, write.
 
 use crate::cloud::choose::{choose, converted};
 use crate::cloud::levels::levels;
@@ -18,27 +18,27 @@ use std::time::Instant;
 pub struct InMemory<'a> {
     pub(crate) request: &'a Request,
     pub(crate) files: Files<'a>,
-    /// The files as one cloud, if they are.
+    /// The files as one cloud, if they are one.
     pub(crate) merged: Option<Merged>,
 }
 
-/// A cloud with the points that were chosen of it.
+/// A cloud with the points chosen from it.
 #[derive(Debug)]
 pub struct Taken<'a> {
     request: &'a Request,
     files: Files<'a>,
-    /// All of it.
+    /// The whole cloud.
     pub cloud: Cloud,
-    /// What came of it so far.
+    /// Result so far.
     pub finished: Finished,
     /// The unit of the cloud in meters.
     unit: f64,
-    /// Whether it was sampled in single precision.
+    /// True if it was sampled in single precision.
     single: bool,
 }
 
-/// Reads a file: of COPC only the nodes that the filter can use rows of. `unused` says that a warning tells which
-/// options mean nothing to its format. Returns the seconds, too.
+/// Reads a file: of COPC only the nodes that the filter can use rows of. With `unused`, warns of options that mean
+/// nothing to its format. Returns the seconds, too.
 ///
 /// # Errors
 /// If the file can't be read; the text names it.
@@ -83,10 +83,10 @@ fn unused_options(name: &str, cloud: &Cloud, options: &ReadOptions, watch: &dyn 
 }
 
 impl<'a> InMemory<'a> {
-    /// Reads the cloud and samples it; without sampling, chooses the rows that are used.
+    /// Reads the cloud and samples it; without sampling, selects the rows that are used.
     ///
     /// # Errors
-    /// If it can't be read, if none of its rows can be used, or if what is asked for can't be had of it.
+    /// If it can't be read, if none of its rows can be used, or if the cloud can't fulfill the request.
     pub fn sample(self, watch: &dyn Watch) -> Result<Taken<'a>, Error> {
         let Self { request, files, merged } = self;
         let Request { reading, filter, .. } = request;
@@ -149,7 +149,7 @@ fn sampled(
 }
 
 impl Taken<'_> {
-    /// How many points could be chosen: without those of NaN and infinity.
+    /// Returns the number of points that could be chosen: without those of NaN and infinity.
     pub fn usable(&self) -> usize {
         self.finished.points as usize - self.finished.outcome.dropped
     }
@@ -157,7 +157,7 @@ impl Taken<'_> {
     /// Writes the outputs.
     ///
     /// # Errors
-    /// If one can't be written; it is then not there, or as it was.
+    /// If one can't be written; it is then missing, or unchanged.
     pub fn write(mut self, watch: &dyn Watch) -> Result<Finished, Error> {
         let start = Instant::now();
         let Files { output, indices, .. } = self.files;
@@ -188,14 +188,14 @@ impl Taken<'_> {
         Ok(self.finished)
     }
 
-    /// Brings the sample into the form in which it is written: in the order of the input where that is asked for, with the
-    /// column `spacing` of an order, or as the levels of COPC. Returns the options to write it with.
+    /// Brings the sample into its output form: in the order of the input if requested, with the column `spacing` of
+    /// an order, or as the levels of COPC. Returns the options to write it with.
     fn arrange(&mut self, output: &Path) -> WriteOptions {
         let Self { request, cloud, single, .. } = self;
         let Outcome { indices, distances, made, .. } = &mut self.finished.outcome;
         let copc = request.is_copc(output);
         let levels = copc.then(|| levels(request.copc.as_ref(), distances, cloud, *single));
-        // Of the points in COPC those of a node are sorted in any case.
+        // The points of a COPC node are sorted in any case.
         if request.sorted && made.is_none() && !copc {
             indices.sort_unstable();
         }
@@ -207,7 +207,7 @@ impl Taken<'_> {
 }
 
 impl Request {
-    /// The unit of a cloud in meters.
+    /// Returns the unit of a cloud in meters.
     pub(crate) fn unit(&self, cloud: &Cloud, name: &str, watch: &dyn Watch) -> Result<f64, Error> {
         let amount = match self.wanted {
             Wanted::Cell(_) if self.command => "cell",
@@ -219,7 +219,7 @@ impl Request {
         Ok(unit(cloud, name, &lengths, watch)?)
     }
 
-    /// Returns its job on these points. An exact algorithm without a start begins at the first row that can be used.
+    /// Returns the job on these points. An exact algorithm without a start begins at the first row that can be used.
     fn job(&self, input: &Chosen<'_>, unit: f64) -> Job {
         let amount = match self.wanted {
             Wanted::AtMost(most) if most >= input.usable() => Amount::All,
@@ -250,7 +250,7 @@ impl Request {
         Err(Error::Refused(format!("--start {row}: {what}, or it holds NaN or infinity")))
     }
 
-    /// The options of an output whose unit is so many meters.
+    /// Returns the options of an output whose unit is `unit` meters.
     pub(crate) fn writing(&self, unit: f64) -> WriteOptions {
         self.writing.clone().scale(self.scale.map(|scale| scale.in_units_of(unit)))
     }

@@ -1,9 +1,8 @@
-//! From a request to a sample of point cloud files: one in memory, one larger than memory ([`disk`]), or many, with an
-//! output for each and a manifest (`farpoint.jsonl`) by which a run that was stopped or killed goes on where it was.
+//! Samples point cloud files by request: one in memory, one larger than memory ([`disk`]), or many, with an output
+//! for each and a manifest (`farpoint.jsonl`) by which a run that was stopped or killed is resumed.
 //!
-//! The command line runs files side by side on threads ([`run()`]), the Python package in processes that may
-//! be killed, Ray on machines; all three have the inputs, the manifest and the work on a file from here.
-//! Nothing is printed.
+//! The command line runs files concurrently on threads ([`run()`]), the Python package in processes that may be
+//! killed, Ray on machines; all three share the inputs, the manifest and the work on a file. Nothing is printed.
 //!
 //! ```no_run
 //! use farpoint_pipeline::{Batch, Concurrency, Executor, File, Notes, Request, Stop, Wanted, Where, expand, plan, run};

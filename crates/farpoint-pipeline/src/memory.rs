@@ -1,4 +1,4 @@
-//! How much memory work takes, estimated before it begins: of a job, of a file that is read whole, of one of many files.
+//! Memory estimates of work before it begins: of a job, of a file that is read whole, of one of many files.
 
 use crate::disk::PROCESS;
 use crate::{Chosen, Job, Points, Request};
@@ -6,16 +6,16 @@ use farpoint_io::{Format, NumberType, ReadOptions, Scan, summary};
 use std::fs;
 use std::path::Path;
 
-/// Files below this are not looked into: what they take is small whatever is in them.
+/// Files below this are not examined: they take little memory whatever their content.
 const SMALL: u64 = 1 << 20;
 /// Bytes that a point takes besides its file, in double precision: coordinates, the sampler's copy with
 /// distances and its order, the output.
 const POINT: u64 = 24 + 64 + 40;
 
 impl Job {
-    /// Bytes that it takes on the CPU at least, besides the cloud: a copy of the coordinates with
-    /// distances, and as much again for most algorithms, which order the copy. Measured: 37 to 53
-    /// bytes for each point in single precision, 82 for fastpoint.
+    /// Returns the bytes that it takes on the CPU at least, besides the cloud: a copy of the coordinates with
+    /// distances, and as much again for most algorithms, which order the copy. Measured: 37 to 53 bytes for each
+    /// point in single precision, 82 for fastpoint.
     pub fn bytes(&self, points: &Chosen<'_>) -> u64 {
         let points = &points.points;
         let plain = match self {
@@ -30,7 +30,7 @@ impl Job {
 }
 
 impl Request {
-    /// Bytes that sampling a file in memory takes, at most.
+    /// Returns the most bytes that sampling a file in memory takes.
     pub(crate) fn memory_of(&self, scan: &Scan) -> u64 {
         let number = if scan.is_single() { 4 } else { 8 };
         let row = scan.stride().map(|stride| stride as u64);
@@ -38,7 +38,7 @@ impl Request {
         self.estimate(scan.len(), row, number)
     }
 
-    /// The same of a file that can't be read in parts, by its header; `None` where that does not say enough.
+    /// Like [`Self::memory_of`], for a file that can't be read in parts, by its header; `None` if that is not enough.
     pub(crate) fn memory_of_header(&self, path: &Path) -> Option<u64> {
         let about = summary(path, &self.reading).ok()??;
         let single = about.fields.first().is_some_and(|field| field.kind == NumberType::F32);
@@ -47,29 +47,29 @@ impl Request {
         Some(self.estimate(about.points, mean(length, about.points, number), number))
     }
 
-    /// Bytes for so many points of so many bytes each, with coordinates of `number` bytes. Measured with 3,000 to 4
-    /// million points in PLY, NPY, LAZ, text and E57, a quarter of them and all.
+    /// Estimates the bytes for `points` points of `row` bytes each, with coordinates of `number` bytes. Measured with
+    /// 3,000 to 4 million points in PLY, NPY, LAZ, text and E57, a quarter of them and all.
     fn estimate(&self, points: u64, row: u64, number: u64) -> u64 {
         let amount = self.wanted.amount(1.0);
         let samples = amount.limit(points as usize).map_or(points, |samples| samples as u64);
-        // The rows, coordinates and what sampling makes of them; of samples the output.
+        // The rows, coordinates and the sampler's copies; for samples, the output.
         let sampling = points.saturating_mul(3 * row + 12 * number);
         let output = samples.saturating_mul(2 * row + 4 * number);
         sampling.saturating_add(output).saturating_add(PROCESS)
     }
 }
 
-/// Bytes of a row, where rows differ.
+/// Returns the mean bytes of a row, if rows differ.
 fn mean(length: u64, points: u64, number: u64) -> u64 {
     (length / points.max(1)).max(3 * number)
 }
 
-/// Bytes that the work on one of many files takes, at most for usual files: by the header where that tells the number of
+/// Returns the most bytes that the work on one of many usual files takes: by the header if it states the number of
 /// points, else by the format and the size.
 pub(crate) fn weight(path: &Path, size: u64) -> u64 {
-    // LASzip makes a point of 30 bytes about 5; 20 to 40 bytes of memory for each byte of other binary files.
+    // LASzip compresses a point of 30 bytes to about 5; 20 to 40 bytes of memory for each byte of other binary files.
     let factor = match Format::of_input(path) {
-        // Text becomes a fifth, of which the rest is made.
+        // Text is compressed to a fifth.
         _ if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) => 60,
         Some(Format::Laz | Format::E57 | Format::Npz) => 40,
         Some(Format::Las) => 8,

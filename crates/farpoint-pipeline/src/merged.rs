@@ -8,19 +8,19 @@ use farpoint_io::{Cloud, EqualRows, Merged, MergedFile, ReadOptions, Scan, memor
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Memory for rows that may be equal, where the system does not tell what is free.
+/// Memory for rows that may be equal, if the free memory is unknown.
 const SOME: u64 = 1 << 30;
 
-/// What is told of the files.
+/// Report on the files.
 #[derive(Clone, Debug)]
 pub struct Joined {
-    /// Each with its rows.
+    /// The files, each with its rows.
     pub files: Vec<MergedFile>,
     /// `None` if rows were not compared.
     pub equal: Option<EqualRows>,
 }
 
-/// Opens the files as one cloud; what can't be read in parts may take so much memory.
+/// Opens the files as one cloud; those that can't be read in parts may take `memory` bytes.
 ///
 /// # Errors
 /// As [`Merged::open`].
@@ -37,7 +37,7 @@ pub fn open_merged(
     Ok(merged)
 }
 
-/// Reads all rows into memory, counts those that are equal, and tells how many seconds that took.
+/// Reads all rows into memory, counts equal ones, and returns the seconds that this took.
 ///
 /// # Errors
 /// As [`Scan::load`].
@@ -54,7 +54,7 @@ pub fn read_merged(
     Ok((cloud, Joined::compared(merged, equal, watch), start.elapsed().as_secs_f64()))
 }
 
-/// The rows one part after another, within so much memory.
+/// Returns the rows one part after another, within `memory` bytes.
 pub(crate) fn in_parts(
     merged: Merged,
     memory: u64,
@@ -70,7 +70,7 @@ pub(crate) fn in_parts(
 }
 
 impl Joined {
-    /// Returns what the headers alone tell.
+    /// Returns the report of the headers alone.
     pub fn of_headers(merged: &Merged) -> Self {
         Self { files: merged.files().to_vec(), equal: None }
     }
@@ -85,7 +85,7 @@ impl Joined {
     }
 }
 
-/// Their number, as an estimate if it is one.
+/// Formats the number of equal rows, as an estimate if it is one.
 pub fn equal_rows(equal: EqualRows) -> String {
     format!("{}{}", if equal.about { "about " } else { "" }, count(equal.rows))
 }

@@ -1,11 +1,11 @@
-//! What a user should know of a file, beside its result: the library prints nothing.
+//! Warnings and notes on a file, besides its result: the library prints nothing.
 
-/// How much it matters.
+/// Severity of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The result may not be what is expected.
     Warning,
-    /// How it came about.
+    /// Background of the result.
     Note,
 }
 
@@ -18,16 +18,16 @@ impl Notes {
         self.0.push((kind, text.to_owned()));
     }
 
-    /// All of them.
+    /// Iterates over all of them.
     pub fn iter(&self) -> impl Iterator<Item = (Kind, &str)> {
         self.0.iter().map(|(kind, text)| (*kind, text.as_str()))
     }
 }
 
-/// What is being done.
+/// Stage of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Files that are to be one cloud are opened.
+    /// The files of one cloud are opened.
     Opening,
     /// A cloud is read whole.
     Reading,
@@ -43,33 +43,33 @@ pub enum Stage {
     Between,
 }
 
-/// Hears what happens while a request is planned and carried out.
+/// Receives progress, warnings and notes while a request is planned and carried out.
 pub trait Watch: Sync {
-    /// Hears that a stage begins, which ends the one before it, and what it is about.
+    /// Called when a stage begins, which ends the one before it, with its subject.
     fn stage(&self, _stage: Stage, _what: &str) {}
 
-    /// Hears a warning or a note.
+    /// Called with a warning or a note.
     fn tell(&self, _kind: Kind, _text: &str) {}
 
-    /// Hears a warning.
+    /// Called with a warning.
     fn warn(&self, text: &str) {
         self.tell(Kind::Warning, text);
     }
 
-    /// Hears a note.
+    /// Called with a note.
     fn note(&self, text: &str) {
         self.tell(Kind::Note, text);
     }
 
-    /// Hears the warnings of a file.
+    /// Called with the warnings of a file.
     fn warnings(&self, of: &str, warnings: &[String]) {
         warnings.iter().for_each(|warning| self.warn(&format!("{of}: {warning}")));
     }
 
-    /// Hears what was done, for who wants to know all, and how.
+    /// Called with details for verbose output: the work done, and its method.
     fn did(&self, _what: &str, _how: &str) {}
 
-    /// Hears how many of how many samples are chosen; returns whether to go on.
+    /// Called with the number of chosen samples, of `wanted`; returns whether to go on.
     fn step(&self, _samples: usize, _wanted: usize) -> bool {
         self.goes_on()
     }

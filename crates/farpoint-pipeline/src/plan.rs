@@ -1,4 +1,4 @@
-//! How a request is carried out on a cloud: in memory, or through the disk. What can be refused is refused here, before a
+//! Execution plan of a request: in memory, or through the disk. All refusals that are possible happen here, before a
 //! point is read.
 
 use crate::disk::{self, Error};
@@ -13,12 +13,12 @@ use farpoint_io::{Merged, Scan, memory};
 use std::fs;
 use std::path::Path;
 
-/// Share of the free memory that is taken where nobody says how much.
+/// Share of the free memory that is taken unless a limit is set.
 const FREE: f64 = 0.75;
 /// A file smaller than this share of the free memory fits, however well it is compressed.
 const SMALL: u64 = 200;
 
-/// How a cloud is sampled.
+/// Execution plan of a request.
 #[derive(Debug)]
 pub enum Plan<'a> {
     /// It is read whole.
@@ -31,7 +31,7 @@ impl Plan<'_> {
     /// Samples, and writes the outputs.
     ///
     /// # Errors
-    /// If the input can't be read, not be sampled as asked, or an output not be written.
+    /// If the input can't be read, can't be sampled as requested, or an output can't be written.
     pub fn run(self, watch: &dyn Watch) -> Result<Finished, Error> {
         match self {
             Self::InMemory(plan) => plan.sample(watch)?.write(watch),
@@ -41,10 +41,10 @@ impl Plan<'_> {
 }
 
 impl Request {
-    /// Plans the work: through the disk if a spool is given, or if the cloud takes more memory than is allowed or free.
+    /// Plans the work: through the disk if a spool is given, or if the cloud exceeds the allowed or free memory.
     ///
     /// # Errors
-    /// If an input can't be opened, or if what is asked for can't be had of it this way.
+    /// If an input can't be opened, or can't fulfill the request this way.
     pub fn plan<'a>(&'a self, files: Files<'a>, watch: &dyn Watch) -> Result<Plan<'a>, Error> {
         let limit = self.limit()?;
         if files.merge {
@@ -106,7 +106,7 @@ impl Request {
         Ok(self.whole(files.merge.then(open).transpose()?, files))
     }
 
-    /// Plans the work on one file through the disk, whatever its size, with so many bytes of memory.
+    /// Plans the work on one file through the disk, whatever its size, with `memory` bytes of memory.
     ///
     /// # Errors
     /// As [`disk::open`], and if an option is for clouds in memory.
@@ -139,7 +139,7 @@ impl Request {
         matches!(self.method, Method::Exact(_))
     }
 
-    /// The memory that is set by options.
+    /// Returns the memory that is set by options.
     fn limit(&self) -> Result<Option<u64>, Error> {
         let limits = &self.limits;
         if !self.is_exact() {
@@ -158,7 +158,7 @@ impl Request {
         Ok(Some(share(memory::available().ok_or_else(unknown)?)))
     }
 
-    /// The file, if it takes more memory than is allowed, or if a spool is given.
+    /// Returns the file, if it takes more memory than is allowed, or if a spool is given.
     fn beyond(&self, path: &Path, memory: u64) -> Result<Option<Scan>, Error> {
         let free = self.limits.spool.is_none();
         let scan = match disk::open(path, &self.reading, memory) {
@@ -174,7 +174,7 @@ impl Request {
         Ok((!free || self.memory_of(&scan) > memory).then_some(scan))
     }
 
-    /// The file and the memory for it, if it does not fit in what is free.
+    /// Returns the file and the memory for it, if it does not fit in free memory.
     fn too_large(
         &self,
         files: &Files<'_>,
@@ -187,9 +187,9 @@ impl Request {
         if !about.is_file() || about.len() < free / SMALL || self.asks_for_more(files).is_some() {
             return Ok(None);
         }
-        // What can't be read in parts is left to those who read it whole, and say what is missing.
+        // Files that can't be read in parts are left to the whole-file readers, which report missing memory.
         let scan = match Scan::open(path, &self.reading, Some(0)) {
-            // Text is worth a pass over it only where it does not fit.
+            // Text is worth a pass over it only if it does not fit.
             Err(farpoint_io::Error::NotInParts { needed, .. }) if needed > free => {
                 Scan::open(path, &self.reading, Some(free))
             }
@@ -203,7 +203,7 @@ impl Request {
         Ok(memory.map(|memory| (scan, memory)))
     }
 
-    /// The memory for a run through the disk, if less than `needed` is free; says so.
+    /// Returns the memory for a run through the disk, if less than `needed` is free, with a note.
     fn lacking(
         &self,
         files: &Files<'_>,
@@ -225,7 +225,7 @@ impl Request {
         Some(memory)
     }
 
-    /// An option that sampling through the disk does not have, and what it is about.
+    /// Returns an option that sampling through the disk lacks, and its subject.
     fn asks_for_more(&self, files: &Files<'_>) -> Option<[&'static str; 2]> {
         let algorithm = matches!(self.method, Method::Exact(Algorithm::Auto));
         let options = [
@@ -251,7 +251,7 @@ impl Request {
         }))
     }
 
-    /// The error, with the memory that suffices where sampling in memory takes less than through the disk.
+    /// Returns the error, with the sufficient memory if sampling in memory takes less than through the disk.
     pub(crate) fn least(&self, whole: Option<u64>, error: Error) -> Error {
         match (error, whole) {
             (Error::Memory { name, needed, allowed, .. }, Some(whole))
@@ -268,7 +268,7 @@ fn refuse(wrong: bool, what: &str) -> Result<(), Error> {
     if wrong { Err(Error::Refused(what.to_owned())) } else { Ok(()) }
 }
 
-/// What is taken of free memory.
+/// Returns the share of free memory that is taken.
 fn share(free: u64) -> u64 {
     (free as f64 * FREE) as u64
 }

@@ -1,19 +1,18 @@
-//! A request: what is read, which rows, how many of them, by which sampler, where and within which limits, and how they are
-//! written.
+//! A request: the input, the rows, the amount, the sampler, its device and limits, and the outputs.
 
 use crate::{Length, Listed, Rows, Where};
 use farpoint::{Algorithm, Amount, Start, approximate};
 use farpoint_io::{Copc, Filter, ReadOptions, WriteOptions};
 use std::path::{Path, PathBuf};
 
-/// How many points are chosen; lengths are in the unit of each file.
+/// Amount of points to choose; lengths are in the unit of each file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wanted {
-    /// So many.
+    /// This number.
     Count(usize),
     /// This share of the rows that can be used.
     Ratio(f64),
-    /// So many, or all if there are fewer.
+    /// This number, or all if there are fewer.
     AtMost(usize),
     /// Until every point is within this distance of a chosen one.
     Spacing(Length),
@@ -26,7 +25,7 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// The length among it.
+    /// Returns its length, if it has one.
     pub(crate) fn length(self) -> Option<Length> {
         match self {
             Self::Spacing(length) | Self::Cell(length) => Some(length),
@@ -34,7 +33,7 @@ impl Wanted {
         }
     }
 
-    /// The amount in a file whose unit is so many meters.
+    /// Returns the amount in a file whose unit is `unit` meters.
     pub fn amount(self, unit: f64) -> Amount {
         match self {
             Self::Count(count) | Self::AtMost(count) => Amount::Count(count),
@@ -57,68 +56,68 @@ pub enum Method {
     Centroids(approximate::Method),
 }
 
-/// What is read and written.
+/// Inputs and outputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'a> {
     /// The input, or several.
     pub inputs: &'a [PathBuf],
-    /// Whether these are one cloud.
+    /// True if these are one cloud.
     pub merge: bool,
-    /// Where the chosen points go.
+    /// Path of the chosen points.
     pub output: Option<&'a Path>,
-    /// Where their rows go.
+    /// Path of their rows.
     pub indices: Option<&'a Path>,
 }
 
-/// What a run may take. It changes no output.
+/// Resource limits of a run. They change no output.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// Bytes of memory; what is free unless set.
+    /// Bytes of memory; a share of the free memory unless set.
     pub memory: Option<u64>,
     /// The folder of the spool; one beside the output unless set.
     pub spool: Option<PathBuf>,
-    /// Whether a run that was interrupted in that folder goes on.
+    /// True to resume a run that was interrupted in that folder.
     pub resume: bool,
 }
 
-/// What is done with a file. Two runs of equal requests give equal outputs.
+/// Request for a sample of a file. Two runs of equal requests give equal outputs.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// How files are read.
+    /// Options of reading.
     pub reading: ReadOptions,
-    /// Which rows are used, in which precision.
+    /// Selection of the rows that are used, and their precision.
     pub rows: Rows,
-    /// Which rows are used, by place and attributes.
+    /// Selection of the rows that are used, by position and attributes.
     pub filter: Filter,
-    /// Which rows are used, by a file that lists them.
+    /// Selection of the rows that are used, by a file that lists them.
     pub listed: Option<Listed>,
-    /// How many points are chosen.
+    /// Amount of points to choose.
     pub wanted: Wanted,
     /// The sampler.
     pub method: Method,
-    /// Where it starts; the first row that can be used unless set.
+    /// Start of the sample; the first row that can be used unless set.
     pub start: Option<Start>,
-    /// Whether chosen points are written in the order of the input.
+    /// True if chosen points are written in the order of the input.
     pub sorted: bool,
-    /// How outputs are written.
+    /// Options of writing.
     pub writing: WriteOptions,
-    /// Step of the coordinates in LAS and LAZ.
+    /// Scale of the coordinates in LAS and LAZ.
     pub scale: Option<Length>,
-    /// How levels of COPC are made, without distances. Outputs that are called `.copc.laz` have levels in any
-    /// case, unless their format is set; others if this is set, and their format.
+    /// Options of COPC levels, without distances. Outputs named `.copc.laz` have levels in any case, unless their
+    /// format is set; others if this is set, and their format.
     pub copc: Option<Copc>,
-    /// Where the sampler runs.
+    /// Device of the sampler.
     pub place: Where,
-    /// What a run may take.
+    /// Resource limits of the run.
     pub limits: Limits,
-    /// Whether it is counted what the sampler does.
+    /// True if operations of the sampler are counted.
     pub statistics: bool,
-    /// Whether this is the command with one cloud: what it is told names its options.
+    /// True for the command line with one cloud: messages name its options.
     pub command: bool,
 }
 
 impl Request {
-    /// A request for an amount with all defaults.
+    /// Creates a request for an amount with all defaults.
     pub fn new(wanted: Wanted) -> Self {
         Self {
             reading: ReadOptions::default(),
@@ -139,7 +138,7 @@ impl Request {
         }
     }
 
-    /// Whether an output becomes COPC.
+    /// Returns whether an output becomes COPC.
     pub fn is_copc(&self, output: &Path) -> bool {
         match self.writing.format {
             Some(_) => self.copc.is_some(),
@@ -147,7 +146,7 @@ impl Request {
         }
     }
 
-    /// A digest of all that changes outputs, in 16 digits: which exact algorithm runs, and where, does not.
+    /// Returns a digest of all that changes outputs, in 16 digits: not of the exact algorithm and its device.
     pub fn digest(&self) -> String {
         let Self { reading, rows, filter, wanted, method, start, .. } = self;
         let Self { sorted, writing, scale, copc, listed, .. } = self;
@@ -162,7 +161,7 @@ impl Request {
         let text = listed.iter().fold(text, |text, listed| format!("{text} {listed:?}"));
         let text = if *sorted { text + " sorted" } else { text };
         let text = copc.iter().fold(text, |text, copc| format!("{text} {copc:?}"));
-        // FNV-1a: options are few, and nobody gains by making two agree.
+        // FNV-1a: options are few, and nobody gains by a collision.
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
     }

@@ -1,5 +1,5 @@
-//! A sampler with all that was requested of it, exact or approximate, run on the chosen device: the one place where files
-//! are sampled in memory.
+//! A sampler with all its options, exact or approximate, run on the chosen device: the one place where files are
+//! sampled in memory.
 
 use crate::merged::Joined;
 use crate::{Chosen, Method, Where, each_chosen};
@@ -17,7 +17,7 @@ use std::time::Instant;
 /// Progress callback; `Break` cancels.
 pub type Observer<'a> = &'a (dyn Fn(Progress) -> ControlFlow<()> + Sync);
 
-/// A sampler with everything that was requested of it.
+/// A sampler with all its options.
 #[derive(Debug)]
 pub enum Job {
     /// The farthest point sample.
@@ -60,10 +60,10 @@ impl Job {
         })
     }
 
-    /// Runs it. With `statistics`, what is counted on the way is part of the outcome.
+    /// Runs the job. With `statistics`, counters are part of the outcome.
     ///
     /// # Errors
-    /// As [`Sampler::sample`], as text; and where a GPU was asked for and there is none.
+    /// As [`Sampler::sample`], as text; and if a GPU was requested and there is none.
     pub fn run(
         self,
         input: &Chosen<'_>,
@@ -90,7 +90,7 @@ impl Job {
     }
 }
 
-/// Runs an exact algorithm on the device that is asked for or pays.
+/// Runs an exact algorithm on the device that is requested or pays.
 fn run_exact(
     job: &Sampler,
     input: &Chosen<'_>,
@@ -112,7 +112,7 @@ fn run_exact(
     )
 }
 
-/// By an exact algorithm on any device; `gpu` is the name of one.
+/// Runs an exact algorithm on any device; `gpu` is the name of one.
 fn exact<T: Scalar, P: farpoint::Points<T> + ?Sized, D: Device<T>>(
     job: &Sampler,
     points: &P,
@@ -191,7 +191,7 @@ pub fn covering_radius<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     Ok(nearest.max_distance().to_f64())
 }
 
-/// A cloud of centroids, with a column `points`: the number of points that each stands for.
+/// Returns a cloud of centroids, with a column `points`: the number of points that each stands for.
 fn centroid_cloud<T: Scalar>(rows: &[[T; 3]], counts: Vec<u32>) -> Cloud {
     let coordinates = match size_of::<T>() {
         4 => Coordinates::F32(rows.iter().map(|row| row.map(|x| x.to_f64() as f32)).collect()),
@@ -202,7 +202,7 @@ fn centroid_cloud<T: Scalar>(rows: &[[T; 3]], counts: Vec<u32>) -> Cloud {
     cloud
 }
 
-/// A sample of either precision, and how it came about.
+/// A sample of either precision, and facts about its computation.
 #[derive(Debug)]
 pub struct Outcome {
     /// Chosen rows, in the order of their choice.
@@ -215,45 +215,45 @@ pub struct Outcome {
     pub algorithm: String,
     /// The device.
     pub ran_on: RanOn,
-    /// Whether this is the farthest point sample.
+    /// True if this is the farthest point sample.
     pub exact: bool,
     /// Number of rows left out.
     pub dropped: usize,
     /// Points that are not of the input; `indices` are its rows then.
     pub made: Option<Cloud>,
-    /// What the sampler reports of its sample, under names that fit a table.
+    /// Properties of the sample that the sampler reports, under names that fit a table.
     pub details: Vec<(String, Value)>,
-    /// What was counted and measured, if requested, under names that fit a table.
+    /// Counters and timings, if requested, under names that fit a table.
     pub statistics: Option<Vec<(String, Figure)>>,
     /// Seconds of sampling.
     pub seconds: f64,
 }
 
-/// What came of a request.
+/// Result of a request.
 #[derive(Debug)]
 pub struct Finished {
-    /// What the input is called.
+    /// Name of the input for messages.
     pub name: String,
-    /// Rows that could be chosen.
+    /// Number of rows that could be chosen.
     pub points: u64,
-    /// Rows that were.
+    /// Number of chosen rows.
     pub samples: u64,
-    /// Seconds of reading.
+    /// Duration of reading in seconds.
     pub read: f64,
-    /// Seconds of writing; `None` if nothing was written.
+    /// Duration of writing in seconds; `None` if nothing was written.
     pub write: Option<f64>,
-    /// Of several files that are one cloud.
+    /// Report on several files that are one cloud.
     pub joined: Option<Joined>,
-    /// Of a cloud that went through the disk.
+    /// Statistics of a cloud that went through the disk.
     pub disk: Option<Tiles>,
     /// The sample; through the disk, without its rows.
     pub outcome: Outcome,
 }
 
-/// How a cloud went through the disk.
+/// Statistics of a cloud that went through the disk.
 #[derive(Clone, Copy, Debug)]
 pub struct Tiles {
-    /// Bytes of memory that were allowed.
+    /// Bytes of memory allowed.
     pub memory: u64,
     /// Tiles that the cloud was cut into.
     pub tiles: usize,
@@ -263,14 +263,14 @@ pub struct Tiles {
     pub spooled: u64,
 }
 
-/// What did the work.
+/// Device that did the work.
 #[derive(Debug)]
 pub enum RanOn {
     /// The CPU.
     Cpu {
         /// Number of threads.
         threads: usize,
-        /// The instruction set; `None` where no vectors are used.
+        /// The instruction set; `None` if no vectors are used.
         level: Option<Level>,
     },
     /// A GPU.
@@ -287,12 +287,12 @@ pub enum Figure {
     Count(u64),
     /// A time.
     Seconds(f64),
-    /// For JSON alone.
+    /// A list, for JSON alone.
     List(Vec<u32>),
 }
 
 impl Outcome {
-    /// Rows that were not sampled.
+    /// Creates the outcome of rows that were not sampled.
     pub(crate) fn of_rows(indices: Vec<usize>) -> Self {
         Self {
             indices,
@@ -309,7 +309,7 @@ impl Outcome {
         }
     }
 
-    /// Of an exact algorithm; `gpu` is the name of the GPU that did it.
+    /// Creates the outcome of an exact algorithm; `gpu` is the name of the GPU that ran it.
     fn exact<T: Scalar>(sample: Sample<T>, gpu: Option<&str>, seconds: f64) -> Self {
         let ran_on = match (sample.ran_on, gpu) {
             (farpoint::RanOn::Cpu { threads, level }, _) => {
@@ -333,7 +333,7 @@ impl Outcome {
     }
 }
 
-/// All numbers of a run, by name.
+/// Returns all numbers of a run, by name.
 fn figures(statistics: &Statistics) -> Vec<(String, Figure)> {
     let figure = |(name, measured): (&str, Measured)| {
         let figure = match measured {
@@ -351,7 +351,7 @@ fn figures(statistics: &Statistics) -> Vec<(String, Figure)> {
     all
 }
 
-/// What a method reports of its sample, under names that fit a table.
+/// Returns the properties of a sample that a method reports, under names that fit a table.
 pub fn named(details: &Details) -> Vec<(String, Value)> {
     let all = match details {
         Details::Grid { cell, cells } => vec![("cell", json!(cell)), ("cells", json!(cells))],

@@ -1,9 +1,9 @@
-//! When work on a file ends early.
+//! Early end of the work on a file.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Whether work on a file is to stop: somebody wants all work to stop, or the file has had its time.
+/// Stop condition of the work on a file: all work is canceled, or the file has exceeded its time limit.
 #[derive(Debug)]
 pub struct Stop<'a> {
     wanted: &'a AtomicBool,
@@ -12,17 +12,17 @@ pub struct Stop<'a> {
 }
 
 impl<'a> Stop<'a> {
-    /// The clock starts now.
+    /// Starts the clock.
     pub fn new(wanted: &'a AtomicBool, limit: Option<Duration>) -> Self {
         Self { wanted, begin: Instant::now(), limit }
     }
 
-    /// Seconds since the start.
+    /// Returns the seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.begin.elapsed().as_secs_f64()
     }
 
-    /// Whether to stop.
+    /// Returns whether to stop.
     pub fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) || self.is_late()
     }
@@ -31,7 +31,7 @@ impl<'a> Stop<'a> {
         self.limit.is_some_and(|limit| self.begin.elapsed() > limit)
     }
 
-    /// Why to stop, if so.
+    /// Returns the reason to stop, if there is one.
     pub(crate) fn reason(&self, name: &str) -> Option<String> {
         let limit = self.limit.filter(|_| self.is_late());
         let late = limit.map(|limit| {

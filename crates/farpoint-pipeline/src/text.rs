@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-/// What to call a path in messages.
+/// Returns the name of a path for messages.
 pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-/// `1234567` as `1,234,567`.
+/// Formats `1234567` as `1,234,567`.
 pub fn count(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::new();
@@ -20,7 +20,7 @@ pub fn count(number: impl TryInto<u64>) -> String {
     text
 }
 
-/// A measured number with four significant digits, without an exponent where possible.
+/// Formats a measured number with four significant digits, without an exponent if possible.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return value.to_string();
@@ -33,7 +33,7 @@ pub fn number(value: f64) -> String {
     format!("{value:.*}", (4 - whole).clamp(0, 9) as usize)
 }
 
-/// An amount of memory for people.
+/// Formats an amount of memory for people.
 pub fn bytes(size: u64) -> String {
     match size >> 30 {
         0 => format!("{} MiB", size >> 20),

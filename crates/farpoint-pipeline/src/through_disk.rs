@@ -1,4 +1,4 @@
-//! A cloud that is larger than memory: what is told of its way through the disk.
+//! A cloud that is larger than memory: notes on its way through the disk.
 
 use crate::cloud::choose::{tell_filtered, tell_narrowed, tell_rows};
 use crate::disk::{self, Error, Event, Outputs};
@@ -17,7 +17,7 @@ pub struct ThroughDisk<'a> {
     pub(crate) request: &'a Request,
     pub(crate) files: Files<'a>,
     pub(crate) scan: Scan,
-    /// Bytes that may be taken.
+    /// Bytes of memory that may be taken.
     pub(crate) memory: u64,
     pub(crate) joined: Option<Joined>,
 }
@@ -66,7 +66,7 @@ impl ThroughDisk<'_> {
     }
 }
 
-/// Passes on what happens; returns whether to go on.
+/// Passes on progress; returns whether to go on.
 fn told(request: &Request, scan: &Scan, event: Event, watch: &dyn Watch) -> bool {
     let name = scan.name();
     match event {
@@ -98,7 +98,7 @@ fn told(request: &Request, scan: &Scan, event: Event, watch: &dyn Watch) -> bool
 }
 
 impl Request {
-    /// Returns its job through the disk, for a file whose unit is so many meters.
+    /// Returns the job through the disk, for a file whose unit is `unit` meters.
     fn disk_job(&self, unit: f64, memory: u64) -> disk::Job {
         disk::Job::new(self.wanted.amount(unit), memory)
             .start(self.start.clone())

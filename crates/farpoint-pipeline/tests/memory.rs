@@ -1,4 +1,4 @@
-//! Memory that is refused on the way through the disk is an error, and nothing is left. A process of its own, whose
+//! A failed allocation on the way through the disk is an error, and nothing is left. A process of its own, whose
 //! allocator refuses.
 
 #[path = "../../farpoint/tests/refusing/mod.rs"]
@@ -9,8 +9,8 @@ use farpoint_io::{Cloud, Coordinates, ReadOptions, WriteOptions, write};
 use farpoint_pipeline::disk::{Error, Job, Outputs, open, sample, write_rows};
 use refusing::refused;
 
-/// Bytes of an allocation that is refused when its turn has come: those that grow with a tile or the sample. What
-/// is read and written at a time takes less.
+/// Bytes of an allocation that is refused in its turn: those that grow with a tile or the sample. Buffers of reading
+/// and writing are smaller.
 const LARGE: usize = 4 << 20;
 
 #[test]

@@ -1,14 +1,14 @@
-//! `sensor_msgs/PointCloud2`: where its points are, and the same message with some of its rows.
+//! `sensor_msgs/PointCloud2`: locates its points, and writes the same message with some of its rows.
 //!
-//! Drivers fill the message in many ways. What is believed: `width`, `height`, `point_step`, the fields,
-//! the length of `data`. `row_step` counts only where there are several rows of points and it fits.
+//! Drivers fill the message in many ways. Trusted are `width`, `height`, `point_step`, the fields and the length of
+//! `data`; `row_step` counts only if there are several rows of points and it fits.
 
 use super::wire::{Encoding, Wire};
 use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use std::ops::Range;
 
-/// More fields than any sensor has.
+/// Largest number of fields; no sensor has more.
 const MOST_FIELDS: u32 = 4096;
 
 /// A field of the points.
@@ -24,18 +24,18 @@ pub struct PointField {
     pub count: usize,
 }
 
-/// A message as it was recorded, and where everything in it is.
+/// A message as recorded, with the offsets of its parts.
 #[derive(Clone, Debug)]
 pub struct PointCloud2<'a> {
     message: &'a [u8],
-    /// Whether the numbers of the message have their most significant byte first.
+    /// True if the numbers of the message are big-endian.
     big_message: bool,
-    /// Where `height` is, with `width` behind it.
+    /// Byte offset of `height`, which `width` follows.
     shape_at: usize,
-    /// Where `row_step` is, with the length of `data` behind it.
+    /// Byte offset of `row_step`, which the length of `data` follows.
     step_at: usize,
     data: Range<usize>,
-    /// Where `is_dense` is.
+    /// Byte offset of `is_dense`.
     dense_at: usize,
     height: usize,
     width: usize,
@@ -99,12 +99,12 @@ impl<'a> PointCloud2<'a> {
         })
     }
 
-    /// How many points there are.
+    /// Returns the number of points.
     pub fn len(&self) -> usize {
         self.height * self.width
     }
 
-    /// Whether there are no points.
+    /// Returns whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -124,7 +124,7 @@ impl<'a> PointCloud2<'a> {
         String::from_utf8_lossy(self.frame).into_owned()
     }
 
-    /// Whether the numbers of the points have their most significant byte first.
+    /// Returns whether the numbers of the points are big-endian.
     pub fn big_endian(&self) -> bool {
         self.big_endian
     }
@@ -134,8 +134,8 @@ impl<'a> PointCloud2<'a> {
         self.point_step
     }
 
-    /// The bytes of the points, and the place of each of x, y and z in one, where all are float32 or
-    /// all float64 and the points lie at equal distances ([`PointCloud2::point_step`]).
+    /// Returns the bytes of the points and the offsets of x, y and z in one, if all are float32 or all float64 and
+    /// the points lie at equal distances ([`PointCloud2::point_step`]).
     pub fn even(&self) -> Option<(&'a [u8], [usize; 3], NumberType)> {
         let even = self.height <= 1 || self.row_step == self.width * self.point_step;
         let kinds = self.axes.map(|(_, double)| double);
@@ -166,7 +166,7 @@ impl<'a> PointCloud2<'a> {
         (0..rows).flat_map(move |row| data[row * stride..][..length].chunks_exact(step))
     }
 
-    /// The places of all points: f32, or f64 if one of the fields is float64.
+    /// The coordinates of all points: f32, or f64 if one of the fields is float64.
     pub fn coordinates(&self) -> Coordinates {
         let points = self.points();
         if self.axes.iter().any(|(_, double)| *double) {
@@ -179,8 +179,8 @@ impl<'a> PointCloud2<'a> {
         })
     }
 
-    /// The rows with a place: all of x, y, z finite, and with `drop_zeros` not all of them 0. Then how
-    /// many have none, and how many more are zeros.
+    /// The rows with a position: all of x, y, z finite, and with `drop_zeros` not all of them 0. Then the numbers of
+    /// rows without one, and of further rows that are zeros.
     pub fn usable(&self, drop_zeros: bool) -> (Vec<u32>, [usize; 2]) {
         let single = self.axes.iter().all(|(_, double)| !double);
         let places = self.axes.map(|(at, _)| at);
@@ -221,8 +221,8 @@ impl<'a> PointCloud2<'a> {
         })
     }
 
-    /// The message with these rows only, in this order, each byte for byte: height 1, width and
-    /// row_step of the rows, is_dense true if `dense`, all else as it was.
+    /// Returns the message with only these rows, in this order, each byte for byte: height 1, width and row_step of
+    /// the rows, is_dense true if `dense`, all else unchanged.
     ///
     /// # Panics
     /// If there is no such row.

@@ -1,4 +1,4 @@
-//! A recording: its topics, how many messages they have, and over which time.
+//! The contents of an MCAP file: its topics, their numbers of messages, and the time span.
 
 use super::frames::damaged;
 use super::kind::{self, Kind};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Bytes of the largest record of a summary.
 const LARGEST_IN_SUMMARY: usize = 64 << 20;
 
-/// What messages a topic has.
+/// A topic and its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Topic {
@@ -25,35 +25,35 @@ pub struct Topic {
     pub name: String,
     /// The type of its messages, such as `sensor_msgs/msg/PointCloud2`; empty if it states none.
     pub schema: String,
-    /// How they are encoded, such as `cdr`.
+    /// Encoding of the messages, such as `cdr`.
     pub encoding: String,
-    /// What they are to us.
+    /// Kind of the messages.
     pub kind: Kind,
-    /// How many there are.
+    /// Number of messages.
     pub messages: u64,
     /// The numbers of its channels: several may share a topic.
     pub channels: Vec<u16>,
 }
 
-/// What is in a recording.
+/// The contents of an MCAP file.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Contents {
-    /// What the messages are for, such as `ros2`; may be empty.
+    /// Profile of the messages, such as `ros2`; may be empty.
     pub profile: String,
-    /// What wrote the file.
+    /// Library that wrote the file.
     pub library: String,
-    /// How chunks are compressed: `zstd`, `lz4`, or nothing; `None` if messages are not in chunks.
+    /// Compression of the chunks: `zstd`, `lz4` or empty; `None` if messages are not in chunks.
     pub compression: Option<String>,
     /// Topics, by name.
     pub topics: Vec<Topic>,
-    /// All messages.
+    /// Number of all messages.
     pub messages: u64,
     /// Log time of the first and the last message, in nanoseconds; `None` without a message.
     pub times: Option<[u64; 2]>,
-    /// Whether this was told by the file's summary; without one all of the file is read.
+    /// True if this comes from the file's summary; without one all of the file is read.
     pub indexed: bool,
-    /// What is wrong with the file as a whole.
+    /// Problems with the file as a whole.
     pub warnings: Vec<String>,
 }
 
@@ -63,11 +63,11 @@ impl Contents {
         self.times.map_or(0.0, |[first, last]| last.saturating_sub(first) as f64 * 1e-9)
     }
 
-    /// The topic of that name, or the only one with clouds.
+    /// Returns the topic of that name, or the only one with clouds.
     ///
     /// # Errors
-    /// A text that lists what there is, and what to do: no topic of that name, none with clouds,
-    /// several of them, or clouds in a form that is not read.
+    /// A text that lists the topics and says what to do: no topic of that name, none with clouds, several of them, or
+    /// clouds in a form that is not read.
     pub fn cloud_topic(&self, name: Option<&str>) -> Result<&Topic, String> {
         let Some(name) = name else { return self.only_topic() };
         // One name may have several types.
@@ -105,7 +105,7 @@ impl Contents {
         self.topics.iter().filter(|topic| matches!(topic.kind, Kind::Cloud(_)))
     }
 
-    /// What topics with clouds there are, for messages.
+    /// Lists the topics with clouds, for messages.
     fn clouds(&self) -> String {
         let clouds: Vec<_> = self.with_clouds().collect();
         match clouds.is_empty() {
@@ -131,14 +131,14 @@ fn list(topics: &[&Topic]) -> String {
     topics.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A recording that is open: what is in it is known.
+/// An open MCAP file, with its contents.
 pub struct Bag {
     pub(super) name: String,
     pub(super) source: Source,
     pub(super) contents: Contents,
 }
 
-/// A channel, as far as it is looked at.
+/// A channel, reduced to the parts that are used.
 struct Channel {
     topic: String,
     schema: u16,
@@ -146,11 +146,11 @@ struct Channel {
 }
 
 impl Bag {
-    /// Opens a file and reads what is in it: its summary, or all of it where it has none.
+    /// Opens a file and reads its contents: its summary, or all of it if it has none.
     ///
     /// # Errors
-    /// [`Error::Read`] if the file can't be read, [`Error::UnknownFormat`] if it is no recording that is
-    /// read, [`Error::Malformed`] if it is damaged.
+    /// [`Error::Read`] if the file can't be read, [`Error::UnknownFormat`] if it is no MCAP file that is read,
+    /// [`Error::Malformed`] if it is damaged.
     pub fn open(path: &Path) -> Result<Bag, Error> {
         let name = path.display().to_string();
         let source = Source::file(path, &name)?;
@@ -170,18 +170,18 @@ impl Bag {
         Ok(Bag { contents: survey.contents(), name, source })
     }
 
-    /// What is in it.
+    /// Returns the contents of the file.
     pub fn contents(&self) -> &Contents {
         &self.contents
     }
 
-    /// What it is called in messages.
+    /// Returns the name of the file for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// What is gathered of a file.
+/// Data gathered from a file.
 #[derive(Default)]
 struct Survey {
     contents: Contents,
@@ -202,7 +202,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// The header, and how messages are kept. Returns whether the file ends as it should.
+    /// Reads the header, and how messages are stored. Returns whether the file ends as it should.
     fn start(&mut self, source: &Source) -> Result<bool, Fault> {
         let mut frames = pieces::open(source)?;
         let mut first = true;
@@ -238,7 +238,7 @@ impl Survey {
         Ok(pieces::ends(source))
     }
 
-    /// What the summary tells; whether that is enough.
+    /// Reads the summary; returns whether it is complete.
     fn summary(&mut self, source: &Source) -> bool {
         let Some(summary) = summary(source) else { return false };
         let Some(stats) = summary.stats else { return false };

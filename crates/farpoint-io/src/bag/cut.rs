@@ -1,4 +1,4 @@
-//! The work on one piece: its clouds cut down to chosen rows, all else as it was.
+//! Work on one piece: its clouds are cut down to the chosen rows, all else is unchanged.
 
 use super::cloud2::PointCloud2;
 use super::frames::{HEAD, damaged};
@@ -17,41 +17,41 @@ const MESSAGE_HEAD: usize = 22;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kept {
-    /// Rows of the message, each once, in the order in which they are written.
+    /// Rows of the message, each once, in the order of writing.
     pub rows: Vec<usize>,
-    /// Rows that could not be kept, because they hold no place: NaN, infinity, no return.
+    /// Number of rows that could not be kept because they have no position: NaN, infinity, no return.
     pub dropped: usize,
 }
 
 impl Kept {
-    /// These rows, of a message in which so many could not be kept.
+    /// These rows of a message, of which `dropped` others could not be kept.
     pub fn new(rows: Vec<usize>, dropped: usize) -> Kept {
         Kept { rows, dropped }
     }
 }
 
-/// What was done to one message.
+/// Result of the work on one message.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Cut {
-    /// When it was recorded, in nanoseconds.
+    /// Log time, in nanoseconds.
     pub log_time: u64,
-    /// Points that it had, has, and that could not be kept.
+    /// Number of points before and after, and of those that could not be kept.
     pub points: [usize; 3],
-    /// How long it took.
+    /// Duration of the work.
     pub time: Duration,
-    /// Why the message could not be read and was passed on as it was.
+    /// Reason why the message could not be read and was passed on unchanged.
     pub error: Option<String>,
 }
 
-/// What chooses the rows of a message; an error is why it can't be read.
+/// Function that chooses the rows of a message; the error is the reason why it can't be read.
 pub(super) type Choose<'a> = &'a (dyn Fn(&PointCloud2<'_>) -> Result<Kept, String> + Sync);
 
 /// A piece that is ready to be written.
 pub(super) enum Ready {
     /// Records one after another, each with its head.
     Records { bytes: Vec<u8>, chunked: bool, cuts: Vec<Cut>, unpacking: Duration },
-    /// Where an attachment is in the input.
+    /// Position and length of an attachment in the input.
     Attachment { at: u64, length: u64 },
 }
 
@@ -92,7 +92,7 @@ pub(super) fn cut(
     Ok(Ready::Records { bytes, chunked, cuts, unpacking })
 }
 
-/// One message; without its shorter form it is passed on.
+/// Cuts one message; without a shorter form it is passed on.
 fn one(
     encoding: Encoding,
     head: &[u8],
@@ -131,7 +131,7 @@ fn record(into: &mut Vec<u8>, opcode: u8, parts: [&[u8]; 2]) {
     parts.iter().for_each(|part| into.extend_from_slice(part));
 }
 
-/// The records that were put together so.
+/// Iterates over records that were joined like this.
 pub(super) fn records(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (head, rest) = bytes.split_first_chunk::<HEAD>()?;

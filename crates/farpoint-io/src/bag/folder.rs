@@ -1,12 +1,12 @@
-//! A recording in several files: a folder with a `metadata.yaml` that lists them.
+//! A bag in several files: a folder with a `metadata.yaml` that lists them.
 
 use crate::error::Error;
 use std::path::{Path, PathBuf};
 
-/// What tells of the files of a folder.
+/// Name of the file that lists the files of a folder.
 const METADATA: &str = "metadata.yaml";
 
-/// The files of a recording in order, if `path` is a folder with one.
+/// Returns the files of a bag in order, if `path` is a folder with one.
 ///
 /// # Errors
 /// [`Error::Read`] if the list can't be read, [`Error::UnknownFormat`] if the files are of a kind that is

@@ -1,4 +1,4 @@
-//! The records of a file, one after another: a byte that tells what it is, eight for its length, content.
+//! The records of a file, one after another: a byte for the opcode, eight for the length, the content.
 
 use super::{LARGEST, MAGIC, RECOVER};
 use crate::bytes::load::Readable;
@@ -12,16 +12,16 @@ pub(super) const HEAD: usize = 9;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     pub(super) opcode: u8,
-    /// Where its content starts.
+    /// Byte offset of the content.
     pub(super) at: u64,
-    /// Bytes of its content.
+    /// Length of the content in bytes.
     pub(super) length: u64,
-    /// Whether the file goes on to its end.
+    /// True if the file reaches to the end of the record.
     pub(super) whole: bool,
 }
 
 impl Head {
-    /// Bytes of it that are there.
+    /// Returns the number of bytes of the content that are in the file.
     pub(super) fn there(&self, end: u64) -> u64 {
         self.length.min(end.saturating_sub(self.at))
     }
@@ -35,7 +35,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// At the first record of a file of `end` bytes.
+    /// Starts at the first record of a file of `end` bytes.
     pub(super) fn new(mut input: BufReader<Box<dyn Readable>>, end: u64) -> Result<Frames, Fault> {
         let mut magic = [0; 8];
         let fault = |_| Fault::new("no MCAP file: it does not start as one").at(Place::Byte(0));
@@ -46,17 +46,17 @@ impl Frames {
         Ok(Frames { input, at: magic.len() as u64, end })
     }
 
-    /// The length of the file.
+    /// Returns the length of the file.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Where the next record starts, or the rest of this one.
+    /// Returns the byte offset of the next record, or of the rest of this one.
     pub(super) fn at(&self) -> u64 {
         self.at
     }
 
-    /// The head of the next record; `None` where the file ends.
+    /// Reads the head of the next record; `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<Head>, Fault> {
         if self.at + HEAD as u64 > self.end {
             return Ok(None);
@@ -69,7 +69,7 @@ impl Frames {
         Ok(Some(Head { opcode, at: self.at, length, whole }))
     }
 
-    /// The content of the record whose head was read last, as far as it is there.
+    /// Reads the content of the record whose head was read last, as far as it is there.
     pub(super) fn content(&mut self, head: &Head) -> Result<Vec<u8>, Fault> {
         let length = head.there(self.end);
         if length > LARGEST as u64 {
@@ -80,7 +80,7 @@ impl Frames {
         Ok(bytes)
     }
 
-    /// Passes over what is left of the record whose head was read last.
+    /// Skips the rest of the record whose head was read last.
     pub(super) fn skip(&mut self, head: &Head) -> Result<(), Fault> {
         let behind = head.at + head.there(self.end);
         let offset = i64::try_from(behind - self.at).unwrap_or(i64::MAX);
@@ -89,7 +89,7 @@ impl Frames {
         Ok(())
     }
 
-    /// Some bytes of the content, at most up to `behind`.
+    /// Reads some bytes of the content, at most up to `behind`.
     pub(super) fn read(&mut self, into: &mut [u8], behind: u64) -> Result<usize, Fault> {
         let left = behind.min(self.end).saturating_sub(self.at);
         let count = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -111,7 +111,7 @@ pub(super) fn too_large(length: u64) -> Fault {
     Fault::new(what).fix("the file is damaged, or holds what is no sensor's message")
 }
 
-/// What the system said while the file was read.
+/// A system error while the file was read.
 fn io_fault(error: std::io::Error, at: u64) -> Fault {
     Fault::new(format!("cannot be read on: {error}"))
         .at(place(at))

@@ -1,23 +1,23 @@
-//! Which types of messages hold clouds that can be sampled, and what to do about those that can't.
+//! Types of messages with clouds that can be sampled, and advice for the others.
 
 use super::wire::Encoding;
 
-/// What a topic holds, as far as clouds are concerned.
+/// Content of a topic, as far as clouds are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `sensor_msgs/PointCloud2` in an encoding that is read.
     Cloud(Encoding),
-    /// Clouds in a form that is not read: what it is, and what to do about it.
+    /// Clouds in a form that is not read: its name, and what to do about it.
     Refused(&'static str, &'static str),
     /// Something else.
     Other,
 }
 
-/// What its schema and message encoding make of a channel.
+/// Returns the kind of a channel with this schema and message encoding.
 pub(super) fn of(schema: &str, encoding: &str) -> Kind {
     let parts: Vec<&str> = schema.split(['/', ':']).filter(|part| !part.is_empty()).collect();
     let package = parts.first().copied().unwrap_or_default();
-    // In the types of DDS it is called PointCloud2_.
+    // DDS calls the type PointCloud2_.
     let name = parts.last().copied().unwrap_or_default().trim_end_matches('_');
     match (package, name) {
         ("sensor_msgs", "PointCloud2") => match Encoding::of(encoding) {

@@ -15,7 +15,7 @@ use crate::format::Format;
 use mcap::records::{Record, op};
 use std::path::PathBuf;
 
-/// The message that the options name.
+/// Reads the message that the options name.
 pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
     let refuse = |what: String, fix: &str| Error::UnknownFormat {
         name: bag.name.clone(),
@@ -54,7 +54,7 @@ pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
     Ok(cloud)
 }
 
-/// As [`read`], of a recording in several files, whose messages are counted through.
+/// Like [`read`], for a bag in several files, whose messages are numbered through.
 pub(crate) fn read_of(
     name: &str,
     files: &[PathBuf],
@@ -63,7 +63,7 @@ pub(crate) fn read_of(
     let (mut before, mut last) = (0, None);
     for file in files {
         let bag = Bag::open(file)?;
-        // The first file tells what is wrong with the options.
+        // The first file reports errors of the options.
         let here = match bag.contents.cloud_topic(options.topic.as_deref()) {
             Ok(topic) => topic.messages as usize,
             Err(_) if last.is_some() => 0,

@@ -1,13 +1,12 @@
-//! MCAP recordings ("bags"): what is in one, one message as a cloud, and all clouds of a topic cut down
-//! while everything else is passed on ([docs/bags.md](https://github.com/farpoint/farpoint/blob/main/docs/bags.md)).
+//! MCAP files of ROS ("bags"): their contents, one message as a cloud, and all clouds of a topic cut down while
+//! everything else is passed on ([docs/bags.md](https://github.com/farpoint/farpoint/blob/main/docs/bags.md)).
 //!
-//! From the bottom up: `wire` (the two encodings of ROS), `cloud2` (the message with the points),
-//! `source` and `frames` (where the bytes come from, the records of a file), `unpack` (the records of a
-//! chunk), `pieces` (a file as pieces that can be worked on side by side), `kind` (which types hold
-//! clouds), `contents` (topics, counts, times), `folder` (recordings in several files), `message` (one
-//! message as a cloud), `queue`, `cut` and `writer` (what `rewrite` is made of).
+//! From the bottom up: `wire` (the two encodings of ROS), `cloud2` (the message with the points), `source` and
+//! `frames` (the bytes and the records of a file), `unpack` (the records of a chunk), `pieces` (a file as pieces that
+//! can be worked on concurrently), `kind` (the types that hold clouds), `contents` (topics, counts, times), `folder`
+//! (bags in several files), `message` (one message as a cloud), `queue`, `cut` and `writer` (the parts of `rewrite`).
 //!
-//! Memory is bounded for a recording of any length: one record, or the pieces that are being worked on.
+//! Memory is bounded for a file of any length: one record, or the pieces in work.
 
 mod cloud2;
 mod contents;
@@ -37,8 +36,8 @@ pub(crate) use message::{read, read_of};
 /// Bytes of the largest record that is read into memory.
 const LARGEST: usize = 512 << 20;
 
-/// What a file starts and ends with.
+/// Magic bytes at the start and the end of a file.
 const MAGIC: &[u8] = mcap::MAGIC;
 
-/// Way out of a file that is not as it should be.
+/// Advice for a damaged file.
 const RECOVER: &str = "'mcap recover' keeps what can be read of it";

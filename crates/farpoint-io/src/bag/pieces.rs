@@ -1,5 +1,4 @@
-//! A file as pieces in order, each of which can be worked on alone: chunks that are not too large, and
-//! records.
+//! A file as pieces in order, each of which can be worked on alone: chunks that are not too large, and records.
 
 use super::MAGIC;
 use super::frames::{Frames, HEAD, Head, damaged, place};
@@ -13,19 +12,19 @@ use std::io::{self, Read, Seek, SeekFrom};
 const LARGEST_PACKED: u64 = 24 << 20;
 const LARGEST_CHUNK: u64 = 32 << 20;
 
-/// Something that can be worked on alone.
+/// A unit that can be worked on alone.
 #[derive(Debug)]
 pub(super) enum Piece {
     /// The content of a chunk, as far as it is there of `length` bytes.
     Chunk { content: Vec<u8>, at: u64, length: u64, about: ChunkHead, whole: bool },
     /// A record, of a chunk or not.
     Record { opcode: u8, content: Vec<u8>, chunked: bool },
-    /// Where an attachment is, which may be larger than memory.
+    /// Position and length of an attachment, which may be larger than memory.
     Attachment { at: u64, length: u64 },
 }
 
 impl Piece {
-    /// Memory that it takes while it is worked on, about: the reader's unpacked chunk besides itself.
+    /// Approximate memory that it takes while in work: the reader's unpacked chunk besides itself.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Piece::Chunk { content, about, .. } => content.len() as u64 + about.uncompressed,
@@ -35,20 +34,20 @@ impl Piece {
     }
 }
 
-/// How a file ended.
+/// End of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
-    /// As it should.
+    /// At the end of the data, as it should.
     Whole,
-    /// In the middle; a text that says where.
+    /// In the middle; the text says where.
     Cut(String),
 }
 
-/// Whether to go on.
+/// True to go on.
 pub(super) type Go = bool;
 
-/// Calls `each` with every piece of the data, in order, until it says stop. The data ends where the
-/// summary starts.
+/// Calls `each` with every piece of the data, in order, until it returns false. The data ends where the summary
+/// starts.
 pub(super) fn each_piece(
     source: &Source,
     each: &mut dyn FnMut(Piece) -> Result<Go, Fault>,
@@ -92,7 +91,7 @@ pub(super) fn each_piece(
     }
 }
 
-/// Of a file that has its end, where a record reaches beyond.
+/// Fault of a record that reaches beyond the end of a whole file.
 fn wrong_length(at: u64) -> Fault {
     damaged("the length of this record, or of one before it, is wrong").at(place(at))
 }
@@ -115,7 +114,7 @@ pub(super) fn open(source: &Source) -> Result<Frames, Fault> {
     Frames::new(source.open().map_err(fault)?, source.length().map_err(fault)?)
 }
 
-/// One chunk as it is, or its records.
+/// Passes on one chunk whole, or its records.
 fn chunk(
     frames: &mut Frames,
     head: &Head,

@@ -1,13 +1,13 @@
-//! What bounds the memory of work side by side: bytes that are let in, and let out when they are written.
+//! Bounds the memory of concurrent work: bytes enter, and leave when they are written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often those who wait look whether the work was given up.
+/// Interval at which waiting threads check whether the work was canceled.
 pub(super) const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Lets so many bytes in.
+/// Admits a limited number of bytes.
 pub(super) struct Gate<'a> {
     inside: Mutex<u64>,
     left: Condvar,
@@ -23,7 +23,7 @@ impl<'a> Gate<'a> {
         Gate { inside: Mutex::new(0), left: Condvar::new(), most, closed, stop }
     }
 
-    /// Waits until there is room; more than all the room is let in alone. Returns whether it was let in.
+    /// Waits until there is room; a size above the bound enters alone. Returns whether it was let in.
     pub(super) fn enter(&self, bytes: u64) -> bool {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         while *inside > 0 && inside.saturating_add(bytes) > self.most {
@@ -50,7 +50,7 @@ impl<'a> Gate<'a> {
         self.left.notify_all();
     }
 
-    /// Whether the work was given up.
+    /// Returns whether the work was canceled.
     pub(super) fn closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed)
     }

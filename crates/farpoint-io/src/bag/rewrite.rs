@@ -1,5 +1,5 @@
-//! A recording written again with its clouds cut down: one thread reads, several work on a piece each, one
-//! writes in order. Bytes on their way are bounded, whatever the length of the recording.
+//! Writes an MCAP file again with its clouds cut down: one thread reads, several work on a piece each, one writes in
+//! order. Bytes in flight are bounded, whatever the length of the file.
 
 use super::contents::{Bag, Topic};
 use super::cut::{Choose, Cut, Kept, Ready, cut};
@@ -27,31 +27,31 @@ use std::time::{Duration, Instant};
 /// Bytes written at a time.
 const WRITTEN: usize = 1 << 20;
 
-/// How a recording is written again.
+/// Options for rewriting an MCAP file.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Rewrite<'a> {
     /// The topic whose clouds are cut down.
     pub topic: &'a Topic,
-    /// Messages worked on side by side.
+    /// Number of messages worked on concurrently.
     pub threads: usize,
-    /// Bytes of messages that are on their way at most, if each has no more.
+    /// Largest number of bytes of messages in flight, if each has no more.
     pub memory: u64,
-    /// Set by another thread, it ends the work.
+    /// Cancels the work when set by another thread.
     pub stop: &'a AtomicBool,
 }
 
-/// What became of a recording.
+/// Result of rewriting an MCAP file.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Totals {
     /// Seconds of all stages, and of the whole.
     pub stages: Stages,
-    /// What a user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// Where the time went: sums over all threads, and the whole as a clock on the wall shows it.
+/// Time of each stage: sums over all threads, and the wall-clock time of the whole.
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Stages {
@@ -62,17 +62,17 @@ pub struct Stages {
 }
 
 impl<'a> Rewrite<'a> {
-    /// Of this topic, on so many threads, until `stop` is set.
+    /// Options for this topic, on `threads` threads, until `stop` is set.
     pub fn new(topic: &'a Topic, threads: usize, memory: u64, stop: &'a AtomicBool) -> Rewrite<'a> {
         Rewrite { topic, threads: threads.max(1), memory, stop }
     }
 
-    /// Writes `bag` to `output`, completely or not at all. `choose` says which rows of each message of
-    /// the topic are kept; it is called by several threads. `each` is told of every message, in order.
-    /// `None` if the work was stopped.
+    /// Writes `bag` to `output`, completely or not at all. `choose` returns the rows of each message of the topic
+    /// that are kept; it is called by several threads. `each` is called for every message, in order. Returns `None`
+    /// if the work was stopped.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if the recording is damaged, [`Error::Write`] if the system refuses.
+    /// [`Error::Malformed`] if the file is damaged, [`Error::Write`] if the system refuses.
     pub fn write(
         &self,
         bag: &Bag,
@@ -92,7 +92,7 @@ impl<'a> Rewrite<'a> {
             match &mut outcome {
                 Ok(Some(_)) => Ok(()),
                 Ok(None) => Err(io::ErrorKind::Interrupted.into()),
-                // What the system said is told as that.
+                // A system error is passed on as such.
                 Err(fault) => Err(fault.io.take().unwrap_or(io::ErrorKind::InvalidData.into())),
             }
         });
@@ -109,10 +109,10 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// As [`Rewrite::write`], into memory.
+    /// Like [`Rewrite::write`], but into memory.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if the recording is damaged.
+    /// [`Error::Malformed`] if the file is damaged.
     pub fn bytes(
         &self,
         bag: &Bag,
@@ -158,7 +158,7 @@ impl<'a> Rewrite<'a> {
                 ));
             }
             let done = write(writer, &collect, &gate, each);
-            // Whoever still waits ends.
+            // Waiting threads end.
             gate.close();
             let done = done?;
             Ok(done.map(|totals| {
@@ -176,15 +176,15 @@ impl<'a> Rewrite<'a> {
     }
 }
 
-/// What the writer gets.
+/// Input of the writer.
 enum Done {
     /// A piece by its number, with the bytes that it takes.
     Piece(u64, u64, Result<Ready, Fault>),
-    /// How the input ended, behind so many pieces.
+    /// End of the input, with the number of pieces before it.
     End(u64, Result<End, Fault>),
 }
 
-/// A piece by its number, with the bytes that it takes.
+/// A piece by its number, with its size in bytes.
 type Given = (u64, u64, Piece);
 
 fn read(bag: &Bag, give: &Sender<Given>, hand: &Sender<Done>, gate: &Gate<'_>) {
@@ -224,7 +224,7 @@ fn work(
     }
 }
 
-/// Writes the pieces in order; `None` if the work was stopped.
+/// Writes the pieces in order; returns `None` if the work was stopped.
 fn write(
     mut writer: Writer<'_>,
     collect: &Receiver<Done>,

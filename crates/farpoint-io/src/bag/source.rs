@@ -1,4 +1,4 @@
-//! Where the bytes of a recording come from, and how they are opened again.
+//! The source of the bytes of an MCAP file, which can be opened again.
 
 use crate::bytes::load::Readable;
 use crate::error::Error;
@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes read at a time where little is asked for.
+/// Bytes read at a time where few are needed.
 const BUFFER: usize = 256 << 10;
 
 /// A file, or bytes in memory.
@@ -33,7 +33,7 @@ impl Source {
         }
     }
 
-    /// A file by its path, which must be that of a regular file: a recording is read more than once.
+    /// A file by its path, which must be that of a regular file: it is read more than once.
     pub(super) fn file(path: &Path, name: &str) -> Result<Source, Error> {
         let fail = |source| Error::Read { name: name.to_owned(), source };
         match path.metadata().map_err(fail)?.is_file() {

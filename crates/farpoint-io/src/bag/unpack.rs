@@ -9,9 +9,9 @@ use mcap::records::op;
 use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
 use std::io::Read;
 
-/// Bytes asked for at a time.
+/// Bytes requested at a time.
 const READ: usize = 1 << 20;
-/// A record up to so many bytes is taken whatever the chunk promises.
+/// A record up to this size is read whatever the chunk declares.
 const SMALL: usize = 1 << 20;
 
 /// Unpacks one chunk after another, in memory that is kept.
@@ -21,22 +21,22 @@ pub(super) struct Unpacker {
     limit: usize,
 }
 
-/// What is called with the opcode and the content of a record.
+/// Callback for the opcode and the content of a record.
 pub(super) type Each<'a> = &'a mut dyn FnMut(u8, &[u8]) -> Result<(), Fault>;
 
-/// What each byte of a chunk can become at most: zstd repeats a byte 128 KiB long in four.
+/// Largest expansion of one byte of a chunk: zstd repeats a byte 128 KiB long in four.
 const RATIO: u64 = 1 << 15;
 
-/// What is known of a chunk before it is unpacked.
+/// Head of a chunk, known before it is unpacked.
 #[derive(Clone, Debug)]
 pub(super) struct ChunkHead {
-    /// Bytes that it promises to hold.
+    /// Bytes that it declares to hold.
     pub(super) uncompressed: u64,
     pub(super) compression: String,
 }
 
 impl ChunkHead {
-    /// Of a chunk's content; `None` if it ends before.
+    /// Parses the head from a chunk's content; `None` if it ends before.
     pub(super) fn of(content: &[u8]) -> Option<ChunkHead> {
         let number = |at: usize| Some(u64::from_le_bytes(*content.get(at..)?.first_chunk()?));
         let length = u32::from_le_bytes(*content.get(28..)?.first_chunk()?) as usize;
@@ -45,7 +45,7 @@ impl ChunkHead {
         Some(ChunkHead { uncompressed: number(16)?, compression })
     }
 
-    /// Refuses a promise that so many bytes can't keep.
+    /// Refuses a declared size that `length` bytes can't unpack to.
     pub(super) fn check(&self, length: u64) -> Result<(), Fault> {
         let most = if self.compression.is_empty() { length } else { length.saturating_mul(RATIO) };
         match self.uncompressed <= most {
@@ -58,10 +58,10 @@ impl ChunkHead {
     }
 }
 
-/// Bytes of a chunk's head whose compression has no name.
+/// Bytes of a chunk's head with an empty compression name.
 const SHORTEST: u64 = 40;
 
-/// Bytes of a chunk's content in which its head is.
+/// Bytes at the start of a chunk's content that include its head.
 pub(super) const CHUNK_HEAD: usize = 64;
 
 impl Unpacker {
@@ -78,12 +78,12 @@ impl Unpacker {
         Unpacker { reader: LinearReader::new_with_options(options), limit }
     }
 
-    /// Calls `each` with the opcode and the content of every record of the chunk that `about` describes,
-    /// whose content of `length` bytes `input` gives, and which starts at byte `at` of the file. Of a
-    /// chunk that is not `whole` what is there: that the rest is missing is no fault.
+    /// Calls `each` with the opcode and the content of every record of the chunk that `about` describes. Its content
+    /// of `length` bytes comes from `input`, and it starts at byte `at` of the file. Of a chunk that is not `whole`,
+    /// the part that is there is read: that the rest is missing is no fault.
     ///
     /// # Errors
-    /// If the chunk is damaged, after what is before that place; what `each` gives.
+    /// If the chunk is damaged, after the records before that place; errors of `each`.
     pub(super) fn chunk(
         &mut self,
         input: &mut dyn Read,
@@ -104,7 +104,7 @@ impl Unpacker {
         }
         match done {
             Err(Stop::Fault(fault)) => Err(fault),
-            // What is cut off in the middle may look damaged.
+            // Data that is cut off in the middle may look damaged.
             _ if !whole => Ok(()),
             Ok(true) => Ok(()),
             Ok(false) => Err(damaged("a chunk ends in the middle of a record").at(place(at))),
@@ -112,7 +112,7 @@ impl Unpacker {
         }
     }
 
-    /// Whether the chunk came to its end. `left_unpacked` is what it promises to hold.
+    /// Returns whether the end of the chunk was reached. `left_unpacked` is its declared size.
     fn unpack(
         &mut self,
         input: &mut dyn Read,
@@ -162,7 +162,7 @@ impl Unpacker {
     }
 }
 
-/// Why unpacking ended.
+/// Reason why unpacking ended.
 enum Stop {
     /// The chunk is damaged.
     Damaged(Fault),

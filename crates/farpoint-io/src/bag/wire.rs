@@ -6,12 +6,12 @@
 
 use std::fmt;
 
-/// How messages are encoded.
+/// Encoding of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Of ROS 2: plain CDR, version 1, either byte order.
+    /// ROS 2: plain CDR, version 1, either byte order.
     Cdr,
-    /// Of ROS 1.
+    /// ROS 1.
     Ros1,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Encoding {
 pub(super) struct Wire<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where alignment counts from.
+    /// Byte offset from which alignment counts.
     base: usize,
     encoding: Encoding,
     big_endian: bool,
@@ -64,17 +64,17 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Where the next field starts, before alignment.
+    /// Returns the byte offset of the next field, before alignment.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// Whether numbers have their most significant byte first.
+    /// Returns whether numbers are big-endian.
     pub(super) fn big_endian(&self) -> bool {
         self.big_endian
     }
 
-    /// The next so many bytes; `what` names them.
+    /// Takes the next `count` bytes; `what` names them.
     pub(super) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], String> {
         let end = self.at.checked_add(count).filter(|&end| end <= self.bytes.len());
         let end =

@@ -1,5 +1,4 @@
-//! The output: records in the order of the input, with their numbers, in chunks compressed as those of
-//! the input are.
+//! The output: records in the order of the input, with their numbers, in chunks compressed as in the input.
 
 use super::contents::Contents;
 use super::cut::{Ready, records};
@@ -15,17 +14,17 @@ use std::io::{Read, Seek, SeekFrom, Write};
 /// Bytes of an attachment that are copied at a time.
 const BLOCK: usize = 1 << 20;
 
-/// A recording that is being written.
+/// An MCAP file that is being written.
 pub(super) struct Writer<'a> {
     inner: mcap::Writer<Box<dyn Target + 'a>>,
-    /// Where attachments are copied from.
+    /// Source from which attachments are copied.
     source: &'a Source,
     /// Records of types that a later version of the format may define.
     pub(super) unknown: u64,
 }
 
 impl<'a> Writer<'a> {
-    /// A file without messages; `seeks` says whether the target can be written at any place.
+    /// A file without messages; `seeks` says whether the target is seekable.
     pub(super) fn new(
         target: Box<dyn Target + 'a>,
         seeks: bool,
@@ -72,7 +71,7 @@ impl<'a> Writer<'a> {
             }
             return self.inner.write_private_record(opcode, content, options).map_err(fault);
         }
-        // The index is made anew.
+        // The index is rebuilt.
         if matches!(opcode, op::MESSAGE_INDEX..=op::CHUNK_INDEX | op::ATTACHMENT_INDEX..=op::STATISTICS)
             || matches!(opcode, op::METADATA_INDEX | op::SUMMARY_OFFSET)
         {
@@ -129,7 +128,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Who wrote the output, and the input.
+/// Names the writer of the output, and of the input.
 fn library(input: &str) -> String {
     let own = concat!("farpoint ", env!("CARGO_PKG_VERSION"));
     match input {
@@ -157,7 +156,7 @@ fn text<T: Read>(input: &mut std::io::Take<T>) -> std::io::Result<String> {
     String::from_utf8(bytes).map_err(std::io::Error::other)
 }
 
-/// What the writer refuses is a fault of the input, but for what the system says.
+/// Maps an error of the writer: a fault of the input, except for system errors.
 fn fault(error: McapError) -> Fault {
     match error {
         McapError::Io(error) => Fault { io: Some(error), ..Fault::new("cannot be written") },

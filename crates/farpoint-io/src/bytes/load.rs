@@ -9,17 +9,17 @@ use crate::{bytes::memory, bytes::parallel};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-/// What can be read from any place: what dependencies read from, so that their code is there for one type.
+/// A reader with random access: the one type that dependencies read from, so that their code exists once.
 pub(crate) trait Readable: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Readable for T {}
 
 /// Bytes that a thread reads at a time.
 const PART: usize = 2 << 20;
 
-/// Bytes of a stream between two looks at the memory that is free.
+/// Bytes of a stream between two checks of the free memory.
 const STEP: u64 = 64 << 20;
 
-/// Everything in a file that is `length` bytes long, as far as the system knows; `name` is for messages.
+/// Reads a whole file of `length` bytes, as far as the system knows; `name` is for messages.
 pub(crate) fn whole(file: &mut File, length: u64, name: &str) -> Result<Vec<u8>, Error> {
     let is_file = file.metadata().is_ok_and(|about| about.is_file());
     match usize::try_from(length) {
@@ -31,7 +31,7 @@ pub(crate) fn whole(file: &mut File, length: u64, name: &str) -> Result<Vec<u8>,
     }
 }
 
-/// Everything that a stream gives, which may have no end.
+/// Reads a whole stream, which may have no end.
 ///
 /// # Errors
 /// If it cannot be read, or takes more memory than is free.
@@ -44,7 +44,7 @@ pub(crate) fn stream(input: &mut dyn Read, name: &str) -> Result<Vec<u8>, Error>
         if bytes.len() == before {
             return Ok(bytes);
         }
-        // What grows is moved to twice its size.
+        // A vector that grows is moved to twice its size.
         memory::require(name, bytes.len() as u64)?;
     }
 }
@@ -52,7 +52,7 @@ pub(crate) fn stream(input: &mut dyn Read, name: &str) -> Result<Vec<u8>, Error>
 #[cfg(unix)]
 fn parts(file: &File, length: usize) -> io::Result<Vec<u8>> {
     use std::os::unix::fs::FileExt;
-    // Zeros that the system gives when they are touched, which a part's thread is first to do.
+    // The system zeroes pages when they are touched, first by the thread of each part.
     let mut bytes = vec![0; length];
     let parts = bytes.chunks_mut(PART).enumerate();
     parallel::try_map(parts, |(k, part)| file.read_exact_at(part, (k * PART) as u64))?;
@@ -77,7 +77,7 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> 
 pub(crate) fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     use std::io::{Read, Seek, SeekFrom};
     use std::sync::{Mutex, PoisonError};
-    // The place is that of the file, whoever moves it.
+    // All users of the file share its position.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     file.seek(SeekFrom::Start(at))?;

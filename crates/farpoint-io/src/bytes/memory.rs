@@ -1,12 +1,12 @@
-//! Memory: what a job needs is compared with what is free before it starts, because a process that
-//! runs out of memory is killed, or aborts, without a word about its input.
+//! Memory: the need of a job is compared with the free memory before it starts, because a process that runs out of
+//! memory is killed, or aborts, without a word about its input.
 
 use crate::error::{Error, Fault, Shortage};
 use std::fs;
 use std::path::Path;
 
-/// Bytes that this process can still take: what the system has free (with swap), less where a container
-/// or `ulimit -v` allows less. `None` where the system does not tell, which is everywhere but on Linux.
+/// Bytes that this process can still allocate: the free memory of the system (with swap), less where a container or
+/// `ulimit -v` allows less. `None` if unknown, which is everywhere but on Linux.
 pub fn available() -> Option<u64> {
     let limits = [system(), container(), address_space()];
     limits.into_iter().flatten().min()
@@ -23,14 +23,14 @@ pub fn require(name: &str, bytes: u64) -> Result<(), Error> {
     }
 }
 
-/// Refuses rows of so many bytes that don't fit.
+/// Refuses `rows` rows of `bytes` bytes each that don't fit.
 pub(crate) fn fits(rows: u64, bytes: usize) -> Result<(), Fault> {
     shortage(rows.saturating_mul(bytes as u64)).map_or(Ok(()), |shortage| Err(shortage.into()))
 }
 
-/// What is missing of so many bytes.
+/// Returns the shortage if `needed` bytes are not free.
 pub(crate) fn shortage(needed: u64) -> Option<Shortage> {
-    // Looking takes longer than reading a small file.
+    // The check takes longer than reading a small file.
     if needed < 16 << 20 {
         return None;
     }
@@ -38,7 +38,7 @@ pub(crate) fn shortage(needed: u64) -> Option<Shortage> {
     (needed > free).then_some(Shortage { needed, free })
 }
 
-/// What the whole machine has free.
+/// Free memory of the whole machine.
 fn system() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let free = kibibytes(&text, "MemAvailable:")?;
@@ -51,7 +51,7 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What `ulimit -v` leaves.
+/// Memory left by `ulimit -v`.
 fn address_space() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
@@ -60,13 +60,13 @@ fn address_space() -> Option<u64> {
     Some(limit.saturating_sub(kibibytes(&status, "VmSize:")?))
 }
 
-/// What the control groups of this process leave, version 1 or 2.
+/// Memory left by the control groups of this process, version 1 or 2.
 fn container() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     groups.lines().filter_map(|line| group(line, Path::new("/sys/fs/cgroup"))).min()
 }
 
-/// What the group of a line such as `0::/a/b` (version 2) or `9:memory:/a/b` and all above it leave.
+/// Memory left by the group of a line such as `0::/a/b` (version 2) or `9:memory:/a/b` and all above it.
 fn group(line: &str, root: &Path) -> Option<u64> {
     let mut parts = line.splitn(3, ':');
     let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
@@ -82,7 +82,7 @@ fn group(line: &str, root: &Path) -> Option<u64> {
         let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse().ok();
         let (limit, used): (u64, u64) = (number(limit)?, number(used)?);
         let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-        // Files in the cache count as used, and make room when it is needed.
+        // Cached files count as used, and are evicted when memory is needed.
         let cached = statistics.lines().find_map(|line| {
             let (name, value) = line.split_once(' ')?;
             (name == cache).then(|| value.parse::<u64>().ok())?

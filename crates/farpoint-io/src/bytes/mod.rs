@@ -1,4 +1,4 @@
-//! Below the formats: bytes of files, loops that all threads share, memory that is free.
+//! Below the formats: bytes of files, parallel loops, free memory.
 
 pub(crate) mod load;
 pub mod memory;

@@ -1,5 +1,5 @@
-//! Loops that all threads share. For each of its own, rayon instantiates a hundred times what the loop
-//! repeats; here it does so once, and calls that through a pointer.
+//! Parallel loops. For each of its own, rayon instantiates a hundred times the code of the loop body; here it does so
+//! once, and calls the body through a pointer.
 
 use rayon::prelude::*;
 use std::iter::repeat_with;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 /// Values that a thread computes at a time.
 const BLOCK: usize = 1 << 14;
 
-/// Calls `work` so many times, until it returns `false`; returns whether it never did.
+/// Calls `work` `times` times, until it returns `false`; returns whether it never did.
 #[inline(never)]
 fn repeated(times: usize, work: &(dyn Fn() -> bool + Sync)) -> bool {
     match times {
@@ -62,12 +62,12 @@ pub(crate) fn try_map<T: Send, R: Send, E: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// The numbers below `count` in blocks.
+/// Blocks of the numbers below `count`.
 pub(crate) fn blocks(count: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Send {
     (0..count.div_ceil(BLOCK)).map(move |k| k * BLOCK..count.min((k + 1) * BLOCK))
 }
 
-/// So many values, a block of which `fill` writes from that number on.
+/// Returns `count` values, each block written by `fill` from its first number on.
 pub(crate) fn filled<T: Copy + Default + Send>(
     count: usize,
     fill: impl Fn(usize, &mut [T]) + Sync,
@@ -79,12 +79,12 @@ pub(crate) fn filled<T: Copy + Default + Send>(
     filled.unwrap_or_default()
 }
 
-/// As [`filled`]; `None` if a block fails.
+/// Like [`filled`]; `None` if a block fails.
 fn try_filled<T: Copy + Default + Send>(
     count: usize,
     fill: &(dyn Fn(usize, &mut [T]) -> bool + Sync),
 ) -> Option<Vec<T>> {
-    // Zeros that the system gives when they are touched, which each block's thread is first to do.
+    // The system zeroes pages when they are touched, first by the thread of each block.
     let mut values = vec![T::default(); count];
     let blocks = values.chunks_mut(BLOCK).enumerate();
     all(blocks, |(k, block)| fill(k * BLOCK, block)).then_some(values)
@@ -100,7 +100,7 @@ pub(crate) fn values<T: Copy + Default + Send>(
     })
 }
 
-/// As [`values`]; `None` if one has none.
+/// Like [`values`]; `None` if one has none.
 pub(crate) fn try_values<T: Copy + Default + Send>(
     count: usize,
     value: impl Fn(usize) -> Option<T> + Sync,
@@ -111,7 +111,7 @@ pub(crate) fn try_values<T: Copy + Default + Send>(
     })
 }
 
-/// Sorts what is large.
+/// Sorts large values.
 pub(crate) fn sort<T: Ord + Send>(values: &mut [T]) {
     values.par_sort_unstable();
 }

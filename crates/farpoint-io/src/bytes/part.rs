@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
 
-/// Where the largest numbers are aligned.
+/// Alignment of the largest numbers.
 const ALIGNED: usize = 8;
 
-/// A part of a file, in the file's own memory where that may be taken.
+/// A part of a file, in the file's own memory if that may be taken over.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     bytes: Vec<u8>,
@@ -17,10 +17,10 @@ impl Part {
     /// Bytes of `range`, which is within `bytes`.
     pub(crate) fn of(bytes: Cow<'_, [u8]>, range: Range<usize>) -> Part {
         match bytes {
-            // Not worth the memory of all the rest.
+            // Otherwise not worth the memory of the rest.
             Cow::Owned(mut bytes) if range.len() >= bytes.len() / 2 => {
                 bytes.truncate(range.end);
-                // Rows at odd places are slower to take numbers from than to move once.
+                // Unaligned rows are slower to read numbers from than to move once.
                 let start = if range.start.is_multiple_of(ALIGNED) { range.start } else { 0 };
                 bytes.drain(..range.start - start);
                 Part { bytes, start }

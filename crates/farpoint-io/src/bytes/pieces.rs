@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Bytes of a piece.
 const PIECE: usize = 1 << 20;
 
-/// Lines that a thread makes at a time.
+/// Lines that a thread formats at a time.
 const LINES: usize = 1 << 13;
 
 /// Cuts `range` of the bytes into pieces that end with a line, the last one wherever that ends.
@@ -27,7 +27,7 @@ fn pieces_of(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<Range<usize>
     pieces
 }
 
-/// The places of the lines that are not blank. `ends` says which bytes end a line.
+/// Returns the ranges of the lines that are not blank. `ends` returns whether a byte ends a line.
 pub(crate) fn filled_lines(
     bytes: &[u8],
     range: Range<usize>,
@@ -64,7 +64,7 @@ pub(crate) fn find_line(
     parallel::try_map(lines.chunks(LINES), of_block).err()
 }
 
-/// Changes the places of lines.
+/// Changes the ranges of lines.
 pub(crate) fn change_lines(
     lines: &mut [(usize, usize)],
     change: impl Fn(&mut (usize, usize)) + Sync,
@@ -72,7 +72,7 @@ pub(crate) fn change_lines(
     parallel::each(lines.chunks_mut(LINES), |block| block.iter_mut().for_each(&change));
 }
 
-/// Appends `count` lines, each of which `line` appends to what it is given.
+/// Appends `count` lines, each appended by `line` to its buffer.
 pub(crate) fn append_lines(
     out: &mut Vec<u8>,
     count: usize,
@@ -89,7 +89,7 @@ pub(crate) fn append_lines(
     *out = joined(&parts);
 }
 
-/// Puts what the threads made of the pieces into one vector.
+/// Joins the results of all pieces into one vector.
 pub(crate) fn joined<T: Copy + Default + Send + Sync>(parts: &[&[T]]) -> Vec<T> {
     let mut all = vec![T::default(); parts.iter().map(|part| part.len()).sum()];
     let mut free = &mut all[..];

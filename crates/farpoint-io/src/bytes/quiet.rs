@@ -1,8 +1,8 @@
 //! A last resort against dependencies that panic on malformed input.
 //!
-//! laz and e57 index into what a file promises. The readers check what they can beforehand; what is
-//! left is caught here and becomes an error. The panic hook is wrapped once, so that a caught panic
-//! prints nothing while every other panic is reported as before.
+//! laz and e57 index into the ranges that a file declares. The readers check them as far as possible; the rest is
+//! caught here and becomes an error. The panic hook is wrapped once, so that a caught panic prints nothing while
+//! every other panic is reported as before.
 
 use crate::error::Fault;
 use std::cell::Cell;
@@ -13,7 +13,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work` on this thread; a panic inside becomes a fault that says `what`.
+/// Runs `work` on this thread; a panic inside becomes a fault with the text `what`.
 pub(crate) fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     static WRAP: Once = Once::new();
     WRAP.call_once(|| {

@@ -6,16 +6,16 @@ use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// What can be written at any place: what dependencies write to, so that their code is there for one type.
+/// A writer with random access: the one type that dependencies write to, so that their code exists once.
 pub(crate) trait Target: Write + Seek {}
 impl<T: Write + Seek> Target for T {}
 
-/// What is said of a file that its permissions protect, though its folder would let it be replaced.
+/// Message for a file that its permissions protect, though its folder would let it be replaced.
 pub(crate) const READ_ONLY: &str = "the file is there and is read-only";
 
-/// Where an output goes.
+/// Target of an output.
 pub(crate) enum Sink<'a> {
-    /// A file, which can be written at any place.
+    /// A file, which is seekable.
     File(&'a mut File),
     /// A pipe or a device, from its start to its end.
     Stream(&'a mut dyn Write),
@@ -29,7 +29,7 @@ pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Writes what `write` gives to `path`, completely or not at all.
+/// Writes the output of `write` to `path`, completely or not at all.
 pub(crate) fn put_by(
     path: &Path,
     write: impl FnOnce(Sink<'_>) -> io::Result<()>,
@@ -44,7 +44,7 @@ pub(crate) fn put_by(
 }
 
 fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::Result<()> {
-    // A link is followed, so that renaming replaces what it points to and not the link.
+    // A link is followed, so that renaming replaces its target and not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let there = fs::metadata(&target).ok();
     if there.as_ref().is_some_and(|m| !m.is_file()) {
@@ -65,8 +65,8 @@ fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::
     Ok(())
 }
 
-/// Makes a file's new name in its folder last. The file is in its place by now, and not every file system
-/// does this for folders: that it is refused is no error.
+/// Syncs a file's new name in its folder. The file is in its place by now, and not every file system supports this
+/// for folders: a refusal is no error.
 fn settle(folder: &Path) {
     #[cfg(unix)]
     if let Ok(folder) = File::open(folder) {

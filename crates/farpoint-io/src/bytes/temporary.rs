@@ -1,8 +1,8 @@
-//! Temporary files and folders beside outputs, and what is done about those that a killed process leaves.
+//! Temporary files and folders beside outputs, and the removal of those that a killed process leaves.
 //!
-//! The file of `scan.ply` is `.farpoint-scan.ply.tmp`, and locked as long as its process lives: the name says whose it
-//! is, and the system takes the lock back however the process ends. A folder has a file for its lock. On a file
-//! system without locks nobody can tell, and what is left there stays.
+//! The file of `scan.ply` is `.farpoint-scan.ply.tmp`, and locked as long as its process lives: the name says whose
+//! it is, and the system releases the lock however the process ends. A folder has a file for its lock. On a file
+//! system without locks nobody can tell, and files left there stay.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -15,10 +15,10 @@ use tempfile::{NamedTempFile, TempDir};
 /// names at random.
 const NAMES: usize = 4;
 
-/// What this process has to remove if it ends without a return to those who made it.
+/// Paths that this process has to remove if it ends without returning to their owners.
 static OWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// What [`remove_own`] removes, until this is dropped.
+/// A path that [`remove_own`] removes, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Own(PathBuf);
 
@@ -39,7 +39,7 @@ impl Drop for Own {
     }
 }
 
-/// The list, unless a thread holds it for long: the one that has run out of memory while it did.
+/// Locks the list, unless a thread holds it for long: one that has run out of memory while it did.
 fn own() -> Option<std::sync::MutexGuard<'static, Vec<PathBuf>>> {
     for _ in 0..100 {
         match OWN.try_lock() {
@@ -51,8 +51,8 @@ fn own() -> Option<std::sync::MutexGuard<'static, Vec<PathBuf>>> {
     None
 }
 
-/// Removes all temporary files and folders of this process, for programs that are about to end without a return to
-/// those who made them.
+/// Removes all temporary files and folders of this process, for programs that are about to end without returning to
+/// their owners.
 pub fn remove_own() {
     for path in own().iter().flat_map(|own| own.iter()) {
         // One that stays is removed by the next run.
@@ -60,19 +60,19 @@ pub fn remove_own() {
     }
 }
 
-/// Removes the temporary files of an output that processes left which are gone.
+/// Removes the temporary files of an output that ended processes left.
 pub fn remove_left(output: &Path) {
     for number in 0..NAMES {
         let path = output.with_file_name(name(output, number) + ENDING);
         let Ok(file) = File::options().read(true).write(true).open(&path) else { continue };
-        // Whoever has the lock of the file that is there is alone with it.
+        // The holder of the lock of the file at this path is alone with it.
         if file.try_lock().is_ok() && is_at(&file, &path) {
             let _ = fs::remove_file(&path);
         }
     }
 }
 
-/// A temporary file beside an output, which is to be renamed to it.
+/// Creates a temporary file beside an output, to be renamed to it.
 pub(crate) fn beside(output: &Path) -> io::Result<(NamedTempFile, Own)> {
     remove_left(output);
     let folder = output.parent().unwrap_or(Path::new(""));
@@ -91,11 +91,11 @@ pub(crate) fn beside(output: &Path) -> io::Result<(NamedTempFile, Own)> {
     make(name(output, NAMES), 6)
 }
 
-/// A new file that is locked.
+/// Creates a new file that is locked.
 fn new(path: &Path) -> io::Result<File> {
     // With the permissions of any new file.
     let file = File::options().read(true).write(true).create_new(true).open(path)?;
-    // Before it was locked it looked like one of a process that is gone.
+    // Until it was locked it looked like one of an ended process.
     let locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
     if !locked || is_removed(&file, path) {
         Err(io::ErrorKind::AlreadyExists.into())
@@ -107,14 +107,14 @@ fn new(path: &Path) -> io::Result<File> {
 /// A temporary folder, which is removed with all that is in it when this is dropped.
 #[derive(Debug)]
 pub struct Folder {
-    // Dropped in this order, so that the folder is locked until it is removed, where the system allows it.
+    // Dropped in this order, so that the folder is locked until it is removed, if the system allows it.
     folder: TempDir,
     _own: Own,
     _lock: File,
 }
 
 impl Folder {
-    /// A new folder in this one, from which those are removed whose processes are gone.
+    /// Creates a folder in this one, and removes those of ended processes from it.
     ///
     /// # Errors
     /// If the system refuses.
@@ -140,7 +140,7 @@ impl Folder {
         self.folder.path()
     }
 
-    /// Moves it to where nothing is yet, and keeps it there.
+    /// Moves it to a path where nothing is yet, and keeps it there.
     ///
     /// # Errors
     /// If the system refuses; then it is removed.
@@ -150,7 +150,7 @@ impl Folder {
     }
 }
 
-/// How the names of temporary folders begin.
+/// Prefix of the names of temporary folders.
 const FOLDER: &str = ".farpoint-spool-";
 /// The file in a temporary folder that is locked.
 const LOCK: &str = ".lock";
@@ -174,9 +174,9 @@ fn remove_left_folders(folder: &Path) {
     }
 }
 
-/// Whether an open file was removed from this path.
+/// Returns whether an open file was removed from this path.
 fn is_removed(file: &File, path: &Path) -> bool {
-    // Numbers of files may change where they come from elsewhere: then there is a link to it still.
+    // Numbers of files may change on network file systems: then there is still a link to it.
     #[cfg(unix)]
     let links = std::os::unix::fs::MetadataExt::nlink;
     #[cfg(not(unix))]
@@ -184,7 +184,7 @@ fn is_removed(file: &File, path: &Path) -> bool {
     !is_at(file, path) && file.metadata().is_ok_and(|about| links(&about) == 0)
 }
 
-/// Whether an open file is the one at this path.
+/// Returns whether an open file is the one at this path.
 fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     if let (Ok(a), Ok(b)) = (file.metadata(), fs::symlink_metadata(path)) {

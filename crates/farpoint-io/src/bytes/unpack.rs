@@ -1,22 +1,22 @@
-//! Files that are packed by gzip, as `scan.xyz.gz`.
+//! Files compressed by gzip, such as `scan.xyz.gz`.
 
 use crate::bytes::load;
 use crate::error::Error;
 use flate2::read::MultiGzDecoder;
 
-/// What a packed file starts with.
+/// Magic bytes of a gzip file.
 const MAGIC: &[u8] = b"\x1f\x8b\x08";
-/// Whether bytes are packed.
+/// Returns whether the bytes are compressed by gzip.
 pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// Bytes that the last packed part says it holds, modulo 4 GiB.
+/// Bytes that the last member declares to hold, modulo 4 GiB.
 pub(crate) fn stated_size(end: [u8; 4]) -> u64 {
     u32::from_le_bytes(end).into()
 }
 
-/// What is packed in the bytes of a file.
+/// Decompresses the bytes of a file.
 ///
 /// # Errors
 /// If it is damaged, or takes more memory than is free.

@@ -5,7 +5,7 @@
 use crate::bytes::parallel;
 use std::fmt;
 
-/// Values that are made doubles at a time.
+/// Number of values converted to doubles at a time.
 const DOUBLES: usize = 256;
 
 /// The type of a number in a file.
@@ -51,7 +51,7 @@ impl NumberType {
         }
     }
 
-    /// Whether every value of this type is held exactly by `wide`.
+    /// Returns whether every value of this type is held exactly by `wide`.
     pub(crate) fn fits_in(self, wide: NumberType) -> bool {
         use NumberType::*;
         self == wide
@@ -91,7 +91,7 @@ pub enum Column {
     F64(Vec<f64>),
 }
 
-/// Runs the same expression on whichever vector a column holds; `make` makes a column of that type.
+/// Evaluates the same expression for the vector of any column; `make` makes a column of that type.
 macro_rules! each {
     ($column:expr, $values:ident => $body:expr) => {
         each!($column, _make($values) => $body)
@@ -159,12 +159,12 @@ macro_rules! collect_as {
 pub(crate) use collect_as;
 
 impl Column {
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         each!(self, v => v.len())
     }
 
-    /// Whether there are no values.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -185,7 +185,7 @@ impl Column {
         }
     }
 
-    /// Value `row` as f64 (64-bit integers beyond 2^53 are rounded).
+    /// Returns value `row` as f64 (64-bit integers beyond 2^53 are rounded).
     ///
     /// # Panics
     /// If there is no such row.
@@ -195,7 +195,7 @@ impl Column {
         each!(self, v => v[row] as f64)
     }
 
-    /// The values of the given rows, in that order.
+    /// Returns the values of the given rows, in that order.
     ///
     /// # Panics
     /// If one of the rows does not exist.
@@ -203,13 +203,13 @@ impl Column {
         each!(self, make(v) => make(parallel::values(rows.len(), |i| v[rows[i]])))
     }
 
-    /// Values as f64, from row `first` on.
+    /// Converts the values from row `first` on to f64.
     #[allow(clippy::unnecessary_cast)]
     fn doubles(&self, first: usize, out: &mut [f64]) {
         each!(self, v => out.iter_mut().zip(&v[first..]).for_each(|(to, &x)| *to = x as f64));
     }
 
-    /// The same values in another type; the caller has seen that they fit.
+    /// Converts the values to another type; the caller has checked that they fit.
     pub(crate) fn cast(&self, kind: NumberType) -> Column {
         match (self, kind) {
             _ if self.kind() == kind => self.clone(),
@@ -231,7 +231,7 @@ impl Column {
         }
     }
 
-    /// Whether every value is a whole number within the range.
+    /// Returns whether every value is a whole number within the range.
     pub(crate) fn whole_within(&self, low: f64, high: f64) -> bool {
         parallel::all(parallel::blocks(self.len()), |rows| {
             let mut doubles = [0.0; DOUBLES];
@@ -285,7 +285,7 @@ impl Column {
     }
 }
 
-/// Whether a number is written with an exponent, so that no value is hundreds of digits long.
+/// Returns whether a number is written with an exponent, so that no value has hundreds of digits.
 fn exponent(value: f64) -> bool {
     let size = value.abs();
     size.is_finite() && size != 0.0 && !(1e-5..1e16).contains(&size)

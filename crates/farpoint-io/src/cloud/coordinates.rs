@@ -1,4 +1,4 @@
-//! The places of the points.
+//! The coordinates of the points.
 
 use crate::bytes::parallel;
 use crate::cloud::column::{Column, NumberType};
@@ -14,7 +14,7 @@ pub enum Coordinates {
 }
 
 impl Coordinates {
-    /// How many points there are.
+    /// Returns the number of points.
     pub fn len(&self) -> usize {
         match self {
             Coordinates::F32(v) => v.len(),
@@ -22,12 +22,12 @@ impl Coordinates {
         }
     }
 
-    /// Whether there are no points.
+    /// Returns whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Point `row` as f64, which represents either precision exactly.
+    /// Returns point `row` as f64, which represents either precision exactly.
     ///
     /// # Panics
     /// If there is no such row.
@@ -38,7 +38,7 @@ impl Coordinates {
         }
     }
 
-    /// One axis of the given rows as a column.
+    /// Returns one axis of the given rows as a column.
     pub(crate) fn axis(&self, axis: usize, rows: &[usize]) -> Column {
         let count = rows.len();
         match self {
@@ -54,7 +54,7 @@ impl Coordinates {
         }
     }
 
-    /// Puts three columns together. Only three f32 columns make f32 points.
+    /// Combines three columns. Only three f32 columns make f32 points.
     pub(crate) fn from_columns(x: &Column, y: &Column, z: &Column) -> Coordinates {
         if let (Column::F32(x), Column::F32(y), Column::F32(z)) = (x, y, z) {
             return Coordinates::F32(parallel::values(x.len(), |i| [x[i], y[i], z[i]]));
@@ -63,7 +63,7 @@ impl Coordinates {
     }
 }
 
-/// The lowest and highest finite value of each axis; `None` without a point.
+/// Returns the minimum and maximum finite value of each axis; `None` without a point.
 pub(crate) fn bounds(coordinates: &Coordinates) -> Option<[[f64; 3]; 2]> {
     let none = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
     let one = |row: usize| {
@@ -85,7 +85,7 @@ pub(crate) fn bounds(coordinates: &Coordinates) -> Option<[[f64; 3]; 2]> {
     (found[0][0] <= found[1][0]).then_some(found)
 }
 
-/// Whether float32 holds all coordinates exactly.
+/// Returns whether float32 holds all coordinates exactly.
 pub(crate) fn is_single(coordinates: &Coordinates) -> bool {
     let holds = |value: &f64| f64::from(*value as f32) == *value || value.is_nan();
     match coordinates {

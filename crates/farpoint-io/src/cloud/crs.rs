@@ -1,8 +1,7 @@
 //! The coordinate reference system of a file.
 //!
-//! LAS keeps it as well-known text (record 2112) or as GeoTIFF keys (records 34735 and 34737), E57 as
-//! well-known text. Only what a reader wants to know of it is taken out. Where a format holds text alone, an
-//! EPSG code is looked up.
+//! LAS keeps it as well-known text (record 2112) or as GeoTIFF keys (records 34735 and 34737), E57 as well-known
+//! text. Only the parts that readers need are extracted. For formats that hold text alone, an EPSG code is looked up.
 
 use crate::cloud::header::{LasHeader, Record};
 use flate2::read::ZlibDecoder;
@@ -13,13 +12,13 @@ use std::io::{BufRead, BufReader};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Crs {
-    /// What to call it: `EPSG:2992`, or the name in its WKT or citation.
+    /// Name for messages: `EPSG:2992`, or the name in its WKT or citation.
     pub name: String,
     /// The EPSG code, if it has one.
     pub epsg: Option<u32>,
     /// Its well-known text, if the file holds that.
     pub wkt: Option<String>,
-    /// Whether coordinates are longitude and latitude in degrees.
+    /// True if coordinates are longitude and latitude in degrees.
     pub geographic: bool,
     /// Meters per horizontal unit of projected coordinates, if the file states it.
     pub meters: Option<f64>,
@@ -31,7 +30,7 @@ const KEYS: u16 = 34735;
 const ASCII: u16 = 34737;
 
 impl Crs {
-    /// From well-known text; `None` if there is none.
+    /// Parses well-known text; `None` if it is empty.
     pub(crate) fn of_wkt(text: &str) -> Option<Crs> {
         let text = text.trim_matches(|c: char| c == '\0' || c.is_whitespace());
         let kind = text.split(['[', '(']).next()?.trim();
@@ -49,7 +48,7 @@ impl Crs {
         })
     }
 
-    /// Well-known text: the file's, or the definition of its EPSG code.
+    /// Returns well-known text: the file's, or the definition of its EPSG code.
     pub(crate) fn known_wkt(&self) -> Option<Cow<'_, str>> {
         match &self.wkt {
             Some(text) => Some(Cow::Borrowed(text)),
@@ -57,7 +56,7 @@ impl Crs {
         }
     }
 
-    /// Of a LAS file.
+    /// Returns the system of a LAS file.
     pub(crate) fn of_las(header: &LasHeader) -> Option<Crs> {
         let records = || header.records.iter().chain(&header.extended);
         let find = |id: u16| records().find(|r| r.is(PROJECTION, id)).map(Record::data);
@@ -76,18 +75,18 @@ fn wkt_of_epsg(code: u32) -> Option<String> {
     })
 }
 
-/// The code in the authority of the whole text, which stands at its end.
+/// Returns the code in the authority of the whole text, which is at its end.
 fn last_authority(text: &str) -> Option<u32> {
     let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let at = squeezed.rfind("AUTHORITY[\"EPSG\",").map(|at| at + 17);
     let at = at.max(squeezed.rfind("ID[\"EPSG\",").map(|at| at + 10));
     let rest = squeezed.get(at?..)?;
     let end = rest.find(']')?;
-    // Another bracket than the last one closes a part of the system, such as its axis or unit.
+    // Any bracket but the last closes a part of the system, such as its axis or unit.
     (&rest[end..] == "]]").then(|| rest[..end].trim_matches('"').parse().ok())?
 }
 
-/// The part of the text inside the brackets that open at `start`.
+/// Returns the part of the text inside the brackets that open at `start`.
 fn bracketed(text: &str, start: usize) -> &str {
     let mut depth = 0usize;
     for (at, byte) in text.bytes().enumerate().skip(start) {
@@ -101,7 +100,7 @@ fn bracketed(text: &str, start: usize) -> &str {
     &text[start..]
 }
 
-/// A projected system within the text, without the geographic one that it is based on.
+/// Returns a projected system within the text, without the geographic one that it is based on.
 fn projected(text: &str) -> Option<String> {
     let start = text.find("PROJCS[").or_else(|| text.find("PROJCRS["))?;
     let own = bracketed(text, start);
@@ -112,14 +111,14 @@ fn projected(text: &str) -> Option<String> {
     })
 }
 
-/// The last unit of length, in meters: those before it belong to parameters.
+/// Returns the last unit of length, in meters: earlier ones belong to parameters.
 fn last_unit(text: String) -> Option<f64> {
     let rest = &text[text.rfind("UNIT[")? + 5..];
     let value = rest.split(',').nth(1)?;
     value.split(']').next()?.trim().parse().ok()
 }
 
-/// The GeoTIFF keys: four numbers each, the first four describe the directory.
+/// Parses the GeoTIFF keys: four numbers each, the first four describe the directory.
 fn of_keys(directory: &[u8], ascii: &[u8]) -> Option<Crs> {
     let numbers: Vec<u16> =
         directory.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair)).collect();

@@ -1,16 +1,15 @@
-//! Degrees of longitude and latitude beside heights in another unit, for which a distance in space has
-//! no meaning.
+//! Degrees of longitude and latitude with heights in another unit, between which a distance in space has no meaning.
 
 use crate::cloud::coordinates::Coordinates;
 
-/// What a reader says of such a cloud.
+/// Warning of the reader of such a cloud.
 pub(crate) const WARNING: &str = "x and y are degrees while z is a length, so distances mix units; \
                                   project the coordinates first, for example to UTM";
 
-/// The widest extent in degrees that is looked at; larger maps are projected.
+/// The widest extent in degrees that is checked; larger maps are projected.
 const WIDEST: f64 = 2.0;
 
-/// Whether numbers alone show it: x and y within a degree or two, far from the origin for their extent,
+/// Returns whether the numbers alone show it: x and y within a degree or two, far from the origin for their extent,
 /// and z many times wider. A projected or local cloud is not of that shape.
 pub(crate) fn beside_lengths(coordinates: &Coordinates) -> bool {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
@@ -23,7 +22,7 @@ pub(crate) fn beside_lengths(coordinates: &Coordinates) -> bool {
             low[axis] = low[axis].min(point[axis]);
             high[axis] = high[axis].max(point[axis]);
         }
-        // Most clouds show in their first points that these are no degrees.
+        // The first points of most clouds show that these are no degrees.
         let wide = high[0] - low[0] > WIDEST || high[1] - low[1] > WIDEST;
         if wide || point[0].abs() > 180.0 || point[1].abs() > 90.0 {
             return false;

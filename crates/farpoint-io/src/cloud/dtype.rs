@@ -23,7 +23,7 @@ pub(crate) struct Field {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TypeStr {
     text: String,
-    /// `None` where the order of bytes does not matter.
+    /// `None` if the byte order does not matter.
     pub(crate) big_endian: Option<bool>,
     /// NumPy's letter: `b` bool, `i` integer, `u` unsigned, `f` float, and others.
     pub(crate) kind: u8,
@@ -32,7 +32,7 @@ pub(crate) struct TypeStr {
 }
 
 impl TypeStr {
-    /// Bytes of a value; `None` for Python objects.
+    /// Returns the bytes of a value; `None` for Python objects.
     pub(crate) fn bytes(&self) -> Option<usize> {
         match self.kind {
             b'O' => None,
@@ -72,7 +72,7 @@ impl fmt::Display for TypeStr {
     }
 }
 
-/// As NumPy writes it into a header.
+/// Formats as NumPy does in a header.
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = match self {
@@ -102,7 +102,7 @@ fn escaped(name: &str) -> String {
     quoted.replace('\r', "\\r").replace('\n', "\\n")
 }
 
-/// All that a header says.
+/// Content of a header.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Description {
     pub(crate) dtype: DType,
@@ -128,7 +128,7 @@ impl Description {
     }
 }
 
-/// Most brackets within brackets; structures in structures need 4 to 8.
+/// Largest depth of nested brackets; structures in structures need 4 to 8.
 const DEEPEST: usize = 8;
 
 /// A Python literal.

@@ -1,12 +1,12 @@
-//! What formats keep of a file besides its rows, so that it can be written again. A cloud carries it;
-//! only the module of the format looks inside.
+//! Headers: all that formats keep of a file besides its rows, so that it can be written again. A cloud carries its
+//! header; only the module of the format looks inside.
 
 use crate::TextStyle;
 use crate::cloud::column::NumberType;
 use crate::cloud::dtype::DType;
 use ply_rs_bw::ply::Encoding as PlyEncoding;
 
-/// What a format keeps besides the rows: its header.
+/// Header of a file: all that its format keeps besides the rows.
 #[derive(Clone, Debug)]
 pub(crate) enum Header {
     None,
@@ -17,7 +17,7 @@ pub(crate) enum Header {
     Text(TextHeader),
 }
 
-/// What is kept of a PLY header, to be written again.
+/// Parts of a PLY header that are written again.
 #[derive(Clone, Debug)]
 pub(crate) struct PlyHeader {
     pub(crate) encoding: PlyEncoding,
@@ -31,7 +31,7 @@ pub(crate) enum HeaderLine {
     Kept(Vec<u8>),
     /// `element vertex`, whose count changes.
     Vertex,
-    /// Where the properties of the points end and added ones go.
+    /// Position of added properties, after those of the points.
     VertexEnd,
 }
 
@@ -43,14 +43,14 @@ pub(crate) enum DataKind {
     BinaryCompressed,
 }
 
-/// What is kept of a PCD header, to be written again.
+/// Parts of a PCD header that are written again.
 #[derive(Clone, Debug)]
 pub(crate) struct PcdHeader {
     pub(crate) lines: Vec<Vec<u8>>,
     pub(crate) data: DataKind,
 }
 
-/// What is kept of a LAS file before and after the points, to be written again.
+/// Parts of a LAS file before and after the points that are written again.
 #[derive(Clone, Debug)]
 pub(crate) struct LasHeader {
     pub(crate) raw: las::raw::Header,
@@ -61,11 +61,11 @@ pub(crate) struct LasHeader {
     pub(crate) padding: Vec<u8>,
     /// Records after the points.
     pub(crate) extended: Vec<Record>,
-    /// Where the first of them was: waveforms are found by their place in the file.
+    /// Byte offset of the first of them: waveforms are found by their place in the file.
     pub(crate) extended_start: u64,
 }
 
-/// A variable length record, with its bytes as they are.
+/// A variable length record, with its stored bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub(crate) user: Vec<u8>,
@@ -84,7 +84,7 @@ impl Record {
         &self.bytes[self.head..]
     }
 
-    /// Takes the record at `at`, whose length is 2 bytes wide, or 8 if extended.
+    /// Reads the record at `at`, whose length is 2 bytes wide, or 8 if extended.
     pub(crate) fn read(bytes: &[u8], at: usize, extended: bool) -> Option<Record> {
         let head = if extended { 60 } else { 54 };
         let start = bytes.get(at..at.checked_add(head)?)?;
@@ -99,7 +99,7 @@ impl Record {
     }
 }
 
-/// What is kept of an NPY header, to be written again.
+/// Parts of an NPY header that are written again.
 #[derive(Clone, Debug)]
 pub(crate) struct NpyHeader {
     pub(crate) dtype: DType,
@@ -107,17 +107,17 @@ pub(crate) struct NpyHeader {
     pub(crate) plain: Option<NumberType>,
 }
 
-/// What comes before the first point of a text.
+/// The lines of a text before the first point.
 #[derive(Clone, Debug)]
 pub(crate) struct TextHeader {
-    /// Comments, the count line and the header, as they were.
+    /// Comments, the count line and the header, unchanged.
     pub(crate) preamble: Vec<u8>,
-    /// Where in the preamble a line that only counts the points is (PTS).
+    /// Range in the preamble of a line that only counts the points (PTS).
     pub(crate) count: Option<(usize, usize)>,
-    /// Where in the preamble the header ends, before its line end.
+    /// Offset in the preamble of the end of the header, before its line end.
     pub(crate) names_end: Option<usize>,
     pub(crate) line_end: &'static [u8],
-    /// What goes before an added value.
+    /// Separator in front of an added value.
     pub(crate) split: u8,
     /// The layout that belongs to the file's name.
     pub(crate) style: TextStyle,

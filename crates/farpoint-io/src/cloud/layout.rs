@@ -1,5 +1,4 @@
-//! Where the rows of a file are and what is in them, known without reading them: what
-//! [`crate::Scan`] is made of.
+//! The places of the rows of a file and their content, known without reading them: the base of [`crate::Scan`].
 
 use crate::cloud::Cloud;
 use crate::cloud::lines::Lines;
@@ -7,13 +6,13 @@ use crate::error::{Error, Fault};
 use std::fmt::Debug;
 use std::io;
 
-/// Gives the next rows to be written, `None` after the last.
+/// Returns the next rows to be written, `None` after the last.
 pub(crate) type Blocks<'a> = &'a mut dyn FnMut() -> io::Result<Option<Vec<u8>>>;
 
 /// The rows of a file that can be read in parts.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// A cloud without rows, with all else: header, attributes, warnings.
+    /// A cloud without rows, but with header, attributes and warnings.
     pub(crate) head: Cloud,
     pub(crate) rows: Storage,
     pub(crate) count: u64,
@@ -23,7 +22,7 @@ pub(crate) struct Layout {
     pub(crate) bounds: Option<[[f64; 3]; 2]>,
 }
 
-/// How the rows are stored.
+/// Storage of the rows.
 #[derive(Debug)]
 pub(crate) enum Storage {
     /// Records of one length, from this byte on.
@@ -32,33 +31,33 @@ pub(crate) enum Storage {
     Chunks(Box<dyn Chunks>),
     /// Lines of text, of differing length.
     Lines(Lines),
-    /// Parts that are put together elsewhere.
+    /// Parts that are assembled elsewhere.
     Parts(Box<dyn Parts>),
 }
 
-/// Records that are read part by part, from wherever they are.
+/// Records that are read part by part, from any source.
 pub(crate) trait Parts: Debug + Send + Sync {
-    /// How many points each part holds.
+    /// Returns the number of points of each part.
     fn points(&self) -> Vec<usize>;
 
-    /// The records of a part.
+    /// Reads the records of a part.
     fn read(&self, part: usize) -> Result<Vec<u8>, Error>;
 
-    /// Bytes of memory that reading a part takes.
+    /// Returns the bytes of memory that reading a part takes.
     fn memory(&self) -> u64;
 
-    /// Bytes of memory that are taken all the time.
+    /// Returns the bytes of memory that are held all the time.
     fn held(&self) -> u64;
 }
 
 /// Chunks of a file, each of which is read and decompressed alone.
 pub(crate) trait Chunks: Debug + Send + Sync {
-    /// How many points each holds.
+    /// Returns the number of points of each chunk.
     fn points(&self) -> Vec<usize>;
 
-    /// Where a chunk is in the file, and its bytes.
+    /// Returns the byte offset of a chunk in the file, and its length.
     fn place(&self, chunk: usize) -> (u64, usize);
 
-    /// The records of a chunk, whose bytes these are.
+    /// Decompresses the records of a chunk from its bytes.
     fn decompress(&self, chunk: usize, bytes: &[u8]) -> Result<Vec<u8>, Fault>;
 }

@@ -8,11 +8,10 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Bytes of a piece, about.
+/// Approximate bytes of a piece.
 const PIECE: usize = 1 << 20;
 
-/// The longest line, and the longest header of PLY and PCD: what is made of a line's values takes many times its
-/// bytes.
+/// The longest line, and the longest header of PLY and PCD: the parsed values of a line take many times its bytes.
 pub(crate) const LONGEST: usize = 16 << 20;
 
 /// Finds the places of rows among whole lines, without their line ends.
@@ -21,7 +20,7 @@ pub(crate) type Spans = fn(&[u8]) -> Vec<(usize, usize)>;
 /// Whole lines of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Where its first row begins.
+    /// Byte offset of its first row.
     pub(crate) at: u64,
     pub(crate) length: usize,
     pub(crate) rows: usize,
@@ -29,16 +28,16 @@ pub(crate) struct Piece {
 
 /// Rows to be found.
 pub(crate) struct Wanted {
-    /// Where the lines begin.
+    /// Byte offset of the first line.
     pub(crate) from: u64,
     pub(crate) spans: Spans,
-    /// Rows to pass over first.
+    /// Number of rows to skip first.
     pub(crate) skip: u64,
-    /// Rows at most.
+    /// Largest number of rows.
     pub(crate) most: u64,
 }
 
-/// Refuses a line that is too long, from a place on.
+/// Refuses a line that is too long, from an offset on.
 pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), Fault> {
     let mut at = from;
     while bytes.len() - at > LONGEST {
@@ -51,8 +50,8 @@ pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A text in which line feeds stand for carriage returns alone, as lines of old systems end. In a text that is
-/// `copied`, only if all lines end so: between others they may be a part of a line.
+/// Replaces lone carriage returns, the line ends of old systems, by line feeds. In a text that is `copied`, only if
+/// all lines end like this: between others they may be a part of a line.
 ///
 /// # Errors
 /// If a line is too long.
@@ -76,12 +75,12 @@ pub(crate) fn with_feeds(bytes: Cow<'_, [u8]>, copied: bool) -> Result<Cow<'_, [
     Ok(Cow::Owned(bytes))
 }
 
-/// Whether all lines end with a carriage return alone.
+/// Returns whether all lines end with a lone carriage return.
 pub(crate) fn ends_with_returns(bytes: &[u8]) -> bool {
     bytes.contains(&b'\r') && !bytes.contains(&b'\n')
 }
 
-/// All lines that are not blank, without what is blank at their ends.
+/// Returns the lines that are not blank, without blanks at their ends.
 pub(crate) fn filled(bytes: &[u8]) -> Vec<(usize, usize)> {
     let mut spans = filled_lines(bytes, 0..bytes.len(), |b| b == b'\n' || b == b'\r');
     for (start, end) in &mut spans {
@@ -96,12 +95,12 @@ pub(crate) struct Lines {
     pub(crate) spans: Spans,
     pub(crate) split: Split,
     pub(crate) pieces: Vec<Piece>,
-    /// Whether each row must have the values that the header describes.
+    /// True if each row must have the values that the header describes.
     pub(crate) described: bool,
 }
 
 impl Lines {
-    /// The rows of a piece, whose bytes these are; `head` is a table without any.
+    /// Returns the rows of a piece from its bytes; `head` is a table without any.
     pub(crate) fn table(&self, head: &Table, bytes: Vec<u8>) -> Result<Table, Fault> {
         let spans = (self.spans)(&bytes);
         for (row, &(start, end)) in spans.iter().enumerate().filter(|_| self.described) {
@@ -114,7 +113,7 @@ impl Lines {
     }
 }
 
-/// Reads a file from a place on, once; `each` is given every row that is wanted.
+/// Reads a file from an offset on, once; `each` is called with every wanted row.
 pub(crate) fn pieces(
     file: &mut File,
     wanted: &Wanted,

@@ -1,4 +1,4 @@
-//! The cloud: coordinates to work on, and everything needed to write its rows back.
+//! The cloud: coordinates to work on, and all data needed to write its rows back.
 
 pub(crate) mod column;
 pub(crate) mod coordinates;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 /// An attribute with more values per point is not split into columns of another format.
 const WIDEST: usize = 4096;
-/// Rows that are looked at together.
+/// Rows that are checked together.
 const BLOCK: usize = 1 << 16;
 
 /// The description of one attribute in a file.
@@ -43,7 +43,7 @@ pub struct Field {
     pub count: usize,
 }
 
-/// A point cloud: coordinates plus everything needed to write the kept rows back bit for bit.
+/// A point cloud: coordinates plus all data needed to write the kept rows back bit for bit.
 #[derive(Clone)]
 pub struct Cloud {
     pub(crate) coordinates: Coordinates,
@@ -55,9 +55,9 @@ pub struct Cloud {
     pub(crate) warnings: Vec<String>,
     pub(crate) crs: Option<Crs>,
     pub(crate) scale: Option<[f64; 3]>,
-    /// What all rows tell, where these are only some.
+    /// Facts about all rows, if these are only some.
     pub(crate) whole: Option<Arc<Whole>>,
-    /// Rows that were not read, which no filter uses.
+    /// Rows that were not read because no filter uses them.
     pub(crate) unread: Option<Arc<Unread>>,
 }
 
@@ -106,17 +106,17 @@ impl Cloud {
         Cloud { table: Some(table), header, ..Cloud::from_file(format, description, coordinates) }
     }
 
-    /// How many points there are.
+    /// Returns the number of points.
     pub fn len(&self) -> usize {
         self.coordinates.len()
     }
 
-    /// Whether there are no points.
+    /// Returns whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The coordinates of every row; rows with NaN are kept as they were read.
+    /// Returns the coordinates of every row; rows with NaN are kept as they were read.
     pub fn coordinates(&self) -> &Coordinates {
         &self.coordinates
     }
@@ -136,12 +136,12 @@ impl Cloud {
         self.crs.as_ref()
     }
 
-    /// The step of the stored coordinates of each axis, if the format states one (LAS, LAZ, E57).
+    /// Returns the scale of the stored coordinates of each axis, if the format states one (LAS, LAZ, E57).
     pub fn scale(&self) -> Option<[f64; 3]> {
         self.scale
     }
 
-    /// The attributes in file order, x, y and z among them, then the added columns.
+    /// Returns the attributes in file order, x, y and z among them, then the added columns.
     pub fn fields(&self) -> Vec<Field> {
         let mut fields: Vec<Field> = match &self.table {
             Some(table) => table.slots.iter().map(Field::from).collect(),
@@ -157,8 +157,8 @@ impl Cloud {
         fields
     }
 
-    /// The values of the attribute of that name, one for each row; the first value of one that has
-    /// several. `None` if there is none, or it is no number.
+    /// Returns the values of the attribute of that name, one for each row; the first value of one that has several.
+    /// `None` if there is none, or it is no number.
     pub fn column(&self, name: &str) -> Option<Column> {
         if let Some(added) = self.added.iter().find(|a| a.name == name) {
             return Some(added.column.clone());
@@ -166,7 +166,7 @@ impl Cloud {
         self.column_at(name, &(0..self.len()).collect::<Vec<_>>())
     }
 
-    /// As [`Cloud::column`], at the given rows.
+    /// Like [`Cloud::column`], at the given rows.
     pub(crate) fn column_at(&self, name: &str, rows: &[usize]) -> Option<Column> {
         if let Some(added) = self.added.iter().find(|a| a.name == name) {
             return Some(added.column.gather(rows));
@@ -176,8 +176,8 @@ impl Cloud {
         table.column(slot, 0, rows)
     }
 
-    /// The attributes of one value a point at the given rows, as [`Cloud::column`] gives each, in the order of
-    /// [`Cloud::fields`]; without those that are no numbers.
+    /// Returns the attributes with one value per point at the given rows, each like [`Cloud::column`], in the order
+    /// of [`Cloud::fields`]; without those that are no numbers.
     pub fn columns(&self, rows: &[usize]) -> impl Iterator<Item = (&str, Column)> {
         let tokens = self.table.as_ref().and_then(|table| table.tokens(rows));
         let slots =
@@ -199,7 +199,7 @@ impl Cloud {
         self.add_columns([(name.to_owned(), values)]);
     }
 
-    /// As [`Cloud::add_column`], of several.
+    /// Like [`Cloud::add_column`], for several.
     pub(crate) fn add_columns(&mut self, columns: impl IntoIterator<Item = (String, Column)>) {
         let mut taken: HashSet<String> = self.fields().into_iter().map(|f| f.name).collect();
         for (name, column) in columns {
@@ -215,17 +215,17 @@ impl Cloud {
         &self.warnings
     }
 
-    /// How many nodes of COPC were read, and how many there are, where [`crate::read_for`] left some unread.
+    /// Returns the numbers of COPC nodes that were read and that exist, if [`crate::read_for`] left some unread.
     pub fn nodes_read(&self) -> Option<[usize; 2]> {
         self.unread.as_ref().map(|unread| [unread.read.len(), unread.nodes])
     }
 
-    /// The cloud as it was read, without the columns added since then.
+    /// Returns the cloud as it was read, without the columns added since then.
     pub fn without_added(&self) -> Cloud {
         Cloud { added: Vec::new(), ..self.clone() }
     }
 
-    /// The columns added since it was read, at the given rows, with their names.
+    /// Returns the columns added since it was read, at the given rows, with their names.
     ///
     /// # Panics
     /// If a row is not in the cloud.
@@ -278,7 +278,7 @@ impl Cloud {
         attributes
     }
 
-    /// Whether a value of the attribute of that name passes the test, in any row of the cloud.
+    /// Returns whether a value of the attribute of that name passes the test, in any row of the cloud.
     pub(crate) fn any_value(&self, name: &str, test: &(dyn Fn(f64) -> bool + Sync)) -> bool {
         if let Some(added) = self.added.iter().find(|a| a.name == name) {
             return passes(&added.column, test);
@@ -293,7 +293,7 @@ impl Cloud {
         self.any_in(0..self.len(), name, test)
     }
 
-    /// As [`Cloud::any_value`], of some rows of the table.
+    /// Like [`Cloud::any_value`], for some rows of the table.
     fn any_in(&self, rows: Range<usize>, name: &str, test: &(dyn Fn(f64) -> bool + Sync)) -> bool {
         let Some(table) = &self.table else { return false };
         let slots = &mut table.slots.iter();
@@ -304,7 +304,7 @@ impl Cloud {
         })
     }
 
-    /// The lowest and highest finite value of each axis, of all rows; `None` without a point.
+    /// Returns the minimum and maximum finite value of each axis over all rows; `None` without a point.
     pub(crate) fn bounds(&self) -> Option<[[f64; 3]; 2]> {
         match self.told_of_all() {
             Some(whole) => whole.bounds,
@@ -312,7 +312,7 @@ impl Cloud {
         }
     }
 
-    /// Whether float32 holds all coordinates exactly, of all rows.
+    /// Returns whether float32 holds all coordinates exactly, in all rows.
     pub(crate) fn is_single(&self) -> bool {
         match self.told_of_all() {
             Some(whole) => whole.single,
@@ -320,13 +320,13 @@ impl Cloud {
         }
     }
 
-    /// What all rows tell, where only some are here.
+    /// Returns the facts about all rows, if only some are here.
     fn told_of_all(&self) -> Option<&Whole> {
         let unread = || self.unread.as_ref().map(|unread| unread.whole());
         self.whole.as_deref().or_else(unread)
     }
 
-    /// Whether rows are stored as text.
+    /// Returns whether rows are stored as text.
     pub(crate) fn has_lines(&self) -> bool {
         matches!(&self.table, Some(Table { store: Store::Lines { .. }, .. }))
     }
@@ -342,7 +342,7 @@ impl From<&crate::cloud::table::Slot> for Field {
     }
 }
 
-/// Whether one of the values does.
+/// Returns whether one of the values passes.
 fn passes(column: &Column, test: &(dyn Fn(f64) -> bool + Sync)) -> bool {
     (0..column.len()).any(|i| test(column.get(i)))
 }
@@ -354,18 +354,18 @@ fn component_name(name: &str, count: usize, k: usize) -> String {
     }
 }
 
-/// `name`, or `name_2`, `name_3`, ... where that is taken.
+/// Returns `name`, or `name_2`, `name_3`, ... if that is taken.
 pub(crate) fn unused(name: &str, taken: &HashSet<String>) -> String {
     if !taken.contains(name) {
         return name.to_owned();
     }
-    // After a few tries a number beyond all names, so that thousands of equal names take no time.
+    // After a few tries a number above all counts, so that thousands of equal names take no time.
     let numbers = (2..10).chain(taken.len()..);
     let candidates = numbers.map(|number| format!("{name}_{number}"));
     candidates.into_iter().find(|c| !taken.contains(c)).unwrap_or_default()
 }
 
-/// Gives every attribute a name that neither `taken` nor one before it has.
+/// Gives every attribute a name that is neither in `taken` nor used by an earlier one.
 pub(crate) fn distinct(attributes: &mut [Attribute], mut taken: HashSet<String>) {
     for a in attributes {
         a.name = unused(&a.name, &taken);

@@ -1,7 +1,7 @@
 //! Coordinates on their way into a format that may hold float32.
 //!
-//! Float32 has seven digits, too few for a place on a map to the millimeter. Where it would lose more
-//! than the step of the coordinates, the minimum corner is subtracted first.
+//! Float32 has seven digits, too few for map coordinates to the millimeter. If it would lose more than the scale of
+//! the coordinates, the minimum corner is subtracted first.
 
 use crate::Precision;
 use crate::bytes::parallel;
@@ -23,7 +23,7 @@ impl Precision {
 /// The x, y and z of the rows to be written.
 pub(crate) struct Placed {
     pub(crate) axes: [Column; 3],
-    /// What was subtracted.
+    /// Offset that was subtracted.
     pub(crate) offset: Option<[f64; 3]>,
 }
 
@@ -34,7 +34,7 @@ impl Placed {
     }
 }
 
-/// The coordinates of the rows in this precision; in that of the cloud unless set.
+/// Returns the coordinates of the rows in this precision; in that of the cloud unless set.
 pub(crate) fn placed(
     cloud: &Cloud,
     rows: &[usize],
@@ -55,7 +55,7 @@ pub(crate) fn placed(
     }
 }
 
-/// As [`placed`], in single precision; `keep` says what keeps the coordinates as they are.
+/// Like [`placed`], in single precision; `keep` names the way to keep the coordinates unchanged.
 pub(crate) fn placed_single(
     cloud: &Cloud,
     rows: &[usize],

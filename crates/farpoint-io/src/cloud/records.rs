@@ -1,4 +1,4 @@
-//! Records of one length, put together from stored rows and columns by all threads.
+//! Records of one length, assembled from stored rows and columns by all threads.
 
 use crate::bytes::parallel;
 use crate::cloud::column::Attribute;
@@ -7,8 +7,8 @@ use crate::cloud::table::{Store, Table};
 /// Records that a thread takes at a time.
 const BLOCK: usize = 1 << 13;
 
-/// Appends a record for each of `count` rows: the row as it is stored, if there are such, then its value
-/// of each column. Stored rows must be records.
+/// Appends a record for each of `count` rows: the stored row, if there are any, then its value of each column. Stored
+/// rows must be records.
 pub(crate) fn append(
     out: &mut Vec<u8>,
     stored: Option<(&Table, &[usize])>,
@@ -25,7 +25,7 @@ pub(crate) fn append(
         return;
     }
     let start = out.len();
-    // Zeros that the system gives when they are touched, which each block's thread is first to do.
+    // The system zeroes pages when they are touched, first by the thread of each block.
     let mut all = vec![0; start + count * stride];
     all[..start].copy_from_slice(out);
     *out = all;

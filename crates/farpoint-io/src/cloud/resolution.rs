@@ -1,5 +1,5 @@
-//! The resolution of coordinates: the step that a format states or that the numbers show, and what
-//! float32 would keep of it.
+//! The resolution of coordinates: the scale that a format states or that the numbers show, and the resolution that
+//! float32 would keep.
 
 use crate::bytes::parallel;
 use crate::cloud::Cloud;
@@ -7,30 +7,30 @@ use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::Header;
 
-/// Digits after the decimal point that are looked for.
+/// Digits after the decimal point that are checked.
 const MOST_DECIMALS: u32 = 9;
 /// The step of numbers without one, as a share of the cloud's extent.
 const UNKNOWN: f64 = 1e-6;
 
-/// The distance from a number to the next larger float32.
+/// Returns the distance from a number to the next larger float32.
 pub(crate) fn float_spacing(value: f64) -> f64 {
     let value = value.abs() as f32;
     f64::from(value.next_up()) - f64::from(value)
 }
 
-/// `10^-digits`, as written: closer to what a reader expects than the computed power.
+/// `10^-digits`, as written: closer to the value that readers expect than the computed power.
 fn power_of_ten(digits: i32) -> f64 {
     format!("1e{}", -digits).parse().unwrap_or(1.0)
 }
 
-/// The largest power of ten that is hardly above the spacing of float32 at a size.
+/// Returns the largest power of ten that is hardly above the spacing of float32 at a size.
 fn float_step(size: f64) -> f64 {
     // Above the largest float32 there is no spacing.
     let spacing = (float_spacing(size) * 1.1).clamp(1e-12, f64::from(f32::MAX));
     power_of_ten(-spacing.log10().floor() as i32)
 }
 
-/// A step as text, without dozens of zeros.
+/// Formats a step without dozens of zeros.
 pub(crate) fn step_text(step: f64) -> String {
     if step < 1e-4 { format!("{step:e}") } else { step.to_string() }
 }
@@ -64,8 +64,8 @@ pub(crate) fn decimals(coordinates: &Coordinates, axis: usize, rows: &[usize]) -
     (most <= MOST_DECIMALS).then_some(most)
 }
 
-/// An axis as it is shown in text: multiples of a decimal scale without the digits that computing them
-/// in binary adds, `849393.95` and not `849393.9500000001`.
+/// Returns an axis as shown in text: multiples of a decimal scale without the digits that computing them in binary
+/// adds, `849393.95` and not `849393.9500000001`.
 pub(crate) fn shown_axis(cloud: &Cloud, axis: usize, rows: &[usize]) -> Column {
     let column = cloud.coordinates().axis(axis, rows);
     let (Column::F64(values), Header::Las(header)) = (&column, &cloud.header) else {
@@ -83,13 +83,13 @@ pub(crate) fn shown_axis(cloud: &Cloud, axis: usize, rows: &[usize]) -> Column {
     let shown = |i: usize| {
         let value = values[i];
         let decimal = (value * power).round() / power;
-        // Too large for so many digits, or not of this file.
+        // Too large for this many digits, or not of this file.
         if (decimal - value).abs() <= scale.abs() * 1e-3 { decimal } else { value }
     };
     Column::F64(parallel::values(values.len(), shown))
 }
 
-/// The step below which differences of the coordinates mean nothing, for each axis.
+/// Returns the step of each axis below which differences of the coordinates mean nothing.
 pub(crate) fn meaningful_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
     if let Some(scale) = cloud.scale() {
         return scale.map(f64::abs);
@@ -102,8 +102,8 @@ pub(crate) fn meaningful_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
     })
 }
 
-/// A step for storing the coordinates as integers: that of the format they come from, or their
-/// decimals, or what float32 would keep of the cloud at the origin.
+/// Returns a scale for storing the coordinates as integers: that of their format, or their decimals, or what float32
+/// would keep of the cloud at the origin.
 pub(crate) fn integer_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
     if let Some(scale) = cloud.scale() {
         return scale.map(f64::abs);
@@ -120,7 +120,7 @@ pub(crate) fn integer_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
         None => float,
     });
     let finest = steps.into_iter().fold(f64::INFINITY, f64::min);
-    // One step for all axes, unless they differ as degrees and meters do.
+    // One scale for all axes, unless they differ as degrees and meters do.
     steps.map(|step| if step <= finest * 101.0 { finest } else { step })
 }
 

@@ -1,10 +1,10 @@
-//! What a header tells of a file whose points are not read.
+//! Summary of a file from its header, without reading points.
 
 use crate::cloud::Field;
 use crate::cloud::crs::Crs;
 use crate::format::Format;
 
-/// What a header tells; `None` is what it doesn't.
+/// Data of a header; `None` if it is not stated.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -12,7 +12,7 @@ pub struct Summary {
     pub format: Format,
     /// The format as text, such as `LAZ 1.2, point format 3`.
     pub description: String,
-    /// How many points there are.
+    /// Number of points.
     pub points: u64,
     /// The attributes in file order, x, y and z among them.
     pub fields: Vec<Field>,
@@ -20,9 +20,9 @@ pub struct Summary {
     pub bounds: Option<[[f64; 3]; 2]>,
     /// The coordinate reference system.
     pub crs: Option<Crs>,
-    /// The step of the stored coordinates of each axis.
+    /// The scale of the stored coordinates of each axis.
     pub scale: Option<[f64; 3]>,
-    /// What is added to the stored coordinates of each axis.
+    /// Offset that is added to the stored coordinates of each axis.
     pub offset: Option<[f64; 3]>,
     /// The software that wrote the file.
     pub software: Option<String>,
@@ -30,11 +30,11 @@ pub struct Summary {
     pub system: Option<String>,
     /// The day the file was written, as `2015-03-14`.
     pub created: Option<String>,
-    /// What GPS times count from: `week` or `adjusted standard`.
+    /// Epoch of GPS times: `week` or `adjusted standard`.
     pub gps_time: Option<&'static str>,
     /// The octree of COPC.
     pub octree: Option<Octree>,
-    /// What reading the file would warn of, as far as the header tells.
+    /// Warnings that reading the file would give, as far as the header shows.
     pub warnings: Vec<String>,
 }
 
@@ -42,13 +42,13 @@ pub struct Summary {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Octree {
-    /// How far from the points of the root others may be, as the file declares; half of it a level deeper.
+    /// Largest distance of other points to those of the root, as the file declares; half of it a level deeper.
     pub spacing: f64,
-    /// How many levels there are.
+    /// Number of levels.
     pub levels: u32,
-    /// How many nodes with points.
+    /// Number of nodes with points.
     pub nodes: usize,
-    /// As many points the largest of them holds.
+    /// Number of points of the largest node.
     pub largest: u64,
 }
 

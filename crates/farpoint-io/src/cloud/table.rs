@@ -1,18 +1,17 @@
 //! The rows of a file as they were stored, with the layout of the attributes.
 //!
-//! Keeping the stored bytes is what makes writing back exact: a kept point is a copied record (or
-//! line), never a number read and written again. Typed columns are taken out only to change format.
+//! Keeping the stored bytes makes writing back exact: a kept point is a copied record (or line), never a number read
+//! and written again. Typed columns are extracted only to change format.
 
 use crate::bytes::parallel;
 use crate::bytes::part::Part;
 use crate::cloud::column::{Column, NumberType, collect_as};
 use crate::cloud::coordinates::Coordinates;
 
-/// The offset of a slot that has no fixed place.
+/// The offset of a slot without a fixed place.
 pub(crate) const BEHIND_LIST: usize = usize::MAX;
 
-/// In lines of more values, all are found at once: looking for one after another takes the square of their
-/// number.
+/// Above this number of values in a line, all are found at once: searching each takes quadratic time.
 const MANY: usize = 32;
 
 /// One attribute inside a record or line.
@@ -21,8 +20,8 @@ pub(crate) struct Slot {
     pub(crate) name: String,
     pub(crate) kind: NumberType,
     pub(crate) count: usize,
-    /// Bytes from the record's start, or the number of the token in a line; [`BEHIND_LIST`] where a list
-    /// comes before it in the row, so that the place is found by walking.
+    /// Bytes from the record's start, or the number of the token in a line; [`BEHIND_LIST`] if a list precedes it in
+    /// the row, so that it is found by walking.
     pub(crate) offset: usize,
     /// The type of the length in front of a PLY list.
     pub(crate) list: Option<NumberType>,
@@ -48,7 +47,7 @@ impl Slot {
     }
 }
 
-/// How the rows are stored.
+/// Storage of the rows.
 #[derive(Clone, Debug)]
 pub(crate) enum Store {
     /// Records of `stride` bytes each.
@@ -59,7 +58,7 @@ pub(crate) enum Store {
     Lines { bytes: Part, spans: Vec<(usize, usize)>, split: Split },
 }
 
-/// What stands between the values of a text row.
+/// Separator between the values of a text row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Split {
     Space,
@@ -67,7 +66,7 @@ pub(crate) enum Split {
     Semicolon,
     /// Spaces, commas and semicolons alike.
     Mixed,
-    /// Whatever the line itself shows.
+    /// Found in each line.
     Any,
 }
 
@@ -81,8 +80,8 @@ impl Split {
         }
     }
 
-    /// What a line shows. `1,5 2,5 3,5` stays split by commas, which makes it no numbers: whether
-    /// its commas are decimal cannot be told, and a guess could be silently wrong.
+    /// Returns the separator of a line. `1,5 2,5 3,5` stays split by commas, which makes it no numbers: that its
+    /// commas are decimal cannot be known, and a guess could be silently wrong.
     pub(crate) fn of(line: &[u8]) -> Split {
         let spaced = |byte: u8| {
             line.split(|&b| b == byte).any(|f| f.trim_ascii().iter().any(u8::is_ascii_whitespace))
@@ -117,7 +116,7 @@ pub(crate) struct Table {
     pub(crate) slots: Vec<Slot>,
     pub(crate) store: Store,
     pub(crate) big_endian: bool,
-    /// Which slots are x, y and z.
+    /// Indices of the slots of x, y and z.
     pub(crate) xyz: [usize; 3],
 }
 
@@ -132,7 +131,7 @@ impl Table {
         }
     }
 
-    /// The values of the given rows as text, if these are lines of many values.
+    /// Returns the values of the given rows as text, if these are lines of many values.
     pub(crate) fn tokens(&self, rows: &[usize]) -> Option<Vec<Vec<&[u8]>>> {
         let Store::Lines { split, .. } = &self.store else { return None };
         let of_row = |row: &usize| Tokens::new(self.row(*row), *split).collect();
@@ -144,7 +143,7 @@ impl Table {
         self.column_of(slot, k, rows, None)
     }
 
-    /// As [`Table::column`], with what [`Table::tokens`] gave of these rows.
+    /// Like [`Table::column`], with the result of [`Table::tokens`] for these rows.
     pub(crate) fn column_of(
         &self,
         slot: usize,
@@ -224,8 +223,8 @@ impl Table {
 }
 
 impl Table {
-    /// The coordinates of all rows, in parallel; `None` unless they are floats at fixed places of
-    /// records. What they are otherwise, `column` finds out.
+    /// Returns the coordinates of all rows, in parallel; `None` unless they are floats at fixed places of records.
+    /// Other types are left to `column`.
     pub(crate) fn float_coordinates(&self) -> Option<Coordinates> {
         let Store::Records { bytes, stride } = &self.store else { return None };
         let slots = self.xyz.map(|slot| &self.slots[slot]);
@@ -259,12 +258,12 @@ impl Table {
     }
 }
 
-/// The bytes of a number within a record, which has room for it.
+/// Returns the bytes of a number within a record, which has room for it.
 fn number<const N: usize>(row: &[u8], at: usize) -> [u8; N] {
     row[at..].first_chunk().copied().unwrap_or([0; N])
 }
 
-/// Where a slot starts in a binary record that has lists before it.
+/// Returns the byte offset of a slot in a binary record that has lists before it.
 pub(crate) fn binary_offset(
     slots: &[Slot],
     record: &[u8],
@@ -283,7 +282,7 @@ pub(crate) fn binary_offset(
     Some(at)
 }
 
-/// The length in front of a list; `None` if cut short or negative.
+/// Returns the length in front of a list; `None` if cut short or negative.
 pub(crate) fn list_length(bytes: &[u8], kind: NumberType, big_endian: bool) -> Option<usize> {
     let mut wide = [0u8; 8];
     let bytes = bytes.get(..kind.size())?;
@@ -303,8 +302,8 @@ pub(crate) fn list_length(bytes: &[u8], kind: NumberType, big_endian: bool) -> O
     }
 }
 
-/// Says how many values a line has in place of those that the slots ask for, lists with the lengths in front
-/// of them; `None` if it is right.
+/// Describes how the number of values of a line differs from that of the slots, lists with the lengths in front of
+/// them; `None` if it is right.
 pub(crate) fn misfit(slots: &[Slot], line: &[u8], split: Split) -> Option<String> {
     let Some(list) = slots.iter().find(|slot| slot.list.is_some()) else {
         let values: usize = slots.iter().map(|slot| slot.count).sum();
@@ -326,7 +325,7 @@ pub(crate) fn misfit(slots: &[Slot], line: &[u8], split: Split) -> Option<String
     })
 }
 
-/// The number of the token at which a slot starts in a line that has lists before it.
+/// Returns the number of the first token of a slot in a line that has lists before it.
 fn text_offset(slots: &[Slot], line: &[u8], slot: usize) -> Option<usize> {
     let tokens: Vec<&[u8]> = Tokens::new(line, Split::Space).collect();
     let mut at = 0usize;
@@ -370,7 +369,7 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Once for all types that it is read as.
+/// Compiled once for all types that it is read as.
 #[inline(never)]
 fn token(line: &[u8], split: Split, at: usize) -> Option<&str> {
     std::str::from_utf8(Tokens::new(line, split).nth(at)?).ok()

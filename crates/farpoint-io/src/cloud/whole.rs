@@ -1,4 +1,4 @@
-//! What writers ask of all rows of a cloud, kept or found where only some of them are in memory.
+//! Facts about all rows of a cloud that writers need, kept or found if only some rows are in memory.
 
 use crate::cloud::column::Column;
 use crate::error::Error;
@@ -7,22 +7,22 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// What all rows of a file tell.
+/// Facts about all rows of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Whole {
-    /// The lowest and highest coordinates of the finite points.
+    /// The minimum and maximum coordinates of the finite points.
     pub(crate) bounds: Option<[[f64; 3]; 2]>,
-    /// Whether float32 holds all coordinates exactly.
+    /// True if float32 holds all coordinates exactly.
     pub(crate) single: bool,
-    /// Values of each attribute by name, among which there is one of every kind.
+    /// Values of each attribute by name, among them one of every kind.
     pub(crate) values: BTreeMap<String, Witnesses>,
 }
 
-/// Rows of a file that were not read because a filter uses none of them, for what a writer asks of all.
+/// Rows of a file that were not read because a filter uses none of them, for facts about all rows.
 pub(crate) struct Unread {
     /// The rows that were read.
     pub(crate) read: Vec<Range<usize>>,
-    /// How many such ranges the file has.
+    /// Number of such ranges in the file.
     pub(crate) nodes: usize,
     find: Box<Find>,
     found: OnceLock<(Whole, Option<Error>)>,
@@ -35,8 +35,8 @@ impl Unread {
         Unread { read, nodes, find, found: OnceLock::new() }
     }
 
-    /// What all rows tell, for which they are read when it is asked for the first time; nothing where that
-    /// fails, which [`Unread::failed`] then tells.
+    /// Returns the facts about all rows, which are read at the first call; none if that fails, which
+    /// [`Unread::failed`] then reports.
     pub(crate) fn whole(&self) -> &Whole {
         let find = || match (self.find)() {
             Ok(whole) => (whole, None),
@@ -45,7 +45,7 @@ impl Unread {
         &self.found.get_or_init(find).0
     }
 
-    /// Why the other rows could not be read.
+    /// Returns the error if the other rows could not be read.
     pub(crate) fn failed(&self) -> Option<&Error> {
         self.found.get().and_then(|(_, error)| error.as_ref())
     }
@@ -57,8 +57,7 @@ impl fmt::Debug for Unread {
     }
 }
 
-/// Values of a column that pass whatever test of a bound, of fractions or of NaN any of its values
-/// passes.
+/// Values of a column that pass any test of a bound, of fractions or of NaN that one of its values passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Witnesses {
     low: Option<f64>,
@@ -90,7 +89,7 @@ impl Witnesses {
         self.nan |= other.nan;
     }
 
-    /// Whether one of the values passes.
+    /// Returns whether one of the values passes.
     pub(crate) fn any(&self, test: &dyn Fn(f64) -> bool) -> bool {
         let nan = self.nan.then_some(f64::NAN);
         [self.low, self.high, self.fraction, nan].into_iter().flatten().any(test)

@@ -1,10 +1,10 @@
-//! Text from files and names that others chose: shown to people, and put into documents.
+//! Untrusted text from files and names: shown to people, and put into documents.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Returns text in a form that a terminal shows and does not obey: line breaks and tabs become spaces, other
-/// control characters and those that turn the direction of writing become escapes such as `\u{1b}`.
+/// Returns text that a terminal shows and does not obey: line breaks and tabs become spaces, other control characters
+/// and those that turn the direction of writing become escapes such as `\u{1b}`.
 ///
 /// ```
 /// assert_eq!(farpoint_io::printable("a\x1b[2J\nb"), "a\\u{1b}[2J b");

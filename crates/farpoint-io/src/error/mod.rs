@@ -1,4 +1,4 @@
-//! Errors about files, with messages that say what is wrong, where, and what to do.
+//! Errors about files, with messages that name the problem, its place, and what to do.
 //!
 //! Readers return a [`Fault`] with the place inside the file; the crate's entry points add the file's
 //! name and format.
@@ -31,7 +31,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a cloud could not be read or written.
+/// Error of reading or writing a cloud.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -40,7 +40,7 @@ pub enum Error {
     Read {
         /// The file, as the user named it.
         name: String,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The operating system refused to write.
@@ -51,7 +51,7 @@ pub enum Error {
     Write {
         /// The file, as the user named it.
         name: String,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The content breaks the rules of its format.
@@ -61,11 +61,11 @@ pub enum Error {
         name: String,
         /// The format it was read as.
         format: Format,
-        /// Where in the file.
+        /// Place in the file.
         at: Option<Place>,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
-        /// What to do about it.
+        /// Advice to the user.
         fix: String,
     },
     /// Neither the name nor the content belongs to a format that can be read.
@@ -73,9 +73,9 @@ pub enum Error {
     UnknownFormat {
         /// The file, as the user named it.
         name: String,
-        /// What was seen.
+        /// Description of the problem.
         what: String,
-        /// What to do about it.
+        /// Advice to the user.
         fix: String,
     },
     /// The output cannot be written to that place, or not in that format.
@@ -83,12 +83,12 @@ pub enum Error {
     Output {
         /// The file, as the user named it.
         name: String,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
-        /// What to do about it.
+        /// Advice to the user.
         fix: String,
     },
-    /// There is less memory free than the work needs.
+    /// Less memory is free than the work needs.
     #[error(
         "{}: needs about {} of memory, {} are free; split the file, or use a machine with more",
         printable(.name), size(*needed), size(*free)
@@ -96,12 +96,12 @@ pub enum Error {
     TooLarge {
         /// The file, as the user named it.
         name: String,
-        /// Bytes that are needed at least.
+        /// Bytes needed at least.
         needed: u64,
-        /// Bytes that are free.
+        /// Bytes free.
         free: u64,
     },
-    /// The file would have to be read whole, and is too large for the memory that was allowed.
+    /// The file would have to be read whole, and is too large for the memory limit.
     #[error(
         "{}: {format} of this kind is read whole, which takes about {}, and {} are allowed; \
          convert it to binary PLY, LAS or LAZ, or allow more",
@@ -112,9 +112,9 @@ pub enum Error {
         name: String,
         /// The format it was read as.
         format: Format,
-        /// Bytes that are needed at least.
+        /// Bytes needed at least.
         needed: u64,
-        /// Bytes that are allowed.
+        /// Bytes allowed.
         limit: u64,
     },
     /// Files that can't be one cloud.
@@ -122,33 +122,33 @@ pub enum Error {
     Merge {
         /// One of the files, as the user named it.
         name: String,
-        /// What is wrong, and with which other file.
+        /// Description of the problem, with the other file.
         what: String,
-        /// What to do about it.
+        /// Advice to the user.
         fix: String,
     },
-    /// A field that is asked for is not in the file.
+    /// A requested field is not in the file.
     #[error("{}: {}", printable(.name), no_field(.field, .fields))]
     Field {
         /// The file, as the user named it.
         name: String,
-        /// What was asked for.
+        /// Name of the requested field.
         field: String,
-        /// What there is.
+        /// Names of the fields of the file.
         fields: Vec<String>,
     },
     /// A row to be written is not in the cloud.
     #[error("row {row} is not in the cloud of {len} points; give rows below {len}")]
     RowOutOfRange {
-        /// The row asked for.
+        /// The requested row.
         row: usize,
-        /// How many rows there are.
+        /// Number of rows of the cloud.
         len: usize,
     },
 }
 
 impl Error {
-    /// The same of a file that the user knows by this name.
+    /// The same error, with the name by which the user knows the file.
     pub(crate) fn renamed(mut self, as_given: &str) -> Error {
         if let Error::Malformed { name, .. }
         | Error::UnknownFormat { name, .. }
@@ -173,7 +173,7 @@ fn no_field(field: &str, fields: &[String]) -> String {
     printable(&format!("there is no field '{field}'; it has {}", fields.join(", "))).into_owned()
 }
 
-/// Why a file was not read, and what to do about it.
+/// Reason why a file was not read, with advice.
 fn unread(source: &io::Error) -> String {
     match source.kind() {
         io::ErrorKind::UnexpectedEof => {
@@ -222,9 +222,9 @@ pub(crate) struct Fault {
     pub(crate) at: Option<Place>,
     pub(crate) what: String,
     pub(crate) fix: String,
-    /// Memory that is missing; all else says nothing then.
+    /// Missing memory; the other fields mean nothing then.
     pub(crate) shortage: Option<Shortage>,
-    /// What the system said while an output was written.
+    /// System error while an output was written.
     pub(crate) io: Option<io::Error>,
 }
 
@@ -254,7 +254,7 @@ impl Fault {
         self
     }
 
-    /// The place of a point, counted in the whole file.
+    /// Shifts the place of a point by the rows before it in the file.
     pub(crate) fn after(mut self, rows: u64) -> Fault {
         if let Some(Place::Point(point)) = &mut self.at {
             *point += rows as usize;

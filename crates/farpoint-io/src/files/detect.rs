@@ -1,5 +1,4 @@
-//! Detection of a file's format: by its content first, then by its name; and formats as users name
-//! them.
+//! Detection of a file's format: by its content first, then by its name; and formats by the names that users give.
 
 use crate::ReadOptions;
 use crate::error::Error;
@@ -18,7 +17,7 @@ const ADVICE: &str = "if the name is wrong, give the format by --input-format (i
 impl FromStr for Format {
     type Err = Error;
 
-    /// A format by its name or by one of its extensions, in upper or lower case: `ply`, `.LAZ`, `text`.
+    /// Parses a format by its name or by one of its extensions, in upper or lower case: `ply`, `.LAZ`, `text`.
     fn from_str(text: &str) -> Result<Format, Error> {
         let wanted = text.trim().trim_start_matches('.').to_ascii_lowercase();
         let called = |f: &Format| match f {
@@ -34,7 +33,7 @@ impl FromStr for Format {
     }
 }
 
-/// Whether a file can be read and starts as COPC does.
+/// Returns whether a file can be read and starts like COPC.
 pub(crate) fn is_copc(path: &Path, options: &ReadOptions) -> bool {
     let asked = options.format.is_none_or(|format| matches!(format, Format::Las | Format::Laz));
     let start = || -> std::io::Result<[u8; 381]> {
@@ -98,12 +97,12 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
     }
 }
 
-/// Whether the caller says that there are rows without a signature.
+/// Returns whether the caller states that rows have no signature.
 pub(crate) fn is_raw(options: &ReadOptions) -> bool {
     options.format == Some(Format::Raw) || options.columns.is_some()
 }
 
-/// Refuses files that are packed as a whole, whatever is in them.
+/// Refuses files that are compressed as a whole, whatever their content.
 fn refuse_compressed(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<(), Error> {
     let raw = is_raw(options);
     let packers: [(&[u8], &str, &str); 3] = [
@@ -121,10 +120,10 @@ fn refuse_compressed(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
     }
 }
 
-/// Bytes at the start of a file that tell LAS, LAZ and E57.
+/// Bytes at the start of a file that identify LAS, LAZ and E57.
 pub(crate) const SIGNATURE: u64 = 105;
 
-/// The format of a file that starts so, if its header tells of all points.
+/// Returns the format of a file by its start, if its header describes all points.
 pub(crate) fn with_header(start: &[u8], options: &ReadOptions) -> Option<Format> {
     let las = || start.starts_with(b"LASF").then(|| las_or_laz(start));
     let e57 = || start.starts_with(b"ASTM-E57").then_some(Format::E57);
@@ -136,7 +135,7 @@ pub(crate) fn with_header(start: &[u8], options: &ReadOptions) -> Option<Format>
     }
 }
 
-/// Whether a file is a recording, which is not read into memory whole. It is left at its start.
+/// Returns whether a file is MCAP, which is not read into memory whole. It is left at its start.
 #[cfg(feature = "mcap")]
 pub(crate) fn is_recording(file: &mut File, options: &ReadOptions) -> io::Result<bool> {
     if options.format.is_some_and(|format| format != Format::Mcap) || !file.metadata()?.is_file() {
@@ -148,10 +147,10 @@ pub(crate) fn is_recording(file: &mut File, options: &ReadOptions) -> io::Result
     Ok(start == MCAP)
 }
 
-/// What an MCAP file starts with.
+/// Magic bytes of an MCAP file.
 const MCAP: &[u8] = b"\x89MCAP0\r\n";
 
-/// The format identified by the first bytes. Raw rows, text and OBJ have no signature.
+/// Returns the format identified by the first bytes. Raw rows, text and OBJ have no signature.
 fn from_content(bytes: &[u8]) -> Option<Format> {
     let start = bytes.trim_ascii_start();
     let head = &start[..start.len().min(2048)];
@@ -186,7 +185,7 @@ fn pcd_header(head: &[u8]) -> bool {
     starts(b"VERSION") || starts(b"FIELDS") || starts(b"COLUMNS")
 }
 
-/// Refuses known formats that hold clouds but are not read, with a message that says what to do.
+/// Refuses known formats that hold clouds but are not read, with advice.
 fn refuse_known_strangers(bytes: &[u8], name: &str) -> Result<(), Error> {
     let strangers: [(&[u8], &str, &str); 4] = [
         (

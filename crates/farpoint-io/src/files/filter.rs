@@ -1,4 +1,4 @@
-//! Which rows of a file are used: those in a box, and those whose attributes have some values.
+//! Selection of the rows of a file: those in a box, and those whose attributes have some values.
 
 use crate::cloud::Cloud;
 use crate::cloud::column::Column;
@@ -8,8 +8,8 @@ use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// Values of a field: numbers, and ranges with both ends. Reads `classification=2,6`, `intensity=100..`,
-/// `z=..12.5` and `gps_time=10..20,30..40`.
+/// Values of a field: numbers, and ranges with both ends. Parses `classification=2,6`, `intensity=100..`, `z=..12.5`
+/// and `gps_time=10..20,30..40`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     field: String,
@@ -51,13 +51,13 @@ impl fmt::Display for Condition {
 }
 
 impl Condition {
-    /// Whether a value is one of these; NaN never is.
+    /// Returns whether a value is one of these; NaN never is.
     fn holds(&self, value: f64) -> bool {
         self.ranges.iter().any(|[low, high]| *low <= value && value <= *high)
     }
 }
 
-/// Which rows are used: those for which all that was asked holds.
+/// Selection of rows: those that meet all conditions.
 ///
 /// ```
 /// use farpoint_io::{Cloud, Column, Coordinates, Filter};
@@ -70,41 +70,41 @@ impl Condition {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     boxes: Vec<[[f64; 3]; 2]>,
-    /// What must hold, or must not.
+    /// Conditions that must hold (true), or must not.
     conditions: Vec<(Condition, bool)>,
 }
 
 impl Filter {
-    /// Rows in this box, with its faces.
+    /// Keeps rows in this box, with its faces.
     pub fn within(mut self, low: [f64; 3], high: [f64; 3]) -> Filter {
         self.boxes.push([low, high]);
         self
     }
 
-    /// Rows of which this holds.
+    /// Keeps rows that meet the condition.
     pub fn keep(mut self, condition: Condition) -> Filter {
         self.conditions.push((condition, true));
         self
     }
 
-    /// Rows of which this does not hold.
+    /// Drops rows that meet the condition.
     pub fn drop(mut self, condition: Condition) -> Filter {
         self.conditions.push((condition, false));
         self
     }
 
-    /// Whether all rows are used.
+    /// Returns whether all rows are used.
     pub fn is_empty(&self) -> bool {
         self.boxes.is_empty() && self.conditions.is_empty()
     }
 
-    /// Whether places decide which rows are used.
+    /// Returns whether coordinates decide which rows are used.
     pub(crate) fn is_of_places(&self) -> bool {
         !self.boxes.is_empty()
             || self.conditions.iter().any(|(condition, _)| axis(&condition.field).is_some())
     }
 
-    /// Whether a row in this box may be used, as far as its place tells.
+    /// Returns whether a row in this box may be used, as far as coordinates decide.
     pub(crate) fn may_use(&self, [low, high]: [[f64; 3]; 2]) -> bool {
         let meets = |[from, to]: &[[f64; 3]; 2]| {
             (0..3).all(|axis| from[axis] <= high[axis] && low[axis] <= to[axis])
@@ -120,7 +120,7 @@ impl Filter {
         self.boxes.iter().all(meets) && self.conditions.iter().all(may_hold)
     }
 
-    /// Whether each row of a cloud is used; `name` is that of the file.
+    /// Returns for each row of a cloud whether it is used; `name` is that of the file.
     ///
     /// # Errors
     /// [`Error::Field`] if the cloud has no such field.
@@ -146,7 +146,7 @@ impl Filter {
         }
     }
 
-    /// Whether these rows of a cloud, which lie at these places, are used.
+    /// Returns for each of these rows of a cloud, with these coordinates, whether it is used.
     pub(crate) fn of_rows(&self, cloud: &Cloud, rows: &[usize], at: &Coordinates) -> Vec<bool> {
         let within = |row: usize, [low, high]: &[[f64; 3]; 2]| {
             let at = at.get(row);
@@ -172,12 +172,12 @@ impl Filter {
     }
 }
 
-/// Which axis a field is.
+/// Returns the axis that a field is.
 fn axis(field: &str) -> Option<usize> {
     ["x", "y", "z"].iter().position(|axis| field.eq_ignore_ascii_case(axis))
 }
 
-/// The values of a field at these rows, by its own name or one that means the same.
+/// Returns the values of a field at these rows, by its own name or one of the same meaning.
 fn column(cloud: &Cloud, field: &str, rows: &[usize]) -> Option<Column> {
     let fields = cloud.fields();
     let names = || fields.iter().map(|field| field.name.as_str());
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(mask(Filter::default().drop(intensity("3"))), [true, true, false]);
         let both = Filter::default().keep(intensity("1..")).keep("x=1..".parse().unwrap());
         assert_eq!(mask(both), [false, false, true]);
-        // A row without a place is in no box.
+        // A row without a position is in no box.
         let everywhere = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
         let all = Filter::default().within(everywhere[0], everywhere[1]);
         assert_eq!(mask(all), [true, true, false]);

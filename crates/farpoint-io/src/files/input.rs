@@ -1,4 +1,4 @@
-//! Reading a file: finding out what it is, then the reader of its format.
+//! Reading a file: detection of its format, then the reader of the format.
 
 #[cfg(feature = "mcap")]
 use crate::bag;
@@ -48,13 +48,13 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     decode(Cow::Owned(bytes), &name, options)
 }
 
-/// As [`read`], for a filter: of a COPC file only those nodes are read that its boxes, and what it asks of x,
-/// y and z, can use rows of. Rows keep their numbers; those of other nodes have NaN for coordinates and
-/// 0 for all else. What a writer has to know of all rows (the corner of coordinates that become float32, the
-/// range of colors) it still finds, for which it reads the rest if it must.
+/// Like [`read`], for a filter: of a COPC file only those nodes are read that its boxes, and its conditions on x, y
+/// and z, can use rows of. Rows keep their numbers; those of other nodes have NaN for coordinates and 0 for all else.
+/// Facts about all rows that a writer needs (the corner of coordinates that become float32, the range of colors) are
+/// still found, by reading the rest if necessary.
 ///
 /// # Errors
-/// As [`read`]; [`Error::Field`] if there is no field that the filter asks for.
+/// As [`read`]; [`Error::Field`] if a field of the filter does not exist.
 pub fn read_for(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<Cloud, Error> {
     if !filter.is_of_places() || !detect::is_copc(path, options) {
         return read(path, options);
@@ -70,11 +70,11 @@ pub fn read_for(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<C
     }
 }
 
-/// What the header of a file tells without its points being read, however many there are; `None` for
-/// formats other than LAS, LAZ and E57, whose headers tell little, and for standard input.
+/// Returns the summary in the header of a file without reading its points, however many there are; `None` for formats
+/// other than LAS, LAZ and E57, whose headers contain little, and for standard input.
 ///
 /// # Errors
-/// As [`read`]. Damage behind the header is not found.
+/// As [`read`]. Damage after the header is not found.
 pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Error> {
     if path == Path::new("-") {
         return Ok(None);
@@ -103,7 +103,7 @@ pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Clo
     decode(Cow::Borrowed(bytes), name, options)
 }
 
-/// Readers that keep most of a file as it is take its memory.
+/// Decodes the bytes of a file; readers that keep most of them take over their memory.
 pub(crate) fn decode(
     bytes: Cow<'_, [u8]>,
     name: &str,

@@ -1,4 +1,4 @@
-//! Files: what a file is, reading and writing it whole or in parts, several as one cloud.
+//! Files: detection, reading and writing whole or in parts, several as one cloud.
 
 pub(crate) mod detect;
 pub(crate) mod filter;

@@ -7,10 +7,10 @@ use std::fs::File;
 use std::path::Path;
 
 /// Reads whole numbers from a file: an array `(n,)` of integers or bool in NPY, or text with numbers separated by
-/// blanks, commas or lines. What follows `#` on a line of text is a comment.
+/// blanks, commas or lines. Text after `#` on a line is a comment.
 ///
 /// # Errors
-/// [`Error::Read`] if the file cannot be read, [`Error::Malformed`] if there is something else in it.
+/// [`Error::Read`] if the file cannot be read, [`Error::Malformed`] if it has other content.
 pub fn read_numbers(path: &Path) -> Result<Vec<i64>, Error> {
     let name = path.display().to_string();
     let fail = |source| Error::Read { name: name.clone(), source };

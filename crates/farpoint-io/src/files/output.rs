@@ -1,4 +1,4 @@
-//! Writing: the choice of the format, what it can't keep, and outputs that are refused.
+//! Writing: the choice of the format, the attributes it can't keep, and outputs that are refused.
 
 use crate::bytes::sink::{READ_ONLY, Sink, folder_of, put, put_by};
 use crate::cloud::column::Column;
@@ -50,11 +50,10 @@ pub fn write_bytes(
     encode("output", cloud, rows, options)
 }
 
-/// Writes bytes to a file as the other outputs are written: completely or not at all. The path `-` is standard
-/// output.
+/// Writes bytes to a file as other outputs are written: completely or not at all. The path `-` is standard output.
 ///
 /// # Errors
-/// [`Error::Write`] if the system refuses, or if the file is there and is read-only.
+/// [`Error::Write`] if the system refuses, or if the file exists and is read-only.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     put(path, bytes)
 }
@@ -68,10 +67,10 @@ pub fn write_indices(path: &Path, indices: &[usize]) -> Result<(), Error> {
     put(path, &npy::one_column(&values))
 }
 
-/// As [`write_indices`], of so many rows that `next` gives in blocks of any size.
+/// Like [`write_indices`], for `count` rows that `next` returns in blocks of any size.
 ///
 /// # Errors
-/// [`Error::Write`] if the system refuses, or what `next` gives. The output is complete or not there.
+/// [`Error::Write`] if the system refuses, or the error of `next`. The output is complete or not there.
 pub fn write_indices_in_blocks<E: From<Error>>(
     path: &Path,
     count: u64,
@@ -101,10 +100,10 @@ pub fn write_indices_in_blocks<E: From<Error>>(
     failed.map_or(written.map_err(E::from), Err)
 }
 
-/// Writes arrays as an NPZ archive, from where they are: memory for a piece of one is all that it takes.
+/// Writes arrays as an NPZ archive, straight from their memory: only a piece of one is buffered.
 ///
 /// # Errors
-/// [`Error::Output`] if an array has not as many values as its shape, [`Error::Write`] if the system
+/// [`Error::Output`] if the number of values of an array does not match its shape, [`Error::Write`] if the system
 /// refuses.
 pub fn write_arrays(path: &Path, arrays: &[npy::Array<'_>]) -> Result<(), Error> {
     if let Some(what) = arrays.iter().find_map(npy::Array::wrong) {
@@ -214,7 +213,7 @@ pub(crate) fn encode(
     Ok((bytes, warnings))
 }
 
-/// Warns of what a file states of all its points and the format has no place for.
+/// Warns of facts about all points that a file states and the format has no place for.
 pub(crate) fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
     let las = |format| matches!(format, Format::Las | Format::Laz);
     let from_las = cloud.format().is_some_and(las);
@@ -233,7 +232,7 @@ pub(crate) fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
     (!lost.is_empty()).then(|| format!("{} cannot be kept in {format}", lost.join(" and ")))
 }
 
-/// Whether two paths lead to one file, through links too.
+/// Returns whether two paths lead to one file, through links too.
 fn same_file(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     if let (Ok(a), Ok(b)) = (fs::metadata(a), fs::metadata(b)) {

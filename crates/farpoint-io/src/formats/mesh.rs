@@ -33,7 +33,7 @@ fn vertex<'a>(mut words: impl Iterator<Item = &'a [u8]>, line: usize) -> Result<
     }
 }
 
-/// A warning that counts what a cloud of vertices has no place for.
+/// Returns a warning that counts the parts that a cloud of vertices has no place for.
 fn left_out(counts: &[(usize, &str)]) -> Option<String> {
     let named = counts.iter().filter(|(count, _)| *count > 0);
     let plural = |count: usize| if count == 1 { "" } else { "s" };
@@ -88,7 +88,7 @@ pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, Fault> {
     Ok(cloud)
 }
 
-/// The length of an OFF keyword such as `OFF`, `COFF` or `NOFF` at the start.
+/// Returns the length of an OFF keyword such as `OFF`, `COFF` or `NOFF` at the start.
 pub(crate) fn off_keyword(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     for prefix in [&b"ST"[..], b"C", b"N", b"4"] {
@@ -99,7 +99,7 @@ pub(crate) fn off_keyword(bytes: &[u8]) -> Option<usize> {
     bytes[at..].starts_with(b"OFF").then_some(at + 3)
 }
 
-/// Reads the vertices. The counts may stand on the keyword's own line, even glued to it.
+/// Reads the vertices. The counts may be on the keyword's own line, even glued to it.
 pub(crate) fn read_off(bytes: &[u8]) -> Result<Cloud, Fault> {
     let mut lines = lines(bytes).peekable();
     let (mut line, first) = lines
@@ -168,7 +168,7 @@ impl Vertices {
         if !self.normal && !self.color {
             rest.clear();
         }
-        // The first vertex tells whether a color has an alpha; plain `NOFF` has three values.
+        // The first vertex shows whether a color has an alpha; plain `NOFF` has three values.
         if self.points.is_empty() {
             let expected = match (self.normal, self.color, rest.len()) {
                 (true, true, 6..) => rest.len().min(7),

@@ -1,4 +1,4 @@
-//! The formats, a folder or file each, and the table of what each can do.
+//! The formats, a folder or file each, and the table of their capabilities.
 
 pub(crate) mod copc;
 pub(crate) mod e57;
@@ -50,7 +50,7 @@ type Write = fn(Output<'_>) -> Result<Vec<u8>, Fault>;
 type Locate = fn(Head<'_>) -> Result<Option<Layout>, Fault>;
 type Summarize = fn(&mut File, u64) -> Result<Summary, Fault>;
 
-/// What a format can do.
+/// Functions of a format.
 pub(crate) struct Functions {
     /// Reads a whole file.
     pub(crate) read: Read,
@@ -60,7 +60,7 @@ pub(crate) struct Functions {
     pub(crate) layout: Option<Locate>,
     /// Locates the rows of a text, in a pass over its lines.
     pub(crate) lines: Option<Locate>,
-    /// Reads what the header tells of all points.
+    /// Reads the facts about all points in the header.
     pub(crate) summary: Option<Summarize>,
 }
 
@@ -69,7 +69,7 @@ const fn reader(read: Read) -> Functions {
     Functions { read, write: None, layout: None, lines: None, summary: None }
 }
 
-/// Returns what a format can do: its row of the table.
+/// Returns the functions of a format: its row of the table.
 pub(crate) fn functions(format: Format) -> Functions {
     match format {
         Format::Ply => Functions {

@@ -1,5 +1,5 @@
-//! PTX (Leica): scans one after another, each with its size, its position and a matrix, then the points
-//! of a grid as the scanner saw them. Several scans become one cloud.
+//! PTX (Leica): scans one after another, each with its size, its position and a matrix, then the points of a grid as
+//! the scanner recorded them. Several scans become one cloud.
 
 use crate::bytes::parallel;
 use crate::bytes::pieces::{filled_lines, line_number};
@@ -20,7 +20,7 @@ fn numbers(line: &[u8]) -> Option<Vec<f64>> {
     words.map(|word| std::str::from_utf8(word).ok()?.parse().ok()).collect()
 }
 
-/// Whether the bytes start with the head of a scan.
+/// Returns whether the bytes start with the head of a scan.
 pub(crate) fn looks_like_scans(bytes: &[u8]) -> bool {
     let lines = bytes[..bytes.len().min(4096)].split(|&b| b == b'\n');
     let mut lines = lines.filter(|line| !line.trim_ascii().is_empty());
@@ -70,7 +70,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
 /// Places of lines.
 type Lines = [(usize, usize)];
 
-/// The number of points of a scan, the matrix that moves them, and the lines after its head.
+/// Parses the number of points of a scan, the matrix that moves them, and the lines after its head.
 fn head<'a>(bytes: &[u8], lines: &'a Lines) -> Result<(usize, [[f64; 3]; 4], &'a Lines), Fault> {
     let mut all = Vec::new();
     for (k, expected) in HEAD.into_iter().enumerate() {
@@ -91,7 +91,7 @@ fn head<'a>(bytes: &[u8], lines: &'a Lines) -> Result<(usize, [[f64; 3]; 4], &'a
         }
     };
     let count = whole(&all[0])?.saturating_mul(whole(&all[1])?);
-    // A point is a row in front of the matrix, whose last row is the scanner's place.
+    // A point is a row in front of the matrix, whose last row is the scanner's position.
     let row = |i: usize| [all[6 + i].1[0], all[6 + i].1[1], all[6 + i].1[2]];
     Ok((count, [row(0), row(1), row(2), row(3)], &lines[HEAD.len()..]))
 }
@@ -139,7 +139,7 @@ impl ScanPoints {
             [x, y, z, i, r, g, b] => ([x, y, z, i], Some([r, g, b])),
             _ => return None,
         };
-        // A direction without an echo stands in the file as 0 0 0.
+        // A direction without an echo is in the file as 0 0 0.
         if [x, y, z] == [0.0; 3] {
             self.invalid += 1;
             self.places.push([f64::NAN; 3]);

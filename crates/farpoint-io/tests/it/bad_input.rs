@@ -1,5 +1,5 @@
-//! Bad input never panics and never asks for absurd memory; every message says what is wrong and
-//! what to do, on one line.
+//! Bad input never panics and never allocates absurd memory; every message names the problem and the remedy, on one
+//! line.
 
 use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, Error, Format, ReadOptions, WriteOptions, check_output,

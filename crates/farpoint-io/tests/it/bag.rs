@@ -1,5 +1,5 @@
-//! Recordings: all layouts of the points, all ways to write a file; what is not a cloud of the topic stays
-//! as it was, byte for byte.
+//! MCAP files: all layouts of the points, all ways to write a file; everything but clouds of the topic stays as it
+//! was, byte for byte.
 
 use crate::bags::{
     self, OUSTER, ZSTD, cloud, drive, files, layouts, message, points, record, records,
@@ -236,7 +236,7 @@ fn a_record_of_wrong_length_is_told_with_its_place() {
     let clouds: Vec<_> = (0..4).map(|k| cloud(&OUSTER, 300, k)).collect();
     let whole = drive(&bags::File { index: false, ..ZSTD }, "cdr", &clouds);
     assert_eq!(contents(&whole).messages, 16);
-    // The first chunk follows the header and what is not in chunks.
+    // The first chunk follows the header and the records outside of chunks.
     let mut at = 8;
     while whole[at] != mcap::records::op::CHUNK {
         at += 9 + u64::from_le_bytes(whole[at + 1..at + 9].try_into().unwrap()) as usize;
@@ -378,7 +378,7 @@ fn chunks_larger_than_what_is_taken_at_once() {
 
 #[test]
 fn promises_that_a_file_cannot_keep() {
-    // A chunk that says it unpacks to more than there is memory.
+    // A chunk that declares to unpack to more than there is memory.
     let mut bytes = mcap::MAGIC.to_vec();
     let mut chunk = vec![0; 28];
     chunk[16..24].copy_from_slice(&(1u64 << 50).to_le_bytes());
@@ -391,7 +391,7 @@ fn promises_that_a_file_cannot_keep() {
     bytes.extend(&chunk);
     let error = Bag::from_bytes(bytes, "bomb.mcap").err().unwrap().to_string();
     assert!(error.contains("1125899906842624"), "{error}");
-    // A record that says it is longer than the file.
+    // A record that declares to be longer than the file.
     let mut bytes = mcap::MAGIC.to_vec();
     bytes.extend([5, 255, 255, 255, 255, 255, 255, 255, 127]);
     let found = contents(&bytes);

@@ -1,4 +1,4 @@
-//! Recordings for tests: `sensor_msgs/PointCloud2` as drivers write it, in files as recorders write them.
+//! MCAP files for tests: `sensor_msgs/PointCloud2` as drivers write it, in files as recorders write them.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
 
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
-/// How a driver lays out its messages.
+/// Layout of the messages of a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageLayout {
     /// `cdr` or `ros1`.
@@ -23,14 +23,14 @@ pub struct MessageLayout {
     pub height: usize,
     /// Bytes after each row of points.
     pub padding: usize,
-    /// What it says instead of the true row_step.
+    /// Stated instead of the true row_step.
     pub row_step: Option<u32>,
     pub dense: bool,
     /// Its length moves everything behind it.
     pub frame: &'static str,
 }
 
-/// As Ouster's driver does.
+/// The layout of Ouster's driver.
 pub const OUSTER: MessageLayout = MessageLayout {
     encoding: "cdr",
     big: [false, false],
@@ -76,13 +76,13 @@ pub fn layouts() -> Vec<MessageLayout> {
     all
 }
 
-/// Bytes that look like anything.
+/// Returns a byte at random.
 pub fn noise(seed: &mut u64) -> u8 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*seed >> 56) as u8
 }
 
-/// The record of a point: its place, all else noise.
+/// Returns the record of a point: its coordinates, all else noise.
 pub fn record(layout: &MessageLayout, point: [f64; 3], seed: &mut u64) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..layout.point_step).map(|_| noise(seed)).collect();
     for (at, value) in layout.places.into_iter().zip(point) {
@@ -96,7 +96,7 @@ pub fn record(layout: &MessageLayout, point: [f64; 3], seed: &mut u64) -> Vec<u8
     bytes
 }
 
-/// What is written of a message, field by field.
+/// The output of a message, field by field.
 struct Out<'a> {
     layout: &'a MessageLayout,
     bytes: Vec<u8>,
@@ -121,7 +121,7 @@ impl Out<'_> {
     }
 }
 
-/// A message with these records, of which `height` are below each other.
+/// Returns a message with these records, of which `height` are below each other.
 pub fn message(layout: &MessageLayout, records: &[Vec<u8>]) -> Vec<u8> {
     let start = match (layout.encoding, layout.big[0]) {
         ("cdr", true) => vec![0, 0, 0, 0],
@@ -175,7 +175,7 @@ pub fn points(count: usize, message: usize) -> Vec<[f64; 3]> {
     (0..count).map(point).collect()
 }
 
-/// A message of so many points.
+/// Returns a message of `count` points.
 pub fn cloud(layout: &MessageLayout, count: usize, number: usize) -> Vec<u8> {
     let mut seed = number as u64 + 1;
     let records: Vec<_> =
@@ -183,7 +183,7 @@ pub fn cloud(layout: &MessageLayout, count: usize, number: usize) -> Vec<u8> {
     message(layout, &records)
 }
 
-/// How a recorder writes a file.
+/// Options of a recorder.
 #[derive(Clone, Copy, Debug)]
 pub struct File {
     pub compression: Option<Compression>,
@@ -199,7 +199,7 @@ pub const ZSTD: File = File {
     index: true,
 };
 
-/// Every way to write a file.
+/// Returns every way to write a file.
 pub fn files() -> [File; 6] {
     [
         ZSTD,

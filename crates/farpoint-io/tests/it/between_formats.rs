@@ -1,13 +1,13 @@
-//! From one format into another, what the tests of the command line (`readers/matrix.py`, where other
-//! software reads the files) do not show: a precision, scale or style that is set, decimals of text,
-//! and fields of LAS that do not hold the values.
+//! From one format into another, cases that the tests of the command line (`readers/matrix.py`, where other software
+//! reads the files) do not cover: a precision, scale or style that is set, decimals of text, and fields of LAS that
+//! do not hold the values.
 
 use farpoint_io::{
     Cloud, Column, Coordinates, Error, Format, Precision, ReadOptions, TextStyle, WriteOptions,
     read_bytes, write_bytes,
 };
 
-/// A place on a map, in steps of a centimeter.
+/// A place on a map, in units of a centimeter.
 const MAP: [[f64; 3]; 3] = [
     [637_012.34, 849_000.5, 406.26],
     [637_179.25, 849_497.75, 520.5],

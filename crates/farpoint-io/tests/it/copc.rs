@@ -1,5 +1,5 @@
-//! COPC files as a reader finds them: header, first record, table of chunks and hierarchy agree, all
-//! attributes are there, and what can't be written is refused.
+//! COPC files as a reader finds them: header, first record, table of chunks and hierarchy agree, all attributes are
+//! there, and clouds that can't be written are refused.
 
 use farpoint_io::{
     Cloud, Column, Coordinates, Copc, Error, Format, ReadOptions, WriteOptions, read_bytes, write,
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::io::Cursor;
 use std::path::Path;
 
-/// Any order with falling distances: which points are where is the matter of other tests.
+/// Any order with falling distances: other tests check the places of points.
 fn falling(points: usize) -> Vec<f64> {
     (0..points).map(|i| if i == 0 { f64::INFINITY } else { 400.0 / (i as f64).sqrt() }).collect()
 }
@@ -79,7 +79,7 @@ impl File<'_> {
         found
     }
 
-    /// Checks what the parts of the file say of each other; gives the nodes.
+    /// Checks that the parts of the file agree; returns the nodes.
     fn check(&self) -> HashMap<[usize; 4], [usize; 3]> {
         assert_eq!(&self.bytes[..4], b"LASF");
         assert_eq!((self.bytes[24], self.bytes[25], self.short(94)), (1, 4, 375));
@@ -153,7 +153,7 @@ fn parts_of_a_file_agree_and_all_attributes_come_back() {
         rows
     };
     assert!(sorted(&cloud) == sorted(&back));
-    // The same again gives the same bytes, and so does one thread.
+    // A second run gives the same bytes, and so does one thread.
     let copc = || Copc::new(falling(points)).node_points(2000);
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     assert!(one.install(|| encoded(&cloud, &rows, copc()).0) == bytes);

@@ -1,5 +1,5 @@
-//! Files that are damaged, odd or from elsewhere: what cannot be right is an error or a warning, never a wrong cloud
-//! without a word, and nothing in them acts on a terminal or breaks an output.
+//! Files that are damaged, odd or from elsewhere give an error or a warning, never a wrong cloud without a word, and
+//! nothing in them acts on a terminal or breaks an output.
 
 use farpoint_io::{
     Cloud, Column, Coordinates, Copc, Error, Format, ReadOptions, Scan, WriteOptions, check_output,
@@ -179,7 +179,7 @@ fn texts_of_old_systems_end_lines_with_carriage_returns() {
     assert_eq!(open(b"OFF\r2 0 0\r0 0 0\r1 1 1\r", "a.off").unwrap().len(), 2);
     let (bytes, warnings) = as_format(&open(returns, "a.xyz").unwrap(), Format::Text).unwrap();
     assert_eq!((&bytes[..], warnings.len()), (&b"1 2 3\n4 5 6\n7 8 9\n"[..], 0));
-    // Of both kinds of ends, that of a line cannot be told from a space.
+    // If both kinds of ends occur, that of a line cannot be distinguished from a space.
     for mixed in [&b"1 2 3\r4 5 6\n7 8 9\n"[..], b"7 8 9\n1 2 3\r4 5 6\n"] {
         let error = refused(mixed, "a.xyz");
         assert!(error.contains("carriage return") && error.contains("line "), "{error}");
@@ -240,7 +240,7 @@ fn empty_files_are_errors_in_every_format() {
             assert!(error.contains("empty"), "{error}");
         }
     }
-    // What is written of no point is no empty file, so that it can be read again.
+    // The output of no points is no empty file, so that it can be read again.
     let (bytes, _) =
         write_bytes(&two(), &[], &WriteOptions::default().format(Format::Text)).unwrap();
     assert_eq!(bytes, b"# x y z\n");

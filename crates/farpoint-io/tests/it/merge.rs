@@ -1,4 +1,4 @@
-//! Several files as one cloud: every coordinate stays, fields are those of all, and what can't be is an error.
+//! Several files as one cloud: every coordinate stays, fields are those of all, and anything else is an error.
 
 use farpoint_io::{
     Cloud, Column, Coordinates, Error, Merged, ReadOptions, WriteOptions, read, read_bytes, write,
@@ -6,7 +6,7 @@ use farpoint_io::{
 };
 use std::path::{Path, PathBuf};
 
-/// Points in steps of a hundredth, from a corner on.
+/// Points in units of a hundredth, from a corner on.
 fn cloud(rows: usize, corner: [f64; 3], single: bool) -> Cloud {
     let at = |row: usize| {
         let more = [row % 1000, row * 7919 % 1000, row % 97];
@@ -33,7 +33,7 @@ fn open(paths: &[PathBuf]) -> Result<Merged, Error> {
     Merged::open(paths, &ReadOptions::default(), None)
 }
 
-/// All coordinates of the files, as their own readers give them.
+/// All coordinates of the files, by their own readers.
 fn apart(paths: &[PathBuf]) -> Vec<[f64; 3]> {
     let clouds = paths.iter().map(|path| read(path, &ReadOptions::default()).unwrap());
     let rows =
@@ -47,7 +47,7 @@ fn together(merged: &Merged) -> (Cloud, Vec<[f64; 3]>) {
     (cloud, rows)
 }
 
-/// As they are shown with so many digits: sums of doubles differ in the last bits.
+/// Formats rows with few digits: sums of doubles differ in the last bits.
 fn shown(rows: &[[f64; 3]]) -> Vec<[String; 3]> {
     rows.iter().map(|row| row.map(|x| format!("{x:.6}"))).collect()
 }
@@ -149,7 +149,7 @@ fn the_point_format_has_the_fields_of_all() {
     assert!(back.coordinates() == cloud.coordinates());
 }
 
-/// Each has a hundred thousand columns, half of them in the other: a look at all for each would take minutes.
+/// Each has a hundred thousand columns, half of them in the other: searching all for each would take minutes.
 #[test]
 fn thousands_of_columns_become_those_of_both() {
     const COLUMNS: usize = 100_000;

@@ -1,4 +1,4 @@
-//! Meshes are read as the cloud of their vertices; what else they hold is counted or kept.
+//! Meshes are read as the cloud of their vertices; their other parts are counted or kept.
 
 use farpoint_io::{
     Cloud, Coordinates, Format, NumberType, ReadOptions, WriteOptions, read_bytes, write_bytes,

@@ -1,5 +1,5 @@
-//! Of a COPC file a filter reads only the nodes that it can use rows of, and gives what it gives of the
-//! whole file: rows, values, files of every format, warnings.
+//! Of a COPC file a filter reads only the nodes that it can use rows of, with the results of the whole file: rows,
+//! values, files of every format, warnings.
 
 use crate::cases::random;
 use farpoint_io::{
@@ -26,7 +26,7 @@ fn used(filter: &Filter, cloud: &Cloud) -> Vec<usize> {
     (0..cloud.len()).filter(|&row| mask[row]).collect()
 }
 
-/// Compares all that is made of the rows which a filter uses.
+/// Compares all results for the rows that a filter uses.
 fn compare(path: &Path, whole: &Cloud, filter: &Filter) -> Option<[usize; 2]> {
     let some = read_for(path, &options(), filter).unwrap();
     assert_eq!(some.len(), whole.len());
@@ -147,7 +147,7 @@ fn a_damaged_octree_is_not_relied_on() {
     }
 }
 
-/// Every entry of the hierarchy is right by itself, and says of two chunks that they are the other's.
+/// Every entry of the hierarchy is right by itself, but two chunks are exchanged.
 #[test]
 fn exchanged_nodes_lose_no_rows() {
     let folder = tempfile::tempdir().unwrap();
@@ -180,7 +180,7 @@ fn exchanged_nodes_lose_no_rows() {
 #[test]
 fn a_damaged_node_is_found_when_it_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    // The last chunk is of the node (2, 3, 3, 3); behind its first point, which is looked at in every chunk.
+    // The last chunk is of the node (2, 3, 3, 3); behind its first point, which is checked in every chunk.
     let path = damaged(folder.path(), |file| {
         let end = 18000;
         file[end - 235..end - 200].fill(0xff);
@@ -192,7 +192,7 @@ fn a_damaged_node_is_found_when_it_is_asked_for() {
     let cloud = read_for(&path, &options(), &elsewhere).unwrap();
     let rows = used(&elsewhere, &cloud);
     assert!(write_bytes(&cloud, &rows, &WriteOptions::default().format(Format::Laz)).is_ok());
-    // Which has to know the range of all colors.
+    // The writer needs the range of all colors.
     let error = write_bytes(&cloud, &rows, &WriteOptions::default().format(Format::Ply));
     assert!(error.unwrap_err().to_string().contains("filter"));
 }

@@ -1,4 +1,4 @@
-//! Outputs and inputs that came later: E57, NPZ, raw float32; packed inputs.
+//! Later outputs and inputs: E57, NPZ, raw float32; compressed inputs.
 
 use farpoint_io::{
     Cloud, Column, Coordinates, Error, Format, ReadOptions, Scan, WriteOptions, read, read_bytes,
@@ -73,7 +73,7 @@ fn e57_keeps_places_and_attributes() {
         assert!((0..3000).all(|row| values.get(row) == row as f64 - 1500.0));
         assert_eq!(write_bytes(&cloud, &all(&cloud), &options).unwrap().0, bytes);
     }
-    // No point at all, and one whose place is not known.
+    // No point at all, and one without a position.
     let (bytes, _) = write_bytes(&cloud(true), &[], &options).unwrap();
     assert_eq!(read_bytes(&bytes, "a.e57", &ReadOptions::default()).unwrap().len(), 0);
     let some = Cloud::new(Coordinates::F64(vec![

@@ -1,4 +1,4 @@
-//! Raw rows: the number of columns is asked of the values where the size fits several.
+//! Raw rows: the values decide the number of columns if the size fits several.
 
 use farpoint_io::{Cloud, Error, Format, ReadOptions, WriteOptions, read_bytes, write_bytes};
 
@@ -21,7 +21,7 @@ impl Random {
     }
 }
 
-/// Rows in random order, with a range for every column; whole numbers where the flag says so.
+/// Rows in random order, with a range for every column; whole numbers if the flag is set.
 fn rows(count: usize, columns: &[(f32, f32, bool)]) -> Vec<u8> {
     let mut random = Random(7);
     let mut bytes = Vec::new();
@@ -51,7 +51,7 @@ fn rows_of_kitti_and_nuscenes_are_read_without_a_word() {
     // A sensor without an intensity.
     let dark = guessed(&rows(2400, &with(&[(0.0, 0.0, false)])), "a.bin").unwrap();
     assert_eq!(dark.warnings().len(), 0);
-    // Nothing else fits, so nothing is asked.
+    // Nothing else fits, so the values are not examined.
     let few = guessed(&rows(1, &with(&[(0.0, 1.0, false)])), "a.bin").unwrap();
     assert_eq!((few.len(), few.warnings().len()), (1, 0));
 }
@@ -72,14 +72,14 @@ fn rows_of_other_lengths_are_refused_with_their_length() {
         assert!(!error.contains('\n'), "{error}");
         let cloud = open(&bytes, &ReadOptions::default().columns(expected)).unwrap();
         assert_eq!((cloud.len(), cloud.warnings().len()), (2400, 0));
-        // Who insists is believed.
+        // An explicit number is accepted.
         assert!(open(&bytes, &ReadOptions::default().columns(4)).unwrap().warnings().is_empty());
     }
 }
 
 #[test]
 fn what_the_values_leave_open_is_said() {
-    // All columns alike: nothing tells how long a row is.
+    // All columns alike: nothing shows the length of a row.
     let cube = guessed(&rows(2400, &[(-1.0, 1.0, false); 4]), "a.bin").unwrap();
     assert_eq!(cube.len(), 2400);
     let [warning] = cube.warnings() else { panic!("{:?}", cube.warnings()) };
@@ -98,7 +98,7 @@ fn what_is_not_float32_is_refused() {
     assert!(open(&doubles, &ReadOptions::default().columns(4)).is_ok());
     // Text is known by its content.
     assert_eq!(guessed(b"1 2 3\n4 5 6\n", "a.bin").unwrap().format(), Some(Format::Text));
-    // A size that does not fit: the values say more than the size.
+    // A size that does not fit: the values show more than the size.
     let six = rows(2401, &with(&[(0.0, 255.0, true); 3]));
     let error = guessed(&six, "a.pcd.bin").unwrap_err().to_string();
     assert!(error.contains("--columns 6") && error.contains("3, 6, 7, 14"), "{error}");

@@ -1,5 +1,5 @@
-//! Every file of the shared data is read, with the numbers that its README gives, or refused with
-//! the right words; and written back with every attribute as it was.
+//! Every file of the shared data is read, with the numbers in its README, or refused with the right words; and
+//! written back with every attribute unchanged.
 
 use farpoint_io::{
     Cloud, Column, Coordinates, Error, Format, ReadOptions, WriteOptions, read, read_bytes,
@@ -49,7 +49,7 @@ fn row(line: &str) -> Option<Expected> {
 }
 
 fn options(file: &str) -> ReadOptions {
-    // Without it, the values are asked, and the file is refused.
+    // Without it, the values decide, and the file is refused.
     let columns = file.starts_with("scannet/scene0000_00.bin").then_some(6);
     ReadOptions::default().columns(columns)
 }
@@ -88,7 +88,7 @@ fn every_cloud_is_read() {
         let cloud = open(&folder, &e.file).unwrap_or_else(|error| panic!("{error}"));
         let (nan, low, high) = numbers(&cloud);
         assert_eq!(cloud.len(), e.points, "{}", e.file);
-        // The README counts what is stored; half of these points are marked as mere directions.
+        // The README counts stored points; half of these points are marked as mere directions.
         let marked = if e.file == "e57/tiny_spherical.e57" { 180 } else { 0 };
         assert_eq!(nan, e.nan + marked, "{}", e.file);
         assert!(close(low, e.low), "{}: {low:?} is not {:?}", e.file, e.low);
@@ -98,7 +98,7 @@ fn every_cloud_is_read() {
     assert!(checked >= 40, "only {checked} files were checked");
 }
 
-/// Both messages of the recording, and the recording written again.
+/// Both messages of the MCAP file, and the file written again.
 #[cfg(feature = "mcap")]
 #[test]
 fn the_recording_is_read() {
@@ -152,7 +152,7 @@ fn strangers_are_refused_with_the_right_words() {
     }
 }
 
-/// Rows of known layouts are read without a word, others with the right advice; degrees are noticed.
+/// Rows of known layouts are read without a warning, others with the right advice; degrees are noticed.
 #[test]
 fn what_is_doubtful_is_said() {
     let Some(folder) = data() else { return };
@@ -241,7 +241,7 @@ fn same_rows(cloud: &Cloud, written: &Cloud, rows: &[usize], file: &str) {
     assert!(npy(cloud, rows) == npy(written, &all), "{file}");
 }
 
-/// Every cloud can be written in every writable format, and read again with as many points.
+/// Every cloud can be written in every writable format, and read again with the same number of points.
 #[test]
 fn every_format_becomes_every_other() {
     let Some(folder) = data() else { return };
@@ -273,7 +273,7 @@ fn becomes_every_format(cloud: &Cloud, rows: &[usize], file: &str) {
         let (bytes, warnings) =
             write_bytes(cloud, rows, &options).unwrap_or_else(|e| panic!("{e}"));
         let name = format!("out.{}", format.extensions()[0]);
-        // Rows of raw float32 keep the width of the input, which the new name does not tell.
+        // Rows of raw float32 keep the width of the input, which the new name does not show.
         let columns = (format == Format::Raw).then(|| bytes.len() / (4 * rows.len()));
         let back = read_bytes(&bytes, &name, &ReadOptions::default().columns(columns))
             .unwrap_or_else(|error| panic!("{file} as {format}: {error}"));
@@ -290,8 +290,8 @@ fn becomes_every_format(cloud: &Cloud, rows: &[usize], file: &str) {
     }
 }
 
-/// What was subtracted from the coordinates, as a PCD file or, where the file has no place for it, a
-/// warning says.
+/// Returns the offset that was subtracted from the coordinates, from a PCD file or, if the file has no place for it,
+/// from a warning.
 fn offset(bytes: &[u8], warnings: &[String]) -> [f64; 3] {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(500)]).into_owned();
     let said = |w: &String| Some(w.strip_prefix("the offset ")?.split(" is ").next()?.to_owned());

@@ -1,5 +1,5 @@
-//! What is written in the input's format comes back bit for bit, attributes and header included. (From one
-//! format into another: `readers/matrix.py` of the command line's tests.)
+//! Files written in the input's format come back bit for bit, attributes and header included. (From one format into
+//! another: `readers/matrix.py` of the command line's tests.)
 
 use crate::cases::random;
 use farpoint_io::{
@@ -48,7 +48,7 @@ fn some_points() -> Vec<[f32; 3]> {
     (0..20).map(|i| [i as f32 * 0.3, -(i as f32), 1e-7 * i as f32]).collect()
 }
 
-/// Every writable file this crate can make of a cloud, with a name.
+/// Returns every writable file this crate can make of a cloud, with a name.
 fn files(cloud: &Cloud, rows: &[usize]) -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("a.ply", written(cloud, rows, &encoded(Format::Ply, Encoding::Ascii))),

@@ -1,5 +1,4 @@
-//! Files read in parts are what they are when read whole; rows written in blocks are the bytes that are
-//! written at once.
+//! Files read in parts equal those read whole; rows written in blocks are the bytes that are written at once.
 
 use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, Error, Format, ReadOptions, Scan, WriteOptions, read,
@@ -210,7 +209,7 @@ fn some_rows_are_converted_as_those_of_the_whole() {
     for path in files(folder.path()) {
         let scan = Scan::open(&path, &ReadOptions::default(), Some(0)).unwrap();
         let whole = read(&path, &ReadOptions::default()).unwrap();
-        // Few rows, so that what the others show would be missing.
+        // Few rows, so that facts about the others would be missing.
         let chosen: Vec<usize> = (3..60).map(|k| (k * 37) % 5000).collect();
         let parts: Vec<_> = (0..scan.parts()).map(|part| scan.read(part).unwrap()).collect();
         let stored = |row: &usize| {

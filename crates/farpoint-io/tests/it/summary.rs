@@ -1,4 +1,4 @@
-//! What headers tell, compared with what reading the whole file tells.
+//! Headers agree with the result of reading the whole file.
 
 use farpoint_io::{
     Cloud, Column, Coordinates, Format, ReadOptions, Summary, WriteOptions, read, read_bytes,
@@ -44,7 +44,7 @@ fn agrees(summary: &Summary, cloud: &Cloud, name: &str) {
     let Some(bounds) = summary.bounds else { return };
     let found = box_of(cloud);
     for (stated, found) in bounds.iter().flatten().zip(found.iter().flatten()) {
-        // Writers round what they state.
+        // Writers round stated numbers.
         assert!((stated - found).abs() <= 1e-6 * found.abs().max(1.0), "{name}: {stated} {found}");
     }
 }
@@ -87,7 +87,7 @@ fn other_formats_tell_nothing() {
 #[test]
 fn damaged_headers_are_errors() {
     let bytes = las();
-    // Without its last byte the file holds fewer points than the header promises.
+    // Without its last byte the file holds fewer points than the header declares.
     for length in (4..2000).step_by(37).chain([bytes.len() - 1]) {
         let error = of(&bytes[..length.min(bytes.len() - 1)]).unwrap_err().to_string();
         assert!(error.contains("cloud.las") && error.contains("LAS"), "{length}: {error}");
@@ -95,7 +95,7 @@ fn damaged_headers_are_errors() {
     for at in 0..375 {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0xFF;
-        // Any answer but a panic, or memory for what a damaged number promises.
+        // Any answer but a panic, or memory for the size in a damaged number.
         let _ = of(&damaged);
     }
 }

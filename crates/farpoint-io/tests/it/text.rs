@@ -1,6 +1,6 @@
-//! Text whose lines differ in separators or in their number of values: what is written is read back
-//! with the same rows and values, with lines kept where that is possible. Columns are found by their
-//! names, or as the caller says; where neither tells, the file is refused.
+//! Text whose lines differ in separators or in their number of values: the output is read back with the same rows and
+//! values, with lines kept if possible. Columns are found by their names, or as the caller states; if neither
+//! decides, the file is refused.
 
 use crate::cases::random;
 use farpoint_io::{
@@ -68,7 +68,7 @@ fn a_comment_names_columns_of_words_too() {
     assert_eq!(cloud.coordinates(), &Coordinates::F64(vec![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]));
     let (text, warned) = again(&cloud, &[1]);
     assert!(!warned && text == "# label x y z\nvan 4 5 6\n", "{text:?}");
-    // What is no point under those names is a header, as without a comment.
+    // A line that is no point under those names is a header, as without a comment.
     assert_eq!(open(b"# label x y z\nz y x d\n1 2 3 4\n").coordinates().get(0), [3.0, 2.0, 1.0]);
 }
 
@@ -254,7 +254,7 @@ fn pts_holds_what_its_readers_expect() {
     assert_eq!(pts(std::slice::from_ref(&intensity)), (four.into(), none.clone()));
     let seven = "2\n0.5 1 2 0 1 2 3\n3 4 -5.25 0 255 0 7\n";
     assert_eq!(pts(&colors), (seven.into(), none.clone()));
-    // In any order; what has no place is named.
+    // In any order; attributes without a place are named.
     let [r, g, b] = colors;
     let (text, warnings) = pts(&[("gps_time", Column::F64(vec![0.0; 2])), b, g, intensity, r]);
     assert_eq!(text, "2\n0.5 1 2 -2048 1 2 3\n3 4 -5.25 2047 255 0 7\n");
@@ -289,7 +289,7 @@ fn pts_columns_have_names() {
     assert_eq!(names(seven, "a.txt"), ["intensity", "red", "green", "blue"]);
     assert_eq!(names("1 2 3 10 20 255\n", "a.pts"), ["red", "green", "blue"]);
     assert_eq!(names("1 2 3 0.5\n", "a.pts"), ["intensity"]);
-    // Normals are no colors, and other texts say nothing of their columns.
+    // Normals are no colors, and other texts do not name their columns.
     assert_eq!(
         names("1 2 3 0 0 1\n1 2 3 0 0.6 0.8\n", "a.pts"),
         ["column_4", "column_5", "column_6"]
@@ -324,7 +324,7 @@ fn a_text_takes_the_layout_of_its_output() {
     ] {
         assert_eq!(styled(cloud, style).0, expected);
     }
-    // What is added has no place in PTS.
+    // Added columns have no place in PTS.
     let (text, warnings) = styled(&with_spacing(pts), TextStyle::Pts);
     assert_eq!(text, "1\n1.50 2 3 7\n");
     assert!(warnings.len() == 1 && warnings[0].contains("'spacing'"), "{warnings:?}");
@@ -348,8 +348,8 @@ fn any_text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(random(256))]
 
-    /// What is written is read as the same points, with the same columns given, or with none where the
-    /// lines had to be written anew.
+    /// The output is read as the same points, with the same columns given, or with none if the lines had to be
+    /// written anew.
     #[test]
     fn any_text_that_is_read_comes_back(
         text in any_text(),

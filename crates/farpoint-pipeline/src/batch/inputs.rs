@@ -1,4 +1,4 @@
-//! From what a user names to files: files, folders, patterns (`scans/**/*.laz`) and lists (`@list.txt`).
+//! Expands the paths that a user gives: files, folders, patterns (`scans/**/*.laz`) and lists (`@list.txt`).
 
 use crate::Error;
 use farpoint_io::Format;
@@ -10,21 +10,21 @@ use std::path::{Component, Path, PathBuf};
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Found {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its path below the folder that was given, or below the part of a pattern without wildcards; of a
-    /// file that was named itself, its name.
+    /// Its path below the given folder, or below the part of a pattern without wildcards; for a file that was named
+    /// itself, its name.
     pub inside: PathBuf,
 }
 
-/// The files that `given` names, sorted by path, each once. Of a folder, its files whose names tell a
-/// format that can be read, and with `recursive` those of the folders below; hidden ones, `without` (the
-/// folder of the outputs) and links to folders are passed over. A line of a list (`@list.txt`) is what
-/// could be given itself; empty lines and those that start with `#` are not.
+/// Returns the files that `given` names, sorted by path, each once. A folder stands for its files whose names have
+/// the extension of a format that can be read, and with `recursive` also for those of its subfolders; hidden ones,
+/// `without` (the folder of the outputs) and links to folders are skipped. A line of a list (`@list.txt`) may be
+/// anything that can be given itself; empty lines and those that start with `#` are ignored.
 ///
 /// # Errors
-/// [`Error::Given`] for a folder, pattern or list that names no file; [`Error::System`] where one can't be
-/// read. A named file that is not there is found here, and fails when it is read.
+/// [`Error::Given`] for a folder, pattern or list that names no file; [`Error::System`] if one can't be read. A named
+/// file that does not exist is found here, and fails when it is read.
 pub fn expand(
     given: &[PathBuf],
     recursive: bool,
@@ -44,12 +44,12 @@ pub fn expand(
     Ok(found)
 }
 
-/// Whether `path` names files rather than being one: a folder, a list, or a pattern.
+/// Returns whether `path` names files rather than being one: a folder, a list, or a pattern.
 pub fn names_several(path: &Path) -> bool {
     list_of(path).is_some() || path.is_dir() || (has_wildcards(path) && !path.exists())
 }
 
-/// The list that an argument such as `@list.txt` names, unless there is a file of that very name.
+/// Returns the list that an argument such as `@list.txt` names, unless there is a file of that very name.
 fn list_of(path: &Path) -> Option<&str> {
     path.to_str()?.strip_prefix('@').filter(|list| !list.is_empty() && !path.exists())
 }
@@ -116,7 +116,7 @@ impl Walk {
         }
     }
 
-    /// Adds the files below `folder` that `fit`, by their path below the one that was given.
+    /// Adds the files below `folder` that `fit`, by their path below the given one.
     fn folder(
         &self,
         folder: &Path,
@@ -145,7 +145,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Files below the longest part without wildcards that match the rest.
+    /// Adds files below the longest part without wildcards that match the rest.
     fn pattern(&self, pattern: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
         let plain = |part: &Component<'_>| !has_wildcards(part.as_os_str().as_ref());
         let base: PathBuf = pattern.components().take_while(plain).collect();
@@ -167,7 +167,7 @@ fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".")
 }
 
-/// Without `./`, so that a file that is named twice is one.
+/// Removes `./`, so that a file that is named twice is one.
 fn tidy(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }

@@ -1,8 +1,8 @@
-//! The manifest of a folder of outputs, `farpoint.jsonl`: a line for each file, added once its output is in
-//! place. Beside it, while a run goes on, `.farpoint-tries`: what is being worked on, so that a file that
-//! ends the process is known the next time.
+//! The manifest of a folder of outputs, `farpoint.jsonl`: a line for each file, added once its output is in place.
+//! Beside it, during a run, `.farpoint-tries`: the files in work, so that a file that ends the process is known the
+//! next time.
 //!
-//! A run holds a lock on the manifest, which the system gives back when the process ends, however it ends.
+//! A run holds a lock on the manifest, which the system releases when the process ends, however it ends.
 
 use crate::{Error, File, Row};
 use farpoint_io::temporary;
@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 pub const MANIFEST: &str = "farpoint.jsonl";
 /// Name of the list of tries.
 const TRIES: &str = ".farpoint-tries";
-/// A file that ended as many processes is not tried again.
+/// A file that ended this many processes is not tried again.
 pub const TRIES_MOST: u32 = 3;
 
-/// The manifest of a run that is going on.
+/// The manifest of a run in progress.
 #[derive(Debug)]
 pub struct Manifest {
     folder: PathBuf,
@@ -28,9 +28,9 @@ pub struct Manifest {
     rows: HashMap<String, Row>,
     /// Outputs for which work began in an earlier run and did not end.
     open: HashSet<String>,
-    /// Outputs for which work is going on.
+    /// Outputs in work.
     begun: HashSet<String>,
-    /// Outputs of which something half-written may lie about: a process of theirs was ended.
+    /// Outputs that may be left half-written: a process of theirs was ended.
     cut: HashSet<String>,
     /// Lines that could not be read.
     pub unreadable: usize,
@@ -39,11 +39,11 @@ pub struct Manifest {
 const FIX: &str = "check the folder and its free space";
 
 impl Manifest {
-    /// Opens the manifest in `folder`, both made where they are not there. A last line that was cut off is
-    /// taken out, and so are half-written files of a run that was killed.
+    /// Opens the manifest in `folder`, both created if missing. A last line that was cut off is removed, and so are
+    /// half-written files of a run that was killed.
     ///
     /// # Errors
-    /// [`Error::Given`] if another run is at work in the folder, [`Error::System`] if the system refuses.
+    /// [`Error::Given`] if another run works in the folder, [`Error::System`] if the system refuses.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         fs::create_dir_all(folder).map_err(|source| Error::system(folder, source, FIX))?;
         let path = folder.join(MANIFEST);
@@ -75,13 +75,13 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The last row of the file's output.
+    /// Returns the last row of the file's output.
     pub fn row(&self, file: &File) -> Option<&Row> {
         self.rows.get(file.place.to_str()?)
     }
 
-    /// The row of a file that needs no work: its output is there as it was written, from the file as it
-    /// is, with these options; or the file ended the process that worked on it too often.
+    /// Returns the row of a file that needs no work: its output is there as it was written, from the unchanged file,
+    /// with these options; or the file ended the process that worked on it too often.
     pub fn finished(&self, file: &File, options: &str) -> Option<&Row> {
         let row = self.row(file).filter(|row| row.agrees(file, options))?;
         let there = |bytes: u64| {
@@ -93,12 +93,12 @@ impl Manifest {
         }
     }
 
-    /// Whether work on the file was going on when a run was killed.
+    /// Returns whether work on the file was in progress when a run was killed.
     pub fn was_open(&self, file: &File) -> bool {
         file.place.to_str().is_some_and(|place| self.open.contains(place))
     }
 
-    /// Notes that work on the file begins.
+    /// Records that work on the file begins.
     ///
     /// # Errors
     /// [`Error::System`] if the system refuses.
@@ -107,7 +107,7 @@ impl Manifest {
         self.note('+', file)
     }
 
-    /// Notes that work on the file ended otherwise than by the end of its process.
+    /// Records that work on the file ended otherwise than by the end of its process.
     fn note(&mut self, sign: char, file: &File) -> Result<(), Error> {
         let place = serde_json::Value::from(file.place.display().to_string());
         let path = self.folder.join(TRIES);
@@ -128,21 +128,21 @@ impl Manifest {
         self.note('-', file)
     }
 
-    /// Notes that the process that worked on the file was ended.
+    /// Records that the process that worked on the file was ended.
     pub fn was_cut(&mut self, file: &File) {
         self.cut.insert(file.place.display().to_string());
     }
 
-    /// The end of a run that was not killed: no try is open, and no work is going on any more.
+    /// Ends a run that was not killed: no try is open, and no work is in progress any more.
     pub fn close(self) {
         self.sweep(&self.begun);
         self.sweep(&self.cut);
-        // What is left of it says no more than that these files were begun and are to be tried again.
+        // The rest of it only says that these files were begun and are to be tried again.
         let _ = fs::remove_file(self.folder.join(TRIES));
     }
 
-    /// Removes what was left half-written of these outputs, as far as they are in the folder: the list of tries
-    /// may have been written by anybody.
+    /// Removes half-written files of these outputs, as far as they are in the folder: the list of tries may have been
+    /// written by anybody.
     fn sweep(&self, places: &HashSet<String>) {
         let Ok(root) = fs::canonicalize(&self.folder) else { return };
         for output in places.iter().map(|place| self.folder.join(place)) {
@@ -154,12 +154,12 @@ impl Manifest {
     }
 }
 
-/// The file for reading and for adding lines.
+/// Opens the file for reading and for adding lines.
 fn append(path: &Path) -> io::Result<fs::File> {
     fs::File::options().create(true).read(true).append(true).open(path)
 }
 
-/// The lines of a file, from which a last one that was cut off is taken out.
+/// Reads the lines of a file, and removes a last one that was cut off.
 fn whole_lines(file: &mut fs::File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.rewind()?;
@@ -172,12 +172,12 @@ fn whole_lines(file: &mut fs::File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Adds a line in one piece.
+/// Adds a line in one write.
 fn line(file: &mut fs::File, text: String) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// Outputs for which work began and did not end.
+/// Returns the outputs for which work began and did not end.
 fn open_tries(text: &str) -> HashSet<String> {
     let mut open = HashSet::new();
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! Many files with their manifest: what is left to do, in which order, and what became of each.
+//! Many files with their manifest: the files left to do, their order, and the result of each.
 
 pub(crate) mod inputs;
 pub(crate) mod manifest;
@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The files of a run, of which every one ends with a row in the manifest.
+/// The files of a run, each of which ends with a row in the manifest.
 #[derive(Debug)]
 pub struct Batch {
     files: Vec<File>,
@@ -23,13 +23,13 @@ pub struct Batch {
 #[derive(Debug)]
 struct State {
     manifest: Manifest,
-    /// Of each file, how often it ended the process that worked on it.
+    /// Number of times that each file ended the process that worked on it.
     deaths: Vec<u32>,
     rows: Vec<Option<Row>>,
 }
 
 impl Batch {
-    /// Opens the manifest in `out`. What it says is finished needs no work unless `force` is set.
+    /// Opens the manifest in `out`. Files finished in it need no work unless `force` is set.
     ///
     /// # Errors
     /// As [`Manifest::open`].
@@ -45,33 +45,33 @@ impl Batch {
         Ok(Self { files, digest: digest.to_owned(), left, state })
     }
 
-    /// All files.
+    /// Returns all files.
     pub fn files(&self) -> &[File] {
         &self.files
     }
 
-    /// The files that need work: those that take much memory first, those of [`Batch::is_suspect`] last.
+    /// Returns the files that need work: those that take much memory first, those of [`Batch::is_suspect`] last.
     pub fn left(&self) -> &[usize] {
         &self.left
     }
 
-    /// Whether a process has ended while it worked on the file. The file may be the cause, or somebody has
+    /// Returns whether a process has ended while it worked on the file. The file may be the cause, or somebody has
     /// ended that process: such files are worked on last, one at a time, in a process that is watched.
     pub fn is_suspect(&self, k: usize) -> bool {
         self.state().deaths[k] > 0
     }
 
-    /// Lines of the manifest that could not be read.
+    /// Returns the number of lines of the manifest that could not be read.
     pub fn unreadable(&self) -> usize {
         self.state().manifest.unreadable
     }
 
-    /// The row of a file that is done, or failed in this run.
+    /// Returns the row of a file that is done, or failed in this run.
     pub fn row(&self, k: usize) -> Option<Row> {
         self.state().rows[k].clone()
     }
 
-    /// Notes that work on the file begins, before it does.
+    /// Records that work on the file begins, before it does.
     ///
     /// # Errors
     /// [`Error::System`] if that can't be written.
@@ -92,8 +92,8 @@ impl Batch {
         self.add(k, Row::of(&self.files[k], &self.digest, seconds, result))
     }
 
-    /// The process that worked on the file ended: whether that is to be tried again. The third time it gets
-    /// a row that says so.
+    /// Records that the process that worked on the file ended; returns whether to try again. The third time it gets a
+    /// row that says so.
     ///
     /// # Errors
     /// [`Error::System`] if that can't be written.
@@ -117,7 +117,7 @@ impl Batch {
         Ok(false)
     }
 
-    /// Writes the row of a file whose process was ended, for this reason.
+    /// Writes the row of a file whose process was ended, with this reason.
     ///
     /// # Errors
     /// [`Error::System`] if that can't be written.
@@ -127,7 +127,7 @@ impl Batch {
         row
     }
 
-    /// What the process of a file may have left half-written is removed at the end.
+    /// Marks the half-written output of a file's process for removal at the end.
     fn cut(&self, k: usize) {
         self.state().manifest.was_cut(&self.files[k]);
     }
@@ -139,7 +139,7 @@ impl Batch {
         Ok(row)
     }
 
-    /// The end of a run that was not killed, whether or not all files are done.
+    /// Ends a run that was not killed, whether or not all files are done.
     pub fn close(self) -> Vec<Option<Row>> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.manifest.close();

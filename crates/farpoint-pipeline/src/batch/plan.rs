@@ -1,4 +1,4 @@
-//! Where each file goes, and what can be refused before any work.
+//! Output paths of files, and checks that refuse a run before any work.
 
 use crate::memory::weight;
 use crate::{Error, Found};
@@ -11,22 +11,22 @@ use std::time::UNIX_EPOCH;
 /// A file to be worked on.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Where it is.
+    /// Path of the input.
     pub input: PathBuf,
-    /// Where its output goes.
+    /// Path of the output.
     pub output: PathBuf,
-    /// The output below the folder of all outputs.
+    /// Path of the output below the folder of all outputs.
     pub place: PathBuf,
-    /// Bytes; 0 if it is not there.
+    /// Length in bytes; 0 if it does not exist.
     pub size: u64,
-    /// Nanoseconds from 1970 to its last change.
+    /// Time of its last change, in nanoseconds from 1970.
     pub modified: i64,
-    /// Bytes of memory that the work is estimated to take.
+    /// Estimated bytes of memory that the work takes.
     pub weight: u64,
 }
 
-/// Gives each file its output in the folder `out`: the path below what was given, with the extension
-/// `to` if there is one.
+/// Gives each file its output in the folder `out`: the path below the given one, with the extension `to` if there is
+/// one.
 ///
 /// # Errors
 /// [`Error::Given`] if two files would have the same output, or an output is one of the inputs.
@@ -35,7 +35,7 @@ pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>
     let mut taken: HashMap<PathBuf, usize> = HashMap::with_capacity(found.len());
     let mut inputs = Identities::default();
     for Found { path, inside } in found {
-        // Outputs are not packed.
+        // Outputs are not compressed.
         let packed = inside.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
         let inside = if packed { inside.with_extension("") } else { inside };
         let place = match to {
@@ -76,13 +76,13 @@ pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>
     }
 }
 
-/// Nanoseconds from 1970 to the last change.
+/// Returns the time of the last change, in nanoseconds from 1970.
 pub(crate) fn modified(there: &Metadata) -> i64 {
     let since = there.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
 }
 
-/// The path with another extension in place of one that tells a format.
+/// Returns the path with another extension in place of one of a format.
 fn renamed(path: &Path, extension: &str) -> PathBuf {
     if Format::from_path(path).is_some() {
         // `.copc.laz` is one ending.
@@ -95,7 +95,7 @@ fn renamed(path: &Path, extension: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Which files there are, through links too.
+/// Identities of existing files, through links too.
 #[derive(Default)]
 struct Identities(std::collections::HashSet<Identity>);
 

@@ -1,4 +1,4 @@
-//! What became of a file: a line of the manifest.
+//! Result for a file: a line of the manifest.
 
 use crate::{File, Finished};
 use serde_json::{Value, json};
@@ -20,10 +20,10 @@ pub struct Done {
 }
 
 impl Done {
-    /// Returns what came of a file whose output is at this path.
+    /// Returns the result for a file whose output is at this path.
     ///
     /// # Errors
-    /// A text, if it is not there.
+    /// A text, if it does not exist.
     pub fn of(finished: &Finished, output: &Path) -> Result<Self, String> {
         let about = fs::metadata(output).map_err(|error| format!("{}: {error}", output.display()));
         let (points, samples) = (finished.points, finished.samples);
@@ -31,7 +31,7 @@ impl Done {
     }
 }
 
-/// What became of a file.
+/// Result for a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The input, as it was named.
@@ -40,20 +40,20 @@ pub struct Row {
     pub output: String,
     /// Bytes of the input.
     pub size: u64,
-    /// Nanoseconds from 1970 to the input's last change.
+    /// Time of the input's last change, in nanoseconds from 1970.
     pub modified: i64,
     /// Digest of the options that change the output.
     pub options: String,
-    /// Seconds that it took.
+    /// Duration of the work in seconds.
     pub seconds: f64,
-    /// How often it has ended the process that worked on it; above 0 it was not tried again.
+    /// Number of times that it has ended the process that worked on it; above 0 it was not tried again.
     pub killed: u32,
-    /// The sample, or why there is none.
+    /// The sample, or the reason why there is none.
     pub result: Result<Done, String>,
 }
 
 impl Row {
-    /// The row of a file.
+    /// Creates the row of a file.
     pub fn of(file: &File, options: &str, seconds: f64, result: Result<Done, String>) -> Self {
         Self {
             input: file.input.display().to_string(),
@@ -67,7 +67,7 @@ impl Row {
         }
     }
 
-    /// A line without its end.
+    /// Returns a line without its end.
     pub fn to_line(&self) -> String {
         let mut line = json!({
             "input": self.input,
@@ -93,7 +93,7 @@ impl Row {
         line.to_string()
     }
 
-    /// The row of a line; `None` if it is torn or no such line.
+    /// Parses the row of a line; `None` if it is torn or no such line.
     pub fn from_line(line: &str) -> Option<Self> {
         let value: Value = serde_json::from_str(line).ok()?;
         let text = |name: &str| value.get(name)?.as_str().map(str::to_owned);
@@ -119,13 +119,13 @@ impl Row {
         })
     }
 
-    /// Whether it is about the file as it is now, with these options.
+    /// Returns whether the row is about the file in its present state, with these options.
     pub fn agrees(&self, file: &File, options: &str) -> bool {
         (self.size, self.modified, self.options.as_str()) == (file.size, file.modified, options)
     }
 }
 
-/// What came of a file, as a line for another process.
+/// Formats the result for a file as a line for another process.
 pub fn answer(seconds: f64, result: &Result<Done, String>) -> String {
     match result {
         Ok(done) => {
@@ -135,7 +135,7 @@ pub fn answer(seconds: f64, result: &Result<Done, String>) -> String {
     }
 }
 
-/// The seconds and what came of a file, from the line of another process; `None` if it is no such line.
+/// Parses the seconds and the result for a file from the line of another process; `None` if it is no such line.
 pub fn read_answer(line: &str) -> Option<(f64, Result<Done, String>)> {
     let value: Value = serde_json::from_str(line.trim_end()).ok()?;
     let seconds = value.get(0)?.as_f64()?;

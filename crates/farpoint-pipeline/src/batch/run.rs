@@ -1,4 +1,4 @@
-//! Files side by side on the threads of this process.
+//! Concurrent work on files on the threads of this process.
 
 use crate::{Batch, Done, Error, Executor, File, Notes, Row, Stop};
 use farpoint::backend::granted_here;
@@ -10,29 +10,28 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How files are worked on side by side.
+/// Limits of concurrent work on files.
 #[derive(Clone, Copy, Debug)]
 pub struct Concurrency {
-    /// At most so many at a time.
+    /// Largest number of files at a time.
     pub jobs: usize,
-    /// Threads for each.
+    /// Number of threads for each.
     pub threads: usize,
-    /// Bytes of memory that they may take together, as far as that is known before. A file that takes
-    /// more by itself is worked on alone.
+    /// Bytes of memory that they may take together, as far as that is known before. A file that takes more by itself
+    /// is worked on alone.
     pub memory: u64,
-    /// Whether no further file is begun after one that fails.
+    /// True if no further file is begun after one that fails.
     pub fail_fast: bool,
-    /// Time for each file. Reading and writing are not interrupted by it.
+    /// Time limit for each file. It does not interrupt reading and writing.
     pub limit: Option<Duration>,
 }
 
-/// Work on one file in a process of its own: seconds and what came of it, or `None` if the process was
-/// ended by something else than its program.
+/// Work on one file in an isolated process: seconds and result, or `None` if the process was ended by anything but
+/// its program.
 pub type Isolated<'a> = &'a dyn Fn(&File) -> Option<(f64, Result<Done, String>)>;
 
-/// Works on all files that are left, until `stop` is set; `tell` is called with each row. Files that were
-/// being worked on when that happened get no row. Files of which [`Batch::is_suspect`] holds go through
-/// `isolated`.
+/// Works on all files that are left, until `stop` is set; `tell` is called with each row. Files in work at that time
+/// get no row. Files of which [`Batch::is_suspect`] holds go through `isolated`.
 ///
 /// # Errors
 /// [`Error::System`] if the manifest can't be written.
@@ -67,7 +66,7 @@ pub fn run(
     };
     thread::scope(|scope| {
         let start = |_: &usize| thread::Builder::new().spawn_scoped(scope, serve_in_pool).is_ok();
-        // Where the system refuses all threads, this one does the work.
+        // If the system refuses all threads, this one does the work.
         if (0..jobs).filter(start).count() == 0 {
             serve();
         }
@@ -84,13 +83,13 @@ pub fn run(
     Ok(())
 }
 
-/// A pool whose only thread is this one, or that has further ones, fewer where the system refuses them: what the
-/// work on a file shares among threads stays on these.
+/// Builds a pool whose only thread is this one, or with further ones, fewer if the system refuses them: parallel work
+/// on a file stays on these threads.
 fn pool(threads: usize) -> Option<rayon::ThreadPool> {
     granted_here(threads.max(1), rayon::ThreadPoolBuilder::new)
 }
 
-/// What all threads share.
+/// State shared by all threads.
 struct Turn<'a> {
     batch: &'a Batch,
     executor: &'a Executor,
@@ -101,7 +100,7 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Whether no further file is begun.
+    /// Returns whether no further file is begun.
     fn is_over(&self) -> bool {
         let failed = self.side.fail_fast && self.failed.load(Ordering::Relaxed);
         failed || self.stop.load(Ordering::Relaxed)
@@ -122,7 +121,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Works on a file in a process of its own, again where that is killed, and writes its row.
+    /// Works on a file in an isolated process, again if that is killed, and writes its row.
     fn isolated(&self, k: usize, isolated: Isolated<'_>) -> Result<(), Error> {
         loop {
             self.batch.begin(k)?;
@@ -141,7 +140,7 @@ impl Turn<'_> {
         }
     }
 
-    /// A fault of ours in one file is no reason to lose the others.
+    /// Returns the result for a file; a bug in one file is no reason to lose the others.
     fn result(&self, k: usize, stop: &Stop<'_>, notes: &mut Notes) -> Result<Done, String> {
         let file = &self.batch.files()[k];
         let work =
@@ -152,7 +151,7 @@ impl Turn<'_> {
     }
 }
 
-/// Files in the order of their weight, and how much memory those being worked on take.
+/// Files in the order of their weight, and the memory of those in work.
 struct Queue<'a> {
     batch: &'a Batch,
     memory: u64,
@@ -166,7 +165,7 @@ struct State {
     taken: u64,
 }
 
-/// An interrupt is heard this often while memory is waited for.
+/// Interval at which an interrupt is noticed while waiting for memory.
 const LOOK: Duration = Duration::from_millis(100);
 
 impl<'a> Queue<'a> {
@@ -176,7 +175,7 @@ impl<'a> Queue<'a> {
         Self { batch, memory, state, changed: Condvar::new() }
     }
 
-    /// The heaviest file that fits, if need be after others have ended; any, if none is being worked on.
+    /// Takes the heaviest file that fits, if need be after others have ended; any, if none is in work.
     fn take(&self, over: &dyn Fn() -> bool) -> Option<usize> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {

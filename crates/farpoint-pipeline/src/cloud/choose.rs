@@ -1,4 +1,4 @@
-//! From a cloud to the points that are used, with what a user should know of them.
+//! Selects the points of a cloud that are used, with notes for the user.
 
 use super::points::{Number, finite, zero};
 use crate::text::count;
@@ -6,10 +6,10 @@ use crate::{Chosen, Points, Rows, Used, Watch, each_precision};
 use farpoint_io::{Cloud, Filter};
 use std::borrow::Cow;
 
-/// A larger share of rows that are exactly (0, 0, 0) is worth a warning.
+/// A larger share of rows that are exactly (0, 0, 0) causes a warning.
 const MANY_ZEROS: f64 = 0.01;
 
-/// The points of a cloud as `rows` says. `name` is that of the file, for what `watch` is told.
+/// Selects the points of a cloud by `rows`. `name` is that of the file, for the notes to `watch`.
 ///
 /// # Errors
 /// A text, if there are rows and none can be used.
@@ -36,7 +36,7 @@ pub fn prepare<'a>(
     Ok(points)
 }
 
-/// Tells which of `all` rows are `bad` and which are `zeros`, and what is done with them.
+/// Reports the numbers of `bad` and `zeros` among `all` rows, and their treatment.
 pub(crate) fn tell_rows(
     name: &str,
     drop_zeros: bool,
@@ -61,7 +61,7 @@ pub(crate) fn tell_rows(
     }
 }
 
-/// Tells what was subtracted before sampling in single precision.
+/// Reports the offset that was subtracted before sampling in single precision.
 pub(crate) fn tell_narrowed(name: &str, [x, y, z]: [f64; 3], watch: &dyn Watch) {
     watch.note(&format!(
         "{name}: sampled in single precision, after subtracting the minimum corner ({x}, {y}, {z}); what is \
@@ -74,12 +74,12 @@ fn drop_zeros<T: Number + From<f32>>(points: &mut [[T; 3]]) {
     points.iter_mut().filter(|row| zero(row)).for_each(|row| *row = [f32::NAN.into(); 3]);
 }
 
-/// The minimum corner, and the points relative to it in single precision.
+/// Returns the minimum corner, and the points relative to it in single precision.
 pub fn narrowed(points: &[[f64; 3]]) -> ([f64; 3], Vec<[f32; 3]>) {
     narrowed_of(points, |_| true)
 }
 
-/// As [`narrowed`], with the corner of the rows that are used.
+/// Like [`narrowed`], with the corner of the rows that are used.
 pub(crate) fn narrowed_of(
     points: &[[f64; 3]],
     used: impl Fn(usize) -> bool,
@@ -93,10 +93,10 @@ pub(crate) fn narrowed_of(
     (corner, points.iter().map(shift).collect())
 }
 
-/// The rows of a cloud that are written when it is converted: those with NaN and infinity too.
+/// Returns the rows of a cloud that are written when it is converted: those with NaN and infinity too.
 ///
 /// # Errors
-/// A text, if the filter asks for a field that is not there.
+/// A text, if a field of the filter does not exist.
 pub(crate) fn converted(
     cloud: &Cloud,
     name: &str,
@@ -118,15 +118,15 @@ pub(crate) fn converted(
     Ok(rows)
 }
 
-/// Says how many of all rows a filter uses.
+/// Reports the number of rows that a filter uses.
 pub(crate) fn tell_filtered(name: &str, [all, used]: [usize; 2], watch: &dyn Watch) {
     watch.note(&format!("{name}: {} of {} rows are used", count(used), count(all)));
 }
 
-/// The points of a cloud that `rows` and `filter` choose. `name` is that of the file, for what `watch` is told.
+/// Selects the points of a cloud by `rows` and `filter`. `name` is that of the file, for the notes to `watch`.
 ///
 /// # Errors
-/// A text, if the filter asks for a field that is not there, or if it leaves rows and none can be used.
+/// A text, if a field of the filter does not exist, or if the filter leaves rows and none can be used.
 pub(crate) fn choose<'a>(
     cloud: &'a Cloud,
     name: &str,

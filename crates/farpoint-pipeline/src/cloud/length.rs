@@ -12,8 +12,8 @@ pub struct Length {
     unit: Option<Unit>,
 }
 
-/// A unit by its symbol: a meter has so many of it, or it is so many meters, whichever is a whole
-/// number; `5cm` is then 0.05 to the last bit.
+/// A unit by its symbol: this many of it are a meter, or it is this many meters, whichever is a whole number; `5cm`
+/// is then 0.05 to the last bit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Unit {
     symbol: &'static str,
@@ -35,7 +35,7 @@ const UNITS: [Unit; 6] = [
 ];
 
 impl Length {
-    /// The number where the file's unit is so many meters.
+    /// Returns the number in a file whose unit is `meters` meters.
     pub fn in_units_of(self, meters: f64) -> f64 {
         match self.unit {
             None => self.number,
@@ -43,12 +43,12 @@ impl Length {
         }
     }
 
-    /// The number where the file is in meters.
+    /// Returns the number in a file in meters.
     pub fn in_meters(self) -> f64 {
         self.in_units_of(1.0)
     }
 
-    /// Whether a unit was given.
+    /// Returns whether a unit was given.
     pub fn has_unit(self) -> bool {
         self.unit.is_some()
     }
@@ -76,8 +76,8 @@ impl FromStr for Length {
     }
 }
 
-/// The unit of a file in meters, as far as a length among `given` has a unit of its own; the names of
-/// the options are for messages. A file that states no unit is taken to be in meters.
+/// Returns the unit of a file in meters, if a length among `given` has a unit of its own; the names of the options
+/// are for messages. A file that states no unit is assumed to be in meters.
 ///
 /// # Errors
 /// A text, if the coordinates are degrees.

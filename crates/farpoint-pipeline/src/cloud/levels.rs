@@ -6,7 +6,7 @@ use farpoint_io::{Cloud, Coordinates, Copc};
 /// subtracted: coordinates are rounded by 2^-25 of it, and so are sums and roots.
 const ROUNDED: f64 = 1.0 / (1 << 21) as f64;
 
-/// What `given` asks for, from distances that were computed in single precision or not.
+/// Returns the levels requested by `given`, from distances that were computed in single precision or not.
 pub(crate) fn levels(given: Option<&Copc>, distances: &[f64], cloud: &Cloud, single: bool) -> Copc {
     let error = match cloud.coordinates() {
         Coordinates::F64(points) if single => extent(points) * ROUNDED,
@@ -17,7 +17,7 @@ pub(crate) fn levels(given: Option<&Copc>, distances: &[f64], cloud: &Cloud, sin
     made.node_points(given.node_points).wkt(given.wkt)
 }
 
-/// The longest side of the box around all points.
+/// Returns the longest side of the box around all points.
 fn extent(points: &[[f64; 3]]) -> f64 {
     let side = |axis: usize| {
         let values = points.iter().map(|point| point[axis]).filter(|value| value.is_finite());

@@ -6,7 +6,7 @@ use crate::text::name;
 use farpoint::{Points as _, Selected, Subset};
 use std::path::{Path, PathBuf};
 
-/// A file that says which rows are used.
+/// A file that lists the rows that are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listed {
     /// Their numbers.
@@ -16,7 +16,7 @@ pub enum Listed {
 }
 
 impl Listed {
-    /// The option of the command line.
+    /// Returns the option of the command line.
     pub fn option(&self) -> &'static str {
         match self {
             Self::Rows(_) => "--rows",
@@ -24,7 +24,7 @@ impl Listed {
         }
     }
 
-    /// Reads what it says of a cloud of so many points. What is wrong is named by the file.
+    /// Reads the rows of a cloud of `points` points. Errors name the file.
     pub(crate) fn read(&self, points: usize) -> Result<Used, Error> {
         let (Self::Rows(path) | Self::Mask(path)) = self;
         let refused = |what: String| Error::Refused(format!("{} {what}", self.option()));
@@ -58,7 +58,7 @@ fn truths(numbers: &[i64], path: &Path) -> Result<Vec<bool>, String> {
     numbers.iter().enumerate().map(truth).collect()
 }
 
-/// So many points that nothing is known of.
+/// This many points without known coordinates.
 struct Blank(usize);
 
 impl farpoint::Points<f32> for Blank {

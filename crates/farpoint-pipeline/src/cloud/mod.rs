@@ -1,4 +1,4 @@
-//! A cloud that was read, on its way to a sampler: which of its points are used, in which precision and unit.
+//! A cloud on its way to a sampler: the points that are used, in their precision and unit.
 
 pub(crate) mod choose;
 pub(crate) mod length;

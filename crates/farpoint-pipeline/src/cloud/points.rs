@@ -4,7 +4,7 @@ use farpoint_io::{Cloud, Coordinates};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Which rows are used, and in which precision.
+/// Selection of the rows that are used, and their precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     /// Leave out rows that are exactly (0, 0, 0).
@@ -13,8 +13,7 @@ pub struct Rows {
     pub single: bool,
 }
 
-/// The coordinates to be sampled: those of the file where nothing had to be changed. Rows
-/// that are to be left out hold NaN.
+/// The coordinates to be sampled: those of the file if nothing had to be changed. Rows that are left out hold NaN.
 #[derive(Debug)]
 pub enum Points<'a> {
     /// Single precision.
@@ -23,7 +22,7 @@ pub enum Points<'a> {
     F64(Cow<'a, [[f64; 3]]>),
 }
 
-/// Runs the same expression on points of either precision.
+/// Evaluates the same expression for points of either precision.
 #[macro_export]
 macro_rules! each_precision {
     ($points:expr, $slice:ident => $body:expr) => {
@@ -35,7 +34,7 @@ macro_rules! each_precision {
 }
 
 impl<'a> Points<'a> {
-    /// The points as they are.
+    /// Returns the points unchanged.
     pub fn of(cloud: &'a Cloud) -> Self {
         match cloud.coordinates() {
             Coordinates::F32(points) => Self::F32(Cow::Borrowed(points)),
@@ -43,7 +42,7 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// The points in double precision.
+    /// Returns the points in double precision.
     pub fn widened(self) -> Vec<[f64; 3]> {
         match self {
             Self::F32(points) => points.iter().map(|row| row.map(f64::from)).collect(),
@@ -51,33 +50,33 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         each_precision!(self, points => points.len())
     }
 
-    /// Whether there is no row.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of rows with NaN or infinity.
+    /// Returns the number of rows with NaN or infinity.
     pub fn unusable(&self) -> usize {
         each_precision!(self, points => counted(points, |row| !finite(row)))
     }
 
-    /// Number of rows that are exactly (0, 0, 0).
+    /// Returns the number of rows that are exactly (0, 0, 0).
     pub fn zeros(&self) -> usize {
         each_precision!(self, points => counted(points, zero))
     }
 
-    /// The first row without NaN and infinity.
+    /// Returns the first row without NaN and infinity.
     pub fn first_usable(&self) -> Option<usize> {
         each_precision!(self, points => points.iter().position(finite))
     }
 }
 
-/// The numbers of either precision, as far as this module looks at them.
+/// The numbers of either precision, as far as this module needs them.
 pub(crate) trait Number: Copy {
     fn wide(self) -> f64;
 }
@@ -92,7 +91,7 @@ impl Number for f64 {
     }
 }
 
-/// How many rows are so.
+/// Counts the rows that match the predicate.
 fn counted<T: Sync>(rows: &[[T; 3]], so: impl Fn(&[T; 3]) -> bool + Sync) -> usize {
     rows.par_chunks(1 << 16).map(|rows| rows.iter().filter(|row| so(row)).count()).sum()
 }

@@ -1,4 +1,4 @@
-//! Which points of a cloud are used: those that a filter leaves, or that are listed.
+//! Selection of points of a cloud: those that a filter leaves, or that are listed.
 
 use super::points::finite;
 use crate::{Points, each_precision};
@@ -9,23 +9,23 @@ use std::collections::HashSet;
 pub struct Chosen<'a> {
     /// All of them.
     pub points: Points<'a>,
-    /// Which are used, unless all are; of these, rows with NaN or infinity are still to be left out.
+    /// Rows that are used, unless all are; of these, rows with NaN or infinity are still to be left out.
     pub used: Option<Used>,
-    /// Out of so many rows: all, or those that were listed.
+    /// Number of rows selected from: all, or those that were listed.
     pub of: usize,
 }
 
-/// Which rows of a cloud are used.
+/// Rows of a cloud that are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Used {
-    /// Those that are true, of one value per row.
+    /// Rows whose value is true, of one value per row.
     Mask(Vec<bool>),
     /// These, each once; ties go to the row listed first.
     Rows(Vec<usize>),
 }
 
 impl Used {
-    /// How many there are.
+    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         match self {
             Self::Mask(mask) => mask.iter().filter(|used| **used).count(),
@@ -40,7 +40,7 @@ impl Used {
         }
     }
 
-    /// Those of `listed`, in its order, that are used here too.
+    /// Returns the rows of `listed`, in its order, that are used here too.
     fn and(&self, listed: Self) -> Self {
         let own: HashSet<usize> = match self {
             Self::Mask(_) => HashSet::new(),
@@ -60,8 +60,8 @@ impl Used {
     }
 }
 
-/// Runs the same expression on points of either precision, `$some` being those that are used, `$all` the
-/// slice of all. The expression is a `Result` whose error is made from [`farpoint::Error`].
+/// Evaluates the same expression for points of either precision, `$some` being those that are used, `$all` the slice
+/// of all. The expression is a `Result` whose error is made from [`farpoint::Error`].
 #[macro_export]
 macro_rules! each_chosen {
     ($chosen:expr, $all:ident, $some:ident => $body:expr) => {
@@ -88,18 +88,18 @@ macro_rules! each_chosen {
 }
 
 impl Chosen<'_> {
-    /// Rows that are left out by choice.
+    /// Returns the number of rows that are left out by choice.
     pub fn left_out(&self) -> usize {
         self.used.as_ref().map_or(0, |used| self.of - used.count())
     }
 
-    /// Whether a row is used and holds neither NaN nor infinity; `None` if there is no such row.
+    /// Returns whether a row is used and holds neither NaN nor infinity; `None` if there is no such row.
     pub fn is_usable(&self, row: usize) -> Option<bool> {
         let chosen = self.used.as_ref().is_none_or(|used| used.has(row));
         each_precision!(&self.points, points => points.get(row).map(|at| chosen && finite(at)))
     }
 
-    /// How many rows are used and hold neither NaN nor infinity.
+    /// Returns the number of rows that are used and hold neither NaN nor infinity.
     pub fn usable(&self) -> usize {
         match &self.used {
             None => self.points.len() - self.points.unusable(),
@@ -112,7 +112,7 @@ impl Chosen<'_> {
         }
     }
 
-    /// The first row that is used and holds neither NaN nor infinity.
+    /// Returns the first row that is used and holds neither NaN nor infinity.
     pub fn first_usable(&self) -> Option<usize> {
         match &self.used {
             None => self.points.first_usable(),
@@ -125,7 +125,7 @@ impl Chosen<'_> {
         }
     }
 
-    /// The listed rows of these, each of which is a row of the cloud.
+    /// Selects the listed rows of these, each of which is a row of the cloud.
     pub fn among(self, listed: Used) -> Self {
         let of = listed.count();
         let used = match &self.used {

@@ -1,5 +1,4 @@
-//! Making a spool: the second pass over the input scatters its rows to tiles, then each tile is put in
-//! order.
+//! Building a spool: the second pass over the input scatters its rows to tiles, then each tile is put in order.
 
 use crate::disk::error::Error;
 use crate::disk::extents::{Extents, write_at};
@@ -17,7 +16,7 @@ const WRITTEN: usize = 1 << 20;
 /// Points from which two threads share the work.
 const SHARED: usize = 1 << 15;
 
-/// Everything that decides what goes where.
+/// Inputs of the build, which decide the layout of the spool.
 pub(crate) struct Build<'a> {
     pub(crate) scan: &'a Scan,
     pub(crate) rows: Use,
@@ -95,7 +94,7 @@ impl Build<'_> {
     }
 }
 
-/// Puts the points of a tile in order, where they are, and their boxes at the end of the file.
+/// Puts the points of a tile in order, in place, and their boxes at the end of the file.
 fn in_order<T: Scalar>(spool: &Spool, mut place: Place, end: &mut u64) -> Result<Place, Error> {
     let (stride, size) = (spool.stride(), spool.stored.size());
     let mut bytes = fallible::zeros(place.run.length as usize);
@@ -137,7 +136,7 @@ fn in_order<T: Scalar>(spool: &Spool, mut place: Place, end: &mut u64) -> Result
     Ok(place)
 }
 
-/// The points of a tile as they were scattered.
+/// Decodes the points of a tile as they were scattered.
 fn items<T: Scalar>(spool: &Spool, bytes: &[u8]) -> Vec<Item<T>> {
     let (stride, size) = (spool.stride(), spool.stored.size());
     let columns = spool.stored.columns();
@@ -154,7 +153,7 @@ fn items<T: Scalar>(spool: &Spool, bytes: &[u8]) -> Vec<Item<T>> {
     }))
 }
 
-/// A point and where it came from.
+/// A point and its origin.
 #[derive(Clone, Copy)]
 pub(crate) struct Item<T> {
     pub(crate) at: [T; 3],
@@ -184,7 +183,7 @@ pub(crate) fn into_pages<T: Scalar>(points: &mut [Item<T>], page: usize) {
     }
 }
 
-/// The box of points.
+/// Returns the box of points.
 pub(crate) fn corners<T: Scalar>(points: &[Item<T>]) -> Corners<T> {
     let mut corners = Corners::none();
     points.iter().for_each(|point| corners.add(point.at));

@@ -1,16 +1,16 @@
-//! What can go wrong, said so that a user knows what to change.
+//! Errors, with advice to the user.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Every error of this crate.
+/// Error of this module.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The input cannot be read, or the output not written.
     #[error(transparent)]
     File(#[from] farpoint_io::Error),
-    /// What is asked for cannot be had of this cloud.
+    /// The job cannot be done on this cloud.
     #[error(transparent)]
     Job(#[from] farpoint::Error),
     /// Sampling failed.
@@ -23,9 +23,9 @@ pub enum Error {
         path: PathBuf,
         /// `read` or `written`.
         what: &'static str,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
-        /// What to do about it.
+        /// Advice to the user.
         fix: &'static str,
     },
     /// A spool that cannot be used: another run's, cut short, changed, or of another input.
@@ -33,19 +33,19 @@ pub enum Error {
     Unusable {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
-        /// What to do about it.
+        /// Advice to the user.
         fix: String,
     },
-    /// The input or what is asked of it.
+    /// An error in the input or the request.
     #[error("{name}: {what}; {fix}")]
     Input {
         /// The input.
         name: String,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
-        /// What to do about it.
+        /// Advice to the user.
         fix: String,
     },
     /// Fewer bytes of memory are allowed than the work needs.
@@ -53,19 +53,19 @@ pub enum Error {
     Memory {
         /// The input.
         name: String,
-        /// What the memory is for.
+        /// Purpose of the memory.
         what: &'static str,
         /// Bytes to allow for the whole run.
         needed: u64,
         /// Bytes that are allowed.
         allowed: u64,
-        /// What to do about it.
+        /// Advice to the user.
         fix: &'static str,
     },
-    /// What is asked for can't be had; the text says why and what to do.
+    /// The request can't be fulfilled; the text says why and what to do.
     #[error("{0}")]
     Refused(String),
-    /// The caller asked to stop.
+    /// The caller canceled the run.
     #[error("stopped")]
     Stopped,
 }

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The extents of a list and how much is in them.
+/// The extents of a list and its length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// Where each extent starts in the file; all but the last are full.
+    /// Byte offset of each extent in the file; all but the last are full.
     pub(crate) places: Vec<u64>,
-    /// Bytes in all.
+    /// Length in bytes.
     pub(crate) length: u64,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Run {
 #[derive(Default)]
 struct List {
     run: Run,
-    /// What comes after the extents.
+    /// Bytes after the extents.
     buffer: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// A new file with so many lists, in extents of `size` bytes.
+    /// Creates a file with `lists` lists, in extents of `size` bytes.
     pub(crate) fn create(path: &Path, lists: usize, size: usize) -> Result<Extents, Error> {
         let mut options = File::options();
         let options = options.read(true).write(true).create(true).truncate(true);
@@ -72,7 +72,7 @@ impl Extents {
         Ok(())
     }
 
-    /// Writes what is in buffers; gives the file, its length, and the lists.
+    /// Writes the buffers; returns the file, its length, and the lists.
     pub(crate) fn finish(self) -> Result<(File, u64, Vec<Run>), Error> {
         for list in &self.lists {
             let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,8 +88,7 @@ impl Extents {
 }
 
 impl Run {
-    /// Calls `each` with the place of every piece of `length` bytes from `at` on, and where it is
-    /// among them.
+    /// Calls `each` with the place of every piece of `length` bytes from `at` on, and its range among them.
     pub(crate) fn pieces<E>(
         &self,
         size: usize,
@@ -150,7 +149,7 @@ mod seeking {
     use std::io::{self, Read, Seek, SeekFrom, Write};
     use std::sync::{Mutex, PoisonError};
 
-    /// The place is that of the file, whoever moves it.
+    /// All users of the file share its position.
     static ONE: Mutex<()> = Mutex::new(());
 
     /// Fills `bytes` from byte `at` on.

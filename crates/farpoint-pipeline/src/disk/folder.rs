@@ -5,13 +5,13 @@ use farpoint_io::temporary;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// The file that makes the others a spool: without it there is nothing to go on with.
+/// The file that makes the others a spool: without it a run can't be resumed.
 pub(crate) const CLOUD: &str = "cloud";
 /// Files that a run makes in its folder, in the order in which they are removed: the first one first, so that a
 /// process that is killed in between leaves no spool of which half is gone.
 const FILES: [&str; 8] =
     [CLOUD, "cloud.new", "points", "log", "rows", "rows-sorted", "by-row", "records"];
-/// Made first and removed last: its files are nobody else's.
+/// Created first and removed last: its files are nobody else's.
 const LOCK: &str = "lock";
 
 /// A folder that belongs to this run alone.
@@ -19,16 +19,16 @@ pub(crate) struct Folder {
     path: PathBuf,
     /// Locked until this is dropped.
     lock: File,
-    /// Whether this run made the folder.
+    /// True if this run created the folder.
     made: bool,
-    /// Whether an earlier run worked in it.
+    /// True if an earlier run worked in it.
     known: bool,
     /// Removed with all that is in it when this is dropped, or by a later run if this one is killed.
     temporary: Option<temporary::Folder>,
 }
 
 impl Folder {
-    /// The folder that was given, made if it is not there, or one of its own in `beside`.
+    /// Takes the given folder, created if missing, or a temporary one in `beside`.
     pub(crate) fn take(given: Option<&Path>, beside: &Path) -> Result<Folder, Error> {
         let (path, temporary) = match given {
             Some(path) => (path.to_owned(), None),
@@ -56,7 +56,7 @@ impl Folder {
         }
     }
 
-    /// A file in it.
+    /// Returns the path of a file in it.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -65,12 +65,12 @@ impl Folder {
         &self.path
     }
 
-    /// Whether there is a spool that a run can go on with.
+    /// Returns whether there is a spool that a run can resume.
     pub(crate) fn is_used(&self) -> bool {
         self.file(CLOUD).exists()
     }
 
-    /// Whether there are files of others. What an earlier run left half-made is written anew.
+    /// Returns whether there are files of others. Half-made files of an earlier run are written anew.
     pub(crate) fn has_others(&self) -> Result<bool, Error> {
         if self.temporary.is_some() {
             return Ok(false);
@@ -85,12 +85,12 @@ impl Folder {
         Ok(false)
     }
 
-    /// The files that [`Folder::finish`] removes, in its order.
+    /// Returns the files that [`Folder::finish`] removes, in its order.
     fn removed(&self) -> impl Iterator<Item = PathBuf> {
         FILES.into_iter().chain([LOCK]).map(|name| self.file(name))
     }
 
-    /// Removes all that the run has made. The result is written by then: what can't be removed stays.
+    /// Removes all files of the run. The result is written by then: files that can't be removed stay.
     pub(crate) fn finish(self) {
         if self.temporary.is_some() {
             return;
@@ -98,7 +98,7 @@ impl Folder {
         for path in self.removed() {
             let done = fs::remove_file(&path);
             if done.is_ok() && path.ends_with(CLOUD) {
-                // Also if the power fails.
+                // Holds also if the power fails.
                 let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
             }
         }
@@ -138,7 +138,7 @@ mod tests {
         for removals in 0..=FILES.len() + 1 {
             for resume in [false, true] {
                 assert!(matches!(run(place.path(), false, false), Err(Error::Stopped)));
-                // What else there is while outputs are written.
+                // Other files that exist while outputs are written.
                 for file in ["cloud.new", "rows", "rows-sorted", "by-row", "records"] {
                     fs::write(name("spool").join(file), b"x").unwrap();
                 }

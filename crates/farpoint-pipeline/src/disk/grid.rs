@@ -4,20 +4,20 @@ use farpoint::backend::memory as fallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most cells of a grid.
+/// Largest number of cells of a grid.
 const CELLS: usize = 1 << 20;
 
 /// A box cut into cells of one size.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Grid {
     low: [f64; 3],
-    /// Cells in a unit of length.
+    /// Cells per unit of length.
     finer: [f64; 3],
     cells: [usize; 3],
 }
 
 impl Grid {
-    /// Over a box, with cells as near to cubes as their number allows. Points outside count as at the border.
+    /// Grid over a box, with cells as near to cubes as their number allows. Points outside count as at the border.
     pub(crate) fn over([low, high]: [[f64; 3]; 2]) -> Grid {
         let widths: [f64; 3] = std::array::from_fn(|axis| (high[axis] - low[axis]).max(0.0));
         let fits = |cell: f64| -> [usize; 3] {
@@ -39,22 +39,22 @@ impl Grid {
         Grid { low, finer, cells }
     }
 
-    /// Number of cells.
+    /// Returns the number of cells.
     pub(crate) fn len(&self) -> usize {
         self.cells.iter().product()
     }
 
-    /// The cell of a point.
+    /// Returns the cell of a point.
     pub(crate) fn cell(&self, at: [f64; 3]) -> usize {
         let along = |axis: usize| {
             let place = (at[axis] - self.low[axis]) * self.finer[axis];
-            // Casting takes what is below 0, and NaN, to 0.
+            // Casting turns negative numbers and NaN into 0.
             (place as usize).min(self.cells[axis] - 1)
         };
         (along(2) * self.cells[1] + along(1)) * self.cells[0] + along(0)
     }
 
-    /// The counts of cells by planes across an axis.
+    /// Sums the counts of cells by planes across an axis.
     fn planes(&self, counts: &[u32], region: &[Range<usize>; 3], axis: usize) -> Vec<u64> {
         let mut planes = vec![0u64; region[axis].len()];
         let [xs, ys, zs] = region;
@@ -88,19 +88,19 @@ impl Counts {
     }
 }
 
-/// Which tile a point belongs to.
+/// Assignment of points to tiles.
 #[derive(Debug)]
 pub(crate) struct Tiles {
     grid: Grid,
     /// The first tile of each cell.
     first: Vec<u32>,
-    /// How many tiles share the points of one cell, by their first one; most cells have one.
+    /// Number of tiles that share the points of one cell, by their first one; most cells have one.
     shared: Vec<u32>,
 }
 
 impl Tiles {
-    /// Tiles of at most `most` points, as nearly as whole cells allow; by halving the box across its
-    /// longest side.
+    /// Chooses tiles of at most `most` points, as nearly as whole cells allow, by halving the box across its longest
+    /// side.
     pub(crate) fn choose(grid: Grid, counts: &[u32], most: u64) -> Tiles {
         let mut tiles = Tiles { first: fallible::zeros(grid.len()), shared: Vec::new(), grid };
         let whole = tiles.grid.cells.map(|cells| 0..cells);
@@ -150,12 +150,12 @@ impl Tiles {
         }
     }
 
-    /// Number of tiles.
+    /// Returns the number of tiles.
     pub(crate) fn len(&self) -> usize {
         self.shared.len()
     }
 
-    /// The tile of a point of the input.
+    /// Returns the tile of a point of the input.
     pub(crate) fn of(&self, at: [f64; 3], row: u64) -> usize {
         let first = self.first[self.grid.cell(at)];
         match self.shared[first as usize] {

@@ -1,30 +1,30 @@
-//! What is asked, and what comes of it.
+//! Jobs and their results.
 
 use farpoint::{Amount, Start};
 use farpoint_io::WriteOptions;
 use std::path::{Path, PathBuf};
 
-/// What is asked of a file, and with how much memory.
+/// A job on a file, with its memory limit.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Job {
-    /// How many points.
+    /// Number of points.
     pub amount: Amount,
-    /// Where to start; the first usable row unless set.
+    /// Start of the sample; the first usable row unless set.
     pub start: Option<Start>,
-    /// Whether rows that are exactly (0, 0, 0) are left out.
+    /// True if rows that are exactly (0, 0, 0) are left out.
     pub drop_zeros: bool,
-    /// Whether double coordinates are sampled in single precision, relative to their minimum corner.
+    /// True if double coordinates are sampled in single precision, relative to their minimum corner.
     pub single: bool,
-    /// Bytes of memory that the process may take. More is taken where the allocator keeps what is freed: see
-    /// docs/scale.md for what was measured.
+    /// Bytes of memory that the process may take. More is taken if the allocator keeps freed memory: see
+    /// docs/scale.md for measurements.
     pub memory: u64,
     /// The folder of the spool; one beside the output unless set, which is removed in the end: by a later run
     /// beside it, if this one is killed.
     pub spool: Option<PathBuf>,
-    /// Whether a run that was interrupted in that folder goes on.
+    /// True to resume a run that was interrupted in that folder.
     pub resume: bool,
-    /// Whether outputs are in the order of the input instead of that of choice.
+    /// True if outputs are in the order of the input instead of that of choice.
     pub sorted: bool,
     /// Sizes that follow from the memory unless set. They change no result.
     #[doc(hidden)]
@@ -36,16 +36,16 @@ pub struct Job {
 #[doc(hidden)]
 #[non_exhaustive]
 pub struct Sizes {
-    /// Points of a tile, at most.
+    /// Largest number of points of a tile.
     pub tile: Option<u64>,
-    /// Candidates of a band, at most.
+    /// Largest number of candidates of a band.
     pub candidates: Option<u64>,
     /// Bytes of memory for the order of the output.
     pub sorting: Option<u64>,
 }
 
 impl Job {
-    /// So many points, with so many bytes of memory.
+    /// Creates a job for this amount, with `memory` bytes of memory.
     pub fn new(amount: Amount, memory: u64) -> Job {
         let sizes = Sizes::default();
         let (start, spool) = (None, None);
@@ -53,7 +53,7 @@ impl Job {
         Job { amount, start, drop_zeros, single, memory, spool, resume, sorted, sizes }
     }
 
-    /// Sets where to start.
+    /// Sets the start.
     pub fn start(self, start: impl Into<Option<Start>>) -> Job {
         Job { start: start.into(), ..self }
     }
@@ -73,7 +73,7 @@ impl Job {
         Job { spool: spool.into(), ..self }
     }
 
-    /// Goes on with a run that was interrupted.
+    /// Resumes a run that was interrupted.
     pub fn resume(self, resume: bool) -> Job {
         Job { resume, ..self }
     }
@@ -91,16 +91,16 @@ impl Job {
     }
 }
 
-/// What is written.
+/// Outputs of a job.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outputs<'a> {
-    /// The chosen points, in order of choice, and how they are written.
+    /// The chosen points, in order of choice, and the options of writing them.
     pub points: Option<(&'a Path, &'a WriteOptions)>,
     /// The chosen rows of the input (int64), in order of choice.
     pub indices: Option<&'a Path>,
 }
 
-/// What came of a job.
+/// Result of a job.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Sampled {
@@ -120,11 +120,11 @@ pub struct Sampled {
     pub spooled: u64,
     /// Seconds: reading into the spool, sampling, writing.
     pub seconds: [f64; 3],
-    /// What a user should see.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// What happens, told as it happens.
+/// Progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -143,7 +143,7 @@ pub enum Event {
     Spooled {
         /// Tiles that the cloud is cut into.
         tiles: usize,
-        /// Whether an interrupted run had made it.
+        /// True if an interrupted run had made it.
         resumed: bool,
     },
     /// A band is finished.
@@ -152,7 +152,7 @@ pub enum Event {
         number: u64,
         /// Samples so far.
         samples: u64,
-        /// Samples wanted, at most.
+        /// Largest number of samples wanted.
         wanted: u64,
     },
     /// The output is being written.

@@ -1,8 +1,8 @@
-//! The log: one file that only grows, with the records of all tiles and what the run as a whole must
-//! know to be taken up again.
+//! The log: one file that only grows, with the records of all tiles and the data that the run as a whole needs to be
+//! resumed.
 //!
-//! A record is a head of 32 bytes, that of its own checksum the last four, and its bytes. A record of a
-//! tile that begins anew says how many records before it still count.
+//! A record is a head of 32 bytes, the last four of which are its own checksum, and its bytes. A record of a tile that
+//! begins anew states how many records before it still count.
 
 use crate::disk::error::Error;
 use crate::disk::extents::{read_at, write_at};
@@ -35,7 +35,7 @@ pub(crate) struct Log {
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Record = 0,
-    /// Its length says how many records still count.
+    /// Its length is the number of records that still count.
     Cut = 1,
 }
 
@@ -56,7 +56,7 @@ fn word(head: &[u8], at: usize) -> u32 {
 }
 
 impl Log {
-    /// A new log of so many tiles.
+    /// Creates a log of `tiles` tiles.
     pub(crate) fn create(path: &Path, tiles: usize) -> Result<Log, Error> {
         let mut options = File::options();
         let options = options.read(true).write(true).create(true).truncate(true);
@@ -65,7 +65,7 @@ impl Log {
         Ok(Log { file, path: path.to_owned(), end: 0, tiles, run: Vec::new() })
     }
 
-    /// The log of a run that was interrupted. What was being written then is left out.
+    /// Opens the log of a run that was interrupted, without the record being written then.
     pub(crate) fn open(path: &Path, tiles: usize) -> Result<Log, Error> {
         let failed = |source| Error::read(path, source);
         let file = File::options().read(true).write(true).open(path).map_err(failed)?;
@@ -86,7 +86,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Takes up a record whose head this is; `false` if it is not whole.
+    /// Indexes a record with this head; `false` if it is not whole.
     fn take(&mut self, bytes: &[u8; HEAD], length: u64) -> bool {
         let (tile, kind, check) = (word(bytes, 4), word(bytes, 8), word(bytes, 20));
         let size = u64::from(word(bytes, 12)) | u64::from(word(bytes, 16)) << 32;
@@ -118,7 +118,7 @@ impl Log {
         }
     }
 
-    /// Number of a tile's records.
+    /// Returns the number of a tile's records.
     pub(crate) fn records(&self, tile: u32) -> u64 {
         match tile {
             RUN => self.run.len() as u64,
@@ -161,7 +161,7 @@ impl Log {
         }
     }
 
-    /// Leaves out a tile's records from number `records` on.
+    /// Drops a tile's records from number `records` on.
     pub(crate) fn truncate(&mut self, tile: u32, records: u64) -> Result<(), Error> {
         if records < self.records(tile) {
             self.write(&head(tile, Kind::Cut, records, 0))?;

@@ -1,4 +1,4 @@
-//! How the memory that is allowed is divided.
+//! Division of the allowed memory.
 
 use crate::disk::error::Error;
 use crate::disk::job::Job;
@@ -8,28 +8,28 @@ use farpoint_io::Scan;
 
 /// Bytes that the process takes before it reads anything, with those that allocators keep.
 pub(crate) const PROCESS: u64 = 24 << 20;
-/// Tenths of the rest that are divided: allocators keep what is free between the rest. Measured at 20
-/// million points with 256 MiB.
+/// Tenths of the rest that are divided: allocators keep free memory between the rest. Measured at 20 million points
+/// with 256 MiB.
 const USED: u64 = 7;
-/// The least that is divided.
+/// Smallest number of bytes that are divided.
 const LEAST: u64 = 24 << 20;
-/// Bytes of a candidate of a band, with what decides about it; of float32, and of float64.
+/// Bytes of a candidate of a band, with its state; of float32, and of float64.
 const CANDIDATE: [u64; 2] = [160, 260];
-/// Bytes of an undecided point of another tile: as it is kept, told, and looked at. The same.
+/// Bytes of an undecided point of another tile: kept, sent, and examined. Again of float32 and float64.
 const CARRIED: [u64; 2] = [128, 224];
 /// Bytes of a page that stays in memory.
 const CACHED_PAGE: u64 = 256 * 32;
 
-/// What each part of the work may take.
+/// Memory share of each part of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
     /// Threads that read the input.
     pub(crate) readers: usize,
-    /// Points of a tile, at most.
+    /// Largest number of points of a tile.
     pub(crate) tile: u64,
-    /// Candidates of a band, at most.
+    /// Largest number of candidates of a band.
     pub(crate) candidates: u64,
-    /// Undecided points that are carried from tile to tile, and half of what tiles must tell each other.
+    /// Undecided points that are carried from tile to tile, and half of those that tiles must send each other.
     pub(crate) carried: u64,
     /// Pages that stay in memory, of all tiles.
     pub(crate) pages: u64,
@@ -41,28 +41,28 @@ pub(crate) struct Shares {
     pub(crate) buffers: u64,
 }
 
-/// Bytes of memory that are allowed where so many are divided, beside a file that is held in memory.
+/// Returns the memory limit at which `work` bytes are divided, beside a file that is held in memory.
 fn total(work: u64, held: u64) -> u64 {
     work.div_ceil(USED) * 10 + PROCESS + held
 }
 
-/// Bytes that are divided where so many are for rows in another format.
+/// Returns the bytes that are divided if `converting` are for rows in another format.
 fn divided(converting: u64) -> u64 {
     converting.div_ceil(3) * 4
 }
 
-/// Bytes of memory that are allowed at least, if a file of so many bytes in memory can't be read in parts.
+/// Returns the least limit if a file that takes `held` bytes can't be read in parts.
 pub(crate) fn least(held: u64) -> u64 {
     total(LEAST, held)
 }
 
-/// As [`least`], where so many bytes are for rows in another format.
+/// Like [`least`], if `converting` bytes are for rows in another format.
 pub(crate) fn least_converting(held: u64, converting: u64) -> u64 {
     total(divided(converting), held)
 }
 
 impl Shares {
-    /// The shares of a job that takes so many bytes for rows in another format.
+    /// Returns the shares of a job that takes `converting` bytes for rows in another format.
     pub(crate) fn of(
         scan: &Scan,
         job: &Job,
@@ -89,7 +89,7 @@ impl Shares {
         };
         let number = if stored.is_single() { 4 } else { 8 };
         let wide = usize::from(!stored.is_single());
-        // While it is put in order: as it was scattered, and coordinates with their place.
+        // While it is put in order: scattered bytes, and coordinates with their place.
         let ordering = (3 * stored.size() + ROW) as u64 + 4 * number;
         let sampling = if stored.is_single() { 30 } else { 48 };
         let sizes = job.sizes;
@@ -106,7 +106,7 @@ impl Shares {
         })
     }
 
-    /// Bytes of the extents of so many lists.
+    /// Returns the bytes of the extents of `lists` lists.
     pub(crate) fn extent(&self, lists: usize) -> usize {
         let size = (self.buffers / lists.max(1) as u64).clamp(1 << 12, 1 << 20) as usize;
         size / 4096 * 4096

@@ -1,8 +1,8 @@
 //! Exact farthest point sampling of point cloud files larger than memory, through a spool on the disk.
 //!
-//! The input is read twice: to see where its rows lie, and to write them, cut into tiles, to one file. Then
-//! [`farpoint_tiles`] samples tile after tile, and one more pass over the input fetches the records of the
-//! chosen rows. The result is that of sampling in memory, to the last byte.
+//! The input is read twice: to find the extent of its rows, and to write them, cut into tiles, to one file. Then
+//! [`farpoint_tiles`] samples tile after tile, and one more pass over the input fetches the records of the chosen
+//! rows. The result is that of sampling in memory, to the last byte.
 //!
 //! ```no_run
 //! use farpoint::Amount;

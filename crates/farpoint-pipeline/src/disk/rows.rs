@@ -1,18 +1,18 @@
-//! Which rows of the input are sampled, and where they lie.
+//! Selection of the rows of the input that are sampled, and their coordinates.
 
 use crate::disk::error::Error;
 use farpoint_io::{Coordinates, Rows, Scan};
 
-/// Which rows are used, and in which precision.
+/// Selection of the rows that are used, and their precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Use {
-    /// Whether rows that are exactly (0, 0, 0) are left out.
+    /// True if rows that are exactly (0, 0, 0) are left out.
     pub(crate) drop_zeros: bool,
-    /// Whether doubles become float32, relative to the minimum corner.
+    /// True if doubles become float32, relative to the minimum corner.
     pub(crate) narrow: bool,
 }
 
-/// A row that is neither NaN nor infinite.
+/// Returns whether a row is neither NaN nor infinite.
 pub(crate) fn finite(at: [f64; 3]) -> bool {
     at.iter().all(|x| x.is_finite())
 }
@@ -22,18 +22,18 @@ pub(crate) fn zero(at: [f64; 3]) -> bool {
 }
 
 impl Use {
-    /// Whether a row at this place is used.
+    /// Returns whether a row at this place is used.
     pub(crate) fn takes(self, at: [f64; 3]) -> bool {
         finite(at) && !(self.drop_zeros && zero(at))
     }
 }
 
-/// Coordinates in the bytes in which the spool keeps them.
+/// Storage of coordinates in the spool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stored {
-    /// Float32 as they are.
+    /// Float32, unchanged.
     Single,
-    /// Float64 as they are.
+    /// Float64, unchanged.
     Double,
     /// The integers of LAS, with scale and offset of each axis.
     Integers([(f64, f64); 3]),
@@ -42,7 +42,7 @@ pub(crate) enum Stored {
 }
 
 impl Stored {
-    /// How the coordinates of a file are kept; `corner` is the minimum of the rows that are used.
+    /// Returns the storage for a file; `corner` is the minimum of the rows that are used.
     pub(crate) fn of(scan: &Scan, rows: Use, corner: [f64; 3]) -> Stored {
         match (scan.is_single(), rows.narrow, scan.transforms()) {
             (true, ..) => Stored::Single,
@@ -52,17 +52,17 @@ impl Stored {
         }
     }
 
-    /// Bytes of a coordinate.
+    /// Returns the bytes of a coordinate.
     pub(crate) fn size(self) -> usize {
         if self == Stored::Double { 8 } else { 4 }
     }
 
-    /// Whether distances are float32.
+    /// Returns whether distances are float32.
     pub(crate) fn is_single(self) -> bool {
         matches!(self, Stored::Single | Stored::Narrowed(_))
     }
 
-    /// The columns of x, y and z.
+    /// Returns the columns of x, y and z.
     pub(crate) fn columns(self) -> [farpoint_tiles::Column; 3] {
         use farpoint_tiles::Column;
         match self {
@@ -73,7 +73,7 @@ impl Stored {
     }
 }
 
-/// The rows of a part with all that is asked of them.
+/// The rows of a part in all the forms that are needed.
 pub(crate) struct Points {
     coordinates: Coordinates,
     integers: Option<Vec<[i32; 3]>>,

@@ -22,17 +22,16 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Told what happens; gives whether to go on.
+/// Progress callback; return `false` to cancel.
 pub(crate) type Observer<'a> = &'a mut (dyn FnMut(Event) -> bool + Send);
 
 /// Samples a file through a spool on the disk, with about as much memory as the job allows: the rows that
-/// [`farpoint::reference`] chooses, and the bytes that [`farpoint_io::write`] writes of them. `observer` is told
-/// what happens, and stops the run by `false`.
+/// [`farpoint::reference`] chooses, and the bytes that [`farpoint_io::write`] writes of them. `observer` receives the
+/// progress, and cancels the run by `false`.
 ///
 /// # Errors
-/// If the input cannot be read, the spool not be written or used, or an output not be written; if the job
-/// asks for what the cloud does not have. In a folder that was given, the spool stays for
-/// [`Job::resume`].
+/// If the input cannot be read, the spool not be written or used, or an output not be written; if the cloud can't
+/// fulfill the job. In a given folder, the spool stays for [`Job::resume`].
 pub fn sample(
     scan: &Scan,
     job: &Job,
@@ -45,9 +44,9 @@ pub fn sample(
     caught(|| Ok(run(scan, job, shares, beside, outputs, observer)))?
 }
 
-/// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about so many
-/// bytes of memory: they are read in one pass, and sorted in a folder beside the output that is removed in the end.
-/// `going_on` is asked now and then, by any thread, and stops the work by `false`. Returns warnings.
+/// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about
+/// `memory` bytes of memory: they are read in one pass, and sorted in a folder beside the output that is removed in
+/// the end. `going_on` is called now and then, by any thread, and cancels the work by `false`. Returns warnings.
 ///
 /// # Errors
 /// If a row is not in the file, if that cannot be read, or the output not be written with this memory;
@@ -80,8 +79,8 @@ pub fn write_rows(
     warnings
 }
 
-/// Opens a file to be sampled with so much memory. Text is read in parts, whatever its size; what can't be read in
-/// parts is held in memory.
+/// Opens a file to be sampled with this much memory. Text is read in parts, whatever its size; files that can't be
+/// read in parts are held in memory.
 ///
 /// # Errors
 /// As [`Scan::open`]; [`Error::Memory`] if the file would be held in memory and is too large for that.
@@ -100,7 +99,7 @@ pub fn open(path: &Path, options: &ReadOptions, memory: u64) -> Result<Scan, Err
     }
 }
 
-/// What each part of a job may take.
+/// Returns the memory shares of a job.
 fn shares(scan: &Scan, job: &Job, outputs: &Outputs<'_>) -> Result<Shares, Error> {
     let converting = write::converting(scan, job, outputs)?;
     Shares::of(scan, job, converting, rayon::current_num_threads())
@@ -130,7 +129,7 @@ fn run(
     Ok(sampled)
 }
 
-/// Tells the observer; an error if it wants no more.
+/// Calls the observer; an error if it cancels.
 pub(crate) fn tell(observer: Observer<'_>, event: Event) -> Result<(), Error> {
     if observer(event) { Ok(()) } else { Err(Error::Stopped) }
 }
@@ -141,7 +140,7 @@ impl Work<'_> {
         Use { drop_zeros: self.job.drop_zeros, narrow }
     }
 
-    /// The spool of an interrupted run, or a new one; and which of the two.
+    /// Returns the spool of an interrupted run, or a new one; and whether it was resumed.
     fn state(&self, observer: Observer<'_>) -> Result<(State, bool), Error> {
         let identity = identity(self.scan, self.job)?;
         if self.job.resume {
@@ -163,7 +162,7 @@ impl Work<'_> {
         Ok((self.make(identity.text(), observer)?, false))
     }
 
-    /// Reads the input twice: to see where its rows are, and to write them to the spool.
+    /// Reads the input twice: to find the extent of its rows, and to write them to the spool.
     fn make(&self, job: String, observer: Observer<'_>) -> Result<State, Error> {
         let (scan, rows) = (self.scan, self.rows());
         let seen = survey(scan, rows, self.shares.readers)?;
@@ -192,7 +191,7 @@ impl Work<'_> {
         Ok(state)
     }
 
-    /// Samples what is in the spool, and writes the outputs.
+    /// Samples the spool, and writes the outputs.
     fn chosen<T: Scalar>(
         &self,
         state: State,
@@ -221,7 +220,7 @@ impl Work<'_> {
         })?;
         tell(observer, Event::Writing)?;
         let start = Instant::now();
-        // The logs are enough from here on: points that stayed in memory do not.
+        // The logs suffice from here on: points that stayed in memory are not needed.
         workers.0 = self.tiles::<T>(&spool, &log);
         let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
             conductor.chosen(&mut workers, each)
@@ -272,7 +271,7 @@ fn locked(log: &Mutex<Log>) -> std::sync::MutexGuard<'_, Log> {
     log.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A conductor at the beginning, or after the last band that all tiles had finished.
+/// Returns a conductor at the beginning, or after the last band that all tiles had finished.
 fn begin<T: Scalar>(
     plan: Plan<T>,
     log: &Mutex<Log>,

@@ -1,7 +1,7 @@
-//! Chosen rows from the order in which they were chosen to the order of the file, and their records back.
+//! Sorts chosen rows from the order of choice to that of the file, and their records back.
 //!
-//! Both are sorted by ranges: first by parts of the file, so that one pass over it finds all rows; then
-//! by places in the output, so that a range of it is put together in memory. Each takes a file.
+//! Both are sorted by ranges: first by parts of the file, so that one pass over it finds all rows; then by places in
+//! the output, so that a range of it is assembled in memory. Each takes a file.
 
 use crate::disk::error::Error;
 use crate::disk::extents::{Extents, Run};
@@ -13,7 +13,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Asked now and then, by any thread: an error stops the work.
+/// Called now and then, by any thread: an error cancels the work.
 pub(crate) type GoingOn<'a> = &'a (dyn Fn() -> Result<(), Error> + Sync);
 
 /// Bytes of a row and its place.
@@ -24,7 +24,7 @@ const EXTENT: usize = 1 << 16;
 /// Chosen rows by parts of the file.
 pub(crate) struct Rows<'a> {
     scan: &'a Scan,
-    /// Where each range of parts starts, and the number of parts.
+    /// First part of each range, and the number of parts.
     groups: Vec<usize>,
     /// The group of each part.
     group: Vec<u32>,
@@ -34,7 +34,7 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Room for about `count` rows, of which `memory` bytes are worked on at a time.
+    /// Creates room for about `count` rows, of which `memory` bytes are worked on at a time.
     pub(crate) fn new(
         scan: &'a Scan,
         path: &Path,
@@ -67,7 +67,7 @@ impl<'a> Rows<'a> {
         self.extents.append(self.group[part] as usize, &pair)
     }
 
-    /// Reads the file once; gives the records in the order in which the rows came.
+    /// Reads the file once; returns the records in the order in which the rows were added.
     pub(crate) fn fetch(
         self,
         path: &Path,
@@ -102,7 +102,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The pairs of a group by row.
+/// Returns the pairs of a group by row.
 fn sorted(file: &File, run: &Run) -> std::io::Result<Vec<(u64, u64)>> {
     let mut bytes = fallible::zeros(run.length as usize);
     run.read(file, EXTENT, 0, &mut bytes)?;
@@ -153,7 +153,7 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Number of ranges.
+    /// Returns the number of ranges.
     pub(crate) fn ranges(&self) -> usize {
         self.runs.len()
     }
@@ -163,7 +163,7 @@ impl Records {
         first..self.count.min(first + self.each)
     }
 
-    /// The records of a range, in order; lines each with a line feed.
+    /// Returns the records of a range, in order; lines each with a line feed.
     pub(crate) fn range(&self, range: usize) -> Result<Vec<u8>, Error> {
         let (run, places) = (&self.runs[range], self.places(range));
         let mut bytes = fallible::zeros(run.length as usize);
@@ -180,7 +180,7 @@ impl Records {
     }
 }
 
-/// Lines in the order of their places, each with a line feed.
+/// Returns lines in the order of their places, each with a line feed.
 fn lines(bytes: &[u8], places: &Range<u64>) -> Vec<u8> {
     let mut found = fallible::filled((places.end - places.start) as usize, &bytes[..0]);
     let (mut rest, mut length) = (bytes, 0);

@@ -25,15 +25,15 @@ pub(crate) struct Place {
     pub(crate) run: Run,
     /// A checksum of each page.
     pub(crate) checks: Vec<u32>,
-    /// Where the boxes of its pages are, and their checksum.
+    /// Byte offset of the boxes of its pages, and their checksum.
     pub(crate) corners: u64,
     pub(crate) corners_check: u32,
-    /// Where its distances are.
+    /// Byte offset of its distances.
     pub(crate) values: u64,
 }
 
 impl Place {
-    /// Number of pages.
+    /// Returns the number of pages.
     pub(crate) fn pages(&self) -> usize {
         (self.points as usize).div_ceil(PAGE)
     }
@@ -49,24 +49,24 @@ pub(crate) struct Spool {
     pub(crate) tiles: Vec<Place>,
 }
 
-/// A row number in its bytes.
+/// Encodes a row number.
 pub(crate) fn row_bytes(row: u64) -> [u8; ROW] {
     let [a, b, c, d, e, ..] = row.to_le_bytes();
     [a, b, c, d, e]
 }
 
-/// The row number in these bytes.
+/// Decodes a row number.
 pub(crate) fn row_of([a, b, c, d, e]: [u8; ROW]) -> u64 {
     u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
 }
 
 impl Spool {
-    /// Bytes of a point.
+    /// Returns the bytes of a point.
     pub(crate) fn stride(&self) -> usize {
         3 * self.stored.size() + ROW
     }
 
-    /// Which points of a tile are in these pages.
+    /// Returns the range of the points of a tile in these pages.
     fn points(&self, tile: usize, pages: &Range<usize>) -> Range<usize> {
         let all = self.tiles[tile].points as usize;
         (pages.start * PAGE).min(all)..(pages.end * PAGE).min(all)
@@ -77,7 +77,7 @@ impl Spool {
         Error::unusable(&self.path, what, "begin the run anew without --resume")
     }
 
-    /// Adds the points of these pages to `into`; `bytes` is memory to work in.
+    /// Adds the points of these pages to `into`; `bytes` is scratch memory.
     pub(crate) fn read<T: Scalar>(
         &self,
         tile: usize,
@@ -101,7 +101,7 @@ impl Spool {
         Ok(())
     }
 
-    /// The boxes of a tile's pages.
+    /// Reads the boxes of a tile's pages.
     pub(crate) fn corners<T: Scalar>(&self, tile: usize) -> Result<Vec<Corners<T>>, Error> {
         let (place, size) = (&self.tiles[tile], size_of::<T>());
         let mut bytes = vec![0; place.pages() * 6 * size];
@@ -117,7 +117,7 @@ impl Spool {
         Ok(boxes.iter().map(corners).collect())
     }
 
-    /// Adds the distances of these pages to `into`; `bytes` is memory to work in.
+    /// Adds the distances of these pages to `into`; `bytes` is scratch memory.
     pub(crate) fn read_values<T: Scalar>(
         &self,
         tile: usize,
@@ -140,8 +140,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Writes distances from the first point of a page on, whole pages but the tile's last; keeps their
-    /// checksums.
+    /// Writes distances from the first point of a page on, whole pages except the tile's last; keeps their checksums.
     pub(crate) fn write_values<T: Scalar>(
         &self,
         tile: usize,
@@ -163,7 +162,7 @@ impl Spool {
     }
 }
 
-/// The points of a page.
+/// Decodes the points of a page.
 fn decode<T: Scalar>(bytes: &[u8], columns: [Column; 3], points: usize, into: &mut Pages<T>) {
     let mut rest = bytes;
     for (column, into) in columns.into_iter().zip(&mut into.at) {
@@ -174,13 +173,13 @@ fn decode<T: Scalar>(bytes: &[u8], columns: [Column; 3], points: usize, into: &m
     into.rows.extend(rest.as_chunks::<ROW>().0.iter().map(|&row| row_of(row)));
 }
 
-/// Numbers of the working precision from their bytes.
+/// Decodes numbers of the working precision.
 fn decode_numbers<T: Scalar>(bytes: &[u8], into: &mut Vec<T>) {
     let column = if size_of::<T>() == 4 { Column::F32 } else { Column::F64 };
     column.decode(bytes, into);
 }
 
-/// The bytes of numbers of the working precision.
+/// Encodes numbers of the working precision.
 pub(crate) fn encode_numbers<T: Scalar>(numbers: &[T], into: &mut Vec<u8>) {
     match size_of::<T>() {
         4 => numbers.iter().for_each(|x| into.extend((x.to_f64() as f32).to_le_bytes())),

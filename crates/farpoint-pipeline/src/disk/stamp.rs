@@ -1,4 +1,4 @@
-//! What an input is and what is asked of it, so that a run goes on with nothing else.
+//! Identity of an input and a job, so that a run is resumed with nothing else.
 
 use crate::disk::error::Error;
 use crate::disk::extents::read_at;
@@ -9,14 +9,14 @@ use std::fs::File;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// Places in all inputs that are looked at, and bytes of each.
+/// Number of places sampled in all inputs, and bytes of each.
 const PLACES: u64 = 64;
 const BYTES: usize = 4096;
 
 /// An input and a job, line by line.
 pub(crate) struct Identity(Vec<(&'static str, String)>);
 
-/// Names of what is no word to a user.
+/// Names of entries that mean nothing to a user.
 const TIME: &str = "time of change";
 const CONTENT: &str = "content";
 
@@ -68,7 +68,7 @@ fn digest(
     Ok(())
 }
 
-/// An amount in words.
+/// Describes an amount in words.
 fn amount(amount: Amount) -> String {
     match amount {
         Amount::Count(count) => format!("{count} points"),
@@ -79,7 +79,7 @@ fn amount(amount: Amount) -> String {
     }
 }
 
-/// Where a run starts, in words.
+/// Describes the start of a run in words.
 fn start(start: Option<&Start>) -> String {
     match start {
         None | Some(Start::First) => "the first row".into(),
@@ -98,12 +98,12 @@ fn start(start: Option<&Start>) -> String {
 }
 
 impl Identity {
-    /// As the spool keeps it.
+    /// Returns the text that the spool keeps.
     pub(crate) fn text(&self) -> String {
         self.0.iter().map(|(_, value)| format!("{value}\n")).collect()
     }
 
-    /// An error that says what differs from `kept`, if anything does.
+    /// Returns an error that names the difference from `kept`, if there is any.
     pub(crate) fn compare(&self, kept: &str, folder: &Path) -> Result<(), Error> {
         let mut lines = kept.lines();
         for (name, now) in &self.0 {

@@ -1,4 +1,4 @@
-//! What a spool is of and where everything is in it: a file that is written once the spool is whole.
+//! Identity of a spool and the places of its parts: a file that is written once the spool is whole.
 
 use crate::disk::error::Error;
 use crate::disk::extents::Run;
@@ -19,10 +19,10 @@ pub(crate) struct Start {
     pub(crate) at: [f64; 3],
 }
 
-/// What is known once the spool is whole.
+/// State of a whole spool.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
-    /// The input and what is asked of it, as text.
+    /// The input and the job, as text.
     pub(crate) job: String,
     pub(crate) bad: u64,
     pub(crate) zeros: u64,
@@ -53,7 +53,7 @@ impl Out {
     }
 }
 
-/// Takes numbers; `None` where the bytes end.
+/// Reads numbers; `None` at the end of the bytes.
 struct In<'a>(&'a [u8]);
 
 impl In<'_> {
@@ -71,7 +71,7 @@ impl In<'_> {
         Some([self.real()?, self.real()?, self.real()?])
     }
 
-    /// The length of a list whose items take 8 bytes at least.
+    /// Reads the length of a list whose items take 8 bytes at least.
     fn length(&mut self) -> Option<usize> {
         let length = self.number()?;
         usize::try_from(length).ok().filter(|&n| n <= self.0.len() / 8)
@@ -148,7 +148,7 @@ impl State {
         Some(State { job, bad, zeros, points, starts, extent, stored, tiles })
     }
 
-    /// Writes it, whole or not at all.
+    /// Writes the state, whole or not at all.
     pub(crate) fn save(&self, path: &Path, new: &Path) -> Result<(), Error> {
         let written = || {
             let mut file = File::create(new)?;
@@ -159,7 +159,7 @@ impl State {
         written().map_err(|source| Error::written(path, source))
     }
 
-    /// Reads it; `None` if there is none.
+    /// Reads the state; `None` if there is none.
     pub(crate) fn load(path: &Path) -> Result<Option<State>, Error> {
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,
@@ -170,7 +170,7 @@ impl State {
         State::decode(&bytes).map(Some).ok_or_else(wrong)
     }
 
-    /// The spool that it describes, at `path`.
+    /// Opens the spool that it describes, at `path`.
     pub(crate) fn open(self, path: &Path) -> Result<Spool, Error> {
         let failed = |source| Error::read(path, source);
         let file = File::options().read(true).write(true).open(path).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! A tile of the spool file, as [`farpoint_tiles`] works with it.
+//! A tile of the spool file, as [`farpoint_tiles`] uses it.
 
 use crate::disk::log::Log;
 use crate::disk::spool::{PAGE, Spool};
@@ -28,7 +28,7 @@ impl SpoolStore {
         self.log.lock().map_err(|_| "a thread has failed".into())
     }
 
-    /// Gives back memory that reading much has taken.
+    /// Frees the memory of a large read.
     fn tidy(&mut self) {
         self.bytes = Vec::new();
     }
@@ -54,7 +54,7 @@ impl<T: Scalar> Store<T> for SpoolStore {
         into: &mut Pages<T>,
     ) -> Result<(), StoreError> {
         let tile = self.tile as usize;
-        // A little at a time: what is read is decoded into other memory.
+        // A little at a time: the bytes are decoded into other memory.
         for start in pages.clone().step_by(AT_ONCE) {
             let some = start..pages.end.min(start + AT_ONCE);
             self.spool.read(tile, some.clone(), &mut self.bytes, into)?;

@@ -1,4 +1,4 @@
-//! The first pass over the input: which rows are used, where they lie, how many lie where, which sampling starts from.
+//! The first pass over the input: the rows that are used, their extent and density, and the start of sampling.
 
 use crate::disk::error::Error;
 use crate::disk::grid::{Counts, Grid, Tiles};
@@ -9,19 +9,19 @@ use farpoint::backend::SplitMix64;
 use farpoint_io::Scan;
 use std::sync::{Mutex, PoisonError};
 
-/// Parts that are looked at to find a box, where the header states none.
+/// Number of parts sampled to find a box, if the header states none.
 const LOOKED_AT: usize = 16;
 
-/// What the rows of a file are.
+/// Properties of the rows of a file.
 #[derive(Debug)]
 pub(crate) struct Survey {
     /// Rows that hold NaN or infinity.
     pub(crate) bad: u64,
     /// Rows that are exactly (0, 0, 0).
     pub(crate) zeros: u64,
-    /// Around the rows that are used.
+    /// Box around the rows that are used.
     pub(crate) bounds: Option<[[f64; 3]; 2]>,
-    /// Rows of each part that are used.
+    /// Number of rows that are used, for each part.
     pub(crate) used: Vec<u32>,
     /// The first row that is used.
     pub(crate) first: Option<u64>,
@@ -30,7 +30,7 @@ pub(crate) struct Survey {
     pub(crate) counts: Vec<u32>,
 }
 
-/// What one thread finds in a part.
+/// Findings of one thread in a part.
 struct Found {
     bad: u64,
     zeros: u64,
@@ -100,7 +100,7 @@ fn part_of(points: &Points, first: u64, rows: Use, grid: &Grid, counts: &Counts)
     found
 }
 
-/// A box around most rows: what the header states, or that of some parts.
+/// Returns a box around most rows: that of the header, or of some parts.
 fn about(scan: &Scan, rows: Use) -> Result<[[f64; 3]; 2], Error> {
     if let Some(bounds) = scan.bounds() {
         return Ok(bounds);
@@ -117,12 +117,12 @@ fn about(scan: &Scan, rows: Use) -> Result<[[f64; 3]; 2], Error> {
 }
 
 impl Survey {
-    /// How many rows are used.
+    /// Returns the number of rows that are used.
     pub(crate) fn points(&self) -> u64 {
         self.used.iter().map(|&used| u64::from(used)).sum()
     }
 
-    /// The row of the used row of that rank.
+    /// Returns the used row of that rank.
     pub(crate) fn row(&self, scan: &Scan, rank: u64, rows: Use) -> Result<Option<u64>, Error> {
         let mut before = 0;
         for (part, &used) in self.used.iter().enumerate() {
@@ -139,8 +139,8 @@ impl Survey {
     }
 }
 
-/// Finds the rows that sampling starts from, with their places as sampling sees them. The rules and errors are those of
-/// [`farpoint::Sampler`].
+/// Finds the rows that sampling starts from, with their coordinates in the working precision. The rules and errors
+/// are those of [`farpoint::Sampler`].
 pub(crate) fn starts(
     scan: &Scan,
     seen: &Survey,

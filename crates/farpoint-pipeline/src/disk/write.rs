@@ -14,10 +14,10 @@ use std::path::Path;
 
 /// Rows that are written together.
 const BLOCK: usize = 1 << 16;
-/// Memory that rows in another format take, as a multiple of their bytes as they are stored.
+/// Memory that rows in another format take, as a multiple of their stored bytes.
 const CONVERTED: u64 = 8;
 
-/// A run with everything it works with.
+/// A run with all its inputs.
 pub(crate) struct Work<'a> {
     pub(crate) scan: &'a Scan,
     pub(crate) job: &'a Job,
@@ -25,19 +25,19 @@ pub(crate) struct Work<'a> {
     pub(crate) folder: Folder,
 }
 
-/// Calls what it is given with the keys of all chosen points, in order.
+/// Calls the given function with the keys of all chosen points, in order.
 pub(crate) type Chosen<'a> = &'a mut dyn FnMut(
     &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>,
 ) -> Result<(), farpoint_tiles::Error>;
 
-/// Bytes of memory for rows that are written in another format, as far as their number is known.
+/// Returns the bytes of memory for rows that are written in another format, as far as their number is known.
 pub(crate) fn converting(scan: &Scan, job: &Job, outputs: &Outputs<'_>) -> Result<u64, Error> {
     let Some((path, options)) = outputs.points else { return Ok(0) };
     let held = scan.cloud().is_some();
     if held || scan.copies_rows(path, options)? || scan.writes_blocks(path, options)? {
         return Ok(0);
     }
-    // How many rows a spacing gives is not known before.
+    // The number of rows of a spacing is not known before.
     let count = match job.amount {
         farpoint::Amount::Spacing(_) => 0,
         amount => amount.limit(scan.len() as usize).unwrap_or(0) as u64,
@@ -45,13 +45,13 @@ pub(crate) fn converting(scan: &Scan, job: &Job, outputs: &Outputs<'_>) -> Resul
     Ok(CONVERTED * count * width(scan) as u64)
 }
 
-/// Bytes of a stored row, about.
+/// Returns the approximate bytes of a stored row.
 fn width(scan: &Scan) -> usize {
     let line = || scan.bytes().div_ceil(scan.len().max(1)) as usize;
     scan.stride().unwrap_or_else(line)
 }
 
-/// Writes what was asked for, unless `going_on` says before a part of it that it is to stop; returns warnings.
+/// Writes the outputs, unless `going_on` cancels before a part; returns warnings.
 pub(crate) fn outputs(
     work: &Work<'_>,
     outputs: &Outputs<'_>,
@@ -153,8 +153,8 @@ fn list(path: &Path, chosen: Chosen<'_>) -> Result<(), Error> {
     }
 }
 
-/// Writes the rows of a list again in ascending order: a bit for each row of the input, in as many passes
-/// over the list as memory for the bits asks for.
+/// Writes the rows of a list again in ascending order: a bit for each row of the input, in as many passes over the
+/// list as the memory for the bits requires.
 fn in_order(from: &Path, to: &Path, rows: u64, memory: u64) -> Result<(), Error> {
     let failed = |source| Error::written(to, source);
     let mut out = BufWriter::new(File::create(to).map_err(failed)?);
@@ -179,7 +179,7 @@ fn in_order(from: &Path, to: &Path, rows: u64, memory: u64) -> Result<(), Error>
     out.flush().map_err(failed)
 }
 
-/// The rows of a list, block by block.
+/// Reads the rows of a list, block by block.
 struct List<'a> {
     file: BufReader<File>,
     path: &'a Path,

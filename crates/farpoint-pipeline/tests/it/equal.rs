@@ -43,7 +43,7 @@ fn save(folder: &Path, name: &str, cloud: &Cloud, options: &WriteOptions) -> Pat
     path
 }
 
-/// The rows chosen in memory, and the covering radius.
+/// Returns the rows chosen in memory, and the covering radius.
 fn in_memory(cloud: &Cloud, amount: Amount, start: &Start) -> (Vec<usize>, f64) {
     let job = Sampler::new(amount).start(start.clone()).bad_rows(BadRows::Skip);
     match cloud.coordinates() {
@@ -60,7 +60,7 @@ fn in_memory(cloud: &Cloud, amount: Amount, start: &Start) -> (Vec<usize>, f64) 
     }
 }
 
-/// A job with small tiles, many bands and little room for sorting.
+/// Returns a job with small tiles, many bands and little room for sorting.
 fn small(amount: Amount, start: &Start) -> Job {
     Job::new(amount, MEMORY).start(start.clone()).sizes(3_000, 2_000, 100_000)
 }
@@ -71,7 +71,7 @@ fn through_the_disk(
     job: &Job,
     out: &str,
 ) -> Result<(Sampled, Vec<u8>, Vec<u8>), Error> {
-    // So little that text is read in pieces; what can't be read in parts is held.
+    // So little that text is read in pieces; files that can't be read in parts are held.
     let scan = match Scan::open(path, &ReadOptions::default(), Some(1)) {
         Err(farpoint_io::Error::NotInParts { .. }) => {
             Scan::open(path, &ReadOptions::default(), Some(job.memory))?
@@ -166,7 +166,7 @@ fn amounts_and_starts() {
     for start in [Start::Index(8_000), Start::Random(5), Start::Indices(vec![40, 8_999, 3])] {
         compare(folder.path(), &path, Amount::Count(900), &start, "o.ply");
     }
-    // Where nothing is chosen, starts are not looked at.
+    // If nothing is chosen, starts are ignored.
     compare(folder.path(), &path, Amount::Count(0), &Start::Indices(vec![40, 40, 90_000]), "o.ply");
 }
 
@@ -263,7 +263,7 @@ fn stopped_after_any_band_and_resumed() {
     let job = job.spool(spool.clone());
     let mut bands = 0;
     for stop in 0.. {
-        // Every run goes on for one event more than the one before, and one band at least.
+        // Every run continues for one event more than the one before, and one band at least.
         let job = job.clone().resume(stop > 0);
         let (mut told, mut finished) = (0, 0);
         let found = sample(&scan, &job, &outputs, &mut |event| {

@@ -1,4 +1,4 @@
-//! What goes wrong with a spool or its input is a clear error, and never a wrong result.
+//! Faults of a spool or its input give a clear error, and never a wrong result.
 
 use farpoint::Amount;
 use farpoint_io::{Cloud, Coordinates, ReadOptions, Scan, WriteOptions, write};
@@ -35,7 +35,7 @@ impl Place {
         })
     }
 
-    /// Runs some bands; then what a resumed run says after `change`.
+    /// Runs some bands; returns the error of a run resumed after `change`.
     fn after(&self, change: impl FnOnce(&Path)) -> Error {
         assert!(matches!(self.run(&self.job, 3), Err(Error::Stopped)));
         change(&self.path("spool"));
@@ -45,8 +45,8 @@ impl Place {
     }
 }
 
-/// Panics unless the error is of this file or folder and its text names all `words`. (Errors of a tile come
-/// as its text.)
+/// Panics unless the error is of this file or folder and its text contains all `words`. (Errors of a tile come as its
+/// text.)
 fn unusable(error: &Error, name: &str, words: &[&str]) {
     assert!(matches!(error, Error::Unusable { .. } | Error::Tiles(_)), "{error:?}");
     let text = error.to_string();
@@ -62,7 +62,7 @@ fn save(folder: &Path, points: usize, seed: u64) {
 
 #[test]
 fn a_changed_page_is_found() {
-    // Every page is read again when a run goes on; some hold no candidates any more.
+    // Every page is read again when a run is resumed; some hold no candidates any more.
     let error = Place::new().after(|spool| {
         let path = spool.join("points");
         let mut bytes = fs::read(&path).unwrap();

@@ -1,11 +1,11 @@
-//! Which files are found, and where their outputs go.
+//! Files that are found, and the paths of their outputs.
 
 use farpoint_pipeline::{Found, expand, names_several, plan};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A folder with these empty files.
+/// Creates a folder with these empty files.
 fn folder(files: &[&str]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for file in files {
@@ -54,7 +54,7 @@ fn folders_with_and_without_those_below() {
         ("s/deep/er/d.bin", "deep/er/d.bin"),
     ]);
     assert_eq!(found(&folder, &["s"], true), all);
-    // The folder of the outputs is passed over, and what is named twice is one.
+    // The folder of the outputs is skipped, and a file that is named twice is one.
     let whole = found(&folder, &["", "x.pcd"], true);
     assert_eq!(whole.len(), 5);
     assert!(whole.iter().all(|(path, _)| !path.starts_with("thin")), "{whole:?}");
@@ -122,7 +122,7 @@ fn outputs_keep_the_tree() {
     let files = plan(all, &out, Some("laz")).unwrap();
     let places: Vec<_> = files.iter().map(|file| file.place.to_str().unwrap()).collect();
     assert_eq!(places, ["a.laz", "b.laz", "deep/c.laz", "deep/er/d.laz"]);
-    // An extension that tells no format is part of the name.
+    // An extension of no format is part of the name.
     let odd = vec![Found { path: folder.path().join("s/scan.final"), inside: "scan.final".into() }];
     assert_eq!(plan(odd, &out, Some("ply")).unwrap()[0].place, Path::new("scan.final.ply"));
 }

@@ -15,7 +15,7 @@ use crate::files::scan::{self, Scan};
 use crate::format::Format;
 use std::collections::{HashMap, HashSet};
 
-/// Types by size, the smallest that holds two others' values comes first.
+/// Types by size; the smallest that holds two others' values comes first.
 const KINDS: [NumberType; 10] = [
     NumberType::U8,
     NumberType::I8,
@@ -30,8 +30,8 @@ const KINDS: [NumberType; 10] = [
 ];
 const COLORS: [&str; 4] = ["red", "green", "blue", "alpha"];
 
-/// Where the values of each attribute of a file go, by their order there, in records that start with x, y
-/// and z; and what stands where the file has none.
+/// Places of the values of each attribute of a file, in its order, in records that start with x, y and z; and the
+/// default values of attributes that it lacks.
 #[derive(Debug)]
 pub(super) struct Places {
     slots: Vec<Slot>,
@@ -97,14 +97,14 @@ fn head(scans: &[Scan], slots: Vec<Slot>, stride: usize, single: bool) -> Cloud 
         false => Coordinates::F64(Vec::new()),
     };
     let formats = super::formats(scans);
-    // Colors are unpacked and names are common, as in no format that keeps rows as they are.
+    // Colors are unpacked and names are common, unlike in any format that keeps stored rows.
     let format = if formats.len() == 1 { formats[0] } else { Format::Ply };
     let names: Vec<String> = formats.iter().map(ToString::to_string).collect();
     let description = format!("merged from {}", names.join(", "));
     Cloud::from_table(format, description, none, table, Header::None)
 }
 
-/// The finest step, if all files state one.
+/// Returns the finest scale, if all files state one.
 fn scale(scans: &[Scan]) -> Option<[f64; 3]> {
     let steps = scans.iter().map(|scan| scan.head().scale());
     let finest = |a: [f64; 3], b: [f64; 3]| std::array::from_fn(|axis| a[axis].min(b[axis]));
@@ -112,7 +112,7 @@ fn scale(scans: &[Scan]) -> Option<[f64; 3]> {
 }
 
 impl Field<'_> {
-    /// Adds the file of this number, which has it in this type.
+    /// Adds file `number`, whose attribute has this type.
     fn join(
         &mut self,
         file: usize,
@@ -159,10 +159,10 @@ fn is_float(kind: NumberType) -> bool {
     matches!(kind, NumberType::F32 | NumberType::F64)
 }
 
-/// The names and types of a file's attributes.
+/// Returns the names and types of a file's attributes.
 fn named(scan: &Scan, warnings: &mut Vec<String>) -> Vec<(String, NumberType)> {
     let head = scan.head();
-    // What a text holds is known by its values alone.
+    // The types of a text are known by its values alone.
     let all: Vec<usize> = if head.has_lines() { (0..head.len()).collect() } else { Vec::new() };
     let found = attributes(head, &all, &mut |warning| {
         warnings.push(format!("{}: {warning}", scan.name()));
@@ -170,7 +170,7 @@ fn named(scan: &Scan, warnings: &mut Vec<String>) -> Vec<(String, NumberType)> {
     found.into_iter().map(|a| (a.name, a.column.kind())).collect()
 }
 
-/// The attributes of these rows under their common names.
+/// Returns the attributes of these rows under their common names.
 fn attributes(cloud: &Cloud, rows: &[usize], warn: &mut dyn FnMut(String)) -> Vec<Attribute> {
     let mut warnings = Vec::new();
     let mut all = cloud.attributes(rows, &mut warnings);
@@ -205,7 +205,7 @@ impl Recipe for Places {
     }
 }
 
-/// What stands where a file has no such attribute.
+/// Returns the default values of an attribute that a file lacks.
 fn missing(kind: NumberType, rows: usize) -> Column {
     match is_float(kind) {
         true => Column::F64(vec![f64::NAN; rows]),

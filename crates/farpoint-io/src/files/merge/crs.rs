@@ -4,7 +4,7 @@ use crate::cloud::crs::Crs;
 use crate::error::Error;
 use crate::files::scan::Scan;
 
-/// The coordinate system of all files that state one.
+/// Returns the coordinate system of all files that state one.
 ///
 /// # Errors
 /// If two state different ones.
@@ -42,7 +42,7 @@ pub(super) fn agreed(scans: &[Scan], warnings: &mut Vec<String>) -> Result<Optio
     Ok(Some(crs.clone()))
 }
 
-/// Whether two systems are one, by their codes, or else by all that is stated.
+/// Returns whether two systems are equal, by their codes, or else by all that is stated.
 fn same(a: &Crs, b: &Crs) -> bool {
     let text = |crs: &Crs| {
         let wkt = crs.wkt.as_deref().unwrap_or_default();

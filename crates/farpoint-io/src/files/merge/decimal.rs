@@ -1,7 +1,7 @@
-//! Steps and offsets as the decimal numbers that they are meant to be: 0.01 is a hundredth, not the
-//! nearest double. Sums and multiples of them are exact then.
+//! Scales and offsets as the decimal numbers that they are meant to be: 0.01 is a hundredth, not the nearest double.
+//! Sums and multiples of them are exact then.
 
-/// Digits after the decimal point, at most.
+/// Largest number of digits after the decimal point.
 const MOST: usize = 24;
 /// The largest integer that a coordinate becomes.
 const LARGEST: i128 = i32::MAX as i128;
@@ -14,7 +14,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The shortest decimal number that is read as this double; `None` if it has too many digits.
+    /// Returns the shortest decimal number that is read as this double; `None` if it has too many digits.
     fn of(value: f64) -> Option<Decimal> {
         let text = format!("{value}");
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -25,16 +25,16 @@ impl Decimal {
         Some(Decimal { digits, decimals: fraction.len() })
     }
 
-    /// As a multiple of ten to the power of `-decimals`.
+    /// Returns the number as a multiple of ten to the power of `-decimals`.
     fn with(self, decimals: usize) -> Option<i128> {
         let more = u32::try_from(decimals - self.decimals).ok()?;
         self.digits.checked_mul(10i128.checked_pow(more)?)
     }
 }
 
-/// The double nearest to so many digits.
+/// Returns the double nearest to a decimal number.
 fn double(digits: i128, decimals: usize) -> f64 {
-    // Reading a number rounds once, computing it would round twice.
+    // Parsing rounds once, computing would round twice.
     format!("{digits}e-{decimals}").parse().unwrap_or(f64::NAN)
 }
 
@@ -45,27 +45,27 @@ fn divisor(a: i128, b: i128) -> i128 {
 /// Scale and offset of an axis.
 pub(super) type Transform = (f64, f64);
 
-/// How integers of a file become those of the cloud: times the first, plus the second.
+/// Factor and summand that turn the integers of a file into those of the cloud.
 pub(super) type Shift = (i64, i64);
 
-/// Scale and offset of all files, and how each one's integers become multiples of it.
+/// Scale and offset of all files, and the conversion of each one's integers to them.
 #[derive(Debug, PartialEq)]
 pub(super) struct Axis {
     pub(super) transform: Transform,
     pub(super) shifts: Vec<Shift>,
 }
 
-/// Why there is no such scale.
+/// Reason why there is no such scale.
 #[derive(Debug, PartialEq)]
 pub(super) enum Misfit {
     /// The numbers of this file are no decimals, or too long.
     NoDecimal(usize),
-    /// With this step, the coordinates reach too far for 32 bits.
+    /// With this scale, the coordinates reach too far for 32 bits.
     TooFar(f64),
 }
 
-/// The largest step, at most the finest scale, by which all coordinates of all files can be counted from
-/// one offset: exactly. `bounds` are the lowest and highest coordinate, if they are known.
+/// Returns the largest scale, at most the finest one, that counts all coordinates of all files from one offset:
+/// exactly. `bounds` are the minimum and maximum coordinate, if they are known.
 pub(super) fn axis(files: &[Transform], bounds: Option<[f64; 2]>) -> Result<Axis, Misfit> {
     let first = files[0];
     if files.iter().all(|file| *file == first) {
@@ -96,7 +96,7 @@ pub(super) fn axis(files: &[Transform], bounds: Option<[f64; 2]>) -> Result<Axis
     Ok(Axis { transform: (double(step, decimals), double(offset, decimals)), shifts })
 }
 
-/// The first file's offset, if all coordinates are near enough to it; else one in their middle.
+/// Returns the first file's offset, if all coordinates are near enough to it; else one in their middle.
 fn offset(
     start: i128,
     step: i128,

@@ -1,4 +1,4 @@
-//! Rows that two files have in common, as tiles that overlap do.
+//! Equal rows of two files, as in overlapping tiles.
 
 use super::{Merged, MergedFile};
 use crate::bytes::parallel;
@@ -9,29 +9,29 @@ use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a row that is looked for.
+/// Bytes of memory for a row that is searched.
 const ENTRY: u64 = 16;
 /// Rows that a thread takes at a time.
 const BLOCK: usize = 1 << 16;
-/// A share of the extent by which stated corners may be off.
+/// Share of the extent by which stated corners may be off.
 const SLACK: f64 = 1e-6;
 
-/// Rows that are equal, in all their bytes, to a row of an earlier file.
+/// Number of rows that are equal, in all their bytes, to a row of an earlier file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EqualRows {
-    /// How many.
+    /// Number of rows.
     pub rows: u64,
-    /// Whether that is an estimate: not all candidates fit into the memory.
+    /// True if that is an estimate: not all candidates fit into the memory.
     pub about: bool,
 }
 
 type Corners = [[f64; 3]; 2];
 
 impl Merged {
-    /// Counts the rows that are equal to a row of an earlier file, by a digest of 64 bits, on so many
-    /// threads. Only rows that lie where, by the headers, another file has points are read and looked for;
-    /// with more of these than `memory` bytes hold, a share that is chosen by digest is counted.
+    /// Counts the rows that are equal to a row of an earlier file, by a digest of 64 bits, on `threads` threads. Only
+    /// rows in places where, by the headers, another file has points are read and searched; with more of these than
+    /// `memory` bytes hold, a share that is chosen by digest is counted.
     ///
     /// # Errors
     /// As [`crate::Scan::read`].
@@ -54,7 +54,7 @@ impl Merged {
         Ok(seen.into_inner().unwrap_or_else(PoisonError::into_inner).counted())
     }
 
-    /// As [`Merged::equal_rows`], of all rows as [`crate::Scan::load`] gives them.
+    /// Like [`Merged::equal_rows`], for all rows of [`crate::Scan::load`].
     pub fn equal_rows_of(&self, cloud: &Cloud, memory: u64) -> EqualRows {
         let Some(Table { store: Store::Records { bytes, stride }, .. }) = &cloud.table else {
             return EqualRows::default();
@@ -84,7 +84,7 @@ impl Merged {
     }
 }
 
-/// Where a file may have points of others.
+/// Returns the boxes in which a file may have points of others.
 fn shared(files: &[MergedFile], number: usize) -> Vec<Corners> {
     let everywhere = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
     let own = files[number].bounds.unwrap_or(everywhere);
@@ -93,7 +93,7 @@ fn shared(files: &[MergedFile], number: usize) -> Vec<Corners> {
     boxes.filter(|[low, high]| (0..3).all(|axis| low[axis] <= high[axis])).collect()
 }
 
-/// What two boxes have in common, and a little more.
+/// Returns the intersection of two boxes, and a little more.
 fn both([a, b]: Corners, [c, d]: Corners) -> Corners {
     let slack = |axis: usize| {
         let extent = (b[axis] - a[axis]).max(d[axis] - c[axis]);
@@ -105,7 +105,7 @@ fn both([a, b]: Corners, [c, d]: Corners) -> Corners {
     ]
 }
 
-/// A digest of each of so many rows that lies in one of the boxes.
+/// Digests each of `count` rows that lies in one of the boxes.
 fn digests<'a>(
     points: impl Fn(usize) -> [f64; 3] + 'a,
     count: usize,
@@ -127,7 +127,7 @@ fn digests<'a>(
     })
 }
 
-/// Digests with their files; where there are too many, those that start with so many zeros.
+/// Digests with their files; if there are too many, those with a number of leading zeros.
 struct Seen {
     all: Vec<(u64, u32)>,
     zeros: u32,

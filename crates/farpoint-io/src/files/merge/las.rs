@@ -1,4 +1,4 @@
-//! LAS and LAZ files as one: a point format that has the fields of all, the finest step, one offset.
+//! LAS and LAZ files as one: a point format that has the fields of all, the finest scale, one offset.
 
 use super::decimal::{Axis, Misfit, Shift, axis};
 use super::sources::{Recipe, Same};
@@ -15,10 +15,10 @@ use crate::format::Format;
 use crate::formats::las::{self, Extra};
 use std::cmp::Reverse;
 
-/// What the LAS standard has files say of themselves that were merged.
+/// System identifier of the LAS standard for merged files.
 const SYSTEM: &[u8] = b"MERGE";
 const PROJECTION: &[u8] = b"LASF_Projection";
-/// The bit of the global encoding that tells how GPS times count.
+/// The bit of the global encoding for the epoch of GPS times.
 const STANDARD_TIME: u16 = 1;
 
 /// A file with its header.
@@ -27,7 +27,7 @@ struct File<'a> {
     header: &'a LasHeader,
 }
 
-/// The layout of all rows, and how each file's rows come into it.
+/// Plans the layout of all rows, and the conversion of each file's rows to it.
 pub(super) fn plan(
     scans: &[Scan],
     crs: Option<Crs>,
@@ -80,8 +80,7 @@ fn slots_of<'a>(file: &File<'a>) -> &'a [Slot] {
     file.scan.head().table.as_ref().map_or(&[], |table| &table.slots)
 }
 
-/// The point format that has the fields of all, but for waveforms: these are found by their place in a
-/// file.
+/// Returns the point format that has the fields of all, except waveforms: these are found by their place in a file.
 fn format(files: &[File<'_>], warnings: &mut Vec<String>) -> u8 {
     let any = |formats: &[u8]| files.iter().any(|file| formats.contains(&file.header.format));
     if let (true, Some(first)) =
@@ -103,7 +102,7 @@ fn format(files: &[File<'_>], warnings: &mut Vec<String>) -> u8 {
     }
 }
 
-/// The header that the merged cloud's is made from: of a file whose version has the point format, and that
+/// Returns the header that the merged cloud's is made from: of a file whose version has the point format, and that
 /// states the coordinate system if one does.
 fn base(files: &[File<'_>], format: u8) -> LasHeader {
     let fits = |file: &&File<'_>| (file.header.format >= 6) == (format >= 6);
@@ -132,7 +131,7 @@ fn base(files: &[File<'_>], format: u8) -> LasHeader {
     header
 }
 
-/// GPS times that count differently can't be told from each other any more.
+/// Warns of GPS times that count differently, which can't be told apart any more.
 fn tell_times(files: &[File<'_>], warnings: &mut Vec<String>) {
     let timed = |file: &&File<'_>| ![0, 2].contains(&file.header.format);
     let standard = |file: &File<'_>| file.header.raw.global_encoding & STANDARD_TIME != 0;
@@ -151,7 +150,7 @@ fn tell_times(files: &[File<'_>], warnings: &mut Vec<String>) {
     }
 }
 
-/// The slots of the merged records and their length; says what is missing where.
+/// Returns the slots of the merged records and their length; warns of missing fields.
 fn fields(
     files: &[File<'_>],
     format: u8,
@@ -192,7 +191,7 @@ fn fields(
     Ok((slots, stride))
 }
 
-/// Two descriptions of one name must be of one field.
+/// Checks that two descriptions of one name are of one field.
 fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(), Error> {
     let (a, b) = (&known.slots[0], &other.slots[0]);
     if (a.kind, a.count, a.scale) == (b.kind, b.count, b.scale) {
@@ -205,12 +204,12 @@ fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(
     Err(Error::merge(name, &what, "rename it in one of the files, or bring both into one type"))
 }
 
-/// Says which fields some files don't have, and what stands there.
+/// Warns of fields that some files lack, and names their default values.
 fn tell_missing(files: &[File<'_>], slots: &[Slot], warnings: &mut Vec<String>) {
     for slot in slots {
         let lacks = |file: &&File<'_>| source(slots_of(file), slot).is_none();
         let without: Vec<&str> = files.iter().filter(lacks).map(|file| file.scan.name()).collect();
-        // Flags that older formats do not know are not worth a word.
+        // Flags that older formats do not know need no warning.
         let new = ["overlap", "scanner_channel"].contains(&slot.name.as_str());
         if let (Some(first), false) = (without.first(), new) {
             let others = match without.len() {
@@ -232,7 +231,7 @@ fn tell_missing(files: &[File<'_>], slots: &[Slot], warnings: &mut Vec<String>) 
     }
 }
 
-/// Step and offset of each axis, and how each file's integers become multiples of it.
+/// Returns scale and offset of each axis, and the conversion of each file's integers to them.
 fn grid(
     scans: &[Scan],
     files: &[File<'_>],
@@ -286,7 +285,7 @@ fn refused(misfit: Misfit, files: &[File<'_>], own: &[(f64, f64)], name: &str) -
     }
 }
 
-/// The slot of a file's records that a slot of the merged ones comes from.
+/// Returns the slot of a file's records for a slot of the merged ones.
 fn source<'a>(own: &'a [Slot], wanted: &Slot) -> Option<&'a Slot> {
     let named = |name: &str| own.iter().find(|slot| slot.name == name);
     named(&wanted.name).or_else(|| match wanted.name.as_str() {
@@ -295,7 +294,7 @@ fn source<'a>(own: &'a [Slot], wanted: &Slot) -> Option<&'a Slot> {
     })
 }
 
-/// How a value gets to its place.
+/// Conversion of one value.
 #[derive(Clone, Copy, Debug)]
 enum Move {
     Bytes {
@@ -303,7 +302,7 @@ enum Move {
         to: usize,
         size: usize,
     },
-    /// A value of some bits: first bit and mask on each side.
+    /// A value of some bits: first bit and mask of the source, first bit of the target.
     Bits {
         from: usize,
         first: u8,
@@ -318,10 +317,10 @@ enum Move {
     },
 }
 
-/// How records of a file become those of the cloud.
+/// Conversion of the records of a file to those of the cloud.
 #[derive(Debug)]
 pub(super) struct Records {
-    /// Bytes of the file's own.
+    /// Bytes of a record of the file.
     length: usize,
     moves: Vec<Move>,
     shifts: [Shift; 3],
@@ -336,8 +335,8 @@ impl Records {
         Records { length, moves, shifts }
     }
 
-    /// The records in the layout of all, `stride` bytes each. An error is the row of a coordinate that 32
-    /// bits don't hold.
+    /// Converts records to the layout of all, `stride` bytes each. The error is the row of a coordinate that 32 bits
+    /// don't hold.
     fn converted(&self, records: &[u8], stride: usize) -> Result<Vec<u8>, u64> {
         let mut out = vec![0; records.len() / self.length * stride];
         let pairs = records.chunks_exact(self.length).zip(out.chunks_exact_mut(stride));

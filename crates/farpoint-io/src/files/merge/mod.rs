@@ -1,8 +1,8 @@
 //! Several files as one cloud: their rows one after another, in one layout.
 //!
-//! Tiles of a survey become one cloud in LAS: the finest step and one offset, the union of the fields.
-//! Files of one other format and layout are put together as they are stored. All else becomes columns of
-//! the types that hold the values of every file.
+//! Tiles of a survey become one cloud in LAS: the finest scale and one offset, the union of the fields. Files of one
+//! other format and layout are joined as stored. All else becomes columns of the types that hold the values of every
+//! file.
 
 mod columns;
 mod crs;
@@ -24,18 +24,18 @@ use crate::format::Format;
 use sources::{Recipe, Same, Sources};
 use std::path::PathBuf;
 
-/// Files that are kept open, at most: a process may have about a thousand.
+/// Largest number of files kept open: a process may have about a thousand.
 const OPEN: usize = 256;
 
 /// A file of a [`Merged`] cloud.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MergedFile {
-    /// The file as the user named it.
+    /// Name of the file, as the user wrote it.
     pub name: String,
-    /// The number of its first row in the merged cloud.
+    /// Number of its first row in the merged cloud.
     pub first: u64,
-    /// How many rows it has.
+    /// Number of rows.
     pub rows: u64,
     /// The minimum and maximum corner that its header states.
     pub bounds: Option<[[f64; 3]; 2]>,
@@ -59,12 +59,12 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Opens all files: reads their headers, and finds the layout that holds the rows of each. A file that
-    /// can't be read in parts is read whole if all such files take no more than `memory` bytes.
+    /// Opens all files: reads their headers, and finds the layout that holds the rows of each. A file that can't be
+    /// read in parts is read whole if all such files take no more than `memory` bytes.
     ///
     /// # Errors
-    /// As [`Scan::open`]; [`Error::Merge`] if two files can't be in one cloud: coordinate systems that
-    /// differ, coordinates that would not stay as they are, fields of types that no type holds.
+    /// As [`Scan::open`]; [`Error::Merge`] if two files can't be in one cloud: different coordinate systems,
+    /// coordinates that would change, fields of types that no type holds.
     pub fn open(
         paths: &[PathBuf],
         options: &ReadOptions,
@@ -97,36 +97,36 @@ impl Merged {
         Ok(Merged { scan: Scan::of_parts(name, format, bytes, layout, inputs), files })
     }
 
-    /// The same with rows left out, as [`Scan::filtered`].
+    /// Leaves out rows, like [`Scan::filtered`].
     ///
     /// # Errors
-    /// [`Error::Field`] if there is no field that the filter asks for.
+    /// [`Error::Field`] if a field of the filter does not exist.
     pub fn filtered(self, filter: Filter) -> Result<Merged, Error> {
         Ok(Merged { scan: self.scan.filtered(filter)?, ..self })
     }
 
-    /// All rows, as those of one file.
+    /// Returns all rows, as those of one file.
     pub fn scan(&self) -> &Scan {
         &self.scan
     }
 
-    /// All rows, as those of one file, alone.
+    /// Converts into all rows, as those of one file.
     pub fn into_scan(self) -> Scan {
         self.scan
     }
 
-    /// The files, in their order.
+    /// Returns the files in their order.
     pub fn files(&self) -> &[MergedFile] {
         &self.files
     }
 
-    /// What a user should know: warnings of the readers, and what became of fields that not all files have.
+    /// Returns the warnings: those of the readers, and about fields that not all files have.
     pub fn warnings(&self) -> &[String] {
         self.scan.warnings()
     }
 }
 
-/// How rows become those of one cloud. Rows, count and bounds of the layout are put in later.
+/// Plan of the merged cloud. Rows, count and bounds of the layout are filled in later.
 struct Plan {
     layout: Layout,
     recipes: Vec<Box<dyn Recipe>>,
@@ -137,7 +137,7 @@ fn plan(scans: &[Scan], name: &str) -> Result<Plan, Error> {
     let crs = crs::agreed(scans, &mut warnings)?;
     for scan in scans {
         let more = scan.warnings().iter().map(|warning| format!("{}: {warning}", scan.name()));
-        // Warnings name their file; the name of all stands in front of them.
+        // Warnings name their file; the name of all precedes them.
         warnings.extend(more);
     }
     let las = |scan: &Scan| matches!(scan.head().header, Header::Las(_));
@@ -157,7 +157,7 @@ fn plan(scans: &[Scan], name: &str) -> Result<Plan, Error> {
     columns::plan(scans, crs, warnings)
 }
 
-/// Whether rows of both are the same bytes.
+/// Returns whether rows of both have the same layout.
 fn same_layout(a: &Scan, b: &Scan) -> bool {
     let (Some(x), Some(y)) = (&a.head().table, &b.head().table) else { return false };
     let kinds = |scan: &Scan| std::mem::discriminant(&scan.head().header);
@@ -171,7 +171,7 @@ fn same_layout(a: &Scan, b: &Scan) -> bool {
         && written_alike(a, b)
 }
 
-/// Whether both would be written with the same header: arrays of one type and records differ.
+/// Returns whether both would be written with the same header: arrays of one type and records differ.
 fn written_alike(a: &Scan, b: &Scan) -> bool {
     match (&a.head().header, &b.head().header) {
         (Header::Npy(a), Header::Npy(b)) => a.dtype == b.dtype,
@@ -189,7 +189,7 @@ fn same_slots(a: &[Slot], b: &[Slot]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
-/// The files with the numbers of their rows.
+/// Returns the files with the numbers of their rows.
 fn files(scans: &[Scan]) -> Vec<MergedFile> {
     let mut first = 0;
     let file = |scan: &Scan| {
@@ -200,7 +200,7 @@ fn files(scans: &[Scan]) -> Vec<MergedFile> {
     scans.iter().map(file).collect()
 }
 
-/// Around both; unknown if one is.
+/// Returns the union of two boxes; unknown if one is.
 fn joined(a: Option<[[f64; 3]; 2]>, b: Option<[[f64; 3]; 2]>) -> Option<[[f64; 3]; 2]> {
     let ([a, b], [c, d]) = (a?, b?);
     Some([
@@ -209,7 +209,7 @@ fn joined(a: Option<[[f64; 3]; 2]>, b: Option<[[f64; 3]; 2]>) -> Option<[[f64; 3
     ])
 }
 
-/// A list of formats, each once.
+/// Lists the formats, each once.
 fn formats(scans: &[Scan]) -> Vec<Format> {
     let mut all: Vec<Format> = Vec::new();
     for scan in scans {

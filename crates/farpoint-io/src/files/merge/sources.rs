@@ -5,13 +5,13 @@ use crate::error::Error;
 use crate::files::scan::{Rows, Scan};
 use std::fmt::Debug;
 
-/// How the rows of a file become those of the cloud.
+/// Conversion of the rows of a file to those of the cloud.
 pub(super) trait Recipe: Debug + Send + Sync {
-    /// The rows of a part of the file, `stride` bytes each.
+    /// Returns the rows of a part of the file, `stride` bytes each.
     fn records(&self, file: &Scan, rows: &Rows<'_>, stride: usize) -> Result<Vec<u8>, Error>;
 }
 
-/// As they are stored.
+/// Rows as stored.
 #[derive(Debug)]
 pub(super) struct Same;
 
@@ -24,7 +24,7 @@ impl Recipe for Same {
 #[derive(Debug)]
 pub(super) struct Sources {
     files: Vec<(Scan, Box<dyn Recipe>)>,
-    /// A file and its part, for each part of the cloud.
+    /// File and part in it, for each part of the cloud.
     parts: Vec<(usize, usize)>,
     /// Bytes of a row.
     stride: usize,

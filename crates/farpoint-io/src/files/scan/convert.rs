@@ -1,8 +1,8 @@
-//! Writing rows in any format a block at a time: the bytes of all rows at once.
+//! Writing rows in any format a block at a time: the same bytes as for all rows at once.
 //!
-//! What a writer decides for all rows (names, types, the step of coordinates) depends on their extreme
-//! values. So every block is written together with the few chosen rows that have those, whose
-//! records are then cut off again; blocks that are not written alike are an error.
+//! The decisions of a writer for all rows (names, types, the scale of coordinates) depend on their extreme values. So
+//! every block is written together with the few chosen rows that have those, whose records are then cut off again;
+//! blocks that are not written alike are an error.
 
 mod extremes;
 mod shape;
@@ -25,31 +25,31 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Gives the rows of a block as they are stored.
+/// Returns the stored rows of a block.
 type Block<'a> = &'a mut dyn FnMut(usize) -> io::Result<Vec<u8>>;
 
-/// What blocks are written with.
+/// State of writing in blocks.
 struct Writing<'a> {
     scan: &'a Scan,
     name: String,
     format: Format,
     options: WriteOptions,
-    /// What all rows of the file tell.
+    /// Facts about all rows of the file.
     whole: Arc<Whole>,
     /// The chosen rows that have extreme values.
     extremes: Vec<u8>,
-    /// Rows in all.
+    /// Number of rows in all.
     count: u64,
     /// The first block's header.
     head: Option<Head>,
-    /// The same, where it is one of LAS.
+    /// The same, if it is one of LAS.
     las: Option<Box<LasHeader>>,
     warnings: Vec<String>,
     fault: Option<Error>,
 }
 
 impl Scan {
-    /// Whether [`Scan::write_blocks`] can write to `path` with these options.
+    /// Returns whether [`Scan::write_blocks`] can write to `path` with these options.
     ///
     /// # Errors
     /// [`Error::Output`] if the format cannot be written.
@@ -69,13 +69,13 @@ impl Scan {
         })
     }
 
-    /// Writes `count` rows, which `block` gives as they are stored, by numbers below `blocks`, each twice: one
-    /// after another, or each with a line feed where rows are lines ([`Scan::stride`] is `None`). Reads
-    /// the file once, on so many threads, for what a writer must know of all rows. The bytes are those that
-    /// [`crate::write()`] writes of these rows of the whole cloud. Returns warnings.
+    /// Writes `count` stored rows that `block` returns for each number below `blocks`, each twice: one after another,
+    /// or each with a line feed if rows are lines ([`Scan::stride`] is `None`). Reads the file once, on `threads`
+    /// threads, for the facts about all rows that a writer needs. The bytes are those that [`crate::write()`] writes
+    /// of these rows of the whole cloud. Returns warnings.
     ///
     /// # Errors
-    /// As [`crate::write()`] and [`Scan::read`], what `block` gives, and [`Error::Output`] if blocks come out
+    /// As [`crate::write()`] and [`Scan::read`], errors of `block`, and [`Error::Output`] if blocks come out
     /// differently, as lines can that differ among themselves. The output is complete or not there.
     ///
     /// # Panics
@@ -120,7 +120,7 @@ impl Scan {
     ) -> Result<Writing<'_>, Error> {
         let format = output_format(path, options)?;
         let style = options.style.or_else(|| Some(TextStyle::of(path)));
-        // Compressed once all is put together.
+        // Compressed once all is assembled.
         let each = if format == Format::Laz { Format::Las } else { format };
         let (extremes, head, las, warnings, fault) = Default::default();
         Ok(Writing {
@@ -140,7 +140,7 @@ impl Scan {
 }
 
 impl Writing<'_> {
-    /// The cloud of rows as they are stored.
+    /// Returns the cloud of stored rows.
     fn cloud(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
         Ok(Cloud { whole: Some(Arc::clone(&self.whole)), ..self.scan.of_stored(stored)? })
     }
@@ -174,7 +174,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// What is written of a block, without a header.
+    /// Returns the output of a block, without a header.
     fn body(&mut self, stored: Vec<u8>) -> io::Result<Vec<u8>> {
         self.converted(stored).map_err(|error| self.refuse(error))
     }

@@ -1,4 +1,4 @@
-//! A cloud in memory of all rows of a file as they are stored.
+//! A cloud in memory of all rows of a file as stored.
 
 use super::{Content, Scan};
 use crate::bytes::memory;

@@ -28,15 +28,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Bytes of the rows of a part, where that can be chosen.
+/// Bytes of the rows of a part, if that can be chosen.
 const PART: usize = 1 << 20;
 
 /// Bytes of memory of a line's place and coordinates.
 const LINE: u64 = 40;
 
-/// A file that can be read in parts: how many rows it has, and where they are. LAS, LAZ (and so COPC),
-/// binary PLY and PCD, NPY and raw files are read a part at a time; text, ascii PLY and PCD only if they are
-/// large, for that takes a pass over the file first; files of other formats are held in memory.
+/// A file that can be read in parts: the number of its rows, and their places. LAS, LAZ (and so COPC), binary PLY and
+/// PCD, NPY and raw files are read a part at a time; text, ascii PLY and PCD only if they are large, for that takes a
+/// pass over the file first; files of other formats are held in memory.
 ///
 /// ```no_run
 /// use farpoint_io::{ReadOptions, Scan};
@@ -51,12 +51,12 @@ const LINE: u64 = 40;
 pub struct Scan {
     name: String,
     format: Format,
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     length: u64,
     content: Content,
-    /// The files that the rows come from.
+    /// The files of the rows.
     inputs: Vec<String>,
-    /// Which rows are used.
+    /// Filter of the rows.
     filter: Filter,
 }
 
@@ -65,14 +65,14 @@ enum Content {
     Parts {
         file: Handle,
         layout: Layout,
-        /// Where each part starts, and the number of rows.
+        /// First row of each part, and the number of rows.
         starts: Vec<u64>,
     },
     Whole(Cloud),
 }
 
 impl Scan {
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> u64 {
         match &self.content {
             Content::Parts { layout, .. } => layout.count,
@@ -80,31 +80,31 @@ impl Scan {
         }
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The file as the user named it.
+    /// Returns the name of the file, as the user wrote it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The files that the rows come from, as the user named them; none for standard input.
+    /// Returns the names of the files of the rows, as the user wrote them; none for standard input.
     pub fn inputs(&self) -> &[String] {
         &self.inputs
     }
 
-    /// The same with rows left out: those that a filter does not use have NaN for coordinates.
+    /// Leaves out rows: those that the filter does not use have NaN for coordinates.
     ///
     /// # Errors
-    /// [`Error::Field`] if there is no field that the filter asks for.
+    /// [`Error::Field`] if a field of the filter does not exist.
     pub fn filtered(self, filter: Filter) -> Result<Scan, Error> {
         filter.check(self.head(), &self.name)?;
         Ok(Scan { filter, ..self })
     }
 
-    /// Which rows are used.
+    /// Returns the filter of the rows.
     pub fn filter(&self) -> &Filter {
         &self.filter
     }
@@ -124,12 +124,12 @@ impl Scan {
         self.head().crs()
     }
 
-    /// Warnings of the reader, as far as they are known before the rows are read.
+    /// Returns the warnings of the reader, as far as they are known before the rows are read.
     pub fn warnings(&self) -> &[String] {
         self.head().warnings()
     }
 
-    /// A cloud without rows, with all else that the file says; with its rows if they are in memory.
+    /// Returns a cloud without rows, with all other content of the file; with its rows if they are in memory.
     pub fn head(&self) -> &Cloud {
         match &self.content {
             Content::Parts { layout, .. } => &layout.head,
@@ -137,7 +137,7 @@ impl Scan {
         }
     }
 
-    /// The whole cloud, where the file can't be read in parts.
+    /// Returns the whole cloud, if the file can't be read in parts.
     pub fn cloud(&self) -> Option<&Cloud> {
         match &self.content {
             Content::Parts { .. } => None,
@@ -145,7 +145,7 @@ impl Scan {
         }
     }
 
-    /// The minimum and maximum corner that the header states. Points may lie outside.
+    /// Returns the minimum and maximum corner that the header states. Points may lie outside.
     pub fn bounds(&self) -> Option<[[f64; 3]; 2]> {
         match &self.content {
             Content::Parts { layout, .. } => layout.bounds,
@@ -153,13 +153,13 @@ impl Scan {
         }
     }
 
-    /// Whether coordinates are float32; otherwise float64.
+    /// Returns whether coordinates are float32; otherwise float64.
     pub fn is_single(&self) -> bool {
         self.head().coordinates().kind() == NumberType::F32
     }
 
-    /// Scale and offset of each axis, where coordinates are stored as integers (LAS and LAZ): a
-    /// coordinate is `f64::from(integer) * scale + offset`.
+    /// Returns scale and offset of each axis, if coordinates are stored as integers (LAS and LAZ): a coordinate is
+    /// `f64::from(integer) * scale + offset`.
     pub fn transforms(&self) -> Option<[(f64, f64); 3]> {
         match (&self.content, &self.head().header) {
             (Content::Parts { .. }, Header::Las(header)) => Some(las::transforms(&header.raw)),
@@ -167,7 +167,7 @@ impl Scan {
         }
     }
 
-    /// Bytes of a stored row; `None` where rows differ, or are in memory.
+    /// Returns the bytes of a stored row; `None` if rows differ, or are in memory.
     pub fn stride(&self) -> Option<usize> {
         match &self.content {
             Content::Parts { layout: Layout { rows: layout::Storage::Lines(_), .. }, .. } => None,
@@ -176,7 +176,7 @@ impl Scan {
         }
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     pub fn parts(&self) -> usize {
         match &self.content {
             Content::Parts { starts, .. } => starts.len() - 1,
@@ -184,7 +184,7 @@ impl Scan {
         }
     }
 
-    /// The rows of a part.
+    /// Returns the range of the rows of a part.
     ///
     /// # Panics
     /// If there is no such part.
@@ -198,7 +198,7 @@ impl Scan {
         }
     }
 
-    /// The part that holds a row.
+    /// Returns the part that holds a row.
     ///
     /// # Panics
     /// If there is no such row.
@@ -210,7 +210,7 @@ impl Scan {
         }
     }
 
-    /// Bytes of memory that reading takes on each thread, at most.
+    /// Returns the bytes of memory that reading takes on each thread, at most.
     pub fn memory_a_part(&self) -> u64 {
         if let Content::Parts {
             layout: Layout { rows: layout::Storage::Lines(lines), .. }, ..
@@ -227,15 +227,15 @@ impl Scan {
         }
         let rows = (0..self.parts()).map(|part| self.rows(part)).map(|rows| rows.end - rows.start);
         let stride = self.stride().unwrap_or(0) + size_of::<[f64; 3]>();
-        // Twice, for what is compressed is read first.
+        // Twice, for compressed bytes are read first.
         2 * rows.max().unwrap_or(0) * stride as u64
     }
 
-    /// Calls `each` with every part, on so many threads, in any order. After the first error no more
-    /// parts are begun.
+    /// Calls `each` with every part, on `threads` threads, in any order. After the first error no more parts are
+    /// begun.
     ///
     /// # Errors
-    /// As [`Scan::read`], or what `each` gives.
+    /// As [`Scan::read`], or errors of `each`.
     pub fn for_each<E: From<Error> + Send>(
         &self,
         threads: usize,
@@ -244,10 +244,10 @@ impl Scan {
         self.for_each_of(0..self.parts(), threads, each)
     }
 
-    /// As [`Scan::for_each`], of some parts.
+    /// Like [`Scan::for_each`], for some parts.
     ///
     /// # Errors
-    /// As [`Scan::read`], or what `each` gives.
+    /// As [`Scan::read`], or errors of `each`.
     ///
     /// # Panics
     /// If there are no such parts.
@@ -273,7 +273,7 @@ impl Scan {
             }
         };
         thread::scope(|scope| {
-            // Where the system refuses a thread, the others do its share.
+            // If the system refuses a thread, the others do its share.
             (1..threads.min(parts.len()))
                 .for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
             work();
@@ -286,7 +286,7 @@ impl Scan {
     }
 }
 
-/// The coordinates of a table of this format.
+/// Returns the coordinates of a table of this format.
 fn coordinates(
     head: &Cloud,
     table: &crate::cloud::table::Table,
@@ -306,7 +306,7 @@ fn coordinates(
     }
 }
 
-/// The places where parts of `count` rows start.
+/// Returns the first row of each part, and the number of rows.
 fn starts(layout: &Layout) -> Vec<u64> {
     let mut starts = vec![0];
     match &layout.rows {
@@ -323,7 +323,7 @@ fn starts(layout: &Layout) -> Vec<u64> {
     starts
 }
 
-/// Where parts of so many rows end.
+/// Returns the end of each part, from numbers of points.
 fn ends(points: Vec<usize>) -> impl Iterator<Item = u64> {
     points.into_iter().scan(0, |at, points| {
         *at += points as u64;

@@ -16,16 +16,16 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Bytes in which a header is looked for first, and at most.
+/// Bytes of a file searched for its header, at first and at most.
 const HEAD: u64 = 1 << 16;
 const LONGEST: u64 = 64 << 20;
-/// Memory that reading a whole file takes, as a multiple of its bytes, at least.
+/// Memory that reading a whole file takes at least, as a multiple of its bytes.
 const WHOLE: u64 = 3;
 
 impl Scan {
-    /// Opens a file: reads its header, and how many rows it has. A file that can't be read in parts is
-    /// read whole if that takes no more than `memory` bytes, as far as its length tells. Text that would take more
-    /// is read once to see where its lines are (unless `memory` is 0).
+    /// Opens a file: reads its header, and its number of rows. A file that can't be read in parts is read whole if
+    /// that takes no more than `memory` bytes, as far as its length shows. Text that would take more is read once to
+    /// find its lines (unless `memory` is 0).
     ///
     /// # Errors
     /// As [`crate::read`]; [`Error::NotInParts`] if the file would have to be read whole and is too
@@ -99,7 +99,7 @@ impl Scan {
         })
     }
 
-    /// Rows that are put together from elsewhere.
+    /// Creates a scan of rows that are assembled elsewhere.
     pub(crate) fn of_parts(
         name: String,
         format: Format,
@@ -112,7 +112,7 @@ impl Scan {
         Scan { name, format, length, content, inputs, filter: Filter::default() }
     }
 
-    /// The same, with the file closed but while a part is read.
+    /// Closes the file, which is then open only while a part is read.
     pub(crate) fn closed(mut self) -> Scan {
         if let Content::Parts { file, .. } = &mut self.content
             && let Handle::Open(_) = file
@@ -122,7 +122,7 @@ impl Scan {
         self
     }
 
-    /// Bytes of memory that are taken all the time: by a file that can't be read in parts.
+    /// Returns the bytes of memory held all the time: for a file that can't be read in parts.
     pub fn held(&self) -> u64 {
         match &self.content {
             Content::Whole(_) => WHOLE * self.length,
@@ -133,13 +133,13 @@ impl Scan {
         }
     }
 
-    /// Bytes of the file.
+    /// Returns the length of the file in bytes.
     pub fn bytes(&self) -> u64 {
         self.length
     }
 }
 
-/// Bytes of what is packed in a file, at least; `None` if it is not packed.
+/// Returns the least size of the compressed content of a file; `None` if it is not compressed.
 fn packed(file: &mut File, length: u64) -> io::Result<Option<u64>> {
     let mut start = [0; 3];
     if length < 18 {
@@ -154,7 +154,7 @@ fn packed(file: &mut File, length: u64) -> io::Result<Option<u64>> {
     Ok(Some(unpack::stated_size(end)))
 }
 
-/// The format of a file, and where its rows are if that can be told.
+/// Returns the format of a file, and the places of its rows if they can be found.
 fn in_parts(
     file: &mut File,
     length: u64,
@@ -169,7 +169,7 @@ fn in_parts(
         let format = detect::detect(&start, name, options)?;
         let head = Head { file, length, start: &start, name, options };
         match functions(format).layout.map_or(Ok(None), |layout| layout(head)) {
-            // The header may go on.
+            // The header may be longer.
             Err(_) if size < length.min(LONGEST) => size = length.min(4 * size),
             found => {
                 let mut found = found.map_err(|fault| fault.named(name, format))?;
@@ -182,7 +182,7 @@ fn in_parts(
     }
 }
 
-/// Where the rows of a text are, found in a pass over the file.
+/// Locates the rows of a text, in a pass over the file.
 fn in_lines(
     file: &mut File,
     length: u64,
@@ -198,7 +198,7 @@ fn in_lines(
         let head = Head { file, length, start: &start, name, options };
         let found = functions(format).lines.map_or(Ok(None), |lines| lines(head));
         match found {
-            // The header may go on.
+            // The header may be longer.
             Err(_) if size < length.min(LONGEST) => size = length.min(16 * size),
             Err(Fault { io: Some(source), .. }) => return Err(fail(source)),
             found => {
@@ -212,7 +212,7 @@ fn in_lines(
     }
 }
 
-/// As [`crate::read`] does.
+/// Warns like [`crate::read`].
 fn warn_of_degrees(layout: &mut Layout) {
     let geographic = layout.head.crs().is_some_and(|crs| crs.geographic);
     if geographic && !layout.head.warnings.iter().any(|warning| warning == degrees::WARNING) {

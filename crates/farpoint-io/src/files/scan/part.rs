@@ -9,7 +9,7 @@ use crate::error::{Error, Fault};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The most rows of a part, where that can be chosen.
+/// Largest number of rows of a part, if that can be chosen.
 pub(super) const ROWS: usize = 1 << 16;
 
 /// The rows of a part of a [`Scan`].
@@ -17,7 +17,7 @@ pub struct Rows<'a> {
     scan: &'a Scan,
     rows: Range<u64>,
     pub(super) table: Option<Cow<'a, Table>>,
-    /// Rows of the table before the first of these.
+    /// Number of rows of the table before the first of these.
     skip: usize,
 }
 
@@ -44,7 +44,7 @@ impl Scan {
         Ok(Rows { scan: self, rows, table, skip })
     }
 
-    /// The rows of a part as they are stored.
+    /// Reads the stored rows of a part.
     fn table(&self, part: usize) -> Result<Option<Table>, Error> {
         let Content::Parts { file, layout, starts } = &self.content else { return Ok(None) };
         let read = |at: u64, length: usize| {
@@ -91,23 +91,23 @@ impl Scan {
 }
 
 impl Rows<'_> {
-    /// The number of the first row in the file.
+    /// Returns the number of the first row in the file.
     pub fn first(&self) -> u64 {
         self.rows.start
     }
 
-    /// How many there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         (self.rows.end - self.rows.start) as usize
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The stored bytes of row `row` of these: a record, or a line without its end. Empty where the
-    /// format keeps no rows.
+    /// Returns the stored bytes of row `row` of these: a record, or a line without its end. Empty if the format keeps
+    /// no rows.
     ///
     /// # Panics
     /// If there is no such row.
@@ -115,7 +115,7 @@ impl Rows<'_> {
         self.table.as_ref().map_or(&[], |table| table.row(self.skip + row))
     }
 
-    /// All rows as they are stored, one after another; `None` where they differ in length.
+    /// Returns all stored rows, one after another; `None` if they differ in length.
     pub(crate) fn records(&self) -> Option<&[u8]> {
         match &self.table.as_ref()?.store {
             Store::Records { bytes, stride } => {
@@ -125,8 +125,8 @@ impl Rows<'_> {
         }
     }
 
-    /// The rows with their attributes, without coordinates; of a file that is held whole, all of its rows
-    /// with these at the range that comes with it.
+    /// Returns the rows with their attributes, without coordinates; of a file that is held whole, all of its rows and
+    /// the range of these.
     pub(crate) fn cloud(&self) -> (Cow<'_, Cloud>, Range<usize>) {
         match self.scan.cloud() {
             Some(cloud) => (Cow::Borrowed(cloud), self.skip..self.skip + self.len()),
@@ -138,7 +138,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The coordinates, in the precision of the file; NaN in rows that the filter does not use.
+    /// Returns the coordinates, in the precision of the file; NaN in rows that the filter does not use.
     ///
     /// # Errors
     /// [`Error::Malformed`] if one is no number.
@@ -159,7 +159,7 @@ impl Rows<'_> {
         Ok(points)
     }
 
-    /// The coordinates of all rows.
+    /// Returns the coordinates of all rows.
     pub(super) fn places(&self) -> Result<Coordinates, Error> {
         if let Some(cloud) = self.scan.cloud() {
             return Ok(self.within(cloud));
@@ -172,7 +172,7 @@ impl Rows<'_> {
         found.map_err(fault)
     }
 
-    /// The integers that LAS stores, from which [`Scan::transforms`] makes coordinates; `None` for other
+    /// Returns the integers that LAS stores, from which [`Scan::transforms`] makes coordinates; `None` for other
     /// formats.
     pub fn integers(&self) -> Option<Vec<[i32; 3]>> {
         self.scan.transforms()?;

@@ -1,17 +1,17 @@
-//! Reading bytes at a place of a file, on several threads at once.
+//! Reading bytes at an offset of a file, on several threads at once.
 
 use crate::bytes::load::read_at;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-/// Where the bytes of a file are read from.
+/// Source of the bytes of a file.
 #[derive(Debug)]
 pub(super) enum Handle {
     Open(File),
-    /// Opened for each part: a process may have few files open. It had so many bytes.
+    /// Opened for each part: a process may have few files open. The number is its length in bytes.
     Closed(PathBuf, u64),
-    /// There is no one file.
+    /// Not a single file.
     Elsewhere,
 }
 

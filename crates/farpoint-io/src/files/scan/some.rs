@@ -1,4 +1,4 @@
-//! A cloud of some rows of a file, which is written as the same rows of the whole cloud are.
+//! A cloud of some rows of a file, which is written like the same rows of the whole cloud.
 
 use super::{Rows, Scan, coordinates};
 use crate::cloud::Cloud;
@@ -9,9 +9,9 @@ use crate::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
 impl Scan {
-    /// The cloud of these rows, given as they are stored, one after another (each with a line feed where rows
-    /// are lines). Reads the file once, on so many threads, for what a writer must know of all rows:
-    /// [`crate::write()`] then writes what it would write of the same rows of the whole cloud.
+    /// Returns the cloud of these stored rows, one after another (each with a line feed if rows are lines). Reads the
+    /// file once, on `threads` threads, for the facts about all rows that a writer needs: [`crate::write()`] then
+    /// writes what it would write of the same rows of the whole cloud.
     ///
     /// # Errors
     /// As [`Scan::read`].
@@ -20,7 +20,7 @@ impl Scan {
         Ok(Cloud { whole: Some(whole), ..self.of_stored(stored)? })
     }
 
-    /// What all rows tell.
+    /// Returns the facts about all rows.
     pub(super) fn whole(&self, threads: usize) -> Result<Whole, Error> {
         let whole = Mutex::new(Whole::default());
         self.for_each(threads, |_, rows| {
@@ -31,7 +31,7 @@ impl Scan {
         Ok(whole.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The cloud of rows as they are stored, which knows nothing of others.
+    /// Returns the cloud of stored rows, without facts about others.
     pub(super) fn of_stored(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
         let head = self.head();
         let (store, count) = match (self.stride(), &head.table) {
@@ -65,7 +65,7 @@ impl Scan {
 }
 
 impl Rows<'_> {
-    /// What these rows tell.
+    /// Returns the facts about these rows.
     fn whole(&self) -> Result<Whole, Error> {
         let points = self.places()?;
         let mut whole =
@@ -74,7 +74,7 @@ impl Rows<'_> {
         let rows: Vec<usize> = (0..self.len()).collect();
         let tokens = table.tokens(&rows);
         for (slot, about) in table.slots.iter().enumerate().filter(|(_, slot)| slot.count == 1) {
-            // Of equal names a writer asks for the first.
+            // Of equal names a writer uses the first.
             if table.xyz.contains(&slot) || whole.values.contains_key(&about.name) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The parts of a file that a filter can use rows of: those nodes of COPC that its boxes meet.
+//! The parts of a file that a filter can use rows of: the COPC nodes that its boxes meet.
 
 use super::{Content, Scan};
 use crate::cloud::Cloud;
@@ -14,11 +14,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Scan {
-    /// A cloud of all rows of which only the parts are read that the filter may use rows of: other rows
-    /// have NaN for coordinates. `None` if nothing can be left out; a fault, if the octree is damaged.
+    /// Returns a cloud of all rows, reading only the parts that the filter may use rows of: other rows have NaN for
+    /// coordinates. `None` if nothing can be left out; a fault if the octree is damaged.
     ///
     /// # Errors
-    /// As [`Scan::load`]; [`Error::Field`] if there is no field that the filter asks for.
+    /// As [`Scan::load`]; [`Error::Field`] if a field of the filter does not exist.
     pub(crate) fn within(self, filter: &Filter) -> Result<Result<Option<Cloud>, Fault>, Error> {
         filter.check(self.head(), &self.name)?;
         let Header::Las(header) = self.head().header.clone() else { return Ok(Ok(None)) };
@@ -53,7 +53,7 @@ impl Scan {
         Ok(Ok(Some(cloud)))
     }
 
-    /// The cube of each part; `None` if they are not known.
+    /// Returns the cube of each part; `None` if they are not known.
     fn cubes(&self, header: &LasHeader) -> Result<Option<Vec<las::Cube>>, Fault> {
         let Content::Parts { file, layout, .. } = &self.content else { return Ok(None) };
         let Storage::Chunks(chunks) = &layout.rows else { return Ok(None) };
@@ -85,7 +85,7 @@ impl Scan {
                     &points[rows.start as usize..rows.end as usize],
                 );
             }
-            // A chunk starts with a point as it is.
+            // A chunk starts with an uncompressed point.
             let mut first = [0; 12];
             let failed = |error| Fault::new(format!("chunk {}: {error}", part + 1));
             file.read_at(&mut first, chunks.place(part).0).map_err(failed)?;
@@ -97,7 +97,7 @@ impl Scan {
         .map(drop)
     }
 
-    /// Records and places of all rows: zeros and NaN in parts that are not used.
+    /// Reads records and coordinates of all rows: zeros and NaN in unused parts.
     fn read_some(
         &self,
         header: &LasHeader,
@@ -108,7 +108,7 @@ impl Scan {
         let (all, few) = (self.len(), read.iter().map(Range::len).sum::<usize>());
         let places = all.saturating_mul(size_of::<[f64; 3]>() as u64);
         memory::require(&self.name, places.saturating_add((few * stride) as u64))?;
-        // The system gives zeros when they are touched: what is not read takes no memory.
+        // The system zeroes pages when they are touched: unread parts take no memory.
         let mut stored = vec![0; all as usize * stride];
         let mut points = vec![[f64::NAN; 3]; all as usize];
         let (mut bytes, mut rows) = (stored.as_mut_slice(), points.as_mut_slice());
@@ -133,7 +133,7 @@ impl Scan {
         Ok((stored, points))
     }
 
-    /// As [`crate::read`] does, by the corners that the header states.
+    /// Warns like [`crate::read`], by the corners that the header states.
     fn warn_of_degrees(&self, cloud: &mut Cloud) {
         let known = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
         let stated = self.bounds().map(|corners| Coordinates::F64(corners.to_vec()));

@@ -1,4 +1,4 @@
-//! Writing rows as they are stored, a block at a time, in the format of the input.
+//! Writing stored rows, a block at a time, in the format of the input.
 
 use super::{Content, Scan};
 use crate::bytes::sink::{Sink, put_by};
@@ -14,8 +14,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 impl Scan {
-    /// Whether writing to `path` with these options copies rows as they are stored, so that
-    /// [`Scan::write_stored`] writes the bytes that [`crate::write()`] does.
+    /// Returns whether writing to `path` with these options copies stored rows, so that [`Scan::write_stored`] writes
+    /// the bytes that [`crate::write()`] does.
     ///
     /// # Errors
     /// [`Error::Output`] if the format cannot be written.
@@ -45,12 +45,11 @@ impl Scan {
         })
     }
 
-    /// Writes `count` rows that `next` gives as they are stored, one after another in blocks of any
-    /// size, with the header of this file. The bytes are those that [`crate::write()`] writes. Returns
-    /// warnings.
+    /// Writes `count` stored rows that `next` returns, one after another in blocks of any size, with the header of
+    /// this file. The bytes are those that [`crate::write()`] writes. Returns warnings.
     ///
     /// # Errors
-    /// [`Error::Write`] if the system refuses, or what `next` gives. The output is complete or not there.
+    /// [`Error::Write`] if the system refuses, or the error of `next`. The output is complete or not there.
     ///
     /// # Panics
     /// Unless [`Scan::copies_rows`].
@@ -93,7 +92,7 @@ impl Scan {
         }
     }
 
-    /// The header of so many rows.
+    /// Returns the header for `count` rows.
     fn head_of_output(&self, count: u64) -> Vec<u8> {
         let (head, count) = (self.head(), count as usize);
         match (&head.header, &head.table) {
@@ -107,7 +106,7 @@ impl Scan {
     }
 }
 
-/// The system's error, or another after the fault is kept.
+/// Returns the system's error, or another after keeping the fault.
 fn told(mut found: Fault, fault: &mut Option<Fault>) -> io::Error {
     match found.io.take() {
         Some(error) => error,

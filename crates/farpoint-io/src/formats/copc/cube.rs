@@ -1,4 +1,4 @@
-//! The cube of an octree, and the cells that its points are in.
+//! The cube of an octree, and the cells of its points.
 
 use crate::bytes::parallel;
 use crate::cloud::header::LasHeader;
@@ -15,15 +15,15 @@ const BLOCK: usize = 1 << 14;
 /// The root node of an octree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cube {
-    /// The lowest corner.
+    /// The minimum corner.
     pub(super) low: [f64; 3],
     /// The length of a side.
     pub(super) side: f64,
 }
 
 impl Cube {
-    /// Around the points between two corners, which are multiples of the steps: from the lowest corner on,
-    /// as long as the longest side. Some readers compute it so from the header.
+    /// Returns the cube around the points between two corners, which are multiples of the scales: from the minimum
+    /// corner on, as long as the longest side. Some readers compute it like this from the header.
     pub(super) fn around([low, high]: [[f64; 3]; 2], steps: [f64; 3]) -> Cube {
         let longest = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
         // Points at one place have a cube, too.
@@ -35,13 +35,13 @@ impl Cube {
         Cube { low, side }
     }
 
-    /// Where a plane between two cells of the deepest level is, as readers compute it. Planes of other
-    /// levels are some of these, to the last digit.
+    /// Returns a plane between two cells of the deepest level, computed as by readers. Planes of other levels are
+    /// some of these, to the last digit.
     fn plane(&self, axis: usize, number: u32) -> f64 {
         self.low[axis] + f64::from(number) * (self.side / CELLS)
     }
 
-    /// The cell of the deepest level that a place is in; those of other levels are its first bits. A place
+    /// Returns the cell of the deepest level that contains a place; those of other levels are its first bits. A place
     /// on a plane belongs to the cell above it, on the far face of the cube to the last one.
     pub(super) fn cell(&self, place: [f64; 3]) -> [u32; 3] {
         std::array::from_fn(|axis| {
@@ -55,7 +55,7 @@ impl Cube {
         })
     }
 
-    /// The cell by halving, where a plane is too close for one division.
+    /// Finds the cell by halving, if a plane is too close for one division.
     fn searched(&self, axis: usize, value: f64) -> u32 {
         (0..DEEPEST).rev().fold(0, |cell, bit| {
             let above = cell | 1 << bit;
@@ -64,16 +64,16 @@ impl Cube {
     }
 }
 
-/// The cube around records, and where each of them is in it.
+/// The cube around records, and the cell of each.
 pub(super) struct Placed {
     pub(super) cube: Cube,
     pub(super) cells: Vec<[u32; 3]>,
-    /// How far the coordinates of a record are from those that it was made of, at most.
+    /// Largest distance between the coordinates of a record and those that it was made of.
     pub(super) moved: f64,
 }
 
 impl Placed {
-    /// Of records; `source` gives the coordinates that a record was made of.
+    /// Places records; `source` returns the coordinates that a record was made of.
     pub(super) fn new(
         header: &LasHeader,
         records: &[u8],

@@ -1,4 +1,4 @@
-//! Records of any point format as those of the formats 6, 7 and 8, which COPC has.
+//! Conversion of records of any point format to the formats 6, 7 and 8, which COPC has.
 
 use crate::bytes::parallel;
 use crate::cloud::header::LasHeader;
@@ -6,10 +6,10 @@ use crate::formats::las::base_length;
 
 /// Records that a thread takes at a time.
 const BLOCK: usize = 1 << 13;
-/// Degrees of a step of the scan angle.
+/// Degrees per unit of the scan angle.
 const ANGLE: f64 = 0.006;
 
-/// The point format of COPC that holds what one of LAS does, but for waveforms.
+/// Returns the point format of COPC that holds the fields of one of LAS, except waveforms.
 fn target(format: u8) -> u8 {
     match format {
         0 | 1 | 4 | 6 | 9 => 6,
@@ -18,8 +18,8 @@ fn target(format: u8) -> u8 {
     }
 }
 
-/// Where time, colors with near infrared, and waveforms are in the records of a format, and how long
-/// the colors are.
+/// Byte offsets of time, colors with near infrared, and waveforms in the records of a format, and the length of the
+/// colors.
 struct Parts {
     time: Option<usize>,
     colors: (usize, usize),
@@ -40,8 +40,7 @@ impl Parts {
     }
 }
 
-/// Gives the records a point format that COPC has, and makes the header one of LAS 1.4. Waveforms are
-/// dropped.
+/// Converts the records to a point format that COPC has, and the header to LAS 1.4. Waveforms are dropped.
 pub(super) fn convert(
     header: &mut LasHeader,
     records: Vec<u8>,
@@ -99,7 +98,7 @@ fn convert_one(from: u8, parts: &Parts, record: &[u8], to: &mut [u8]) {
     to[30..30 + length].copy_from_slice(&record[at..at + length]);
 }
 
-/// Waveforms are found by their place in the file, and COPC has no format with them.
+/// Drops waveforms, which are found by their place in the file, and which COPC has no format for.
 fn drop_waveforms(header: &mut LasHeader, warnings: &mut Vec<String>) {
     if matches!(header.format, 4 | 5 | 9 | 10) {
         warnings.push("waveforms are left out: COPC has no point format with them".into());

@@ -1,4 +1,4 @@
-//! The hierarchy of COPC: pages of entries, which say where the points of each node are.
+//! The hierarchy of COPC: pages of entries with the places of the points of each node.
 
 use super::levels::Key;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ const LEVELS: u32 = 4;
 /// Fewer nodes are in one page.
 const ONE_PAGE: usize = 50;
 
-/// A node and where its points are in the file; without points no place counts.
+/// A node and the place of its points in the file, which is ignored without points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry {
     pub(super) key: Key,
@@ -19,13 +19,13 @@ pub(super) struct Entry {
     pub(super) points: u64,
 }
 
-/// The pages, and how long the first of them is, which holds the root.
+/// The pages, and the length of the first of them, which holds the root.
 pub(super) struct Pages {
     pub(super) bytes: Vec<u8>,
     pub(super) root: u64,
 }
 
-/// Pages of entries that are sorted coarse before fine; the first byte is at `start` of the file.
+/// Builds pages of entries that are sorted coarse before fine; the first byte is at `start` of the file.
 ///
 /// The page of the root comes first, which some readers expect. A node at the top of another page has
 /// its entry there, and in the page above one that says where that page is; a node without children
@@ -43,8 +43,7 @@ pub(super) fn pages(entries: &[Entry], start: u64) -> Pages {
         let boundary = key.level > 0 && key.level.is_multiple_of(LEVELS);
         boundary && entries.len() >= ONE_PAGE && inner[&(key.level, key.cell)]
     };
-    // A page by the place of its top node. Coarse comes before fine, so that the page which points to
-    // another one is there first.
+    // Pages by their top node. Coarse comes before fine, so that the page which points to another one is there first.
     let mut numbers: HashMap<(u32, [u32; 3]), usize> = HashMap::new();
     let mut pages: Vec<Vec<Slot>> = vec![Vec::new()];
     for entry in entries {
@@ -61,14 +60,14 @@ pub(super) fn pages(entries: &[Entry], start: u64) -> Pages {
     laid_out(&pages, start)
 }
 
-/// What an entry of a page stands for.
+/// Content of an entry of a page.
 enum Slot {
     Node(Entry),
     /// A page of this number.
     Page(Key, usize),
 }
 
-/// The top of the page that holds a node, or points to its own: the ancestor at the last boundary above it.
+/// Returns the top of the page that holds a node, or points to its own: the ancestor at the last boundary above it.
 fn top_of(key: Key) -> (u32, [u32; 3]) {
     let up = match key.level % LEVELS {
         0 => LEVELS.min(key.level),

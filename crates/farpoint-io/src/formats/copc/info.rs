@@ -4,17 +4,17 @@ use super::cube::Cube;
 
 /// Bytes of the record.
 pub(super) const LENGTH: usize = 160;
-/// Where its first byte is in the file: after the header of LAS 1.4 and its own.
+/// Byte offset of the record in the file: after the header of LAS 1.4 and its own.
 pub(super) const AT: usize = 375 + 54;
 
-/// What a reader has to know before it reads a node.
+/// Data that a reader needs before it reads a node.
 pub(super) struct Info {
     pub(super) cube: Cube,
     /// The spacing of the root.
     pub(super) spacing: f64,
-    /// Where the page of the root is, and how long.
+    /// Byte offset and length of the page of the root.
     pub(super) root: (u64, u64),
-    /// The lowest and highest GPS time.
+    /// The minimum and maximum GPS time.
     pub(super) times: [f64; 2],
 }
 

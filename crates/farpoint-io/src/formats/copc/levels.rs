@@ -1,9 +1,9 @@
-//! From farthest-first order to the nodes of an octree.
+//! Builds the nodes of an octree from farthest-first order.
 //!
-//! The points of a node, of those that its parents left over, are the first in farthest-first order. That
-//! leaves three choices, which only add points to coarser levels and so never harm their coverage:
-//! a node takes at least a thousand (so none is empty), all points of a child that would hold fewer, and
-//! duplicates for which no deeper node is there.
+//! The points of a node, among those left over by its parents, are the first in farthest-first order. That leaves
+//! three choices, which only add points to coarser levels and so never harm their coverage: a node takes at least a
+//! thousand (so none is empty), all points of a child that would hold fewer, and duplicates for which no deeper node
+//! is there.
 
 use super::cube::DEEPEST;
 use super::spacing::Ordered;
@@ -11,13 +11,13 @@ use crate::bytes::parallel;
 
 /// Fewer points make no node of their own.
 const LEAST: usize = 1000;
-/// A spacing that leaves a node with few points is made larger by this, so often.
+/// A spacing that leaves a node with few points is increased by this factor, at most this many times.
 const LARGER: f64 = 1.01;
 const TRIES: usize = 8;
 /// Nodes of more points are worth a thread.
 const WORTH: usize = 1 << 14;
 
-/// The place of a node: its level, and the number of its cell on each axis.
+/// Key of a node: its level, and the number of its cell on each axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) level: u32,
@@ -27,18 +27,18 @@ pub(super) struct Key {
 impl Key {
     pub(super) const ROOT: Key = Key { level: 0, cell: [0; 3] };
 
-    /// One of the eight below it.
+    /// Returns one of the eight below it.
     fn child(self, octant: usize) -> Key {
         let bit = |axis: usize| (octant >> axis & 1) as u32;
         Key { level: self.level + 1, cell: std::array::from_fn(|a| 2 * self.cell[a] + bit(a)) }
     }
 
-    /// The one above it.
+    /// Returns the one above it.
     pub(super) fn parent(self) -> Key {
         Key { level: self.level - 1, cell: self.cell.map(|at| at >> 1) }
     }
 
-    /// Coarse before fine, and neighbors near each other.
+    /// Sort key: coarse before fine, and neighbors near each other.
     fn place(self) -> (u32, u128) {
         let bits = (0..DEEPEST).flat_map(|bit| (0..3).map(move |axis| (bit, axis)));
         let code = bits.fold(0, |code, (bit, axis)| {
@@ -48,7 +48,7 @@ impl Key {
     }
 }
 
-/// A node, with the numbers of its points in farthest-first order.
+/// A node, with the indices of its points in farthest-first order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
     pub(super) key: Key,
@@ -58,13 +58,13 @@ pub(super) struct Node {
 /// All nodes, coarse before fine.
 #[derive(Debug)]
 pub(super) struct Levels {
-    /// What the root promises; half of it a level deeper.
+    /// Declared spacing of the root; half of it a level deeper.
     pub(super) spacing: f64,
     pub(super) nodes: Vec<Node>,
 }
 
 impl Levels {
-    /// Of points in a cube with such a side, as many a node at most.
+    /// Builds the levels of points in a cube with this side, with at most `node_points` points per node.
     pub(super) fn new(points: &Ordered<'_>, side: f64, node_points: usize) -> Levels {
         let mut spacing = points.finest(side, node_points);
         let least = LEAST.min(node_points / 8);
@@ -79,7 +79,7 @@ impl Levels {
     }
 }
 
-/// The nodes with this spacing.
+/// Builds the nodes with this spacing.
 fn grown(points: &Ordered<'_>, spacing: f64, least: usize, node_points: usize) -> Vec<Node> {
     let grower = Grower {
         cells: points.cells,
@@ -102,7 +102,7 @@ struct Grower<'a> {
 }
 
 impl Grower<'_> {
-    /// The node and all below it, from the points that those above it left over.
+    /// Builds the node and all below it, from the points that those above it left over.
     fn grow(&self, key: Key, mut points: Vec<u32>) -> Vec<Node> {
         let cut = self.cuts[key.level as usize];
         let own = points.partition_point(|&point| (point as usize) < cut);
@@ -128,12 +128,12 @@ impl Grower<'_> {
         std::iter::once(Node { key, points }).chain(below.into_iter().flatten()).collect()
     }
 
-    /// Whether all these points are at the place of one before them.
+    /// Returns whether all these points are duplicates of earlier ones.
     fn only_duplicates(&self, points: &[u32]) -> bool {
         points.first().is_none_or(|&first| first as usize >= self.distinct)
     }
 
-    /// The points of each octant of a node, still farthest first.
+    /// Splits the points of a node by octants, still farthest first.
     fn split(&self, level: u32, points: &[u32]) -> [Vec<u32>; 8] {
         let mut octants = [const { Vec::new() }; 8];
         let bit = DEEPEST - 1 - level;

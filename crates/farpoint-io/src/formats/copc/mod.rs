@@ -1,8 +1,8 @@
 //! COPC output: LAZ with an octree whose levels are farthest point samples.
 //!
-//! A reader of COPC is promised that the points of the levels 0 to l lie no farther than
-//! `spacing / 2^l` from all that they leave out. Selection distances of a farthest-first order give
-//! such levels by themselves: those at least as large as that spacing belong to the levels up to l.
+//! COPC promises its readers that the points of the levels 0 to l lie no farther than `spacing / 2^l` from all
+//! others. Selection distances of a farthest-first order give such levels by themselves: those at least as large as
+//! that spacing belong to the levels up to l.
 
 mod cube;
 mod extended;
@@ -22,14 +22,13 @@ use std::path::Path;
 
 /// Points of a node unless set: viewers number them in 16 bits.
 const NODE_POINTS: usize = u16::MAX as usize;
-/// As few points a node may be allowed.
+/// Smallest allowed `node_points`.
 const FEWEST: usize = 100;
-/// As many points a node may be allowed: a reader has to unpack all of them.
+/// Largest allowed `node_points`: a reader has to decompress all of them.
 const MOST: usize = 10_000_000;
 
-/// How points in farthest-first order become levels of COPC. The rows that are written are in that order,
-/// with a distance each; in the file they are put into nodes, and in a node into the order of the
-/// input.
+/// Levels of COPC from points in farthest-first order. The rows that are written are in that order, with a distance
+/// each; in the file they are put into nodes, and in a node into the order of the input.
 ///
 /// ```
 /// use farpoint_io::Copc;
@@ -39,20 +38,20 @@ const MOST: usize = 10_000_000;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Copc {
-    /// The selection distance of each row: how far it was from those before it when it was chosen.
-    /// They never increase, and the first is infinite.
+    /// The selection distance of each row: its distance from those before it when it was chosen. They never increase,
+    /// and the first is infinite.
     pub distances: Vec<f64>,
-    /// How far a distance may be from that between the coordinates of the cloud, where it was computed
-    /// from rounded ones; 0 unless set.
+    /// Largest difference of a distance from that between the coordinates of the cloud, if it was computed from
+    /// rounded ones; 0 unless set.
     pub error: f64,
-    /// As many points a node may hold, which only duplicates exceed; 65,535 unless set.
+    /// Largest number of points of a node, which only duplicates exceed; 65,535 unless set.
     pub node_points: usize,
     /// The coordinate system as well-known text; that of the cloud unless set.
     pub wkt: Option<String>,
 }
 
 impl Copc {
-    /// Levels from these selection distances.
+    /// Creates levels from these selection distances.
     pub fn new(distances: impl Into<Vec<f64>>) -> Self {
         Self { distances: distances.into(), error: 0.0, node_points: NODE_POINTS, wkt: None }
     }
@@ -62,7 +61,7 @@ impl Copc {
         Self { error, ..self }
     }
 
-    /// Sets how many points a node should hold.
+    /// Sets the number of points that a node should hold.
     pub fn node_points(self, points: impl Into<Option<usize>>) -> Self {
         Self { node_points: points.into().unwrap_or(NODE_POINTS), ..self }
     }
@@ -72,12 +71,12 @@ impl Copc {
         Self { wkt: wkt.into(), ..self }
     }
 
-    /// About as many bytes as writing so many points takes, besides the cloud.
+    /// Estimates the bytes that writing `points` points takes, besides the cloud.
     pub fn memory(points: usize) -> u64 {
         points as u64 * write::MEMORY as u64
     }
 
-    /// What is wrong with the options other than the distances, and what to do.
+    /// Returns the problem with the options other than the distances, and advice.
     pub fn wrong(&self) -> Option<(String, &'static str)> {
         if !(FEWEST..=MOST).contains(&self.node_points) {
             let what = format!("nodes of {} points cannot be made", self.node_points);
@@ -93,7 +92,7 @@ impl Copc {
         })
     }
 
-    /// Whether a file of this name is COPC: it ends in `.copc.laz`.
+    /// Returns whether a file of this name is COPC: it ends in `.copc.laz`.
     pub fn is_named(path: &Path) -> bool {
         let name = plain_name(path);
         let name = name.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();

@@ -7,22 +7,22 @@ use crate::bytes::parallel;
 const FINEST: f64 = 512.0;
 /// Up to this level the points of all cells are counted in an array, below by sorting.
 const COUNTED: u32 = 6;
-/// Spacings that differ by less are one.
+/// Spacings that differ by less than this factor count as one.
 const CLOSE: f64 = 1.003;
 
 /// Points in farthest-first order.
 pub(super) struct Ordered<'a> {
     /// Selection distances, which never increase.
     pub(super) distances: &'a [f64],
-    /// Where each is, as a cell of the deepest level.
+    /// The cell of each point, at the deepest level.
     pub(super) cells: &'a [[u32; 3]],
-    /// So much of each distance, and so much more, may be rounding.
+    /// Relative and absolute rounding error of each distance.
     pub(super) relative: f64,
     pub(super) absolute: f64,
 }
 
 impl Ordered<'_> {
-    /// How many points the levels 0 to l hold, for each l, where the root has this spacing: all whose
+    /// Returns the number of points of the levels 0 to l, for each l, if the root has this spacing: all whose
     /// distance is no less than the spacing of the level.
     pub(super) fn cuts(&self, spacing: f64) -> Vec<usize> {
         let cut = |level: u32| {
@@ -33,19 +33,19 @@ impl Ordered<'_> {
         (0..DEEPEST).map(cut).chain([self.distances.len()]).collect()
     }
 
-    /// How many points are at a place of their own, whatever was rounded.
+    /// Returns the number of points with coordinates of their own, regardless of rounding.
     pub(super) fn distinct(&self) -> usize {
         self.distances.partition_point(|distance| *distance > self.absolute)
     }
 
-    /// The smallest spacing for which no node holds more points than `most`, duplicates not counted.
+    /// Returns the smallest spacing for which no node holds more points than `most`, duplicates not counted.
     pub(super) fn finest(&self, side: f64, most: usize) -> f64 {
         let mut low = side / FINEST;
         if self.fits(low, most) {
             return low;
         }
         let mut high = 2.0 * low;
-        // At the latest where each stored place has a cell of its own.
+        // At the latest when each stored place has a cell of its own.
         for _ in 0..2 * DEEPEST {
             if self.fits(high, most) {
                 break;
@@ -73,7 +73,7 @@ impl Ordered<'_> {
     }
 }
 
-/// As many points as the fullest cell of a level holds.
+/// Returns the number of points of the fullest cell of a level.
 fn fullest(cells: &[[u32; 3]], level: u32) -> usize {
     let cell = |cell: &[u32; 3]| cell.map(|at| at >> (DEEPEST - level));
     if level <= COUNTED {

@@ -7,7 +7,7 @@ use super::spacing::Ordered;
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-/// Places in farthest-first order, with their selection distances: the obvious loop.
+/// Sorts places farthest first, with their selection distances: the obvious loop.
 fn ordered(places: &[[f64; 3]]) -> (Vec<[f64; 3]>, Vec<f64>) {
     let mut squares = vec![f64::INFINITY; places.len()];
     let (mut order, mut distances) = (Vec::new(), Vec::new());
@@ -34,7 +34,7 @@ fn cube(places: &[[f64; 3]], step: f64) -> Cube {
     Cube::around([corner(f64::min), corner(f64::max)], [step; 3])
 }
 
-/// How far the farthest of all places is from those chosen.
+/// Returns the distance of the farthest of all places from those chosen.
 fn radius(all: &[[f64; 3]], chosen: &[[f64; 3]]) -> f64 {
     let nearest = |place: &[f64; 3]| {
         let square = |c: &[f64; 3]| (0..3).map(|a| (place[a] - c[a]).powi(2)).sum::<f64>();
@@ -43,7 +43,7 @@ fn radius(all: &[[f64; 3]], chosen: &[[f64; 3]]) -> f64 {
     all.iter().map(nearest).fold(0.0, f64::max).sqrt()
 }
 
-/// Checks everything that is promised of these places, which are multiples of the step.
+/// Checks all promises for these places, which are multiples of the step.
 fn check(places: &[[f64; 3]], step: f64, node_points: usize) -> Levels {
     let (order, distances) = ordered(places);
     let cube = cube(places, step);
@@ -220,7 +220,7 @@ fn places_that_are_rounded_to_one_make_no_nodes_of_their_own() {
 /// Offset, bytes and points of each node.
 type Found = HashMap<(u32, [u32; 3]), [u64; 3]>;
 
-/// Entries by walking the pages, as a reader does, and how many pages there are.
+/// Walks the pages, as a reader does; returns the entries and the number of pages.
 fn walked(bytes: &[u8], start: u64, root: u64) -> (Found, usize) {
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());

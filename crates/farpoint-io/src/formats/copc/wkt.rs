@@ -9,7 +9,7 @@ use crate::formats::las::new_record;
 /// Bytes that a record of LAS holds, with the zero at the end.
 const LONGEST: usize = u16::MAX as usize - 1;
 
-/// Whether this can be written as the well-known text of a file.
+/// Returns whether this can be written as the well-known text of a file.
 pub(super) fn is_sound(text: &str) -> bool {
     let plain = |c: char| !c.is_control() || c.is_whitespace();
     let text = text.trim_end_matches('\0');
@@ -17,8 +17,8 @@ pub(super) fn is_sound(text: &str) -> bool {
     text.len() <= LONGEST && text.chars().all(plain) && Crs::of_wkt(text).is_some() && ends
 }
 
-/// Puts the coordinate system into the header: what the options give, or what the file has, or what is
-/// known of its EPSG code.
+/// Puts the coordinate system into the header: that of the options, or that of the file, or the definition of its
+/// EPSG code.
 pub(super) fn state(
     header: &mut LasHeader,
     cloud: &Cloud,

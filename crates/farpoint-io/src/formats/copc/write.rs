@@ -1,4 +1,4 @@
-//! Putting a COPC file together: header, records, a chunk for each node, hierarchy.
+//! Assembles a COPC file: header, records, a chunk for each node, hierarchy.
 
 use super::cube::Placed;
 use super::hierarchy::{self, Entry};
@@ -24,7 +24,7 @@ use std::io::{Cursor, Seek, SeekFrom};
 pub(super) const MEMORY: usize = 120;
 /// Share of a distance in single precision that may be rounding.
 const SINGLE: f64 = 1e-6;
-/// Where the GPS time of a record is.
+/// Byte offset of the GPS time of a record.
 const TIME: usize = 22;
 
 /// Writes the rows, which are in farthest-first order.
@@ -57,7 +57,7 @@ pub(crate) fn write(
     };
     let mut levels = Levels::new(&ordered, placed.cube.side, copc.node_points);
     drop(cells);
-    // In a chunk the rows have the order of the input, which packs best.
+    // In a chunk the rows have the order of the input, which compresses best.
     parallel::each(levels.nodes.iter_mut(), |Node { points, .. }| {
         points.iter_mut().for_each(|point| *point = places[*point as usize]);
         points.sort_unstable();
@@ -90,7 +90,7 @@ fn check(rows: &[usize], copc: &Copc) -> Result<(), Fault> {
     Ok(())
 }
 
-/// For each of the rows, in the order of the cloud, its place in `rows`.
+/// Returns for each of the rows, in the order of the cloud, its place in `rows`.
 fn ranks(points: usize, rows: &[usize]) -> Result<Vec<u32>, Fault> {
     let mut ranks = vec![u32::MAX; points];
     for (rank, &row) in rows.iter().enumerate() {
@@ -104,7 +104,7 @@ fn ranks(points: usize, rows: &[usize]) -> Result<Vec<u32>, Fault> {
     Ok(ranks)
 }
 
-/// The lowest and highest GPS time; zeros without one.
+/// Returns the minimum and maximum GPS time; zeros without one.
 fn times(records: &[u8], header: &LasHeader) -> [f64; 2] {
     let stride = usize::from(header.raw.point_data_record_length);
     let time = |record: &[u8]| record[TIME..].first_chunk().map_or(0.0, |b| f64::from_le_bytes(*b));
@@ -147,7 +147,7 @@ fn assemble(
     Ok(out)
 }
 
-/// Puts the records of COPC and of LASzip in front of the others, and states how long all are.
+/// Puts the records of COPC and of LASzip before the others, and states the lengths of all.
 fn describe(header: &mut LasHeader) -> Result<LazVlr, Fault> {
     let stride = usize::from(header.raw.point_data_record_length);
     let extra = record_length(stride - base_length(header.format))?;
@@ -159,7 +159,7 @@ fn describe(header: &mut LasHeader) -> Result<LazVlr, Fault> {
     let mut data = Vec::new();
     vlr.write_to(&mut data).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;
     let laszip = new_record(LazVlr::USER_ID, LazVlr::RECORD_ID, LazVlr::DESCRIPTION, &data);
-    // What it says is known when the points are written.
+    // Its content is known when the points are written.
     let copc = new_record("copc", 1, "COPC info VLR", &[0; info::LENGTH]);
     header.records.splice(0..0, [copc, laszip]);
     let raw = &mut header.raw;
@@ -176,7 +176,7 @@ fn describe(header: &mut LasHeader) -> Result<LazVlr, Fault> {
     Ok(vlr)
 }
 
-/// Appends a chunk for each node, and the table of chunks; gives the bytes of each.
+/// Appends a chunk for each node, and the table of chunks; returns the bytes of each.
 fn compressed(
     out: Vec<u8>,
     records: &[u8],
@@ -211,7 +211,7 @@ fn compressed(
     })
 }
 
-/// Where the points of each node are, its chunks being one after another from `at` on.
+/// Returns the place of the points of each node, whose chunks follow one another from `at` on.
 fn entries(nodes: &[Node], sizes: &[u64], mut at: u64) -> Vec<Entry> {
     let mut sizes = sizes.iter();
     let mut entry = |node: &Node| {
@@ -226,7 +226,7 @@ fn entries(nodes: &[Node], sizes: &[u64], mut at: u64) -> Vec<Entry> {
     nodes.iter().map(&mut entry).collect()
 }
 
-/// The hierarchy as a record after the points.
+/// Returns the hierarchy as a record after the points.
 fn extended_record(data: &[u8]) -> Record {
     let mut bytes = vec![0; 60];
     bytes[2..6].copy_from_slice(b"copc");

@@ -21,11 +21,11 @@ use ::e57::{
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 
-/// The attribute that tells scans apart.
+/// Name of the attribute that distinguishes scans.
 const SCAN: &str = "scan";
-/// The attribute that says which points have no place.
+/// Name of the attribute that marks points without a position.
 const STATE: &str = "invalid_state";
-/// Scans whose names a warning gives.
+/// Largest number of scans named in a warning.
 const NAMED: usize = 5;
 
 type Reader<'a> = E57Reader<&'a mut dyn Readable>;
@@ -86,7 +86,7 @@ fn described(scans: &[PointCloud]) -> String {
     format!("E57 {}, {number}", if spherical { "spherical" } else { "cartesian" })
 }
 
-/// Which scan each point is of, the first being 0.
+/// Returns the number of the scan of each point, from 0.
 fn numbers_of_scans(ends: &[usize]) -> Column {
     let mut numbers = Vec::with_capacity(ends.last().copied().unwrap_or(0));
     for (scan, &end) in ends.iter().enumerate() {
@@ -114,7 +114,7 @@ fn joined(scans: &[PointCloud]) -> String {
     format!("{} scans become one cloud; the attribute '{SCAN}' numbers them{names}", scans.len())
 }
 
-/// The step of the coordinates, if all are scaled integers.
+/// Returns the scale of the coordinates, if all are scaled integers.
 fn scale(scans: &[PointCloud]) -> Option<[f64; 3]> {
     let axes = [RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ];
     let of_scan = |scan: &PointCloud, axis: &RecordName| {
@@ -130,8 +130,8 @@ fn scale(scans: &[PointCloud]) -> Option<[f64; 3]> {
     Some([x?, y?, z?]).filter(|steps| steps.iter().all(|step| step.is_finite()))
 }
 
-/// A point takes at least a bit, unless all its values are constants: then the file's size says
-/// nothing about the number of points, and the crate would make them without end.
+/// Checks the number of points. A point takes at least a bit, unless all its values are constants: then the file's
+/// size limits nothing, and the crate would make points without end.
 fn check(scan: &PointCloud, size: usize) -> Result<(), Fault> {
     let constant = |r: &Record| match r.data_type {
         RecordDataType::Integer { min, max } | RecordDataType::ScaledInteger { min, max, .. } => {
@@ -147,7 +147,7 @@ fn check(scan: &PointCloud, size: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Appends the positions; gives how many are marked invalid, which become NaN.
+/// Appends the positions; returns the number of those marked invalid, which become NaN.
 fn positions(
     reader: &mut Reader,
     scan: &PointCloud,
@@ -171,7 +171,7 @@ fn positions(
     Ok(invalid)
 }
 
-/// The name an attribute has in other formats; `None` for coordinates.
+/// Returns the name of an attribute in other formats; `None` for coordinates.
 fn attribute_name(name: &RecordName) -> Option<String> {
     Some(match name {
         RecordName::CartesianX | RecordName::CartesianY | RecordName::CartesianZ => return None,
@@ -197,9 +197,9 @@ fn attribute_name(name: &RecordName) -> Option<String> {
 /// The attributes of all scans under their names.
 #[derive(Default)]
 struct Columns {
-    /// In the order in which the file states them.
+    /// The attributes in file order.
     all: Vec<Values>,
-    /// Where those of a name are.
+    /// Index of the values of each name.
     places: HashMap<String, usize>,
 }
 
@@ -227,7 +227,7 @@ impl Kind {
         }
     }
 
-    /// The type that holds its values.
+    /// Returns the type that holds its values.
     fn scalar(self) -> NumberType {
         match self {
             Kind::Single => NumberType::F32,
@@ -240,7 +240,7 @@ impl Kind {
         }
     }
 
-    /// What holds the values of both.
+    /// Returns the kind that holds the values of both.
     fn joined(self, other: Kind) -> Kind {
         match (self, other) {
             (a, b) if a == b => a,
@@ -287,8 +287,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Where the attribute of that name is, filled up to row `first`: a scan before this one may not
-    /// have had it.
+    /// Returns the index of the attribute of that name, filled up to row `first`: an earlier scan may lack it.
     fn place(&mut self, name: &str, kind: Kind, first: usize) -> usize {
         let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
             self.all.push(Values { name: name.to_owned(), kind, values: Vec::new() });

@@ -1,4 +1,4 @@
-//! What the header of an E57 file says of its scans.
+//! Summary of the scans in the header of an E57 file.
 
 use super::{Kind, Reader, SCAN, attribute_name, described, fault, scale};
 use crate::bytes::quiet::guarded;
@@ -30,7 +30,7 @@ pub(crate) fn summary(file: &mut File) -> Result<Summary, Fault> {
     })
 }
 
-/// The attributes of all scans, with the types they have where no value is missing.
+/// Returns the attributes of all scans, with their types if no value is missing.
 fn fields(scans: &[PointCloud]) -> Vec<Field> {
     let field = |name: &str, kind| Field { name: name.to_owned(), kind, count: 1 };
     let mut kinds: Vec<(String, Kind)> = Vec::new();
@@ -54,7 +54,7 @@ fn fields(scans: &[PointCloud]) -> Vec<Field> {
     fields
 }
 
-/// The box around all scans; none if one of them states none, or is moved by a pose.
+/// Returns the box around all scans; none if one of them states none, or is moved by a pose.
 fn bounds(scans: &[PointCloud]) -> Option<[[f64; 3]; 2]> {
     let of_scan = |scan: &PointCloud| -> Option<[[f64; 3]; 2]> {
         let bounds = scan.cartesian_bounds.as_ref().filter(|_| scan.transform.is_none())?;

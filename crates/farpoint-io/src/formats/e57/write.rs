@@ -1,4 +1,4 @@
-//! Writing E57: one scan, whose coordinates stay integers where the input has a step.
+//! Writing E57: one scan, whose coordinates stay integers if the input has a scale.
 
 use super::STATE;
 use crate::WriteOptions;
@@ -16,18 +16,18 @@ use std::collections::HashSet;
 use std::hash::Hasher;
 use std::io::Cursor;
 
-/// The extension for normals, and one for attributes that the standard does not know.
+/// The extension for normals, and one for attributes outside the standard.
 const NORMALS: (&str, &str) = ("nor", "http://www.libe57.org/E57_NOR_surface_normals.txt");
 const OTHERS: (&str, &str) = ("farpoint", "https://github.com/farpoint/farpoint/attributes");
-/// Values are a byte wide at least: the first packet that the crate writes holds whole bytes alone, and its reader
+/// Values are at least a byte wide: the first packet that the crate writes holds only whole bytes, and its reader
 /// takes one without a whole point for the end.
 const BYTE: i64 = 255;
-/// The state of a point without a place.
+/// The state of a point without a position.
 const INVALID: i64 = 2;
 /// Fewer states are less than a byte, which the crate's reader takes for the end, too: such points keep NaN.
 const STATES_A_BYTE: usize = 4;
-/// Bytes that a packet has for the values of a point, and takes for each column besides: the length of its part, and
-/// what of a byte is left over.
+/// Bytes of a packet for the values of its points, and bytes per column besides: the length of its part, and the rest
+/// of a byte.
 const PACKET: u64 = u16::MAX as u64 - 506;
 const PACKET_COLUMN: u64 = 3;
 
@@ -38,9 +38,9 @@ struct Stored {
 }
 
 enum Values {
-    /// Numbers as they are.
+    /// Unchanged numbers.
     Plain(Column),
-    /// Multiples of a step, counted from an offset.
+    /// Multiples of a scale, counted from an offset.
     Steps { column: Column, scale: f64, offset: f64 },
 }
 
@@ -92,7 +92,7 @@ fn bits(kind: &RecordDataType) -> u64 {
     }
 }
 
-/// The coordinate system, unless XML cannot hold its text.
+/// Returns the coordinate system, unless XML cannot hold its text.
 fn wkt(cloud: &Cloud, warnings: &mut Vec<String>) -> Option<String> {
     let crs = cloud.crs()?;
     let wkt = crs.wkt.clone()?;
@@ -129,7 +129,7 @@ fn written(wkt: Option<String>, all: &[Stored], count: usize) -> Result<Vec<u8>,
     Ok(bytes.into_inner())
 }
 
-/// A name that the same points get again.
+/// Returns a name that is equal for equal points.
 fn identity(all: &[Stored], count: usize) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     for stored in all {
@@ -187,7 +187,7 @@ fn float(column: &Column) -> RecordDataType {
     }
 }
 
-/// The state of each point, if one has no place: that of the input where it says one.
+/// Returns the state of each point, if one has no position: that of the input if it has one.
 fn invalid(axes: &[Stored], own: Option<&Column>) -> Option<Vec<u8>> {
     let has_place = |row: usize| {
         axes.iter().all(|stored| match &stored.values {
@@ -210,7 +210,7 @@ fn plain(name: RecordName, (min, max): (i64, i64), column: Column) -> Stored {
     Stored { record, values: Values::Plain(column) }
 }
 
-/// Attributes by the names that E57 has for them; others in an extension.
+/// Gives attributes their E57 names; others go into an extension.
 fn named(attributes: Vec<Attribute>) -> Vec<Stored> {
     let has = |name: &str| attributes.iter().any(|a| a.name == name);
     let colors = ["red", "green", "blue"].iter().all(|name| has(name));
@@ -252,7 +252,7 @@ fn named(attributes: Vec<Attribute>) -> Vec<Stored> {
     pairs_of_returns(all)
 }
 
-/// Without the count of returns where no number goes with it, which E57 wants.
+/// Drops the count of returns if no number accompanies it, as E57 requires.
 fn pairs_of_returns(mut all: Vec<Stored>) -> Vec<Stored> {
     let has = |name: RecordName| all.iter().any(|stored| stored.record.name == name);
     if has(RecordName::ReturnCount) != has(RecordName::ReturnIndex) {
@@ -272,7 +272,7 @@ fn unknown(namespace: &str, name: String) -> RecordName {
     RecordName::Unknown { namespace: namespace.into(), name }
 }
 
-/// A name of letters, digits and underscores that does not begin as names of XML do.
+/// Returns a name of letters, digits and underscores that does not begin as names of XML do.
 fn xml_name(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -287,7 +287,7 @@ fn is_whole(column: &Column) -> bool {
     !matches!(column.kind(), NumberType::F32 | NumberType::F64)
 }
 
-/// The type in the file: whole numbers have the limits of their type, so that it is found again.
+/// Returns the type in the file: whole numbers have the limits of their type, so that it is found again.
 fn kind(column: &Column) -> RecordDataType {
     let whole = |min, max| RecordDataType::Integer { min, max };
     match column.kind() {
@@ -306,7 +306,7 @@ fn kind(column: &Column) -> RecordDataType {
 }
 
 impl Stored {
-    /// Zero where the state says that the point has no place: not every reader takes NaN.
+    /// Zeroes values of points whose state says that they have no position: not every reader takes NaN.
     fn clear(&mut self, states: &[u8]) {
         let (Values::Plain(column) | Values::Steps { column, .. }) = &mut self.values;
         let cleared = |row: usize| if states[row] == 0 { column.get(row) } else { 0.0 };

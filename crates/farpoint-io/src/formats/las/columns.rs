@@ -1,4 +1,4 @@
-//! Records of LAS 1.4 from the columns of other formats, and coordinates as multiples of a step.
+//! Records of LAS 1.4 from the columns of other formats, and coordinates as multiples of a scale.
 
 use super::describe::{describe, new_record, record_length};
 use super::fields::base_length;
@@ -20,8 +20,8 @@ const BLOCK: usize = 1 << 13;
 /// The largest integer that a coordinate becomes.
 const LARGEST: f64 = 2.0e9;
 
-/// A step at which the range fits into 32 bits, at least the one wanted, and an offset that is whole
-/// and a multiple of it.
+/// Returns a scale at which the range fits into 32 bits, at least the one wanted, and an offset that is whole and a
+/// multiple of it.
 fn scale_and_offset(low: f64, high: f64, wanted: f64) -> (f64, f64) {
     let middle = (low + high) / 2.0;
     let per_unit = 1.0 / wanted;
@@ -30,7 +30,7 @@ fn scale_and_offset(low: f64, high: f64, wanted: f64) -> (f64, f64) {
     let reach = (high - offset).abs().max((low - offset).abs());
     let mut scale = wanted;
     while reach / scale > LARGEST {
-        // As written, 1e-7 is closer to what a reader expects than the computed power.
+        // As written, 1e-7 is closer to the value that readers expect than the computed power.
         scale = format!("{:e}", scale * 10.0).parse().unwrap_or(scale * 10.0);
     }
     (scale, offset)
@@ -70,7 +70,7 @@ fn new_header(
     }
     let raw = las::raw::Header {
         version: las::Version::new(1, 4),
-        // Point formats from 6 on say that the coordinate system is WKT, were there one.
+        // Point formats from 6 on declare that the coordinate system is WKT, were there one.
         global_encoding: 16,
         point_data_record_length: base_length(format) as u16,
         x_scale_factor: x.0,
@@ -98,7 +98,7 @@ fn new_header(
     })
 }
 
-/// A header and records for the rows of a cloud of another format.
+/// Builds a header and records for the rows of a cloud of another format.
 pub(super) fn from_columns(
     cloud: &Cloud,
     rows: &[usize],
@@ -158,7 +158,7 @@ fn too_fine(scale: f64) -> Fault {
         .fix("give a larger scale")
 }
 
-/// As [`set_position`], of float32: whether reading gives back the same float32.
+/// Like [`set_position`], for float32: returns whether reading gives back the same float32.
 fn set_single(record: &mut [u8], position: [f32; 3], transforms: &[(f64, f64); 3]) -> bool {
     set_position(record, position.map(f64::from), transforms)
         || integers(record)
@@ -168,8 +168,8 @@ fn set_single(record: &mut [u8], position: [f32; 3], transforms: &[(f64, f64); 3
             .all(|((n, (scale, offset)), value)| (f64::from(n) * scale + offset) as f32 == value)
 }
 
-/// Writes the nearest integers into the record; returns whether they give back the position, but for
-/// the last digits of a double.
+/// Writes the nearest integers into the record; returns whether they give back the position, except for the last
+/// digits of a double.
 fn set_position(record: &mut [u8], position: [f64; 3], transforms: &[(f64, f64); 3]) -> bool {
     let mut exact = true;
     for (axis, value) in position.into_iter().enumerate() {
@@ -201,7 +201,7 @@ fn set(record: &mut [u8], slot: &Slot, column: &Column, i: usize) {
     }
 }
 
-/// Stores the coordinates of records as multiples of another step.
+/// Stores the coordinates of records as multiples of another scale.
 pub(super) fn rescale(
     raw: &mut las::raw::Header,
     points: &mut [u8],

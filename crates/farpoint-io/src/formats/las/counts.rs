@@ -1,12 +1,12 @@
-//! What the header states of the points: their number, returns and bounds.
+//! Facts about the points in the header: their number, returns and bounds.
 
 use super::{integers, transforms};
 use crate::cloud::header::LasHeader;
 
-/// The numbers in the header that depend on which points are kept.
+/// The numbers in the header that depend on the kept points.
 pub(crate) struct Counts {
     stride: usize,
-    /// The bits of a record that count its return.
+    /// The bits of a record for its return number.
     mask: u8,
     count: u64,
     returns: [u64; 16],
@@ -49,7 +49,7 @@ impl Counts {
         [raw.min_x, raw.min_y, raw.min_z] = std::array::from_fn(|a| low[a].min(high[a]));
         [raw.max_x, raw.max_y, raw.max_z] = std::array::from_fn(|a| low[a].max(high[a]));
         let by_return = |i: usize| self.returns.get(i + 1).copied().unwrap_or(0);
-        // The old 32-bit counts stay 0 where LAS 1.4 says so.
+        // The old 32-bit counts stay 0 if LAS 1.4 requires it.
         let small = header.format < 6 && u32::try_from(count).is_ok();
         let old = raw.large_file.is_none() || small;
         raw.number_of_point_records = if old { count as u32 } else { 0 };

@@ -1,4 +1,4 @@
-//! Records of the header, above all those that describe the bytes which a file adds to its points.
+//! Records of the header, above all those that describe extra bytes of the points.
 
 use super::fields::{DESCRIPTION, description, slots};
 use crate::cloud::column::Attribute;
@@ -6,7 +6,7 @@ use crate::cloud::header::{LasHeader, Record};
 use crate::error::Fault;
 use laz::LazVlr;
 
-/// Bytes of a record of whole descriptions.
+/// Bytes of a record of complete descriptions.
 const LONGEST: usize = u16::MAX as usize / DESCRIPTION * DESCRIPTION;
 
 /// Makes the input's header describe records that have the added attributes after them.

@@ -1,4 +1,4 @@
-//! Where the attributes are in a LAS point record.
+//! Places of the attributes in a LAS point record.
 
 use crate::cloud::column::NumberType;
 use crate::cloud::table::Slot;
@@ -8,19 +8,19 @@ use NumberType::{F32, F64, I8, I16, I32, U8, U16, U64};
 /// Bytes of one description in the extra bytes record.
 pub(super) const DESCRIPTION: usize = 192;
 
-/// A description of extra bytes, with the attribute or attributes that it stands for.
+/// A description of extra bytes, with the attribute or attributes that it describes.
 pub(crate) struct Extra<'a> {
     description: &'a [u8],
     pub(crate) slots: Vec<Slot>,
 }
 
 impl Extra<'_> {
-    /// Bytes in a record.
+    /// Returns its bytes in a record.
     pub(crate) fn size(&self) -> usize {
         self.slots.iter().map(|s| s.kind.size() * s.count).sum()
     }
 
-    /// The description without the lowest and highest value of one file.
+    /// Returns the description without the minimum and maximum value of one file.
     pub(crate) fn without_limits(&self) -> Vec<u8> {
         let mut bytes = self.description.to_vec();
         if bytes[2] != 0 {
@@ -31,7 +31,7 @@ impl Extra<'_> {
     }
 }
 
-/// The extra bytes that are described, as far as the records have them.
+/// Returns the extra bytes that are described, as far as the records have them.
 pub(crate) fn extras(format: u8, stride: usize, data: &[u8]) -> Vec<Extra<'_>> {
     let mut at = base_length(format);
     let mut extras = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn extras(format: u8, stride: usize, data: &[u8]) -> Vec<Extra<'_>> {
     extras
 }
 
-/// The attributes of a point format, then the described extra bytes, then the others.
+/// Returns the attributes of a point format, then the described extra bytes, then the others.
 pub(crate) fn slots(format: u8, stride: usize, extra: Option<&[u8]>) -> Vec<Slot> {
     let mut slots = base(format);
     let mut at = base_length(format);
@@ -61,12 +61,12 @@ pub(crate) fn slots(format: u8, stride: usize, extra: Option<&[u8]>) -> Vec<Slot
     slots
 }
 
-/// Bytes of a record without extra bytes.
+/// Returns the bytes of a record without extra bytes.
 pub(crate) fn base_length(format: u8) -> usize {
     [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67][usize::from(format.min(10))]
 }
 
-/// The attributes every record of a point format has.
+/// Returns the attributes that every record of a point format has.
 pub(super) fn base(format: u8) -> Vec<Slot> {
     let mut slots = vec![
         Slot::new("x", I32, 0),
@@ -139,7 +139,7 @@ pub(super) fn base(format: u8) -> Vec<Slot> {
     slots
 }
 
-/// The attribute or attributes (of the withdrawn array types) that a description stands for.
+/// Returns the attribute or attributes (of the withdrawn array types) of a description.
 fn described(description: &[u8], at: usize) -> Vec<Slot> {
     let (code, options) = (description[2], description[3]);
     let name = &description[4..36];
@@ -165,7 +165,7 @@ fn described(description: &[u8], at: usize) -> Vec<Slot> {
     vec![slot]
 }
 
-/// The description of an added attribute, or of `count` undescribed bytes if there is no type.
+/// Returns the description of an added attribute, or of `count` undescribed bytes if there is no type.
 pub(super) fn description(name: &str, kind: Option<NumberType>, count: u8) -> Vec<u8> {
     let mut bytes = vec![0u8; DESCRIPTION];
     bytes[2] = match kind {

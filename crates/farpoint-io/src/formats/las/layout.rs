@@ -1,4 +1,4 @@
-//! Where the points of a LAS or LAZ file are, without reading them.
+//! Places of the points of a LAS or LAZ file, without reading them.
 
 use super::pieces::Pieces;
 use super::summary::{LARGEST, LONGEST, part};
@@ -16,7 +16,7 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Fau
     let first = part(file, 0, LONGEST)?;
     let start = match las::raw::Header::read_from(&first[..]) {
         Ok(raw) => u64::from(raw.offset_to_point_data),
-        // What is wrong is said below.
+        // The problem is reported below.
         Err(_) => LONGEST,
     };
     let (mut header, compressed) = head(&part(file, 0, start.max(LONGEST))?)?;

@@ -61,7 +61,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     Ok(cloud(header, compressed, coordinates, store, warnings))
 }
 
-/// A cloud of records, with all that its header says.
+/// Returns a cloud of records, with all data of its header.
 pub(crate) fn cloud(
     header: LasHeader,
     compressed: bool,
@@ -82,7 +82,7 @@ pub(crate) fn cloud(
     cloud
 }
 
-/// The record that describes extra bytes.
+/// Returns the record that describes extra bytes.
 pub(crate) fn extra_bytes(header: &LasHeader) -> Option<&[u8]> {
     let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
     extra.map(Record::data)
@@ -99,7 +99,7 @@ fn described(header: &LasHeader, format: Format) -> String {
     format!("{format} {}.{}, point format {}", version.major, version.minor, header.format)
 }
 
-/// LAS 1.4 counts in 64 bits and may leave the old count 0.
+/// Returns the number of points: LAS 1.4 counts in 64 bits and may leave the old count 0.
 fn point_count(raw: &las::raw::Header) -> u64 {
     match raw.large_file {
         Some(large) if large.number_of_point_records > 0 => large.number_of_point_records,
@@ -114,7 +114,7 @@ fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
     Ok((header, compressed, warnings))
 }
 
-/// The header without the records after the points, and whether these are compressed.
+/// Reads the header without the records after the points, and whether these are compressed.
 fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
     if !bytes.starts_with(b"LASF") {
         return Err(Fault::new("the file does not start with 'LASF'").at(Place::Byte(0)));
@@ -187,7 +187,7 @@ fn extended_records(
     (records, start)
 }
 
-/// The records of an uncompressed file.
+/// Returns the records of an uncompressed file.
 fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Result<Part, Fault> {
     let room = bytes.len() - start;
     let length = usize::try_from(count).ok().and_then(|n| n.checked_mul(stride));
@@ -199,7 +199,7 @@ fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Resu
     Ok(Part::of(bytes, start..start + length))
 }
 
-/// Scale and offset of each axis.
+/// Returns scale and offset of each axis.
 pub(crate) fn transforms(raw: &las::raw::Header) -> [(f64, f64); 3] {
     [
         (raw.x_scale_factor, raw.x_offset),
@@ -208,13 +208,13 @@ pub(crate) fn transforms(raw: &las::raw::Header) -> [(f64, f64); 3] {
     ]
 }
 
-/// The stored integers of a point.
+/// Returns the stored integers of a point.
 pub(crate) fn integers(record: &[u8]) -> [i32; 3] {
     [0, 4, 8]
         .map(|at| i32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]))
 }
 
-/// The places of records.
+/// Returns the coordinates of records.
 pub(crate) fn coordinates(raw: &las::raw::Header, records: &[u8], stride: usize) -> Coordinates {
     let [x, y, z] = transforms(raw);
     let value = |n: i32, (scale, offset): (f64, f64)| f64::from(n) * scale + offset;

@@ -1,4 +1,4 @@
-//! The octree of COPC: in which cube the points of each chunk lie, so that a filter can leave chunks unread.
+//! The octree of COPC: the cube of the points of each chunk, so that a filter can leave chunks unread.
 
 use crate::cloud::header::{LasHeader, Record};
 use crate::cloud::layout::Chunks;
@@ -8,22 +8,22 @@ use std::collections::{HashMap, HashSet};
 
 /// Bytes of an entry of the hierarchy.
 const ENTRY: usize = 32;
-/// Nodes further down have no size that a double could tell.
+/// Deeper nodes are too small for doubles.
 const DEEPEST: i32 = 30;
-/// Points may lie that many steps outside of their cube: writers round them after they chose it.
+/// Points may lie this many scale units outside of their cube: writers round them after choosing it.
 const STEPS: f64 = 2.0;
 
-/// The lowest and the highest corner.
+/// The minimum and the maximum corner.
 pub(crate) type Cube = [[f64; 3]; 2];
 
-/// Reads bytes at a place of the file.
+/// Reads bytes at an offset of the file.
 pub(crate) type ReadAt<'a> = &'a dyn Fn(u64, usize) -> Result<Vec<u8>, Fault>;
 
-/// The record that says where the octree is.
+/// The record with the place of the octree.
 struct Info {
     center: [f64; 3],
     halfsize: f64,
-    /// What the root's points are apart, as declared.
+    /// Spacing of the root's points, as declared.
     spacing: f64,
     /// Offset and bytes of the first page.
     root: (u64, u64),
@@ -37,10 +37,10 @@ struct Node {
     points: usize,
 }
 
-/// The cube of each chunk, grown by what rounding may move a point; `None` if the file is no COPC.
+/// Returns the cube of each chunk, grown by the rounding of points; `None` if the file is no COPC.
 ///
 /// # Errors
-/// If the octree is damaged, or is not that of these chunks.
+/// If the octree is damaged, or does not belong to these chunks.
 pub(crate) fn cubes(
     read: ReadAt<'_>,
     length: u64,
@@ -55,7 +55,7 @@ pub(crate) fn cubes(
     let mut cubes = Vec::new();
     for (chunk, points) in chunks.points().into_iter().enumerate() {
         let (at, bytes) = chunks.place(chunk);
-        // The same in both, or one of them is not that of this file.
+        // Equal in both, or one of them does not belong to this file.
         let node = nodes.remove(&at).filter(|n| n.points == points && n.bytes == bytes as u64);
         let node = node.ok_or_else(|| {
             Fault::new(format!("chunk {} is no node of the octree", chunk + 1))
@@ -81,7 +81,7 @@ pub(crate) fn check_places(chunk: usize, cube: &Cube, places: &[[f64; 3]]) -> Re
     }
 }
 
-/// What the octree is like; `None` if the file is no COPC.
+/// Returns the properties of the octree; `None` if the file is no COPC.
 ///
 /// # Errors
 /// If the octree is damaged.
@@ -118,7 +118,7 @@ impl Info {
     fn cube(&self, [level, place @ ..]: [i32; 4], steps: [f64; 3]) -> Cube {
         let side = 2.0 * self.halfsize / f64::from(1 << level);
         let low = |axis: usize| self.center[axis] - self.halfsize + f64::from(place[axis]) * side;
-        // Beside the steps what doubles of such places lose.
+        // Besides the scale, the rounding of doubles at such places.
         let margin = |axis: usize| {
             STEPS * steps[axis].abs() + (self.center[axis].abs() + self.halfsize) * 1e-12
         };
@@ -129,7 +129,7 @@ impl Info {
     }
 }
 
-/// All nodes with points, by their place in the file; pages are in any order.
+/// Returns all nodes with points, by their place in the file; pages are in any order.
 fn walk(read: ReadAt<'_>, length: u64, root: (u64, u64)) -> Result<HashMap<u64, Node>, Fault> {
     let (mut nodes, mut pages, mut known) = (HashMap::new(), vec![root], HashSet::new());
     while let Some((at, bytes)) = pages.pop() {

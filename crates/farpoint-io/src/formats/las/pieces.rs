@@ -9,10 +9,10 @@ use laz::laszip::{ChunkTable, CompressorType};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
-/// Bytes of points that a chunk may hold to be read alone; usual ones hold 1 to 4 MB.
+/// Largest bytes of points of a chunk that is read alone; usual ones hold 1 to 4 MB.
 const LARGEST: usize = 64 << 20;
 
-/// Where the chunks are.
+/// Places of the chunks.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     vlr: LazVlr,
@@ -28,7 +28,7 @@ struct Piece {
 }
 
 impl Pieces {
-    /// Of `count` points from byte `start` of a file of `length` bytes; `None` unless the file has a
+    /// Finds the chunks of `count` points from byte `start` of a file of `length` bytes; `None` unless the file has a
     /// table of chunks of a usual size.
     pub(super) fn find(
         file: &mut File,
@@ -109,7 +109,7 @@ impl Chunks for Pieces {
     }
 }
 
-/// The table of chunks; `None` if there is none.
+/// Reads the table of chunks; `None` if there is none.
 fn table(
     file: &mut File,
     length: u64,

@@ -1,5 +1,4 @@
-//! Which attributes of another format go into the standard fields of a LAS record, and which become
-//! extra dimensions.
+//! Assignment of attributes of another format to the standard fields of a LAS record, or to extra dimensions.
 //!
 //! An extra dimension must not have the name of a standard field: readers then refuse the file.
 
@@ -10,7 +9,7 @@ use crate::cloud::unused;
 use crate::conversion::key;
 use std::collections::HashSet;
 
-/// Whole numbers up to this are doubles.
+/// Whole numbers up to this are exact as doubles.
 const EXACT: f64 = (1u64 << 53) as f64;
 /// Longest name of an extra dimension in bytes.
 const LONGEST: usize = 32;
@@ -34,14 +33,14 @@ const OTHER_FIELDS: [&str; 12] = [
 
 /// The attributes of a record.
 pub(super) struct Fields {
-    /// In standard fields.
+    /// Attributes in standard fields.
     pub(super) known: Vec<(Slot, Column)>,
-    /// As extra dimensions, under names that are free.
+    /// Attributes in extra dimensions, under names that are free.
     pub(super) added: Vec<Attribute>,
 }
 
 impl Fields {
-    /// Of a point format.
+    /// Assigns attributes to the fields of a point format.
     pub(super) fn of(attributes: Vec<Attribute>, format: u8, warnings: &mut Vec<String>) -> Fields {
         let base = base(format);
         let taken: HashSet<String> = attributes.iter().map(|a| a.name.clone()).collect();
@@ -59,14 +58,14 @@ impl Fields {
     }
 }
 
-/// Attributes that LAS has in another form.
+/// Converts attributes that LAS has in another form.
 fn standard(attribute: Attribute, taken: &HashSet<String>) -> Attribute {
     let Attribute { name, column } = &attribute;
     let values = || (0..column.len()).map(|i| column.get(i));
     let free = |field: &str| !taken.contains(field);
     let made = |name: &str, column: Column| Attribute { name: name.into(), column };
     match name.as_str() {
-        // The scan of an E57 file is what LAS calls the source of a point.
+        // The scan of an E57 file is the source of a point in LAS.
         "scan" if free("point_source_id") && column.whole_within(0.0, 65535.0) => {
             made("point_source_id", column.cast(NumberType::U16))
         }
@@ -74,7 +73,7 @@ fn standard(attribute: Attribute, taken: &HashSet<String>) -> Attribute {
         "return_index" if free("return_number") && column.whole_within(0.0, 14.0) => {
             made("return_number", Column::U8(values().map(|v| v as u8 + 1).collect()))
         }
-        // Older point formats store whole degrees, those from 6 on steps of 0.006.
+        // Older point formats store whole degrees, those from 6 on units of 0.006.
         "scan_angle_rank" if free("scan_angle") && column.whole_within(-180.0, 180.0) => {
             made("scan_angle", Column::I16(values().map(|v| (v / 0.006).round() as i16).collect()))
         }
@@ -82,7 +81,7 @@ fn standard(attribute: Attribute, taken: &HashSet<String>) -> Attribute {
     }
 }
 
-/// Whether the record's own place for an attribute holds all its values.
+/// Returns whether the record's own field for an attribute holds all its values.
 fn holds(slot: &Slot, column: &Column) -> bool {
     match (slot.bits, slot.kind) {
         (Some((_, number)), _) => column.whole_within(0.0, f64::from((1u16 << number) - 1)),
@@ -111,7 +110,7 @@ fn name_dimensions(added: &mut [Attribute], base: &[Slot], warnings: &mut Vec<St
                 attribute.name
             ));
         }
-        // Room for a number where a cut name is taken.
+        // Room for a number if a cut name is taken.
         let mut end = name.len().min(if name.len() > LONGEST { LONGEST - 4 } else { LONGEST });
         while !name.is_char_boundary(end) {
             end -= 1;

@@ -10,12 +10,12 @@ use std::io::{Cursor, Error, ErrorKind, Read, Seek, SeekFrom};
 
 /// Bytes decompressed before the next allocation.
 const BATCH: usize = 64 << 20;
-/// A file that holds no more than this many times its bytes promises little.
+/// Largest usual ratio of decompressed to compressed bytes of a file.
 const USUAL_RATIO: usize = 100;
-/// No real chunk is compressed further than this; a larger promise is not believed.
+/// No real chunk is compressed further than this; a larger declared size is refused.
 const RATIO: usize = 10_000;
 
-/// One chunk: its compressed bytes and how many points are wanted of it.
+/// One chunk: its compressed bytes and the number of points wanted of it.
 pub(super) struct Chunk<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
@@ -49,7 +49,7 @@ pub(super) fn decompress(
     }
 }
 
-/// What the LASzip record says of points of `stride` bytes.
+/// Parses the LASzip record, which must describe points of `stride` bytes.
 pub(super) fn described(vlr: &[u8], stride: usize) -> Result<LazVlr, Fault> {
     guarded("the LASzip record cannot be decoded", || {
         let vlr =
@@ -65,7 +65,7 @@ pub(super) fn described(vlr: &[u8], stride: usize) -> Result<LazVlr, Fault> {
     })
 }
 
-/// The compressor type has no accessor; the record's first two bytes are it.
+/// Returns the compressor type, which has no accessor: the record's first two bytes.
 pub(super) fn compressor(vlr: &LazVlr) -> CompressorType {
     let mut bytes = Vec::new();
     // Writing to a Vec cannot fail.
@@ -77,7 +77,7 @@ pub(super) fn compressor(vlr: &LazVlr) -> CompressorType {
     }
 }
 
-/// The table of chunks; `None` if the writer stored none.
+/// Reads the table of chunks; `None` if the writer stored none.
 fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkTable>, Fault> {
     let offset = |at: usize| -> Option<usize> {
         let offset = i64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?);
@@ -107,7 +107,7 @@ fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkT
     })
 }
 
-/// Cuts the data into chunks, as many as the points need.
+/// Cuts the data into as many chunks as the points need.
 fn chunks<'a>(
     bytes: &'a [u8],
     start: usize,
@@ -153,8 +153,8 @@ fn chunks<'a>(
     Ok(chunks)
 }
 
-/// Point formats 6 to 10 name the size of each layer after the first point; laz allocates what they
-/// say, so their sum is compared with the chunk.
+/// Checks layer sizes. Point formats 6 to 10 declare the size of each layer after the first point; laz allocates
+/// these sizes, so their sum is compared with the chunk.
 pub(super) fn layers_fit(chunk: &[u8], vlr: &LazVlr, stride: usize) -> bool {
     let layers = vlr.items().iter().map(|item| match item.item_type() {
         LazItemType::Point14 => 9,
@@ -177,7 +177,7 @@ fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fau
     let points: usize = chunks.iter().map(|chunk| chunk.points).sum();
     memory::fits(points as u64, stride + size_of::<[f64; 3]>())?;
     let packed: usize = chunks.iter().map(|chunk| chunk.bytes.len()).sum();
-    // What promises little is allocated at once: zeros that each thread is first to touch.
+    // A small declared size is allocated at once: zeros that each thread is first to touch.
     let batch = BATCH.max(packed.saturating_mul(USUAL_RATIO));
     let mut out = Vec::new();
     let mut rest = chunks;
@@ -205,8 +205,8 @@ fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fau
     Ok(out)
 }
 
-/// A single entry makes laz's parallel function decompress on this very thread, where its panics
-/// are caught.
+/// Decompresses one chunk. A single entry makes laz's parallel function decompress on this very thread, where its
+/// panics are caught.
 pub(super) fn one_chunk(chunk: &Chunk, out: &mut [u8], vlr: &LazVlr) -> Result<(), Fault> {
     let entry =
         ChunkTableEntry { point_count: chunk.points as u64, byte_count: chunk.bytes.len() as u64 };
@@ -216,7 +216,7 @@ pub(super) fn one_chunk(chunk: &Chunk, out: &mut [u8], vlr: &LazVlr) -> Result<(
     })
 }
 
-/// One stream without a table of chunks.
+/// Decompresses one stream without a table of chunks.
 fn sequential(
     bytes: &[u8],
     start: usize,
@@ -244,7 +244,7 @@ fn sequential(
     })
 }
 
-/// Refuses the first seek, by which laz looks for a table that is known to be missing.
+/// Refuses the first seek, by which laz searches a table that is known to be missing.
 struct Unseekable<'a> {
     inner: Cursor<&'a [u8]>,
     refused: bool,

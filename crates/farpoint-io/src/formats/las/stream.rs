@@ -15,7 +15,7 @@ use std::io::{Cursor, Seek, SeekFrom, Write};
 /// Bytes in front of the chunks: the offset of their table.
 const OFFSET: usize = ChunkTable::OFFSET_SIZE;
 
-/// Writes the input's header, the records that `next` gives and what comes after them.
+/// Writes the input's header, the records that `next` returns and the records after them.
 pub(crate) fn stream(
     header: &LasHeader,
     compress: bool,
@@ -52,7 +52,7 @@ pub(crate) fn stream(
     file.write_all(&header_bytes(&header.raw)?).map_err(unwritten)
 }
 
-/// A fault that the system's error is found in again.
+/// A fault that carries the system's error.
 fn unwritten(error: std::io::Error) -> Fault {
     Fault { io: Some(error), ..Fault::new("cannot be written") }
 }
@@ -60,7 +60,7 @@ fn unwritten(error: std::io::Error) -> Fault {
 fn compressed(file: &mut File, vlr: LazVlr, next: Blocks<'_>) -> Result<(), Fault> {
     guarded("the points cannot be compressed", || {
         let start = file.stream_position().map_err(unwritten)?;
-        // Into memory, as files that are made at once: for a second type laz would be there twice.
+        // Into memory, like files that are made at once: a second type would compile laz twice.
         let mut laz = ParLasZipCompressor::new(Cursor::new(Vec::new()), vlr)
             .map_err(|e| Fault::new(format!("the points cannot be compressed: {e}")))?;
         // Without any point there is a table all the same.
@@ -79,8 +79,8 @@ fn compressed(file: &mut File, vlr: LazVlr, next: Blocks<'_>) -> Result<(), Faul
     })
 }
 
-/// Appends the last chunk and the table of all chunks, and states at `start` where in the file that is.
-/// These bytes begin with its offset among them.
+/// Appends the last chunk and the table of all chunks, and writes at `start` the table's place in the file. These
+/// bytes begin with its offset among them.
 fn finish(file: &mut File, start: u64, end: &[u8]) -> std::io::Result<()> {
     let Some((offset, rest)) = end.split_first_chunk::<OFFSET>() else { return Ok(()) };
     let table = file.stream_position()? + u64::from_le_bytes(*offset) - OFFSET as u64;

@@ -21,12 +21,12 @@ const FIRST_YEAR: u16 = 2000;
 /// Larger records after the points hold no description of the file.
 pub(super) const LARGEST: u64 = 16 << 20;
 
-/// Reads what comes before the points, and the records after them that describe the file.
+/// Reads the data before the points, and the records after them that describe the file.
 pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
     let first = part(file, 0, LONGEST)?;
     let start = match Raw::read_from(&first[..]) {
         Ok(raw) => u64::from(raw.offset_to_point_data),
-        // What is wrong is said below.
+        // The problem is reported below.
         Err(_) => LONGEST,
     };
     let (mut header, compressed) = head(&part(file, 0, start.max(LONGEST))?)?;
@@ -53,7 +53,7 @@ pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
     Ok(summary)
 }
 
-/// What the fixed part of the header says.
+/// Copies the fixed part of the header.
 fn tell(header: &LasHeader, summary: &mut Summary) {
     let raw = &header.raw;
     let transforms = transforms(raw);
@@ -73,7 +73,7 @@ fn tell(header: &LasHeader, summary: &mut Summary) {
     summary.gps_time = timed.then_some(kind);
 }
 
-/// At most so many bytes from a place on.
+/// Reads at most `length` bytes from an offset on.
 pub(super) fn part(file: &mut File, at: u64, length: u64) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
     let read = file
@@ -83,7 +83,7 @@ pub(super) fn part(file: &mut File, at: u64, length: u64) -> Result<Vec<u8>, Fau
     Ok(bytes)
 }
 
-/// The records after the points, without those that are large.
+/// Reads the records after the points, without large ones.
 fn extended(file: &mut File, raw: &Raw) -> Result<Vec<Record>, Fault> {
     // The one record that LAS 1.3 has there holds waveforms.
     let Some(evlr) = raw.evlr else { return Ok(Vec::new()) };
@@ -104,7 +104,7 @@ fn extended(file: &mut File, raw: &Raw) -> Result<Vec<Record>, Fault> {
     Ok(records)
 }
 
-/// Text up to its first zero; `None` if there is none.
+/// Returns text up to its first zero; `None` if there is none.
 fn words(bytes: &[u8]) -> Option<String> {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     let text = String::from_utf8_lossy(&bytes[..end]);
@@ -112,7 +112,7 @@ fn words(bytes: &[u8]) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The date of a day of a year, the first being 1.
+/// Returns the date of a day of a year, from 1.
 fn date(year: u16, day: u16) -> Option<String> {
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let lengths = [31, 28 + u16::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

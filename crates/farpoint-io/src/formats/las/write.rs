@@ -1,5 +1,5 @@
-//! Writing LAS and LAZ: the kept records as they were stored with the input's header and records,
-//! or a new LAS 1.4 file from another format's columns.
+//! Writing LAS and LAZ: the kept records as stored with the input's header and records, or a new LAS 1.4 file from
+//! another format's columns.
 
 use super::columns::{from_columns, rescale};
 use super::counts::Counts;
@@ -19,7 +19,7 @@ use std::io::Cursor;
 /// Bytes of points in a chunk, which laz reserves; the usual 50,000 points unless they are huge.
 const CHUNK: usize = 16 << 20;
 
-/// What LAS files say that they were written by, in at most 31 bytes.
+/// Generating software of LAS files, in at most 31 bytes.
 const SOFTWARE: &str = concat!("farpoint ", env!("CARGO_PKG_VERSION"));
 
 /// Writes the rows.
@@ -44,8 +44,7 @@ pub(super) fn warn_of_octree(header: &LasHeader, warnings: &mut Vec<String>) {
     }
 }
 
-/// The rows as records, and a header that describes them but for what depends on how they are put
-/// together.
+/// Returns the rows as records, and a header that describes them except for the details of assembly.
 pub(crate) fn laid_out(
     cloud: &Cloud,
     rows: &[usize],
@@ -67,14 +66,14 @@ pub(crate) fn laid_out(
     from_columns(cloud, rows, options.scale, warnings)
 }
 
-/// The kept records, each with the added values after it.
+/// Returns the kept records, each with the added values after it.
 fn kept(table: &Table, rows: &[usize], added: &[Attribute]) -> Vec<u8> {
     let mut points = Vec::new();
     records::append(&mut points, Some((table, rows)), rows.len(), added, false);
     points
 }
 
-/// Puts header, records, points and later records together.
+/// Assembles header, records, points and later records.
 fn assemble(mut header: LasHeader, points: Vec<u8>, compress: bool) -> Result<Vec<u8>, Fault> {
     let laz = prepare(&mut header, compress)?;
     let mut counts = Counts::new(&header);
@@ -93,7 +92,7 @@ fn assemble(mut header: LasHeader, points: Vec<u8>, compress: bool) -> Result<Ve
     Ok(out)
 }
 
-/// States in the header what comes before the points; gives the LASzip record if they are compressed.
+/// States in the header what precedes the points; returns the LASzip record if they are compressed.
 pub(super) fn prepare(header: &mut LasHeader, compress: bool) -> Result<Option<LazVlr>, Fault> {
     let stride = usize::from(header.raw.point_data_record_length);
     let laz = if compress { Some(compression(header, stride)?) } else { None };
@@ -108,7 +107,7 @@ pub(super) fn prepare(header: &mut LasHeader, compress: bool) -> Result<Option<L
     Ok(laz)
 }
 
-/// The bytes before the first point.
+/// Returns the bytes before the first point.
 pub(crate) fn before_points(header: &LasHeader) -> Result<Vec<u8>, Fault> {
     let mut out = header_bytes(&header.raw)?;
     header.records.iter().for_each(|r| out.extend_from_slice(&r.bytes));
@@ -116,8 +115,8 @@ pub(crate) fn before_points(header: &LasHeader) -> Result<Vec<u8>, Fault> {
     Ok(out)
 }
 
-/// The header as it is written: by farpoint, and without a date, so that the same command writes the same
-/// bytes on any day.
+/// Returns the header as written: by farpoint, and without a date, so that the same command writes the same bytes on
+/// any day.
 pub(crate) fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, Fault> {
     let mut raw = raw.clone();
     raw.generating_software = [0; 32];
@@ -129,7 +128,7 @@ pub(crate) fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, Fault> {
     Ok(bytes)
 }
 
-/// The LASzip record for these points, which is added to the header's records.
+/// Returns the LASzip record for these points, which is added to the header's records.
 fn compression(header: &mut LasHeader, stride: usize) -> Result<LazVlr, Fault> {
     let extra = record_length(stride - base_length(header.format))?;
     let vlr = LazVlrBuilder::default()
@@ -157,7 +156,7 @@ fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, Fault
     })
 }
 
-/// The records after the points come to a new place.
+/// Moves the records after the points to a new place.
 pub(crate) fn move_extended(header: &mut LasHeader, start: u64) {
     let wave = header.raw.start_of_waveform_data_packet_record;
     let length: u64 = header.extended.iter().map(|r| r.bytes.len() as u64).sum();

@@ -12,7 +12,7 @@ use zip::{CompressionMethod, ZipArchive};
 /// Bytes from which an entry needs the larger fields of zip64.
 const LARGE: usize = 1 << 31;
 
-/// Names that say which array is the cloud, best first.
+/// Names of the array that is the cloud, best first.
 const NAMES: [&str; 8] =
     ["points", "xyz", "pos", "coords", "coord", "vertices", "point_cloud", "pc"];
 
@@ -27,7 +27,7 @@ pub(crate) fn write_packed(
     let failed = |error: zip::result::ZipError| Fault::new(format!("cannot be packed: {error}"));
     let mut packed = Cursor::new(Vec::new());
     let mut archive = ZipWriter::new(&mut packed as &mut dyn Target);
-    // What has no date is the same from run to run.
+    // Without a date the bytes are the same from run to run.
     let how = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .large_file(array.len() >= LARGE);

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use zip::write::{SimpleFileOptions, ZipWriter};
 use zip::{CompressionMethod, result::ZipResult};
 
-/// Values that are put into one piece before they are written.
+/// Number of values buffered before they are written.
 const PIECE: usize = 8192;
 /// Bytes from which an entry of an archive needs the larger fields of zip64. The limit is 4 GiB, and
 /// a header comes before the values.
@@ -18,7 +18,7 @@ pub struct Array<'a> {
     pub name: &'a str,
     /// Its shape; the last axis is contiguous.
     pub shape: &'a [usize],
-    /// As many values as the shape has places.
+    /// The values, as many as the shape has.
     pub values: Values<'a>,
 }
 
@@ -30,17 +30,17 @@ pub enum Values<'a> {
     F32(&'a [f32]),
     /// float64.
     F64(&'a [f64]),
-    /// int64, computed from the place while it is written, so that no copy of all is made.
+    /// int64, computed from the index while it is written, so that no copy of all is made.
     I64(&'a dyn Fn(usize) -> i64),
 }
 
 impl Array<'_> {
-    /// Places of the shape.
+    /// Returns the number of values of the shape.
     fn places(&self) -> Option<usize> {
         self.shape.iter().try_fold(1usize, |all, axis| all.checked_mul(*axis))
     }
 
-    /// What does not fit in it, in words.
+    /// Describes a mismatch of shape and values.
     pub(crate) fn wrong(&self) -> Option<String> {
         let given = match self.values {
             Values::F32(values) => values.len(),
@@ -63,7 +63,7 @@ impl Array<'_> {
         }
     }
 
-    /// NumPy's name of the type, and its bytes.
+    /// Returns NumPy's name of the type, and its bytes.
     fn kind(&self) -> (&'static str, usize) {
         match self.values {
             Values::F32(_) => ("<f4", 4),
@@ -108,12 +108,12 @@ pub(crate) fn write_archive(sink: Sink<'_>, arrays: &[Array<'_>]) -> io::Result<
     Ok(())
 }
 
-/// An output that takes anything after its first error: the archive ends itself when it is dropped, and would print
-/// that this fails too.
+/// An output that accepts anything after its first error: the archive finishes itself when it is dropped, and would
+/// print that this fails too.
 struct Failing<W> {
     inner: W,
     failed: bool,
-    /// Where the output would be.
+    /// Position that the output would have.
     at: u64,
 }
 
@@ -158,7 +158,7 @@ fn archive<W: Write + Seek>(
     arrays: &[Array<'_>],
     large: usize,
 ) -> ZipResult<()> {
-    // What has no date is the same from run to run.
+    // Without a date the bytes are the same from run to run.
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for array in arrays {
         archive
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// What an archive of more than 4 GiB has: larger fields for sizes, and for places beyond.
+    /// Archives of more than 4 GiB have larger fields for sizes and for offsets.
     #[test]
     fn entries_are_found_beyond_four_gibibytes() {
         let rows = |place: usize| place as i64;

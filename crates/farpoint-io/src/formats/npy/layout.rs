@@ -1,4 +1,4 @@
-//! Where the rows of an NPY file are, without reading them.
+//! Places of the rows of an NPY file, without reading them.
 
 use super::{cloud, is_half, parse, rows};
 use crate::cloud::dtype::DType;
@@ -7,8 +7,8 @@ use crate::cloud::table::Store;
 use crate::error::Fault;
 use std::borrow::Cow;
 
-/// Of a file of `length` bytes that starts so; `None` for columns one after another and for float16,
-/// which are not stored as they are worked with.
+/// Locates the rows of a file of `length` bytes by its start; `None` for columns one after another and for float16,
+/// which are not stored as they are processed.
 pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
     let parsed = parse(start)?;
     if parsed.fortran_order || matches!(&parsed.dtype, DType::Plain(kind) if is_half(kind)) {
@@ -22,7 +22,7 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
         let what = format!("the shape promises {count} rows, the file has {there}");
         return Err(Fault::truncated(what));
     }
-    // Which of the two only the kinds of the columns decide.
+    // The kinds of the columns alone decide between the two.
     let (coordinates, _) = super::coordinates(&table, 0, header.plain)?;
     let rows = Storage::Stride(parsed.start as u64);
     let head = cloud(&parsed, coordinates, table, header);

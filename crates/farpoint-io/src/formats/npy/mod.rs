@@ -1,6 +1,6 @@
 //! NumPy arrays: (points, 3 or more) of numbers, or structured with x, y and z; NPY and NPZ.
 //!
-//! Rows are kept as bytes, so that they come back as they were.
+//! Rows are kept as bytes, so that they come back unchanged.
 
 mod archive;
 mod arrays;
@@ -29,7 +29,7 @@ use crate::error::{Fault, Place};
 use crate::format::Format;
 use std::borrow::Cow;
 
-/// A header with the place where the values start.
+/// A header with the offset of the values.
 struct Parsed {
     dtype: DType,
     shape: Vec<usize>,
@@ -53,10 +53,10 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     Ok(cloud)
 }
 
-/// The warning that [`coordinates`] calls for.
+/// Warning for [`coordinates`] that are rounded.
 pub(crate) const ROUNDED: &str = "64-bit integers beyond 2^53 are rounded in the coordinates";
 
-/// A cloud of rows, with all that the header says.
+/// Returns a cloud of rows, with all data of the header.
 fn cloud(parsed: &Parsed, coordinates: Coordinates, table: Table, header: NpyHeader) -> Cloud {
     let words = match &parsed.dtype {
         DType::Record(_) => "structured".to_owned(),
@@ -66,7 +66,7 @@ fn cloud(parsed: &Parsed, coordinates: Coordinates, table: Table, header: NpyHea
     Cloud::from_table(Format::Npy, description, coordinates, table, Header::Npy(header))
 }
 
-/// The first `count` rows.
+/// Returns the first `count` rows.
 fn rows(parsed: &Parsed, bytes: Cow<'_, [u8]>, count: usize) -> Result<(Table, NpyHeader), Fault> {
     match &parsed.dtype {
         DType::Plain(kind) => plain(parsed, kind, bytes, count),
@@ -75,7 +75,7 @@ fn rows(parsed: &Parsed, bytes: Cow<'_, [u8]>, count: usize) -> Result<(Table, N
     }
 }
 
-/// The points, and whether they hold integers that are no doubles.
+/// Returns the points, and whether they hold integers that are no doubles.
 pub(crate) fn coordinates(
     table: &Table,
     count: usize,
@@ -134,10 +134,10 @@ fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
     Ok(Parsed { dtype, shape, fortran_order, start })
 }
 
-/// Begins every file.
+/// Magic bytes of a file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The bytes of all values, if the file has as many as the shape promises.
+/// Returns the bytes of all values, if the file has as many as the shape declares.
 fn payload(bytes: Cow<'_, [u8]>, start: usize, count: usize, size: usize) -> Result<Part, Fault> {
     let room = bytes.len() - start;
     match count.checked_mul(size).filter(|&whole| whole <= room) {
@@ -150,7 +150,7 @@ fn payload(bytes: Cow<'_, [u8]>, start: usize, count: usize, size: usize) -> Res
     }
 }
 
-/// Whether values are float16, which are not stored as they are worked with.
+/// Returns whether values are float16, which are not stored as they are processed.
 fn is_half(kind: &TypeStr) -> bool {
     (kind.kind, kind.size) == (b'f', 2)
 }
@@ -171,7 +171,7 @@ fn scalar(kind: &TypeStr) -> Option<NumberType> {
     })
 }
 
-/// A (points, columns) array of one type.
+/// Reads a (points, columns) array of one type.
 fn plain(
     parsed: &Parsed,
     kind: &TypeStr,
@@ -229,7 +229,7 @@ fn transposed(data: &[u8], rows: usize, columns: usize, size: usize) -> Vec<u8> 
     out
 }
 
-/// float16 as float32, which holds every value of it.
+/// Converts float16 to float32, which holds every value of it.
 fn widened(bytes: &[u8], big_endian: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() * 2);
     for pair in bytes.chunks_exact(2) {
@@ -247,7 +247,7 @@ fn widened(bytes: &[u8], big_endian: bool) -> Vec<u8> {
     out
 }
 
-/// A one-dimensional array of records.
+/// Reads a one-dimensional array of records.
 fn structured(
     parsed: &Parsed,
     bytes: Cow<'_, [u8]>,
@@ -293,7 +293,7 @@ fn structured(
     Ok((table, NpyHeader { dtype: parsed.dtype.clone(), plain: None }))
 }
 
-/// The type at the bottom of a field and how many of it there are.
+/// Returns the innermost type of a field and its count.
 fn flat(dtype: &DType) -> Option<(TypeStr, usize)> {
     match dtype {
         DType::Plain(kind) => Some((kind.clone(), 1)),

@@ -4,7 +4,7 @@ use super::{Cow, Fault, Parsed, Slot, Store, Table, parse, payload, scalar, shap
 use crate::cloud::column::Column;
 use crate::cloud::dtype::DType;
 
-/// The numbers of an array `(n,)` of integers or bool.
+/// Reads the numbers of an array `(n,)` of integers or bool.
 pub(crate) fn numbers(bytes: &[u8]) -> Result<Vec<i64>, Fault> {
     let Parsed { dtype, shape, start, .. } = parse(bytes)?;
     let wrong =

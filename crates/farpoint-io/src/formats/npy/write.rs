@@ -1,5 +1,5 @@
-//! Writing NPY: the rows as they were stored, else (points, columns) of one type where that holds
-//! everything exactly, else a structured array.
+//! Writing NPY: the rows as stored, else (points, columns) of one type if that holds everything exactly, else a
+//! structured array.
 
 use crate::WriteOptions;
 use crate::cloud::Cloud;
@@ -45,12 +45,12 @@ pub(crate) fn write(
     Ok(out)
 }
 
-/// The header of a one-dimensional array of int64.
+/// Returns the header of a one-dimensional array of int64.
 pub(crate) fn header_of_indices(count: usize) -> Vec<u8> {
     header(&type_code(NumberType::I64, false), &[count])
 }
 
-/// A one-dimensional array.
+/// Returns a one-dimensional array.
 pub(crate) fn one_column(column: &Column) -> Vec<u8> {
     let mut out = header(&type_code(column.kind(), false), &[column.len()]);
     for i in 0..column.len() {
@@ -59,7 +59,7 @@ pub(crate) fn one_column(column: &Column) -> Vec<u8> {
     out
 }
 
-/// The input's header for so many rows.
+/// Returns the input's header for `count` rows.
 pub(crate) fn same_header(head: &NpyHeader, table: &Table, count: usize) -> Vec<u8> {
     let shape = [count, table.slots.len()];
     let shape = if head.plain.is_some() { &shape[..] } else { &shape[..1] };
@@ -135,7 +135,7 @@ fn descr(fields: &[Field], added: &[Attribute], big_endian: bool) -> Result<DTyp
     Ok(DType::Record(all))
 }
 
-/// The magic, version and description, padded so that the values start at a multiple of 64.
+/// Returns the magic, version and description, padded so that the values start at a multiple of 64.
 pub(crate) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let shape = super::shape_words(shape);
     let mut text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
@@ -160,7 +160,7 @@ pub(crate) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     out
 }
 
-/// Bytes of a header that [`header`] made.
+/// Returns the bytes of a header that [`header`] made.
 pub(crate) fn length_of_header(bytes: &[u8]) -> Option<usize> {
     let four = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?) as usize);
     let two = |at: usize| Some(usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?)));
@@ -170,7 +170,7 @@ pub(crate) fn length_of_header(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The description and the shape in a header that [`header`] made.
+/// Returns the description and the shape in a header that [`header`] made.
 pub(crate) fn parts_of_header(head: &[u8]) -> Option<(String, Vec<usize>)> {
     let text = String::from_utf8_lossy(head);
     let (_, rest) = text.split_once("{'descr': ")?;

@@ -85,7 +85,7 @@ impl<'a> Entries<'a> {
     }
 
     fn fields(&self) -> Result<Vec<Field>, Fault> {
-        // COLUMNS is what versions before 0.7 call it.
+        // COLUMNS is its name in versions before 0.7.
         let key = if self.0.contains_key("FIELDS") { "FIELDS" } else { "COLUMNS" };
         let names = self.words(key)?;
         let mut taken = HashSet::new();
@@ -103,7 +103,7 @@ impl<'a> Entries<'a> {
             }
         }
         let field = |at: usize| {
-            // PCL takes a count of 0 for 1.
+            // PCL reads a count of 0 as 1.
             let count = number::<u64>("COUNT", counts[at])?.max(1);
             Ok(Field { name: names[at].into(), kind: kind(types[at], sizes[at])?, count })
         };

@@ -1,4 +1,4 @@
-//! Where the rows of a PCD file are, without reading them.
+//! Places of the rows of a PCD file, without reading them.
 
 use super::{axes, cloud, coordinates, parsed, slots, too_many};
 use crate::cloud::header::DataKind;
@@ -8,7 +8,7 @@ use crate::cloud::table::{Split, Store, Table};
 use crate::error::Fault;
 use std::fs::File;
 
-/// Of a file of `length` bytes that starts so; `None` for text and for data compressed as a whole.
+/// Locates the rows of a file of `length` bytes by its start; `None` for text and for data compressed as a whole.
 pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
     let (lines, meta, at) = parsed(start)?;
     if meta.data != DataKind::Binary {
@@ -28,7 +28,7 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
     Ok(Some(Layout { head, rows: Storage::Stride(at), count, stride, bounds: None }))
 }
 
-/// Of a file of text, found in a pass over it; `None` for others.
+/// Locates the rows of a file of text, in a pass over it; `None` for others.
 pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fault> {
     let (lines, meta, at) = parsed(start)?;
     if meta.data != DataKind::Ascii {

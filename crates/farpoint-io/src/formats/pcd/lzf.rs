@@ -5,7 +5,7 @@
 
 /// Decompresses exactly `length` bytes; `None` if the data is damaged.
 pub(crate) fn decompress(input: &[u8], length: usize) -> Option<Vec<u8>> {
-    // Three bytes never stand for more than 264, so a longer promise is refused unallocated.
+    // Three bytes never stand for more than 264, so a longer declared size is refused unallocated.
     if length / 264 > input.len() {
         return None;
     }
@@ -28,7 +28,7 @@ pub(crate) fn decompress(input: &[u8], length: usize) -> Option<Vec<u8>> {
             rest = tail;
             let back = (usize::from(control & 0x1f) << 8) + usize::from(low) + 1;
             let start = out.len().checked_sub(back)?;
-            // The source may run into what this very copy writes.
+            // The source may run into the output of this very copy.
             for i in 0..count + 2 {
                 out.push(out[start + i]);
             }

@@ -1,6 +1,6 @@
 //! PCD: ascii, binary and binary_compressed, organized or not.
 //!
-//! The rows are cut out of the file as they are.
+//! The rows are cut out of the file unchanged.
 
 mod header;
 mod layout;
@@ -43,7 +43,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     Ok(cloud(lines, &meta, coordinates, table))
 }
 
-/// The lines of the header, what they say, and where the data starts.
+/// Parses the lines of the header, and locates the data.
 fn parsed(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, Meta, usize), Fault> {
     let (lines, start) = header_lines(bytes)?;
     let lines: Vec<Vec<u8>> = lines.into_iter().map(<[u8]>::to_vec).collect();
@@ -51,7 +51,7 @@ fn parsed(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, Meta, usize), Fault> {
     Ok((lines, meta, start))
 }
 
-/// A cloud of rows, with all that the header says.
+/// Returns a cloud of rows, with all data of the header.
 fn cloud(lines: Vec<Vec<u8>>, meta: &Meta, coordinates: Coordinates, table: Table) -> Cloud {
     let mut warnings = Vec::new();
     if meta.width.checked_mul(meta.height) != Some(meta.points) {
@@ -78,7 +78,7 @@ fn data_name(data: DataKind) -> &'static str {
     }
 }
 
-/// The lines up to `DATA`, and where the data starts.
+/// Returns the lines up to `DATA`, and the offset of the data.
 fn header_lines(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Fault> {
     let bytes = &bytes[..bytes.len().min(LONGEST)];
     let mut lines = Vec::new();
@@ -100,7 +100,7 @@ fn header_lines(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Fault> {
     }
 }
 
-/// The fields, and the size of a row in bytes or values.
+/// Returns the fields, and the size of a row in bytes or values.
 fn slots(meta: &Meta, ascii: bool) -> Result<(Vec<Slot>, usize), Fault> {
     let mut slots = Vec::new();
     let mut at = 0usize;

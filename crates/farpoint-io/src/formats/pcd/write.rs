@@ -1,4 +1,4 @@
-//! Writing PCD: the kept rows as they were stored, or typed columns from another format.
+//! Writing PCD: the kept rows as stored, or typed columns from another format.
 //!
 //! The output is never organized: a sample of a grid is no grid, so HEIGHT becomes 1.
 
@@ -60,7 +60,7 @@ fn line_of<'a>(header: &'a PcdHeader, word: &[u8]) -> Option<&'a [u8]> {
     Some(line)
 }
 
-/// A table without stored bytes: every value comes from the columns.
+/// Returns a table without stored bytes: every value comes from the columns.
 fn bare_table(axes: [Column; 3], attributes: Vec<Attribute>) -> (Table, Vec<Attribute>) {
     let mut columns = named_axes(axes);
     columns.extend(attributes);
@@ -68,7 +68,7 @@ fn bare_table(axes: [Column; 3], attributes: Vec<Attribute>) -> (Table, Vec<Attr
     (Table { slots: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
 }
 
-/// Colors of one byte go into one `rgb`, or `rgba`, as other readers of PCD expect.
+/// Packs colors of one byte into one `rgb`, or `rgba`, as other readers of PCD expect.
 fn packed_colors(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
     let bytes = |name: &str| {
         attributes.iter().find_map(|a| match &a.column {
@@ -103,7 +103,7 @@ fn type_letter(kind: NumberType) -> &'static str {
     }
 }
 
-/// Field names end at a space, and differ from the stored ones and from each other.
+/// Replaces spaces, which end field names, and makes names differ from the stored ones and each other.
 fn named(mut attributes: Vec<Attribute>, stored: &[Slot]) -> Vec<Attribute> {
     for a in &mut attributes {
         a.name = a.name.replace(|c: char| c.is_whitespace() || c.is_control() || c == '#', "_");
@@ -121,7 +121,7 @@ fn push_line(out: &mut Vec<u8>, line: &[u8]) {
     out.push(b'\n');
 }
 
-/// A header line of one word for each field.
+/// Returns a header line of one word for each field.
 fn list_line(
     word: &str,
     slots: &[Slot],
@@ -134,7 +134,7 @@ fn list_line(
     format!("{word} {}", values.join(" "))
 }
 
-/// The line that describes the fields under `word`, if it is one of those.
+/// Returns the line that describes the fields under `word`, if it is one of those.
 fn field_line(word: &[u8], slots: &[Slot], added: &[Attribute]) -> Option<String> {
     Some(match word {
         b"FIELDS" | b"COLUMNS" => list_line("FIELDS", slots, added, |name, _, _| name.to_owned()),
@@ -145,7 +145,7 @@ fn field_line(word: &[u8], slots: &[Slot], added: &[Attribute]) -> Option<String
     })
 }
 
-/// The input's header with the numbers that change.
+/// Returns the input's header with the numbers that change.
 pub(crate) fn kept_header(
     header: &PcdHeader,
     slots: &[Slot],
@@ -196,7 +196,7 @@ fn new_header(
     out
 }
 
-/// The rows after the header: the stored values, then the columns.
+/// Appends the rows after the header: the stored values, then the columns.
 fn body(
     mut out: Vec<u8>,
     data: DataKind,
@@ -226,7 +226,7 @@ fn body(
     Ok(out)
 }
 
-/// Each field of all points together, compressed.
+/// Appends each field of all points together, compressed.
 fn compressed_body(
     mut out: Vec<u8>,
     table: &Table,

@@ -1,4 +1,4 @@
-//! Where the vertices of a PLY file are, without reading them.
+//! Places of the vertices of a PLY file, without reading them.
 
 use super::rows::{row_size, short};
 use super::{PlyEncoding, cloud, coordinates, parse_header, vertices};
@@ -8,8 +8,8 @@ use crate::cloud::table::{Split, Store, Table};
 use crate::error::Fault;
 use std::fs::File;
 
-/// Of a file of `length` bytes that starts so; `None` for text and for lists, whose rows are found only
-/// one after another.
+/// Locates the vertices of a file of `length` bytes by its start; `None` for text and for lists, whose rows are found
+/// only one after another.
 pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
     let parsed = parse_header(start)?;
     if parsed.header.encoding == PlyEncoding::Ascii {
@@ -34,7 +34,7 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
     Ok(Some(Layout { head, rows: Storage::Stride(at), count, stride, bounds: None }))
 }
 
-/// Of a file of text, found in a pass over it; `None` for binary ones.
+/// Locates the vertices of a file of text, in a pass over it; `None` for binary ones.
 pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fault> {
     let parsed = parse_header(start)?;
     if parsed.header.encoding != PlyEncoding::Ascii {

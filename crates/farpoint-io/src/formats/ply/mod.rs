@@ -1,8 +1,7 @@
 //! PLY: ascii and both binary byte orders, extra elements, lists.
 //!
-//! The header's lines are understood by ply-rs-bw. Its payload readers turn every value into a
-//! number and refuse `nan` in ascii; kept points must come back bit for bit, so the rows are cut out
-//! of the file here as they are.
+//! The header's lines are parsed by ply-rs-bw. Its payload readers turn every value into a number and refuse `nan` in
+//! ascii; kept points must come back bit for bit, so the rows are cut out of the file here unchanged.
 
 mod layout;
 mod rows;
@@ -38,7 +37,7 @@ struct Parsed {
     length: usize,
 }
 
-/// Reads the vertices; other elements are passed over.
+/// Reads the vertices; other elements are skipped.
 pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     let parsed = parse_header(&bytes)?;
     let ascii = parsed.header.encoding == PlyEncoding::Ascii;
@@ -53,7 +52,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     Ok(cloud(parsed, coordinates, table))
 }
 
-/// A cloud of vertices, with all that the header says.
+/// Returns a cloud of vertices, with all data of the header.
 fn cloud(parsed: Parsed, coordinates: Coordinates, table: Table) -> Cloud {
     let mut warnings = Vec::new();
     for e in parsed.elements.iter().filter(|e| e.name != "vertex") {
@@ -69,7 +68,7 @@ fn cloud(parsed: Parsed, coordinates: Coordinates, table: Table) -> Cloud {
     cloud
 }
 
-/// The elements before the vertices, these, and which of their properties are x, y and z.
+/// Returns the elements before the vertices, these, and the indices of their properties x, y and z.
 fn vertices(parsed: &Parsed) -> Result<(&[Element], &Element, [usize; 3]), Fault> {
     let vertex = parsed.elements.iter().position(|e| e.name == "vertex").ok_or_else(|| {
         Fault::new("there is no element 'vertex'").fix("only PLY files with points can be read")
@@ -115,7 +114,7 @@ fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
     }
 }
 
-/// The header's lines without their ends, up to `end_header`, and the place where the payload starts.
+/// Returns the header's lines without their ends, up to `end_header`, and the offset of the payload.
 fn header_lines<'a>(bytes: &'a [u8], line_end: &[u8]) -> Result<(Vec<&'a [u8]>, usize), Fault> {
     let last = line_end[line_end.len() - 1];
     let bytes = &bytes[..bytes.len().min(LONGEST)];
@@ -143,7 +142,7 @@ fn parse_header(bytes: &[u8]) -> Result<Parsed, Fault> {
         _ => b"\n",
     };
     let (lines, length) = header_lines(bytes, line_end)?;
-    // Comments need not be UTF-8, and ply-rs-bw takes no blank line.
+    // Comments need not be UTF-8, and ply-rs-bw refuses blank lines.
     let text: Vec<String> = lines
         .iter()
         .map(|l| String::from_utf8_lossy(l).into_owned())
@@ -189,7 +188,7 @@ fn header_fault(error: &ParseError, lines: &[&[u8]]) -> Fault {
     }
 }
 
-/// The lines to write again: all but other elements and their properties.
+/// Returns the lines to write again: all but other elements and their properties.
 fn kept_lines(lines: &[&[u8]]) -> Vec<HeaderLine> {
     let mut kept = Vec::new();
     let (mut element, mut vertex) = (false, false);
@@ -217,7 +216,7 @@ fn kept_lines(lines: &[&[u8]]) -> Vec<HeaderLine> {
     kept
 }
 
-/// The slot of a property; its place counts bytes, or values in ascii, where no list comes before it.
+/// Returns the slot of a property; its offset counts bytes, or values in ascii, if no list precedes it.
 fn property(name: String, kind: &PropertyType, before: &[Slot], ascii: bool) -> Slot {
     let width = |s: &Slot| if ascii { 1 } else { s.kind.size() };
     let offset = before.last().map_or(0, |s| match s.list {

@@ -10,7 +10,7 @@ use crate::error::{Fault, Place};
 use crate::{bytes::memory, cloud::lines};
 use std::borrow::Cow;
 
-/// One line a row.
+/// Cuts out one line per row.
 pub(super) fn ascii(
     bytes: Cow<'_, [u8]>,
     start: usize,
@@ -42,7 +42,7 @@ pub(super) fn short(element: &Element, found: usize) -> Fault {
     Fault::truncated(what)
 }
 
-/// Records of one length, or spans where the vertices hold lists.
+/// Cuts out records of one length, or spans if the vertices hold lists.
 pub(super) fn binary(
     bytes: Cow<'_, [u8]>,
     start: usize,
@@ -75,13 +75,13 @@ pub(super) fn binary(
     Ok(Store::Spans { bytes: Part::of(bytes, at..end), spans })
 }
 
-/// Bytes of a row without lists.
+/// Returns the bytes of a row without lists.
 pub(super) fn row_size(slots: &[Slot]) -> Option<usize> {
     let fixed = slots.iter().all(|s| s.list.is_none());
     fixed.then(|| slots.iter().map(|s| s.kind.size()).sum())
 }
 
-/// Goes over rows that hold lists; gives the place after them, or how many there were.
+/// Walks over rows that hold lists; returns the offset after them, or the number of rows that fit.
 fn walk(
     bytes: &[u8],
     start: usize,
@@ -107,7 +107,7 @@ fn walk(
     Ok(at)
 }
 
-/// Takes x, y and z out of the rows.
+/// Extracts x, y and z from the rows.
 pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
     if let Some(coordinates) = table.float_coordinates() {
         return Ok(coordinates);
@@ -116,7 +116,7 @@ pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fa
     let axis = |axis: usize| -> Result<Column, Fault> {
         let slot = table.xyz[axis];
         table.column(slot, 0, &rows).ok_or_else(|| {
-            // Rare, so the row at fault is looked for only now.
+            // Rare, so the row at fault is searched only now.
             let bad = (0..count).find(|&r| table.column(slot, 0, &[r]).is_none()).unwrap_or(0);
             let shown: String = String::from_utf8_lossy(table.row(bad)).chars().take(60).collect();
             let what = format!("'{shown}' holds no number for {}", table.slots[slot].name);

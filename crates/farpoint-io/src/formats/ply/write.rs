@@ -1,4 +1,4 @@
-//! Writing PLY: the kept rows as they were stored, or typed columns from another format.
+//! Writing PLY: the kept rows as stored, or typed columns from another format.
 
 use super::{PlyEncoding, encoding_name};
 use crate::bytes::pieces::append_lines;
@@ -113,7 +113,7 @@ fn same_rows(
     out
 }
 
-/// The input's header for so many rows, with the added attributes.
+/// Returns the input's header for `count` rows, with the added attributes.
 pub(crate) fn same_header(header: &PlyHeader, count: usize, added: &[Attribute]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut line = |text: &[u8]| {

@@ -1,9 +1,9 @@
-//! How many values a row of a raw file has, as far as the values show it.
+//! Number of values in a row of a raw file, as far as the values show it.
 //!
-//! Columns differ in their sizes: a height spreads less than x, an intensity is within 0 and 1. With the
-//! right number of columns, the place of a value in its row therefore says something of its sign and
-//! exponent; with a wrong one all columns mix, and it says nothing. How much it says is the information
-//! that the two share, in bits. The order of the rows does not matter.
+//! Columns differ in their sizes: a height spreads less than x, an intensity is within 0 and 1. With the right number
+//! of columns, the place of a value in its row therefore informs about its sign and exponent; with a wrong one all
+//! columns mix, and it does not. The measure is the mutual information of the two, in bits. The order of the rows
+//! does not matter.
 
 use crate::error::Fault;
 use std::io;
@@ -11,15 +11,15 @@ use std::ops::Range;
 
 /// The numbers of columns that are compared.
 const COLUMNS: std::ops::RangeInclusive<usize> = 3..=8;
-/// Values that are looked at, in blocks spread over the file.
+/// Values that are sampled, in blocks spread over the file.
 const BLOCKS: usize = 8;
 const BLOCK: usize = 8192;
-/// Sign and exponent of a float32.
+/// Number of signs and exponents of a float32.
 const SIGNS: usize = 512;
 /// Less information than this is chance: columns of one distribution, or too few rows.
 const LEAST: f64 = 0.1;
 
-/// Asks the values whether rows of `columns` can be. Returns a warning if they leave it open.
+/// Checks by the values that rows can have `columns`. Returns a warning if they leave it open.
 ///
 /// # Errors
 /// If the values are no coordinates, or if another number of columns is clearly the right one.
@@ -62,25 +62,25 @@ pub(super) fn check(
     }
 }
 
-/// The number of columns that the values show, if they show one.
+/// Returns the number of columns that the values show, if they show one.
 pub(super) fn likely(values: &Values) -> Option<usize> {
     best(&informations(values)).map(|(columns, _)| columns)
 }
 
-/// The number of columns with the most information. Of nearly equal ones the smallest: a multiple of the
-/// right number says as much.
+/// Returns the number of columns with the most information. Of nearly equal ones the smallest: a multiple of the
+/// right number has as much.
 fn best(fits: &[(usize, f64)]) -> Option<(usize, f64)> {
     let most = fits.iter().map(|f| f.1).fold(0.0, f64::max);
     fits.iter().copied().find(|f| f.1 >= LEAST && f.1 >= 0.9 * most)
 }
 
-/// The numbers of columns that fit the size, with what the place in a row says of a value.
+/// Returns the numbers of columns that fit the size, with their information.
 fn informations(values: &Values) -> Vec<(usize, f64)> {
     let fitting = COLUMNS.filter(|c| values.length.is_multiple_of(4 * *c as u64));
     fitting.map(|columns| (columns, information(values, columns))).collect()
 }
 
-/// The values that are looked at.
+/// The values that are sampled.
 pub(super) struct Values {
     /// Bytes of the file.
     length: u64,
@@ -89,7 +89,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Of a file in memory.
+    /// Samples a file in memory.
     pub(super) fn of(bytes: &[u8]) -> Values {
         let read = |at: u64, length: usize| Ok(bytes[at as usize..at as usize + length].to_vec());
         match Values::read(bytes.len() as u64, read) {
@@ -98,7 +98,7 @@ impl Values {
         }
     }
 
-    /// Of a file of `length` bytes; `read` gives so many from a place on.
+    /// Samples a file of `length` bytes; `read` returns a number of bytes from an offset on.
     pub(super) fn read(
         length: u64,
         mut read: impl FnMut(u64, usize) -> io::Result<Vec<u8>>,
@@ -113,7 +113,7 @@ impl Values {
     }
 }
 
-/// Numbers of the values that are looked at.
+/// Returns the ranges of the values that are sampled.
 fn blocks(values: u64) -> impl Iterator<Item = Range<u64>> {
     let (number, block) = (BLOCKS as u64, BLOCK as u64);
     let whole = values <= number * block;
@@ -123,8 +123,8 @@ fn blocks(values: u64) -> impl Iterator<Item = Range<u64>> {
     (0..number).map(move |b| b * step..b * step + block)
 }
 
-/// The mutual information of the column and the sign and exponent of a value, in bits, less what
-/// chance gives in so few values.
+/// Returns the mutual information of the column and the sign and exponent of a value, in bits, less the part that
+/// chance gives for this number of values.
 fn information(values: &Values, columns: usize) -> f64 {
     let mut counts = vec![[0u32; SIGNS]; columns];
     for (value, bits) in &values.seen {
@@ -155,8 +155,8 @@ fn entropy(counts: &[u32; SIGNS]) -> f64 {
     counts.iter().map(part).sum()
 }
 
-/// Whether x, y and z are numbers of a size that a coordinate has, but for a few. Doubles, integers and
-/// text read as float32 are not.
+/// Returns whether x, y and z have the size of coordinates, with few exceptions. Doubles, integers and text read as
+/// float32 do not.
 fn holds_coordinates(values: &Values, columns: usize, xyz: [usize; 3]) -> bool {
     let (mut all, mut strange) = (0usize, 0usize);
     let coordinate = |value: u64| xyz.contains(&((value % columns as u64) as usize));

@@ -19,8 +19,8 @@ use std::borrow::Cow;
 pub(crate) use place::layout;
 pub(crate) use write::write;
 
-/// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5, and the
-/// values are asked whether that can be.
+/// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5, which is checked by the
+/// values.
 pub(crate) fn read(
     bytes: Cow<'_, [u8]>,
     name: &str,
@@ -37,7 +37,7 @@ pub(crate) fn read(
     Ok(cloud)
 }
 
-/// What is in a row.
+/// Layout of a row.
 struct Described {
     columns: usize,
     stride: usize,
@@ -73,13 +73,13 @@ fn described(
     Ok(Described { columns, stride, xyz, doubt })
 }
 
-/// Values per row as the name of a file tells: nuScenes has 5, KITTI 4.
+/// Returns the values per row by the name of a file: nuScenes has 5, KITTI 4.
 fn columns_by_name(name: &str) -> usize {
     if name.to_ascii_lowercase().ends_with(".pcd.bin") { 5 } else { 4 }
 }
 
 impl Described {
-    /// The table of these rows, the format as text, and a warning.
+    /// Returns the table of these rows, the format as text, and a warning.
     fn table(self, bytes: Part) -> (Table, String, Option<String>) {
         let Described { columns, stride, xyz, doubt } = self;
         let slots = (0..columns).map(|i| slot(i, columns, xyz)).collect();
@@ -91,7 +91,7 @@ impl Described {
 
 const NAMES: [&str; 5] = ["x", "y", "z", "intensity", "ring"];
 
-/// The names of KITTI and nuScenes where the rows can be theirs; elsewhere numbers.
+/// Returns a slot with its name in KITTI and nuScenes if the rows can be theirs; otherwise with a number.
 fn slot(i: usize, columns: usize, xyz: [usize; 3]) -> Slot {
     let known = xyz == [0, 1, 2] && (columns == 4 || columns == 5);
     let name = match xyz.iter().position(|&column| column == i) {
@@ -102,7 +102,7 @@ fn slot(i: usize, columns: usize, xyz: [usize; 3]) -> Slot {
     Slot::new(name, NumberType::F32, 4 * i)
 }
 
-/// The columns that the caller gave, which have no names but those that this reader gives them.
+/// Returns the columns given by the caller, which have no names except those of this reader.
 fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], Fault> {
     let fix = format!("give three numbers of columns from 1 to {columns}, or more --columns");
     let mut out = [0; 3];

@@ -1,4 +1,4 @@
-//! Where the rows of a raw file are, without reading them.
+//! Places of the rows of a raw file, without reading them.
 
 use super::described;
 use super::layout::Values;
@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::format::Format;
 use std::io;
 
-/// Of a file of `length` bytes; `read` gives so many from a place on.
+/// Locates the rows of a file of `length` bytes; `read` returns a number of bytes from an offset on.
 pub(crate) fn layout(
     length: u64,
     read: impl FnMut(u64, usize) -> io::Result<Vec<u8>>,

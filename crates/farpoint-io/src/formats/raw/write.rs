@@ -1,4 +1,4 @@
-//! Writing raw float32: the input's rows as they are, or x, y, z, intensity, and for nuScenes the ring.
+//! Writing raw float32: the input's rows unchanged, or x, y, z, intensity, and for nuScenes the ring.
 
 use crate::cloud::Cloud;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
@@ -8,7 +8,7 @@ use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::format::Format;
 
-/// Writes the rows; the name says which of the two layouts it is.
+/// Writes the rows; the name decides between the two layouts.
 pub(crate) fn write(
     name: &str,
     cloud: &Cloud,

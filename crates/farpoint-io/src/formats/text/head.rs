@@ -1,4 +1,4 @@
-//! What stands before the first point of a text: comments, a count, a header.
+//! The lines before the first point of a text: comments, a count, a header.
 
 use super::label;
 use super::lines::{
@@ -13,31 +13,31 @@ use crate::cloud::unused;
 use crate::error::Fault;
 use std::collections::HashSet;
 
-/// What is known of a text from its first lines.
+/// Facts about a text from its first lines.
 pub(super) struct Head {
     /// Lines before the first point.
     pub(super) lines: usize,
     pub(super) columns: usize,
     pub(super) names: Option<Vec<String>>,
     pub(super) axes: Axes,
-    /// Whether neither a header nor the caller says which columns are x, y and z.
+    /// True if neither a header nor the caller names the columns of x, y and z.
     pub(super) is_guess: bool,
     pub(super) promised: Option<usize>,
     pub(super) header: TextHeader,
 }
 
-/// A last comment or a header, with the place where it ends.
+/// A last comment or a header, with the offset of its end.
 type Line<'a> = Option<(&'a [u8], usize)>;
 
-/// The names of a point's columns and what they say.
+/// The names of a point's columns, and the axes found by them.
 struct Found {
     names: Option<Vec<String>>,
-    /// Where the header that names them ends.
+    /// Offset of the end of the header that names them.
     names_end: Option<usize>,
     axes: Axes,
 }
 
-/// Finds the first point and reads what stands before it. `xyz` is what the caller gave.
+/// Finds the first point and reads the lines before it. `xyz` are the columns given by the caller.
 pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Fault> {
     let mut header = empty_header(bytes, xyz);
     let (mut named, mut comment, mut promised): (Line, Line, _) = (None, None, None);
@@ -69,7 +69,7 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Faul
             return Err(bad_line(number + 1, line, [0, 1, 2]));
         }
     }
-    // A file of nothing but a header is an empty cloud if the header names x, y and z.
+    // A file with only a header is an empty cloud if the header names x, y and z.
     let header_alone = |(line, _)| {
         let names = words(line, Split::Any);
         axes_of(&names, names.len(), xyz).is_ok()
@@ -100,7 +100,7 @@ fn empty_header(bytes: &[u8], xyz: Option<&[String; 3]>) -> TextHeader {
     }
 }
 
-/// The columns that the caller gave, or else those that the names tell.
+/// Returns the columns given by the caller, or else those found by the names.
 fn axes_of(names: &[String], columns: usize, xyz: Option<&[String; 3]>) -> Result<Axes, Fault> {
     match xyz {
         Some(xyz) => names::given(xyz, Some(names), columns),
@@ -108,7 +108,7 @@ fn axes_of(names: &[String], columns: usize, xyz: Option<&[String; 3]>) -> Resul
     }
 }
 
-/// The names in a header. Where the values stand between spaces, names may stand between tabs or commas;
+/// Returns the names in a header. If the values are separated by spaces, names may be separated by tabs or commas;
 /// the number of columns decides.
 fn header_names(header: &[u8], split: Split, columns: usize) -> Vec<String> {
     let own = with_units(words(header, split));
@@ -120,7 +120,7 @@ fn header_names(header: &[u8], split: Split, columns: usize) -> Vec<String> {
     others.into_iter().find(|names: &Vec<String>| names.len() == columns).unwrap_or(own)
 }
 
-/// A unit in brackets belongs to the name before it: `X [m]` is one name.
+/// Joins a unit in brackets to the name before it: `X [m]` is one name.
 fn with_units(words: Vec<String>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for word in words {
@@ -155,7 +155,7 @@ fn aligned(
     Err(Fault::new(what).fix(names::ADVICE_NUMBERS))
 }
 
-/// Whether a line is a point, after the header and comment that stand before it.
+/// Returns the columns of a line if it is a point, after the header and comment that precede it.
 fn first_point(
     line: &[u8],
     named: Line,
@@ -201,7 +201,7 @@ fn first_point(
     }
 }
 
-/// A last comment with as many words as there are columns names them (`# x y z`, `//X Y Z`).
+/// Parses a last comment with as many words as there are columns, which names them (`# x y z`, `//X Y Z`).
 fn commented_names(
     comment: Line,
     columns: usize,
@@ -222,12 +222,12 @@ fn commented_names(
 }
 
 impl Head {
-    /// Whether the file is a PTS file by its name, or by the count in its first line.
+    /// Returns whether the file is a PTS file by its name, or by the count in its first line.
     pub(super) fn is_pts(&self) -> bool {
         self.header.style == TextStyle::Pts || self.header.count.is_some()
     }
 
-    /// A name for every column: that of the header, or x, y and z and numbers.
+    /// Returns a name for every column: that of the header, or x, y and z and numbers.
     pub(super) fn slot_names(&self) -> Vec<String> {
         let mut taken = HashSet::new();
         let mut names = Vec::new();

@@ -5,7 +5,7 @@ use super::lines::parse;
 use crate::cloud::table::{Split, Tokens};
 use crate::error::Fault;
 
-/// The fewest lines that show anything.
+/// The fewest lines that are conclusive.
 const FEWEST: usize = 3;
 
 /// Refuses lines whose first of at least four columns does not look like x.
@@ -19,7 +19,7 @@ pub(super) fn refuse<'a>(
     labels.refuse()
 }
 
-/// The error for a line that starts with a name and goes on with numbers.
+/// Returns the error for a line of a name followed by numbers.
 pub(super) fn named(line: &[u8]) -> Fault {
     let label = Tokens::new(line, Split::Any).next().unwrap_or_default();
     let label: String = String::from_utf8_lossy(label).chars().take(24).collect();
@@ -33,7 +33,7 @@ fn advice() -> String {
         .into()
 }
 
-/// What the lines of a text without a header show of their first column.
+/// Facts about the first column in the lines of a text without a header.
 pub(super) struct Labels {
     columns: usize,
     count: i64,
@@ -41,7 +41,7 @@ pub(super) struct Labels {
     counts_up: bool,
     decimals: [bool; 3],
     described: bool,
-    /// Whether all were whole numbers so far.
+    /// True if all were whole numbers so far.
     whole: bool,
 }
 
@@ -51,7 +51,7 @@ impl Labels {
         Labels { columns, count: 0, first: 0, counts_up: true, decimals, described, whole }
     }
 
-    /// Takes in the next line; whether more can matter.
+    /// Adds the next line; returns whether more can matter.
     pub(super) fn add(&mut self, line: &[u8]) -> bool {
         if !self.whole {
             return false;
@@ -73,8 +73,8 @@ impl Labels {
         true
     }
 
-    /// Refuses whole numbers without a decimal point in the first column that count the lines, or stand beside
-    /// three columns with decimals, or before a description at the end.
+    /// Refuses whole numbers without a decimal point in the first column that count the lines, or precede three
+    /// columns with decimals, or a description at the end.
     pub(super) fn refuse(&self) -> Result<(), Fault> {
         let labels = self.counts_up || self.described || self.decimals == [true; 3];
         if !(self.whole && self.count >= FEWEST as i64 && labels) {
@@ -86,7 +86,7 @@ impl Labels {
     }
 }
 
-/// A number of digits alone.
+/// Parses a number of digits alone.
 fn whole(token: &[u8]) -> Option<i64> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }

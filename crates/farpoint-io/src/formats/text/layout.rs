@@ -1,4 +1,4 @@
-//! Where the points of a text are, found in one pass.
+//! Places of the points of a text, found in one pass.
 
 use super::label::Labels;
 use super::{Head, check_count, cloud_of, head, pts, slots};
@@ -12,10 +12,10 @@ use crate::error::{Fault, Place};
 use std::fs::File;
 use std::path::Path;
 
-/// Lines from which the names of a PTS file's columns are told.
+/// Number of lines that decide the names of a PTS file's columns.
 const LOOKED_AT: usize = 1000;
 
-/// Of a file that starts so; `None` if it has no points, or no line feeds.
+/// Locates the points of a file by its start; `None` if it has no points, or no line feeds.
 pub(crate) fn layout(
     file: &mut File,
     start: &[u8],
@@ -62,7 +62,7 @@ pub(crate) fn layout(
     Ok(Some(Layout { head, rows: Storage::Lines(lines), count, stride: 0, bounds: None }))
 }
 
-/// The coordinates of lines.
+/// Returns the coordinates of lines.
 pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
     let axes = table.xyz;
     let last = axes.iter().max().map_or(0, |last| last + 1);

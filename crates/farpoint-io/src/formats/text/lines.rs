@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Spreadsheets put these bytes in front of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Whether the bytes look like lines of numbers; decides for files with an unknown extension.
+/// Returns whether the bytes look like lines of numbers; decides for files with an unknown extension.
 pub(crate) fn looks_like_points(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(4096)];
     let whole = head.len() == bytes.len();
@@ -24,12 +24,12 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
     line.is_empty() || line.starts_with(b"#") || line.starts_with(b"//")
 }
 
-/// How many leading values are numbers.
+/// Returns the number of leading values that are numbers.
 pub(super) fn numbers(line: &[u8]) -> usize {
     Tokens::new(line, Split::Any).take_while(|t| parse(t).is_some()).count()
 }
 
-/// Whether three numbers follow a first value that is none.
+/// Returns whether three numbers follow a first value that is none.
 pub(super) fn is_labeled(line: &[u8]) -> bool {
     let mut tokens = Tokens::new(line, Split::Any);
     let label = tokens.next().is_some_and(|t| parse(t).is_none());
@@ -48,13 +48,13 @@ pub(super) fn words(line: &[u8], split: Split) -> Vec<String> {
     Tokens::new(line, split).map(|t| String::from_utf8_lossy(t).into_owned()).collect()
 }
 
-/// The lines with their place, without line ends and byte order mark.
+/// Returns the ranges of the lines, without line ends and byte order mark.
 pub(super) fn spans(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     spans_within(bytes, start..bytes.len())
 }
 
-/// The lines of a range that starts with one.
+/// Returns the lines of a range that starts with one.
 pub(super) fn spans_within(
     bytes: &[u8],
     range: Range<usize>,
@@ -67,7 +67,7 @@ pub(super) fn spans_within(
     })
 }
 
-/// Refuses a line within which another point follows a carriage return alone.
+/// Refuses a line within which another point follows a lone carriage return.
 pub(super) fn check_returns(line: &[u8], at: impl Fn() -> Place) -> Result<(), Fault> {
     let hides = |line: &[u8]| line.split(|&b| b == b'\r').skip(1).any(|part| numbers(part) >= 3);
     if !line.contains(&b'\r') || !hides(line) {
@@ -93,11 +93,11 @@ pub(super) fn bad_line(number: usize, line: &[u8], axes: [usize; 3]) -> Fault {
     })
 }
 
-/// What to do about numbers such as `1,5`.
+/// Advice for numbers such as `1,5`.
 pub(super) const DECIMAL_COMMAS: &str =
     "write numbers with a decimal point; commas are read as separators";
 
-/// Whether a line has three numbers as soon as commas are decimal points.
+/// Returns whether a line has three numbers as soon as commas are decimal points.
 pub(super) fn has_decimal_commas(line: &[u8]) -> bool {
     let pointed: Vec<u8> = line.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
     line.contains(&b',') && (numbers(&pointed) >= 3 || is_labeled(&pointed))

@@ -1,6 +1,5 @@
-//! Text: one point per line, its numbers separated by spaces, commas or semicolons, with or without a
-//! header. Kept rows are written back as the very bytes of their lines, where those would be read
-//! as the same points again.
+//! Text: one point per line, its numbers separated by spaces, commas or semicolons, with or without a header. Kept
+//! rows are written back as the very bytes of their lines, if those would be read as the same points again.
 
 mod head;
 mod label;
@@ -55,7 +54,7 @@ pub(crate) fn read(
     Ok(cloud_of(head, Coordinates::F64(points), table))
 }
 
-/// An error if the first line promises another number of points.
+/// Returns an error if the first line declares another number of points.
 fn check_count(head: &Head, count: usize) -> Result<(), Fault> {
     match head.promised.filter(|&promised| promised != count) {
         None => Ok(()),
@@ -84,13 +83,13 @@ fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
     cloud
 }
 
-/// The places of lines that are points, without their line ends.
+/// Returns the ranges of lines that are points, without their line ends.
 fn points_among(bytes: &[u8]) -> Vec<(usize, usize)> {
     let lines = spans_within(bytes, 0..bytes.len());
     lines.filter(|&(start, end)| !is_comment(&bytes[start..end])).collect()
 }
 
-/// The points of all lines, with the places of those.
+/// The points of all lines, with the ranges of those.
 type PlacedPoints = (Vec<[f64; 3]>, Vec<(usize, usize)>);
 
 fn points(bytes: &[u8], head: &Head) -> Result<PlacedPoints, Fault> {
@@ -102,7 +101,7 @@ fn points(bytes: &[u8], head: &Head) -> Result<PlacedPoints, Fault> {
     Ok((joined(&places), joined(&rows)))
 }
 
-/// The points of a piece of whole lines.
+/// Returns the points of a piece of whole lines.
 fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<PlacedPoints, Fault> {
     let (mut points, mut rows) = PlacedPoints::default();
     for (start, end) in spans_within(bytes, piece) {

@@ -1,4 +1,4 @@
-//! Which columns hold x, y and z: by their names, or as the caller says.
+//! The columns of x, y and z: by their names, or as the caller states.
 
 use crate::error::Fault;
 
@@ -6,7 +6,7 @@ use crate::error::Fault;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axes {
     pub(super) columns: [usize; 3],
-    /// Whether x and y are named longitude and latitude.
+    /// True if x and y are named longitude and latitude.
     pub(super) degrees: bool,
 }
 
@@ -16,14 +16,14 @@ impl Axes {
     }
 }
 
-/// What to do where the columns cannot be told.
+/// Advice if the columns cannot be found.
 pub(super) const ADVICE: &str = "give the columns of x, y and z by --xyz COL,COL,COL (in Python: xyz=), names or numbers from 1";
 
-/// The same where names do not help.
+/// The same if names do not help.
 pub(super) const ADVICE_NUMBERS: &str =
     "give the columns of x, y and z by --xyz COL,COL,COL (in Python: xyz=) as numbers from 1";
 
-/// Words that stand beside x, y or z in one name: `Point_X`, `x-coordinate`.
+/// Words next to x, y or z in one name: `Point_X`, `x-coordinate`.
 const BESIDE: [&str; 6] = ["coord", "coordinate", "koordinate", "point", "pos", "position"];
 const EAST: [&str; 13] = [
     "e",
@@ -57,7 +57,7 @@ const NORTH: [&str; 12] = [
 const LONGITUDE: [&str; 7] =
     ["lon", "long", "lng", "longitude", "longitud", "longitudine", "laengengrad"];
 const LATITUDE: [&str; 6] = ["lat", "latitude", "latitud", "latitudine", "breitengrad", "latdeg"];
-/// `hhe` is what is left of `Höhe` in Latin-1.
+/// `hhe` is the rest of `Höhe` in Latin-1.
 const HEIGHT: [&str; 21] = [
     "h",
     "height",
@@ -97,7 +97,7 @@ enum Role {
     Height,
 }
 
-/// A name without its unit, its separators and upper case: `Easting [m]` becomes `easting`.
+/// Returns a name without its unit, its separators and upper case: `Easting [m]` becomes `easting`.
 fn plain(name: &str) -> String {
     let name = name.trim();
     let end = name.char_indices().find(|&(i, c)| i > 0 && matches!(c, '[' | '(')).map(|(i, _)| i);
@@ -131,8 +131,8 @@ fn role(name: &str) -> Option<Role> {
     })
 }
 
-/// The columns that the names tell: x, y and z as they are; or else those with a unit or as surveyors
-/// name them, if there is just one column for each axis.
+/// Returns the columns found by the names: x, y and z themselves; or else those with a unit or in surveyors' terms,
+/// if there is just one column for each axis.
 pub(super) fn recognized(names: &[String]) -> Option<Axes> {
     let exact = |axis: &str| names.iter().position(|n| n.trim().eq_ignore_ascii_case(axis));
     if let (Some(x), Some(y), Some(z)) = (exact("x"), exact("y"), exact("z")) {
@@ -150,7 +150,7 @@ pub(super) fn recognized(names: &[String]) -> Option<Axes> {
     })
 }
 
-/// The columns that the names tell, or an error that lists the names.
+/// Returns the columns found by the names, or an error that lists the names.
 pub(super) fn named(names: &[String]) -> Result<Axes, Fault> {
     recognized(names).ok_or_else(|| {
         let what = format!("the header names no x, y and z, only {}", listed(names));
@@ -158,7 +158,7 @@ pub(super) fn named(names: &[String]) -> Result<Axes, Fault> {
     })
 }
 
-/// The columns that the caller gave, in a file of so many columns with these names.
+/// Returns the columns given by the caller, in a file of `columns` columns with these names.
 pub(super) fn given(
     xyz: &[String; 3],
     names: Option<&[String]>,
@@ -197,7 +197,7 @@ fn column(wanted: &str, names: Option<&[String]>, columns: usize) -> Result<usiz
     })
 }
 
-/// The names with their numbers: `1 'ID', 2 'East'`.
+/// Lists the names with their numbers: `1 'ID', 2 'East'`.
 fn listed(names: &[String]) -> String {
     let shown = |(i, name): (usize, &String)| {
         let name: String = name.chars().take(24).collect();

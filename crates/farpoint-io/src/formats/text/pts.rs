@@ -7,13 +7,13 @@ use crate::cloud::column::{Attribute, Column};
 use crate::cloud::resolution::shown_axis;
 use crate::cloud::table::{Split, Tokens};
 
-/// Lines that are looked at; colors that are none show soon.
+/// Number of lines that are checked; colors that are none show soon.
 const LOOKED_AT: usize = 1000;
 
 const COLORS: [&str; 3] = ["red", "green", "blue"];
 
-/// The names of the columns of a PTS file, which has no header. `None` where the number of columns or
-/// the values are not those of PTS.
+/// Returns the names of the columns of a PTS file, which has no header. `None` if the number of columns or the values
+/// are not those of PTS.
 pub(super) fn names<'a>(
     lines: impl Iterator<Item = &'a [u8]>,
     columns: usize,
@@ -35,8 +35,8 @@ pub(super) fn names<'a>(
     colored.then(|| names.collect())
 }
 
-/// New lines: `x y z`, `x y z intensity`, or `x y z intensity r g b` with an intensity of 0 if there is
-/// none. Readers decide by the number of columns. The attributes have the names and ranges of PTS.
+/// Makes new lines: `x y z`, `x y z intensity`, or `x y z intensity r g b` with an intensity of 0 if there is none.
+/// Readers decide by the number of columns. The attributes have the names and ranges of PTS.
 pub(super) fn lines(
     cloud: &Cloud,
     rows: &[usize],
@@ -84,7 +84,7 @@ pub(super) fn lines(
     out
 }
 
-/// Names what a PTS file has no place for.
+/// Warns of attributes that PTS has no place for.
 pub(super) fn warn_of<'a>(names: impl Iterator<Item = &'a str>, warnings: &mut Vec<String>) {
     let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
     if !names.is_empty() {

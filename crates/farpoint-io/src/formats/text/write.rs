@@ -60,7 +60,7 @@ fn rewritten(header: &TextHeader) -> String {
     )
 }
 
-/// Whether the lines of a file are of this style: by the file's name, or as they are.
+/// Returns whether the lines of a file are of this style: by the file's name, or by their content.
 fn is_of(style: TextStyle, header: &TextHeader, table: &Table) -> bool {
     let counted = header.count.is_some();
     style == header.style
@@ -123,9 +123,9 @@ fn same_lines(header: &TextHeader, table: &Table, rows: &[usize], added: &[Attri
     out
 }
 
-/// Whether lines that were kept mean what they meant in their file. Where the points begin, how many
-/// values they have and what those are called is taken from the first of them, which may be another
-/// now; and a value or name at the end of a line may change what separates the others.
+/// Returns whether kept lines mean the same as in their file. The start of the points, the number and the names of
+/// their values are taken from the first of them, which may be another now; and a value or name at the end of a line
+/// may change the separator of the others.
 fn reads_alike(
     bytes: &[u8],
     header: &TextHeader,
@@ -151,7 +151,7 @@ fn reads_alike(
                 && rows.iter().all(|&row| takes_more(table, row, added.len())))
 }
 
-/// Whether the first column would be taken for a number of the point now.
+/// Returns whether the first column would be taken for a number of the point now.
 fn is_refused(bytes: &[u8], head: &Head) -> bool {
     let lines = spans(bytes).skip(head.lines).map(|(start, end)| &bytes[start..end]);
     let looked_at = head.is_guess && !head.is_pts();
@@ -163,8 +163,8 @@ fn are_named(head: &Head, table: &Table, added: &[Attribute]) -> bool {
     head.slot_names().iter().eq(wanted)
 }
 
-/// Whether a line has a value for each column, still has them with more of its own kind at the end,
-/// and hides no other point then.
+/// Returns whether a line has a value for each column, still has them with more of its own kind at the end, and hides
+/// no other point then.
 fn takes_more(table: &Table, row: usize, more: usize) -> bool {
     let line = table.row(row);
     let split = Split::of(line);
@@ -174,7 +174,7 @@ fn takes_more(table: &Table, row: usize, more: usize) -> bool {
         && check_returns(&longer, || Place::Point(row)).is_ok()
 }
 
-/// The lines before the points, with a true count and with the names of added columns.
+/// Returns the lines before the points, with a true count and with the names of added columns.
 fn preamble(header: &TextHeader, count: usize, added: &[Attribute]) -> Vec<u8> {
     let bytes = &header.preamble;
     let number = header.count.map(|(start, end)| (start, end, count.to_string()));

@@ -1,12 +1,12 @@
-//! Rows with the extreme values of all chosen ones: what any test of bounds, of fractions, of NaN or of decimals
-//! finds in all rows, it finds in these.
+//! Rows with the extreme values of all chosen ones: any test of bounds, of fractions, of NaN or of decimals finds in
+//! these what it finds in all rows.
 
 use crate::cloud::Cloud;
 use crate::cloud::column::Column;
 use crate::cloud::resolution::decimals;
 use std::collections::BTreeMap;
 
-/// What is looked for, with a place among attributes.
+/// Kind of an extreme value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Extreme {
     Lowest,
@@ -24,7 +24,7 @@ type Key = (usize, usize, Extreme);
 pub(super) struct Extremes(BTreeMap<Key, (f64, Vec<u8>)>);
 
 impl Extremes {
-    /// Looks at more rows.
+    /// Searches more rows.
     pub(super) fn look(&mut self, cloud: &Cloud) {
         let rows: Vec<usize> = (0..cloud.len()).collect();
         let Some(table) = &cloud.table else { return };
@@ -98,7 +98,7 @@ impl Extremes {
         }
     }
 
-    /// The rows one after another, with line feeds if they are lines.
+    /// Returns the rows one after another, with line feeds if they are lines.
     pub(super) fn stored(&self, lines: bool) -> Vec<u8> {
         let mut all = Vec::new();
         for (_, row) in self.0.values() {

@@ -1,10 +1,10 @@
-//! Where the header of an output ends and where its rows are.
+//! The end of the header of an output, and the places of its rows.
 
 use crate::cloud::header::Header;
 use crate::format::Format;
 use crate::formats::npy;
 
-/// An output's header, and where its rows are.
+/// An output's header, and the places of its rows.
 pub(super) struct Shape {
     pub(super) head: Head,
     pub(super) body: Body,
@@ -15,21 +15,21 @@ pub(super) struct Shape {
 pub(super) enum Head {
     /// With [`COUNT`] in place of that number.
     Counted(Vec<u8>),
-    /// What an NPY header describes, and the number of columns if they are of one type.
+    /// Description in an NPY header, and the number of columns if they are of one type.
     Npy(String, Option<usize>),
 }
 
-/// Where rows are.
+/// Places of the rows.
 pub(super) enum Body {
     Records { start: usize, stride: usize },
     Lines { start: usize },
 }
 
-/// Stands for the number of rows.
+/// Placeholder for the number of rows.
 const COUNT: &[u8] = b"\0count\0";
 
 impl Shape {
-    /// Of an output of so many rows; `None` if its parts cannot be told apart.
+    /// Splits an output of `rows` rows; `None` if its parts cannot be told apart.
     pub(super) fn of(format: Format, bytes: &[u8], rows: usize, own: &Header) -> Option<Shape> {
         let records = |start: usize| -> Option<Body> {
             let stride = bytes.len().checked_sub(start)? / rows.max(1);
@@ -49,7 +49,7 @@ impl Shape {
                         .try_fold(0, |all, &b| Some(all << 8 | usize::from(b)))
                 };
                 let (start, stride) = (number(96, 4)?, number(105, 2)?);
-                // What depends on the rows is left out: counts, bounds, places.
+                // All that depends on the rows is left out: counts, bounds, places.
                 let head = [&bytes[104..107], &bytes[131..179], &bytes[375.min(start)..start]];
                 let head = Head::Counted(head.concat());
                 Some(Shape { head, body: Body::Records { start, stride } })
@@ -63,7 +63,7 @@ impl Shape {
             Format::Ply | Format::Pcd => {
                 let ply = format == Format::Ply;
                 let start = line(if ply { "\nend_header" } else { "\nDATA " });
-                // The line feed before it is the first that is found.
+                // The first line feed found is the one before it.
                 let start = start
                     .and_then(|at| Some(at + bytes[at..].iter().position(|&b| b == b'\n')? + 1))?;
                 let ascii = contains(
@@ -99,7 +99,7 @@ fn contains(bytes: &[u8], word: &[u8]) -> bool {
     bytes.windows(word.len()).any(|w| w == word)
 }
 
-/// The header with [`COUNT`] where one of the words is followed by the number of rows and the line's end.
+/// Replaces by [`COUNT`] the number of rows that follows one of the words, up to the line's end.
 fn counted(head: &[u8], words: &[&str], rows: usize) -> Vec<u8> {
     let mut out = head.to_vec();
     for word in words {
@@ -113,7 +113,7 @@ fn counted(head: &[u8], words: &[&str], rows: usize) -> Vec<u8> {
     out
 }
 
-/// Where the last `rows` lines begin.
+/// Returns the byte offset of the last `rows` lines.
 fn lines_before(bytes: &[u8], rows: usize) -> Option<usize> {
     let mut ends = bytes.iter().enumerate().rev().filter(|(_, b)| **b == b'\n').map(|(at, _)| at);
     let _ = ends.next().filter(|&at| at + 1 == bytes.len())?;
@@ -124,7 +124,7 @@ fn lines_before(bytes: &[u8], rows: usize) -> Option<usize> {
 }
 
 impl Head {
-    /// The header for so many rows.
+    /// Returns the header for `count` rows.
     pub(super) fn of(&self, count: u64) -> Vec<u8> {
         let head = match self {
             Head::Counted(head) => head,
@@ -145,7 +145,7 @@ impl Head {
 }
 
 impl Body {
-    /// The first rows.
+    /// Returns the first rows.
     pub(super) fn first(&self, bytes: &[u8], rows: usize) -> Vec<u8> {
         match *self {
             Body::Records { start, stride } => bytes[start..start + rows * stride].to_vec(),
