@@ -79,7 +79,7 @@ fn options() -> Vec<&'static AlgorithmOption> {
     Algorithm::OPTIONS.into_iter().flatten().collect()
 }
 
-/// What is on unless it is switched off.
+/// Returns whether an option is a switch, on by default.
 fn is_switch(option: &AlgorithmOption) -> bool {
     option.value == "true|false"
 }

@@ -1,4 +1,4 @@
-//! What is read and written, and how: the options that several commands share.
+//! Options of readers, writers and reports that several commands share.
 
 use super::{Count, Length};
 use anyhow::{Result, anyhow, ensure};
@@ -111,13 +111,13 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// Whether COPC is asked for, by the format or by the name of the output.
+    /// Returns whether COPC is requested, by the format or by the name of the output.
     pub(crate) fn is_copc(&self, path: &Path) -> bool {
         self.format.as_ref().map_or_else(|| Copc::is_named(path), |format| format.copc)
     }
 
-    /// How levels are made, without the distances that they are made of; `None` where nothing about COPC
-    /// is asked for.
+    /// Returns the options of COPC without the distances that levels are built from; `None` unless one of
+    /// them is given.
     pub(crate) fn levels(&self) -> Result<Option<Copc>> {
         let asked = self.format.as_ref().is_some_and(|format| format.copc);
         if !asked && self.node_points.is_none() && self.crs_wkt.is_none() {
@@ -206,7 +206,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Whether the object goes to stdout.
+    /// Returns whether the object goes to stdout.
     pub(crate) fn prints(&self) -> bool {
         self.json.as_deref() == Some(Path::new("-"))
     }
@@ -236,9 +236,9 @@ struct OutputFormat {
     format: Format,
     encoding: Option<Encoding>,
     style: Option<TextStyle>,
-    /// Whether it is LAZ with the levels of COPC.
+    /// Set for LAZ with the levels of COPC.
     copc: bool,
-    /// What file names end in.
+    /// Extension of file names.
     extension: String,
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How many: `10000`, `10,000`, `10_000`, `10k`, `1.5M`, `1e4`.
+/// A count: `10000`, `10,000`, `10_000`, `10k`, `1.5M`, `1e4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) usize);
 

@@ -1,4 +1,4 @@
-//! How the sampler runs, on which rows, and where.
+//! Options of the sampler, its rows, and its device.
 
 use super::Chosen;
 use crate::messages;
