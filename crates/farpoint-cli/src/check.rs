@@ -226,9 +226,8 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
     Ok(())
 }
 
-/// Checks that a folder for outputs exists. Only folders that hold nothing but outputs are created:
-/// of --output-dir, and of
-/// 'man'.
+/// Checks that a folder for outputs exists. Only folders for outputs alone are created: those of --output-dir and
+/// of 'man'.
 pub(crate) fn folder(path: &Path) -> Result<()> {
     let name = path.display();
     ensure!(path.is_dir(), "{name}: the folder is not there; create it first, or write elsewhere");

@@ -90,8 +90,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Returns whether the reader of stdout went away, which is no error (`farpoint ...
-/// head`).
+/// Returns whether the reader of stdout is gone, which is no error (`farpoint ... | head`).
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
