@@ -31,7 +31,7 @@ impl From<Both> for farpoint_chamfer_result {
 }
 
 impl farpoint_chamfer_result {
-    /// What was found.
+    /// Returns the result in its precision.
     pub(super) fn found(&self) -> Either<&Chamfer<f32>, &Chamfer<f64>> {
         match &self.found {
             Either::Single(found) => Either::Single(found),
@@ -40,7 +40,7 @@ impl farpoint_chamfer_result {
     }
 }
 
-/// How much of two clouds agrees: the first is what is judged, the second the truth.
+/// Agreement of two clouds: the first is evaluated, the second is the ground truth.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_f_score {
@@ -52,7 +52,7 @@ pub struct farpoint_f_score {
     pub f_score: f64,
 }
 
-/// Nearest points in both directions: for each point of either cloud its nearest of the other.
+/// Finds nearest points in both directions: for each point of either cloud its nearest of the other.
 ///
 /// @param a        the first cloud
 /// @param b        the second cloud; of the same scalar type and as many dimensions
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_free(result: *mut farpoint_cham
     unsafe { free(result) }
 }
 
-/// One direction: 0 from `a` to `b`, 1 from `b` to `a`. Lent until the result is freed; NULL for any
+/// Returns one direction: 0 from `a` to `b`, 1 from `b` to `a`. Valid until the result is freed; NULL for any
 /// other number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_direction(
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_direction(
     unsafe { read(result, ptr::null(), direction) }
 }
 
-/// The Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
+/// Returns the Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_sum(
     result: *const farpoint_chamfer_result,
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_sum(
     }
 }
 
-/// The Chamfer distance of distances that are not squared.
+/// Returns the Chamfer distance of distances that are not squared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_sum_of_distances(
     result: *const farpoint_chamfer_result,
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_sum_of_distances(
     }
 }
 
-/// The Hausdorff distance: the largest distance, not squared, of either direction.
+/// Returns the Hausdorff distance: the largest distance, not squared, of either direction.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_hausdorff(
     result: *const farpoint_chamfer_result,
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_hausdorff(
     }
 }
 
-/// Precision, recall and F-score at a threshold in the unit of the coordinates; all NaN for NULL.
+/// Returns precision, recall and F-score at a threshold in the unit of the coordinates; all NaN for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_f_score(
     result: *const farpoint_chamfer_result,

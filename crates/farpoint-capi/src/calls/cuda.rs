@@ -1,4 +1,4 @@
-//! Clouds in the memory of a GPU, answers that stay there, the caller's stream.
+//! Clouds and results in the memory of a GPU, on the caller's stream.
 
 use crate::constants::farpoint_status;
 use crate::options::{farpoint_match_options, farpoint_sample_options, farpoint_search_options};
@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use crate::gpu::jobs;
 use crate::gpu::{farpoint_cuda_batch, farpoint_cuda_neighbors, farpoint_cuda_pairs};
 
-/// Does it where there is CUDA; elsewhere an error.
+/// Evaluates to the expression with CUDA; otherwise to an error.
 macro_rules! with_cuda {
     ($($argument:ident),* => $work:expr) => {{
         #[cfg(feature = "cuda")]
@@ -24,7 +24,7 @@ macro_rules! with_cuda {
     }};
 }
 
-/// How many GPUs of NVIDIA this machine has.
+/// Counts the NVIDIA GPUs of this machine.
 ///
 /// @param count  is set to their number; to 0 on an error
 /// @return FARPOINT_UNAVAILABLE, with a text that says why, if CUDA can't be used or the library was
@@ -74,8 +74,8 @@ pub unsafe extern "C" fn farpoint_cuda_sample(
     })
 }
 
-/// Bytes of scratch memory that farpoint_cuda_sample() needs for the same arguments, of which
-/// addresses do not count.
+/// Computes the bytes of scratch memory that farpoint_cuda_sample() needs for the same arguments, whose
+/// addresses are ignored.
 ///
 /// @param batch    the clouds
 /// @param options  what is asked
@@ -95,8 +95,8 @@ pub unsafe extern "C" fn farpoint_cuda_sample_scratch(
     })
 }
 
-/// Queues a search for rows that hold NaN or infinity, which farpoint_cuda_sample() must not be
-/// given. Nothing waits.
+/// Queues a search for non-finite rows, which farpoint_cuda_sample() does not accept. Nothing
+/// waits.
 ///
 /// @param batch          the clouds; where answers go does not count
 /// @param device_number  which GPU, from 0
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn farpoint_cuda_nearest(
     })
 }
 
-/// Bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
+/// Computes the bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
 ///
 /// @param pairs    the clouds, and which answers are wanted
 /// @param options  what is asked
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn farpoint_cuda_search(
     })
 }
 
-/// Bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
+/// Computes the bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
 ///
 /// @param neighbors  the clouds
 /// @param options    what is asked
@@ -202,9 +202,9 @@ pub unsafe extern "C" fn farpoint_cuda_search_scratch(
     })
 }
 
-/// Whether a kernel that was queued on a stream has given up since this was last asked: blocks that
-/// wait for each other in vain leave after some seconds, and what they did not finish is filled with -1
-/// and NaN. Waits for nothing: call it when the work is known to be done.
+/// Checks if a kernel that was queued on a stream has given up since the last check: blocks that
+/// wait for each other in vain leave after some seconds, and unfinished results are filled with -1
+/// and NaN. Does not synchronize: call it when the work is known to be done.
 ///
 /// @param device_number  which GPU, from 0
 /// @param stream         as in farpoint_cuda_sample()

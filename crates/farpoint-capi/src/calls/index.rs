@@ -13,8 +13,8 @@ use std::ptr;
 
 /// Builds an index.
 ///
-/// farpoint_index_points() then stands for the cloud in every call: as the cloud that is searched,
-/// the one that asks, or both, alone or in a batch. The CPU takes the tree as it is. Results are the
+/// farpoint_index_points() then stands for the cloud in every call: as the searched cloud,
+/// the query points, or both, alone or in a batch. The CPU uses the tree as it is. Results are the
 /// same as without an index.
 ///
 /// @param points   the cloud, which is not needed any more after the call
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn farpoint_index_build(
     unsafe { give(index, || build(&points, options)) }
 }
 
-/// The points of an index, for any call that takes points. Valid until the index is freed.
+/// Returns the points of an index, for any call that takes points. Valid until the index is freed.
 ///
 /// @param index  the index; NULL gives a description without coordinates, which calls refuse
 /// @return the description; to be left as it is
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn farpoint_index_points(index: *const farpoint_index) -> 
     unsafe { read(index, none, farpoint_points::of_index) }
 }
 
-/// Rows that were left out because they hold NaN or infinity; 0 for NULL.
+/// Returns the number of rows left out because they hold NaN or infinity; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_index_dropped(index: *const farpoint_index) -> usize {
     // SAFETY: the header asks for NULL or an index that is not freed.

@@ -1,4 +1,4 @@
-//! What samples are judged by.
+//! Measures of samples.
 
 use crate::constants::farpoint_status;
 use crate::given::{Versioned, list, places, structure};
@@ -22,11 +22,11 @@ pub struct farpoint_spacing {
     pub max: f64,
 }
 
-/// What a sample is judged by. Distances are in the unit of the coordinates.
+/// Measures of a sample. Distances are in the unit of the coordinates.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_quality {
-    /// `sizeof(farpoint_quality)`, set by the caller: tells the library which members there are.
+    /// `sizeof(farpoint_quality)`, set by the caller: gives the library the caller's version.
     pub size: usize,
     /// Points of the cloud.
     pub points: usize,
@@ -46,7 +46,7 @@ pub struct farpoint_quality {
     pub chamfer: f64,
 }
 
-/// The largest distance of any point of a cloud to its nearest sample. CPU only, as all measures.
+/// Computes the largest distance of any point of a cloud to its nearest sample. CPU only, as all measures.
 ///
 /// @param points     the cloud; rows with NaN or infinity are an error
 /// @param rows       the sample: rows of the cloud, from any sampler
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn farpoint_covering_radius(
     }
 }
 
-/// How far the samples of a cloud are from each other.
+/// Computes the distances between the samples of a cloud.
 ///
 /// @param points     the cloud; rows with NaN or infinity are an error
 /// @param rows       the sample: rows of the cloud, from any sampler
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn farpoint_spacing_of(
     }
 }
 
-/// All measures of a sample.
+/// Computes all measures of a sample.
 ///
 /// @param points     the cloud; rows with NaN or infinity are an error
 /// @param rows       the sample: rows of the cloud, from any sampler
@@ -132,8 +132,8 @@ pub unsafe extern "C" fn farpoint_quality_of(
     }
 }
 
-/// All measures of a sample that is given by coordinates, which need not be points of the cloud:
-/// centroids, or what another program chose.
+/// Computes all measures of a sample given by coordinates, which need not be points of the cloud:
+/// centroids, or samples of another program.
 ///
 /// @param points   the cloud; rows with NaN or infinity are an error
 /// @param samples  the sample; of the same scalar type and as many dimensions
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn farpoint_quality_of_points(
 
 const WHAT: &str = "measures are taken";
 
-/// The measures of a cloud in its precision. Within a function whose contract has the points' memory.
+/// Computes the measures of a cloud in its precision. For functions whose contract covers the points' memory.
 macro_rules! of_points {
     ($given:expr, |$points:ident| $work:expr) => {{
         let given: &farpoint_points = &$given;

@@ -107,7 +107,7 @@ fn info_tells_topics() {
     assert_eq!((cloud["format"].as_str(), cloud["points"].as_u64()), (Some("MCAP"), Some(30)));
 }
 
-/// Returns a bag with two lidars and a refused topic.
+/// Returns a bag with two lidars and a topic of the schema `refused`.
 fn two(refused: &str) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());
     let mut writer = mcap::Writer::new(&mut bytes).unwrap();
