@@ -1,5 +1,5 @@
-//! Nearest points in batches of one shape in device memory, and gradients of their distances. What is the same in
-//! every step is passed once; a step passes nothing but addresses.
+//! Nearest points in batches of one shape in device memory, and gradients of their distances. Arguments shared by
+//! every step are passed once; a step passes nothing but addresses.
 
 use super::device_pairs::{PairLayout, Plan, Step, scratch};
 use crate::device::given;
@@ -11,8 +11,8 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<CudaNearest>()
 }
 
-/// Batches of one shape on one device. The Python half passes addresses of arrays of these sizes, 0 for what is
-/// not wanted, and keeps them in stream order.
+/// Batches of one shape on one device. The Python half passes addresses of arrays of these sizes, 0 for none,
+/// and keeps them in stream order.
 #[pyclass(frozen)]
 struct CudaNearest {
     plan: Plan,
@@ -132,7 +132,7 @@ impl CudaNearest {
 }
 
 fn bytes<T: CudaScalar>(plan: &Plan) -> (usize, usize) {
-    // Only which answers are wanted is looked at, not where they go.
+    // Only zero or not is read of these addresses.
     let sides = [256, if plan.both { 256 } else { 0 }];
     let search = plan.at::<T>(&Step::NOTHING, sides, sides);
     let backward = plan.at::<T>(&Step::NOTHING, [0; 2], sides);

@@ -1,5 +1,5 @@
-//! Operators on values in device memory. What is the same in every step of a training, shapes above all, is
-//! passed once; a step passes nothing but addresses, 0 for what is not wanted.
+//! Operators on values in device memory. Arguments shared by every step of a training, shapes above all, are
+//! passed once; a step passes nothing but addresses, 0 for none.
 
 use super::{Sizes, about, shape_of};
 use crate::device::given;
@@ -168,7 +168,7 @@ impl CudaValues {
         })
     }
 
-    /// Queues a count of indices that name no row: `found` gets it, and the place of the first.
+    /// Queues a count of indices out of range: `found` gets it, and the place of the first.
     fn check_indices(&self, py: Python<'_>, stream: u64, indices: u64, found: u64) -> PyResult<()> {
         let rows = self.rows(indices);
         self.queue(py, stream, |stream| {

@@ -213,7 +213,7 @@ impl Interior {
         })
     }
 
-    /// [`Self::against`] any wall; returns the wall, too.
+    /// [`Self::against`] any wall; returns the wall.
     pub(super) fn against_any(
         &mut self,
         wide: f64,

@@ -216,7 +216,7 @@ impl Scene {
         self.moving(sides, random);
     }
 
-    /// Adds vehicles in the lanes on both sides of the middle; each has a stretch of its own.
+    /// Adds moving objects in the lanes on both sides of the middle; each has a stretch of its own.
     fn moving(&mut self, sides: [Side; 2], random: &mut Random) {
         let mut stretch: Vec<f64> = (1..9).flat_map(|k| [f64::from(k), -f64::from(k)]).collect();
         random.shuffle(&mut stretch);
