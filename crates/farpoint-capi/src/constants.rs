@@ -13,7 +13,7 @@ pub const FARPOINT_VERSION_MINOR: i32 = 1;
 /// The patch version that this header belongs to.
 pub const FARPOINT_VERSION_PATCH: i32 = 0;
 
-/// How a call ended.
+/// Outcome of a call.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_status {
@@ -71,7 +71,7 @@ pub use farpoint_device::*;
 pub enum farpoint_instruction_set {
     /// The best of this processor.
     FARPOINT_INSTRUCTIONS_BEST = 0,
-    /// What every processor of this kind has.
+    /// Instructions of every processor of this kind.
     FARPOINT_INSTRUCTIONS_PORTABLE = 1,
     /// AVX2.
     FARPOINT_INSTRUCTIONS_AVX2 = 2,

@@ -84,7 +84,7 @@ fn pkg_config(folder: &Path, prefix: &Path, skipped: &mut Vec<String>) -> Result
     Ok(())
 }
 
-/// The folder below this one that holds a file of this name.
+/// Returns the folder below this one that holds a file of this name.
 fn find(folder: &Path, name: &str) -> Result<std::path::PathBuf> {
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {

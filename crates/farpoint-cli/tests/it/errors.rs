@@ -1,4 +1,4 @@
-//! What can go wrong: one line that says what, where and what to do; status 2; no output.
+//! Errors: one line with the cause, the place and the remedy; status 2; no output.
 
 use crate::common::Folder;
 
