@@ -40,8 +40,7 @@ fn crates() -> Result<Vec<PathBuf>> {
 }
 
 /// Finds circles of modules of one folder, and of each folder in it; `path` is the folder's own,
-/// `exported` has the module
-/// of each name that it re-exports.
+/// `exported` has the module of each name that it re-exports.
 fn siblings(
     folder: &Path,
     path: &str,

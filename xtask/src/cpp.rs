@@ -67,8 +67,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(skipped)
 }
 
-/// Checks that package.xml has the version of the crates and the oldest Rust, and that all texts
-/// have the size of the kernels.
+/// Checks the versions in package.xml, and the size of the kernels in all texts.
 fn texts_agree() -> Result<()> {
     let package = fs::read_to_string("package.xml")?;
     let version = format!("<version>{}</version>", workspace_version()?);

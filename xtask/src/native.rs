@@ -59,8 +59,7 @@ pub(crate) fn write() -> Result<()> {
 }
 
 /// Builds the shared library as CMake does (`bindings/cpp/cmake/library.cmake`), so that it is
-/// compiled once; returns its
-/// folder, by the names that linker and loader look for.
+/// compiled once; returns its folder, by the names that linker and loader look for.
 pub(crate) fn library() -> Result<PathBuf> {
     let mut command = cargo(&["rustc", "--release", "--package", "farpoint-capi", "--lib"]);
     run(command.args(["--crate-type", "cdylib", "--crate-type", "staticlib"]))?;

@@ -1,6 +1,5 @@
 //! `THIRD-PARTY.txt`: the licenses of the packages that are linked into the command, the Python
-//! module and the C library,
-//! which must accompany copies of these.
+//! module and the C library, which must accompany copies of these.
 
 use crate::process::{cargo, output};
 use anyhow::{Context, Result, ensure};

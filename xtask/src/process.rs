@@ -67,8 +67,7 @@ pub(crate) fn target_folder() -> PathBuf {
 }
 
 /// Builds targets as the workspace's tests do: with the same features, so that after them nothing
-/// is compiled again. Returns
-/// the output folder.
+/// is compiled again. Returns the output folder.
 pub(crate) fn build_as_tests(targets: &[&str]) -> Result<PathBuf> {
     // An example takes the features of development dependencies, as tests do.
     let command =

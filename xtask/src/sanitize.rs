@@ -19,8 +19,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const FOR_MIRI: [&str; 3] = ["memory::padded", "scalar::", "random::"];
 
 /// Runs the tests of the library under AddressSanitizer, with the case counts of a quick run: with
-/// more threads than cores,
-/// on every instruction set, in both precisions, with up to 16 axes.
+/// more threads than cores, on every instruction set, in both precisions, with up to 16 axes.
 pub(crate) fn address() -> Result<Skipped> {
     if let Some(reason) = obstacle("asan")? {
         return Ok(vec![reason]);

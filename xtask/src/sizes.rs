@@ -1,5 +1,4 @@
-//! Size of the artifacts for users, and the work of the release build: a limit for each size, a
-//! committed record for the work.
+//! Limits of the sizes of artifacts for users, and a committed record of the work of the release build.
 //!
 //! Machines differ in speed. Therefore the record is a ratio: CPU seconds of the release build from nothing over those that
 //! the compiler takes for the yardstick, a program that stays the same, on the same machine before and after it.

@@ -130,8 +130,7 @@ pub(crate) fn sample(
 }
 
 /// Checks signals now and then: the time of the last check, and the exception of a handler. The
-/// thread that checks is the
-/// first one of the workers.
+/// thread that checks is the first one of the workers.
 struct Heard(Mutex<(Instant, Option<PyErr>)>);
 
 impl Watch for Heard {

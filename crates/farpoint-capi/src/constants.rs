@@ -29,8 +29,8 @@ pub enum farpoint_status {
     /// wherever Rust allocates; this status is for sizes known beforehand, and for memory of a
     /// GPU.
     FARPOINT_OUT_OF_MEMORY = 4,
-    /// Not available: no such GPU, no driver, an instruction set that this
-    /// processor does not have, a library that was built without CUDA.
+    /// Not available: no such GPU, no driver, an instruction set that this processor does not have,
+    /// a library that was built without CUDA.
     FARPOINT_UNAVAILABLE = 5,
     /// A GPU failed while it worked; the text tells whether to call again.
     FARPOINT_DEVICE_FAILED = 6,

@@ -73,8 +73,7 @@ fn other_machine(folder: &Path) -> Result<()> {
 }
 
 /// Checks the lines of docs/cpp.md for FetchContent, with a repository in the place of the one on
-/// the web: only the newest
-/// commit is fetched.
+/// the web: only the newest commit is fetched.
 fn fetched(folder: &Path) -> Result<()> {
     let document = fs::read_to_string("docs/cpp.md")?;
     let lines =

@@ -50,8 +50,8 @@ pub(super) fn page(title: &str, help: &str) -> String {
     page
 }
 
-/// Returns the choices in the message of a refused value: `[possible values: a, b]`, or `choose one of a, b
-/// (remark) or c; ...`.
+/// Returns the choices in the message of a refused value: `[possible values: a, b]`, or
+/// `choose one of a, b (remark) or c; ...`.
 pub(super) fn choices(message: &str) -> Vec<String> {
     let text = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let marks = ["possible values: ", "one of "];

@@ -19,8 +19,8 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chamfer_backward, module)?)
 }
 
-/// Numbers of the data of maxima per pair, behind the distances: the
-/// largest of either side, then the divisors of gradients.
+/// Numbers of the data of maxima per pair, behind the distances: the largest of either side, then
+/// the divisors of gradients.
 const EXTREMES: usize = farpoint_cuda::neighbors::EXTREMES;
 
 /// Reduction of the distances of a pair to one value: the attributes of Python's `Reduction`.

@@ -154,8 +154,7 @@ impl CudaSearch {
     }
 
     /// Queues the gradients of both sides, dense, from those of the distances that `search` has
-    /// found. Concatenated clouds
-    /// are one cloud to it, whose rows are the indices.
+    /// found. Concatenated clouds are one cloud to it, whose rows are the indices.
     #[expect(clippy::too_many_arguments, reason = "Python passes numbers faster than tuples")]
     fn backward(
         &self,

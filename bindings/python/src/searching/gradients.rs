@@ -22,9 +22,8 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(backward, module)?)
 }
 
-/// Returns gradients `(b, n, d)` and `(b, m, d)` of both batches from those of the distances `(b,
-/// n, k)`, by the indices
-/// of a search. None if the indices are none of a search, which has all missing ones last.
+/// Returns gradients `(b, n, d)` and `(b, m, d)` of both batches from those of the distances `(b, n, k)`, by the
+/// indices of a search. None if the indices are none of a search, which has all missing ones last.
 #[pyfunction]
 #[pyo3(name = "search_backward")]
 fn backward<'py>(

@@ -93,7 +93,7 @@ typedef int32_t farpoint_scalar;
 #endif // __cplusplus
 
 /**
- * How a call ended.
+ * Outcome of a call.
  */
 enum farpoint_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -123,8 +123,8 @@ enum farpoint_status
      */
     FARPOINT_OUT_OF_MEMORY = 4,
     /**
-     * Not available: no such GPU, no driver, an instruction set that this
-     * processor does not have, a library that was built without CUDA.
+     * Not available: no such GPU, no driver, an instruction set that this processor does not have,
+     * a library that was built without CUDA.
      */
     FARPOINT_UNAVAILABLE = 5,
     /**
@@ -182,7 +182,7 @@ enum farpoint_instruction_set
      */
     FARPOINT_INSTRUCTIONS_BEST = 0,
     /**
-     * What every processor of this kind has.
+     * Instructions of every processor of this kind.
      */
     FARPOINT_INSTRUCTIONS_PORTABLE = 1,
     /**
