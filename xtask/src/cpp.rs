@@ -93,7 +93,7 @@ fn cmake() -> Command {
 
 /// Runs `cmake -S source -B build ARGS`, then builds all, on all cores.
 fn configure_and_build(source: &Path, build: &Path, args: &[String]) -> Result<()> {
-    // A cache of another source or compiler is an error that says little.
+    // A cache of another source or compiler gives an unclear error.
     if build.exists() {
         fs::remove_dir_all(build)?;
     }

@@ -64,7 +64,7 @@ pub(crate) fn run(seconds: u32, wanted: &[String]) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Returns the fuzz targets, or the wanted ones of them.
+/// Returns all fuzz targets, or the requested ones.
 fn targets(wanted: &[String]) -> Result<Vec<String>> {
     let all = files(Path::new("fuzz/fuzz_targets"), |name| name.ends_with(".rs"))?;
     let name = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

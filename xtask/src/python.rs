@@ -68,7 +68,7 @@ const TORCH_NEEDS: [&str; 6] =
     ["typing-extensions", "sympy", "networkx", "jinja2", "fsspec", "filelock"];
 const TORCH_ON_THE_CPU: &str = "xtask/python/torch_on_the_cpu.py";
 
-/// Runs the tests of NumPy alone, with a wheel packed from the build of the Rust tests; returns what was skipped, and why.
+/// Runs the tests of NumPy alone, with a wheel from the build of the Rust tests; returns what was skipped, and why.
 pub(crate) fn test_core() -> Result<Vec<String>> {
     if !cfg!(target_os = "linux") {
         return Ok(vec!["outside Linux maturin has to link the module (python-all)".into()]);

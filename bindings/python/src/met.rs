@@ -30,7 +30,7 @@ struct Met {
 struct Watch {
     /// The module with the level of dual numbers.
     levels: Py<PyAny>,
-    /// PyTorch's function that tells the dispatch keys of this thread.
+    /// PyTorch's function that returns the dispatch keys of this thread.
     keys: Py<PyAny>,
     /// Keys that only modes, transforms and tracers set.
     unusual: u64,

@@ -145,7 +145,7 @@ impl<'py> FromPyObject<'_, 'py> for Address {
         if object.is_instance_of::<PyInt>() {
             return object.extract().map(Self);
         }
-        // SAFETY: the Python half gives numbers, None and tensors.
+        // SAFETY: the Python half passes numbers, None and tensors.
         unsafe { read(&object, |seen| Self(seen.address)) }
     }
 }

@@ -101,7 +101,7 @@ pub(crate) fn entry(work: impl FnOnce() -> Result<(), Failure>) -> farpoint_stat
     };
     // Text from outside may hold a zero, at which C's would end.
     let text = CString::new(failure.text.replace('\0', "\u{fffd}")).unwrap_or_default();
-    // Not there while the thread ends: nobody asks any more.
+    // Not there while the thread ends: nobody reads it any more.
     let _ = LAST.try_with(|last| *last.borrow_mut() = text);
     failure.status
 }

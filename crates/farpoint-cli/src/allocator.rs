@@ -1,4 +1,4 @@
-//! The system's allocator. When memory runs out, one line tells so and the process ends with the
+//! The system's allocator. When memory runs out, one line reports it and the process ends with the
 //! status of bad input; without this it would abort.
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -69,7 +69,7 @@ fn pkg_config(folder: &Path, prefix: &Path, skipped: &mut Vec<String>) -> Result
     let lib = ask(&["--variable=libdir"])?;
     for (name, flags) in [("shared", ask(&["--libs"])?), ("static", ask(&["--static", "--libs"])?)]
     {
-        // The linker takes the shared library where both are, unless it is told by name.
+        // The linker takes the shared library where both are, unless the archive is named.
         let flags = match name {
             "static" => flags.replace("-lfarpoint", "-l:libfarpoint.a"),
             _ => flags,

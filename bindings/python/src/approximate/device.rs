@@ -34,7 +34,7 @@ fn job(request: &Request<'_>, count: usize) -> PyResult<ApproximateSampler> {
 /// Queues a sampling of at most `count` rows per cloud; `index` is the address and size of an index over the clouds, or
 /// zeros. Nothing waits, nothing is copied to the host.
 ///
-/// The Python half passes addresses of arrays that it keeps alive in stream order, sized as [`DeviceApproximate`] says.
+/// The Python half passes addresses of arrays that it keeps alive in stream order, sized as in [`DeviceApproximate`].
 #[pyfunction]
 #[pyo3(signature = (input, output, count, request, index))]
 fn cuda_sample_approximate(

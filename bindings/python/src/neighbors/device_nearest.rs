@@ -105,7 +105,7 @@ impl CudaNearest {
     ) -> Result<(), Error> {
         let (plan, scratch) = (&self.plan, scratch(step, self.scratch.0));
         let pairs = DevicePairs { scratch, ..plan.at::<T>(step, distances, indices) };
-        // SAFETY: the arrays are as the plan's contract says.
+        // SAFETY: the arrays meet the plan's contract.
         unsafe { plan.gpu.enqueue_nearest(&plan.job, stream, &pairs) }
     }
 
@@ -125,7 +125,7 @@ impl CudaNearest {
             value: None,
             scratch: scratch(step, self.scratch.1),
         };
-        // SAFETY: the arrays are as the plan's contract says; the indices are those that `search` found for the
+        // SAFETY: the arrays meet the plan's contract; the indices are those that `search` found for the
         // same clouds.
         unsafe { plan.gpu.enqueue_gradients(&plan.job, stream, &wanted) }
     }

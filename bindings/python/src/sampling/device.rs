@@ -81,7 +81,7 @@ fn enqueue<T: CudaScalar>(job: &Sampler, input: &Input, output: &Output) -> Resu
     if radii == 0 {
         return Ok(());
     }
-    // SAFETY: `values` has so many places and `covering` and `radii` one for each cloud, all of them
+    // SAFETY: `values` has `places` numbers and `covering` and `radii` one for each cloud, all of them
     // allocated by the Python half on this stream.
     unsafe {
         let covering = (output.covering, batch.clouds);
@@ -211,7 +211,7 @@ impl CudaSample {
             scratch: given(step.scratch).filter(|_| bytes > 0).map(|address| (address, bytes)),
             ..DeviceBatch::padded(step.points, self.shape, 0)
         };
-        // SAFETY: the arrays are as the plan's contract says.
+        // SAFETY: the arrays meet the plan's contract.
         unsafe { self.gpu.enqueue_sample(&self.job, stream, &batch) }?;
         let Some(covering) = covering else { return Ok(()) };
         let clouds = self.shape[0];

@@ -286,7 +286,7 @@ impl CudaSearch {
         scratch: u64,
     ) -> Result<(), Error> {
         let wanted = self.wanted::<T>(step, answers, scratch);
-        // SAFETY: the arrays are as the plan's contract says.
+        // SAFETY: the arrays meet the plan's contract.
         unsafe { self.gpu.enqueue_search(&self.job, stream, &wanted) }
     }
 
@@ -299,7 +299,7 @@ impl CudaSearch {
     ) -> Result<(), Error> {
         let wanted =
             DeviceSearch { narrow: false, ..self.wanted::<T>(step, [0, 0, counts], scratch) };
-        // SAFETY: the arrays are as the plan's contract says, the counts int64.
+        // SAFETY: the arrays meet the plan's contract, the counts int64.
         unsafe { self.gpu.enqueue_search_counts(&self.job, stream, &wanted) }
     }
 
@@ -312,7 +312,7 @@ impl CudaSearch {
         scratch: u64,
     ) -> Result<(), Error> {
         let search = self.wanted::<T>(step, answers, scratch);
-        // SAFETY: the arrays are as the plan's contract says; answers have as many places as were counted.
+        // SAFETY: the arrays meet the plan's contract; answers have as many places as were counted.
         unsafe {
             self.gpu.enqueue_search_fill(&self.job, stream, &DeviceWithin { search, offsets })
         }
@@ -353,7 +353,7 @@ impl CudaSearch {
         scratch: u64,
     ) -> Result<(), Error> {
         let wanted = self.gradients::<T>(step, from, to, scratch);
-        // SAFETY: the arrays are as the plan's contract says.
+        // SAFETY: the arrays meet the plan's contract.
         unsafe { self.gpu.enqueue_search_gradients(stream, &wanted) }
     }
 
@@ -368,7 +368,7 @@ impl CudaSearch {
             scratch: given(scratch).map(|scratch| (scratch, self.index_bytes.1)),
             ..DeviceIndex::new(of, self.clouds, self.dims)
         };
-        // SAFETY: the arrays are as the plan's contract says, the index of its size.
+        // SAFETY: the arrays meet the plan's contract, the index of its size.
         unsafe { self.gpu.enqueue_index(stream, &wanted) }
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Conductor {
 #[pymethods]
 impl Conductor {
     /// Begins a run, or goes on from a manifest. `transport` takes a list of calls, each a tile and a request,
-    /// and returns a list of replies: bytes, or a text that says why a call was lost. `tries` is how often a call is
+    /// and returns a list of replies: bytes, or the reason why a call was lost. `tries` is how often a call is
     /// made before the run is given up.
     #[new]
     #[pyo3(signature = (double, count, ratio, spacing, starts, tiles, transport, tries, manifest))]

@@ -47,7 +47,7 @@ impl Tile {
     /// Answers a request, both as `farpoint_tiles::message` encodes them; without the GIL.
     fn answer<'py>(&self, py: Python<'py>, request: &[u8]) -> Bound<'py, PyBytes> {
         let reply = without_gil(py, || {
-            // A tile whose thread has panicked says so by itself: it is asked to begin anew.
+            // A tile whose thread has panicked says so by itself: it is requested to begin anew.
             let mut worker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             worker.answer(request)
         });

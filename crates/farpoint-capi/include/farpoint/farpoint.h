@@ -1576,7 +1576,7 @@ farpoint_status farpoint_sample(struct farpoint_points points,
  *
  * @param clouds        the clouds, all of one scalar type
  * @param cloud_count   number of clouds; 0 is fine
- * @param options       what is asked: one structure for all clouds, or an array of one per cloud,
+ * @param options       options of the sampler: one structure for all clouds, or an array of one per cloud,
  *                      all of one `size`. How the call is run (threads, device, progress, ...) is
  *                      taken from the first; `bad_rows` from each
  * @param option_count  1 or `cloud_count`
@@ -1605,7 +1605,7 @@ struct farpoint_sample_view farpoint_sample_result_view(const struct farpoint_sa
  * machine and number of threads.
  *
  * @param points   the cloud
- * @param options  what is asked; not NULL
+ * @param options  options of the sampler; not NULL
  * @param result   is set to the sample, to be freed by farpoint_approximate_result_free(); to NULL
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1620,7 +1620,7 @@ farpoint_status farpoint_approximate(struct farpoint_points points,
  * of the options are ignored.
  *
  * @param points   the cloud
- * @param options  what is asked; not NULL
+ * @param options  options of the sampler; not NULL
  * @param result   is set to the centroids, to be freed by farpoint_centroids_result_free(); to NULL
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1657,7 +1657,7 @@ struct farpoint_centroids_view farpoint_centroids_result_view(const struct farpo
  * same as without an index.
  *
  * @param points   the cloud, which is not needed any more after the call
- * @param options  how the call is run; may be NULL. CPU only, without progress. Rows that `bad_rows`
+ * @param options  options of the run; may be NULL. CPU only, without progress. Rows that `bad_rows`
  *                 leaves out remain so in every search; indices still count all rows
  * @param index    is set to the index, to be freed by farpoint_index_free(); to NULL on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1752,7 +1752,7 @@ double farpoint_nearest_result_share_within(const struct farpoint_nearest_result
  *
  * @param a        the first cloud
  * @param b        the second cloud; of the same scalar type and as many dimensions
- * @param options  what is asked; NULL: Euclidean distances, on all threads
+ * @param options  options of the search; NULL: Euclidean distances, on all threads
  * @param result   is set to the result, to be freed by farpoint_chamfer_result_free(); to NULL on an
  *                 error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1890,12 +1890,12 @@ struct farpoint_within_view farpoint_within_result_view(const struct farpoint_wi
  * any number of threads. For the mean of `n` distances give `1 / n` for each.
  *
  * @param found    what farpoint_chamfer() returned for these clouds
- * @param a        the first cloud, as it was given there
- * @param b        the second cloud, as it was given there
+ * @param a        the first cloud, as passed there
+ * @param b        the second cloud, as passed there
  * @param grad_a   gradients of the raw distances from `a` to `b`: a number of the clouds' scalar
  *                 type per row of `a`. NULL: all 0
  * @param grad_b   the same from `b` to `a`, a number per row of `b`. NULL: all 0
- * @param options  how the call is run; may be NULL
+ * @param options  options of the run; may be NULL
  * @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1923,11 +1923,11 @@ struct farpoint_gradients_view farpoint_gradients_result_view(const struct farpo
  * farpoint_search() found: as farpoint_chamfer_backward(). CPU only.
  *
  * @param found    what farpoint_search() returned for these clouds
- * @param x        the cloud whose points asked, as it was given there
- * @param y        the cloud that was searched, as it was given there
- * @param grad     `rows * k` numbers of the clouds' scalar type; what is in places without a
- *                 neighbor does not count
- * @param options  how the call is run; may be NULL
+ * @param x        the query points, as passed there
+ * @param y        the searched cloud, as passed there
+ * @param grad     `rows * k` numbers of the clouds' scalar type; values in places without a
+ *                 neighbor are ignored
+ * @param options  options of the run; may be NULL
  * @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1955,7 +1955,7 @@ farpoint_status farpoint_within_backward(const struct farpoint_within_result *fo
  * @param points     the cloud; rows with NaN or infinity are an error
  * @param rows       the sample: rows of the cloud, from any sampler
  * @param row_count  number of samples, at least 1
- * @param options    how the call is run; may be NULL. There is no progress
+ * @param options    options of the run; may be NULL. There is no progress
  * @param radius     is set to the distance, in the unit of the coordinates
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -1971,7 +1971,7 @@ farpoint_status farpoint_covering_radius(struct farpoint_points points,
  * @param points     the cloud; rows with NaN or infinity are an error
  * @param rows       the sample: rows of the cloud, from any sampler
  * @param row_count  number of samples, at least 2
- * @param options    how the call is run; may be NULL. There is no progress
+ * @param options    options of the run; may be NULL. There is no progress
  * @param found      is set to the distances
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -1987,7 +1987,7 @@ farpoint_status farpoint_spacing_of(struct farpoint_points points,
  * @param points     the cloud; rows with NaN or infinity are an error
  * @param rows       the sample: rows of the cloud, from any sampler
  * @param row_count  number of samples, at least 1
- * @param options    how the call is run; may be NULL
+ * @param options    options of the run; may be NULL
  * @param found      its `size` is read, its other members are set
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2003,7 +2003,7 @@ farpoint_status farpoint_quality_of(struct farpoint_points points,
  *
  * @param points   the cloud; rows with NaN or infinity are an error
  * @param samples  the sample; of the same scalar type and as many dimensions
- * @param options  how the call is run; may be NULL. There is no progress
+ * @param options  options of the run; may be NULL. There is no progress
  * @param found    its `size` is read, its other members are set
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2016,7 +2016,7 @@ farpoint_status farpoint_quality_of_points(struct farpoint_points points,
  * Counts the NVIDIA GPUs of this machine.
  *
  * @param count  is set to their number; to 0 on an error
- * @return FARPOINT_UNAVAILABLE, with a text that says why, if CUDA can't be used or the library was
+ * @return FARPOINT_UNAVAILABLE, with the reason as text, if CUDA can't be used or the library was
  *         built without it
  */
 farpoint_status farpoint_cuda_device_count(size_t *count);
@@ -2037,8 +2037,8 @@ farpoint_status farpoint_cuda_warm_up(int32_t device_number);
  * finished. Of the options, `starts`, `random_start`, `rows` and `mask` must not be set, nor of their
  * `run` anything but `device` and `device_number`.
  *
- * @param batch    the clouds, and where the answers go
- * @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
+ * @param batch    the clouds, and the addresses of the outputs
+ * @param options  options of the job; the `device` of its `run` is FARPOINT_CUDA
  * @param stream   a `cudaStream_t`, which is a `CUstream`, of that GPU's primary context. NULL and
  *                 cudaStreamLegacy are the legacy default stream, cudaStreamPerThread the thread's
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -2052,7 +2052,7 @@ farpoint_status farpoint_cuda_sample(const struct farpoint_cuda_batch *batch,
  * addresses are ignored.
  *
  * @param batch    the clouds
- * @param options  what is asked
+ * @param options  options of the job
  * @param bytes    is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2064,7 +2064,7 @@ farpoint_status farpoint_cuda_sample_scratch(const struct farpoint_cuda_batch *b
  * Queues a search for non-finite rows, which farpoint_cuda_sample() does not accept. Nothing
  * waits.
  *
- * @param batch          the clouds; where answers go does not count
+ * @param batch          the clouds; addresses of outputs are ignored
  * @param device_number  which GPU, from 0
  * @param stream         as in farpoint_cuda_sample()
  * @param counts         device memory: the number of such rows of each cloud
@@ -2081,8 +2081,8 @@ farpoint_status farpoint_cuda_check_rows(const struct farpoint_cuda_batch *batch
  * Queues a search for nearest points of clouds in device memory on a stream, and returns: as
  * farpoint_cuda_sample().
  *
- * @param pairs    the clouds, and where the answers go
- * @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
+ * @param pairs    the clouds, and the addresses of the outputs
+ * @param options  options of the job; the `device` of its `run` is FARPOINT_CUDA
  * @param stream   as in farpoint_cuda_sample()
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2093,8 +2093,8 @@ farpoint_status farpoint_cuda_nearest(const struct farpoint_cuda_pairs *pairs,
 /**
  * Computes the bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
  *
- * @param pairs    the clouds, and which answers are wanted
- * @param options  what is asked
+ * @param pairs    the clouds, and the requested outputs
+ * @param options  options of the job
  * @param bytes    is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2106,8 +2106,8 @@ farpoint_status farpoint_cuda_nearest_scratch(const struct farpoint_cuda_pairs *
  * Queues a search for several neighbors (kNN, ball query) of clouds in device memory on a stream,
  * and returns: as farpoint_cuda_sample().
  *
- * @param neighbors  the clouds, and where the answers go
- * @param options    what is asked; the `device` of its `run` is FARPOINT_CUDA
+ * @param neighbors  the clouds, and the addresses of the outputs
+ * @param options    options of the search; the `device` of its `run` is FARPOINT_CUDA
  * @param stream     as in farpoint_cuda_sample()
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2119,7 +2119,7 @@ farpoint_status farpoint_cuda_search(const struct farpoint_cuda_neighbors *neigh
  * Computes the bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
  *
  * @param neighbors  the clouds
- * @param options    what is asked
+ * @param options    options of the search
  * @param bytes      is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */

@@ -62,7 +62,7 @@ pub struct farpoint_centroids_view {
 /// machine and number of threads.
 ///
 /// @param points   the cloud
-/// @param options  what is asked; not NULL
+/// @param options  options of the sampler; not NULL
 /// @param result   is set to the sample, to be freed by farpoint_approximate_result_free(); to NULL
 ///                 on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn farpoint_approximate(
     options: *const farpoint_approximate_options,
     result: *mut *mut farpoint_approximate_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, points and options as described.
+    // SAFETY: the header requires a place, points and options as described.
     unsafe { give(result, || approximate(&points, options)) }
 }
 
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn farpoint_approximate(
 /// of the options are ignored.
 ///
 /// @param points   the cloud
-/// @param options  what is asked; not NULL
+/// @param options  options of the sampler; not NULL
 /// @param result   is set to the centroids, to be freed by farpoint_centroids_result_free(); to NULL
 ///                 on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn farpoint_centroids(
     options: *const farpoint_approximate_options,
     result: *mut *mut farpoint_centroids_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, points and options as described.
+    // SAFETY: the header requires a place, points and options as described.
     unsafe { give(result, || centroids(&points, options)) }
 }
 
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn farpoint_centroids(
 pub unsafe extern "C" fn farpoint_approximate_result_free(
     result: *mut farpoint_approximate_result,
 ) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
@@ -109,14 +109,14 @@ pub unsafe extern "C" fn farpoint_approximate_result_free(
 pub unsafe extern "C" fn farpoint_approximate_result_view(
     result: *const farpoint_approximate_result,
 ) -> farpoint_approximate_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_approximate_view::default(), farpoint_approximate_result::view) }
 }
 
 /// Frees centroids. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_centroids_result_free(result: *mut farpoint_centroids_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn farpoint_centroids_result_free(result: *mut farpoint_ce
 pub unsafe extern "C" fn farpoint_centroids_result_view(
     result: *const farpoint_centroids_result,
 ) -> farpoint_centroids_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_centroids_view::default(), farpoint_centroids_result::view) }
 }
 

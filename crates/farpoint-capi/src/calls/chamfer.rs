@@ -56,7 +56,7 @@ pub struct farpoint_f_score {
 ///
 /// @param a        the first cloud
 /// @param b        the second cloud; of the same scalar type and as many dimensions
-/// @param options  what is asked; NULL: Euclidean distances, on all threads
+/// @param options  options of the search; NULL: Euclidean distances, on all threads
 /// @param result   is set to the result, to be freed by farpoint_chamfer_result_free(); to NULL on an
 ///                 error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn farpoint_chamfer(
     options: *const farpoint_match_options,
     result: *mut *mut farpoint_chamfer_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give(result, || only(chamfer(Pairs::one(&a, &b), options))) }
 }
 
@@ -80,14 +80,14 @@ pub unsafe extern "C" fn farpoint_chamfer_batch(
     options: *const farpoint_match_options,
     results: *mut *mut farpoint_chamfer_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give_all(results, pair_count, || chamfer(pairs(a, b, pair_count)?, options)) }
 }
 
 /// Frees a result of farpoint_chamfer(), and what it lent. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_free(result: *mut farpoint_chamfer_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_direction(
         let which = usize::try_from(direction).ok().and_then(|which| result.directions.get(which));
         which.map_or(ptr::null(), ptr::from_ref)
     };
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, ptr::null(), direction) }
 }
 
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_sum(
     weight_a: f64,
     weight_b: f64,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(
             result,
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_sum(
 pub unsafe extern "C" fn farpoint_chamfer_result_sum_of_distances(
     result: *const farpoint_chamfer_result,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(
             result,
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_sum_of_distances(
 pub unsafe extern "C" fn farpoint_chamfer_result_hausdorff(
     result: *const farpoint_chamfer_result,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(
             result,
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_f_score(
             f_score: score.f_score,
         }
     };
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, none, score) }
 }
 

@@ -27,13 +27,13 @@ macro_rules! with_cuda {
 /// Counts the NVIDIA GPUs of this machine.
 ///
 /// @param count  is set to their number; to 0 on an error
-/// @return FARPOINT_UNAVAILABLE, with a text that says why, if CUDA can't be used or the library was
+/// @return FARPOINT_UNAVAILABLE, with the reason as text, if CUDA can't be used or the library was
 ///         built without it
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_cuda_device_count(count: *mut usize) -> farpoint_status {
     entry(|| {
         with_cuda!(count => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::device_count(count) }
         })
     })
@@ -55,8 +55,8 @@ pub unsafe extern "C" fn farpoint_cuda_warm_up(device_number: i32) -> farpoint_s
 /// finished. Of the options, `starts`, `random_start`, `rows` and `mask` must not be set, nor of their
 /// `run` anything but `device` and `device_number`.
 ///
-/// @param batch    the clouds, and where the answers go
-/// @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
+/// @param batch    the clouds, and the addresses of the outputs
+/// @param options  options of the job; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream   a `cudaStream_t`, which is a `CUstream`, of that GPU's primary context. NULL and
 ///                 cudaStreamLegacy are the legacy default stream, cudaStreamPerThread the thread's
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn farpoint_cuda_sample(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(batch, options, stream => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::sample(batch, options, stream) }
         })
     })
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn farpoint_cuda_sample(
 /// addresses are ignored.
 ///
 /// @param batch    the clouds
-/// @param options  what is asked
+/// @param options  options of the job
 /// @param bytes    is set to the number
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn farpoint_cuda_sample_scratch(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(batch, options, bytes => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::sample_scratch(batch, options, bytes) }
         })
     })
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn farpoint_cuda_sample_scratch(
 /// Queues a search for non-finite rows, which farpoint_cuda_sample() does not accept. Nothing
 /// waits.
 ///
-/// @param batch          the clouds; where answers go does not count
+/// @param batch          the clouds; addresses of outputs are ignored
 /// @param device_number  which GPU, from 0
 /// @param stream         as in farpoint_cuda_sample()
 /// @param counts         device memory: the number of such rows of each cloud
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn farpoint_cuda_check_rows(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(batch, device_number, stream, counts, firsts => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::check_rows(batch, device_number, stream, [counts, firsts]) }
         })
     })
@@ -123,8 +123,8 @@ pub unsafe extern "C" fn farpoint_cuda_check_rows(
 /// Queues a search for nearest points of clouds in device memory on a stream, and returns: as
 /// farpoint_cuda_sample().
 ///
-/// @param pairs    the clouds, and where the answers go
-/// @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
+/// @param pairs    the clouds, and the addresses of the outputs
+/// @param options  options of the job; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream   as in farpoint_cuda_sample()
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn farpoint_cuda_nearest(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(pairs, options, stream => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::nearest(pairs, options, stream) }
         })
     })
@@ -143,8 +143,8 @@ pub unsafe extern "C" fn farpoint_cuda_nearest(
 
 /// Computes the bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
 ///
-/// @param pairs    the clouds, and which answers are wanted
-/// @param options  what is asked
+/// @param pairs    the clouds, and the requested outputs
+/// @param options  options of the job
 /// @param bytes    is set to the number
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn farpoint_cuda_nearest_scratch(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(pairs, options, bytes => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::nearest_scratch(pairs, options, bytes) }
         })
     })
@@ -164,8 +164,8 @@ pub unsafe extern "C" fn farpoint_cuda_nearest_scratch(
 /// Queues a search for several neighbors (kNN, ball query) of clouds in device memory on a stream,
 /// and returns: as farpoint_cuda_sample().
 ///
-/// @param neighbors  the clouds, and where the answers go
-/// @param options    what is asked; the `device` of its `run` is FARPOINT_CUDA
+/// @param neighbors  the clouds, and the addresses of the outputs
+/// @param options    options of the search; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream     as in farpoint_cuda_sample()
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn farpoint_cuda_search(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(neighbors, options, stream => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::search(neighbors, options, stream) }
         })
     })
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn farpoint_cuda_search(
 /// Computes the bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
 ///
 /// @param neighbors  the clouds
-/// @param options    what is asked
+/// @param options    options of the search
 /// @param bytes      is set to the number
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn farpoint_cuda_search_scratch(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(neighbors, options, bytes => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::search_scratch(neighbors, options, bytes) }
         })
     })
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn farpoint_cuda_check_stream(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(device_number, stream => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::check_stream(device_number, stream) }
         })
     })

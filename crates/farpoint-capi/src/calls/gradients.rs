@@ -47,12 +47,12 @@ pub struct farpoint_gradients_view {
 /// any number of threads. For the mean of `n` distances give `1 / n` for each.
 ///
 /// @param found    what farpoint_chamfer() returned for these clouds
-/// @param a        the first cloud, as it was given there
-/// @param b        the second cloud, as it was given there
+/// @param a        the first cloud, as passed there
+/// @param b        the second cloud, as passed there
 /// @param grad_a   gradients of the raw distances from `a` to `b`: a number of the clouds' scalar
 ///                 type per row of `a`. NULL: all 0
 /// @param grad_b   the same from `b` to `a`, a number per row of `b`. NULL: all 0
-/// @param options  how the call is run; may be NULL
+/// @param options  options of the run; may be NULL
 /// @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
 ///                 on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -66,14 +66,14 @@ pub unsafe extern "C" fn farpoint_chamfer_backward(
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, a result, clouds and gradients as described.
+    // SAFETY: the header requires a place, a result, clouds and gradients as described.
     unsafe { give(result, || chamfer(found, [&a, &b], [grad_a, grad_b], options)) }
 }
 
 /// Frees gradients. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_gradients_result_free(result: *mut farpoint_gradients_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn farpoint_gradients_result_free(result: *mut farpoint_gr
 pub unsafe extern "C" fn farpoint_gradients_result_view(
     result: *const farpoint_gradients_result,
 ) -> farpoint_gradients_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_gradients_view::default(), farpoint_gradients_result::view) }
 }
 
@@ -99,11 +99,11 @@ impl farpoint_gradients_result {
 /// farpoint_search() found: as farpoint_chamfer_backward(). CPU only.
 ///
 /// @param found    what farpoint_search() returned for these clouds
-/// @param x        the cloud whose points asked, as it was given there
-/// @param y        the cloud that was searched, as it was given there
-/// @param grad     `rows * k` numbers of the clouds' scalar type; what is in places without a
-///                 neighbor does not count
-/// @param options  how the call is run; may be NULL
+/// @param x        the query points, as passed there
+/// @param y        the searched cloud, as passed there
+/// @param grad     `rows * k` numbers of the clouds' scalar type; values in places without a
+///                 neighbor are ignored
+/// @param options  options of the run; may be NULL
 /// @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
 ///                 on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn farpoint_search_backward(
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, a result, clouds and gradients as described.
+    // SAFETY: the header requires a place, a result, clouds and gradients as described.
     unsafe { give(result, || search(found, [&x, &y], grad, options)) }
 }
 
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn farpoint_within_backward(
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, a result, clouds and gradients as described.
+    // SAFETY: the header requires a place, a result, clouds and gradients as described.
     unsafe { give(result, || within(found, [&x, &y], grad, options)) }
 }
 

@@ -51,7 +51,7 @@ pub struct farpoint_quality {
 /// @param points     the cloud; rows with NaN or infinity are an error
 /// @param rows       the sample: rows of the cloud, from any sampler
 /// @param row_count  number of samples, at least 1
-/// @param options    how the call is run; may be NULL. There is no progress
+/// @param options    options of the run; may be NULL. There is no progress
 /// @param radius     is set to the distance, in the unit of the coordinates
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn farpoint_covering_radius(
     options: *const farpoint_run_options,
     radius: *mut f64,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, rows, points and options as described.
+    // SAFETY: the header requires a place, rows, points and options as described.
     unsafe {
         fill(radius, || {
             let sample = list(rows, row_count, "rows")?;
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn farpoint_covering_radius(
 /// @param points     the cloud; rows with NaN or infinity are an error
 /// @param rows       the sample: rows of the cloud, from any sampler
 /// @param row_count  number of samples, at least 2
-/// @param options    how the call is run; may be NULL. There is no progress
+/// @param options    options of the run; may be NULL. There is no progress
 /// @param found      is set to the distances
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn farpoint_spacing_of(
     options: *const farpoint_run_options,
     found: *mut farpoint_spacing,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, rows, points and options as described.
+    // SAFETY: the header requires a place, rows, points and options as described.
     unsafe {
         fill(found, || {
             let sample = list(rows, row_count, "rows")?;
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn farpoint_spacing_of(
 /// @param points     the cloud; rows with NaN or infinity are an error
 /// @param rows       the sample: rows of the cloud, from any sampler
 /// @param row_count  number of samples, at least 1
-/// @param options    how the call is run; may be NULL
+/// @param options    options of the run; may be NULL
 /// @param found      its `size` is read, its other members are set
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn farpoint_quality_of(
     options: *const farpoint_run_options,
     found: *mut farpoint_quality,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, rows, points and options as described.
+    // SAFETY: the header requires a place, rows, points and options as described.
     unsafe {
         fill_quality(found, || {
             let sample = list(rows, row_count, "rows")?;
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn farpoint_quality_of(
 ///
 /// @param points   the cloud; rows with NaN or infinity are an error
 /// @param samples  the sample; of the same scalar type and as many dimensions
-/// @param options  how the call is run; may be NULL. There is no progress
+/// @param options  options of the run; may be NULL. There is no progress
 /// @param found    its `size` is read, its other members are set
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn farpoint_quality_of_points(
     options: *const farpoint_run_options,
     found: *mut farpoint_quality,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, rows, points and options as described.
+    // SAFETY: the header requires a place, rows, points and options as described.
     unsafe { fill_quality(found, || quality(&run_of(options)?.cpu(WHAT)?, [&points, &samples])) }
 }
 

@@ -98,7 +98,7 @@ pub unsafe extern "C" fn farpoint_nearest(
     options: *const farpoint_match_options,
     result: *mut *mut farpoint_nearest_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give(result, || only(nearest(Pairs::one(&a, &b), options))) }
 }
 
@@ -118,14 +118,14 @@ pub unsafe extern "C" fn farpoint_nearest_batch(
     options: *const farpoint_match_options,
     results: *mut *mut farpoint_nearest_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give_all(results, pair_count, || nearest(pairs(a, b, pair_count)?, options)) }
 }
 
 /// Frees nearest points. NULL is fine. Not for results of farpoint_chamfer_result_direction().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_nearest_result_free(result: *mut farpoint_nearest_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_free(result: *mut farpoint_near
 pub unsafe extern "C" fn farpoint_nearest_result_view(
     result: *const farpoint_nearest_result,
 ) -> farpoint_nearest_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_nearest_view::default(), farpoint_nearest_result::view) }
 }
 
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_view(
 pub unsafe extern "C" fn farpoint_nearest_result_mean(
     result: *const farpoint_nearest_result,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, f64::NAN, |result| of_either!(&result.0, found => found.mean())) }
 }
 
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_mean(
 pub unsafe extern "C" fn farpoint_nearest_result_mean_distance(
     result: *const farpoint_nearest_result,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(result, f64::NAN, |result| of_either!(&result.0, found => found.mean_distance()))
     }
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_mean_distance(
 pub unsafe extern "C" fn farpoint_nearest_result_max_distance(
     result: *const farpoint_nearest_result,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(
             result,
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_share_within(
     result: *const farpoint_nearest_result,
     threshold: f64,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(
             result,

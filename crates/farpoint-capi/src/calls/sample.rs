@@ -68,7 +68,7 @@ pub unsafe extern "C" fn farpoint_sample(
     options: *const farpoint_sample_options,
     result: *mut *mut farpoint_sample_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place for a result, or NULL.
+    // SAFETY: the header requires a place for a result, or NULL.
     unsafe { give(result, || sample(&points, options)) }
 }
 
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn farpoint_sample(
 ///
 /// @param clouds        the clouds, all of one scalar type
 /// @param cloud_count   number of clouds; 0 is fine
-/// @param options       what is asked: one structure for all clouds, or an array of one per cloud,
+/// @param options       options of the sampler: one structure for all clouds, or an array of one per cloud,
 ///                      all of one `size`. How the call is run (threads, device, progress, ...) is
 ///                      taken from the first; `bad_rows` from each
 /// @param option_count  1 or `cloud_count`
@@ -91,10 +91,10 @@ pub unsafe extern "C" fn farpoint_sample_batch(
     option_count: usize,
     results: *mut *mut farpoint_sample_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for as many places as clouds.
+    // SAFETY: the header requires as many places as clouds.
     unsafe {
         give_all(results, cloud_count, || {
-            // SAFETY: the header asks for as many clouds and options as counted.
+            // SAFETY: the header requires as many clouds and options as counted.
             let clouds = list(clouds, cloud_count, "clouds")?;
             batch(clouds, &all_options(options, option_count, cloud_count)?)
         })
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn farpoint_sample_batch(
 /// Frees a sample. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_sample_result_free(result: *mut farpoint_sample_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn farpoint_sample_result_view(
     result: *const farpoint_sample_result,
 ) -> farpoint_sample_view {
     let none = farpoint_sample_view { algorithm: c"".as_ptr(), ..Default::default() };
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, none, farpoint_sample_result::view) }
 }
 

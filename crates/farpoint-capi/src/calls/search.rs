@@ -56,7 +56,7 @@ pub unsafe extern "C" fn farpoint_search(
     options: *const farpoint_search_options,
     result: *mut *mut farpoint_neighbors_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give(result, || only(search(Pairs::one(&x, &y), options))) }
 }
 
@@ -76,14 +76,14 @@ pub unsafe extern "C" fn farpoint_search_batch(
     options: *const farpoint_search_options,
     results: *mut *mut farpoint_neighbors_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give_all(results, pair_count, || search(pairs(x, y, pair_count)?, options)) }
 }
 
 /// Frees neighbors. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_neighbors_result_free(result: *mut farpoint_neighbors_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn farpoint_neighbors_result_free(result: *mut farpoint_ne
 pub unsafe extern "C" fn farpoint_neighbors_result_view(
     result: *const farpoint_neighbors_result,
 ) -> farpoint_neighbors_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_neighbors_view::default(), farpoint_neighbors_result::view) }
 }
 

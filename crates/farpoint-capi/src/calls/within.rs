@@ -55,7 +55,7 @@ pub unsafe extern "C" fn farpoint_within(
     options: *const farpoint_search_options,
     result: *mut *mut farpoint_within_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give(result, || only(within(Pairs::one(&x, &y), options))) }
 }
 
@@ -68,14 +68,14 @@ pub unsafe extern "C" fn farpoint_within_batch(
     options: *const farpoint_search_options,
     results: *mut *mut farpoint_within_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give_all(results, pair_count, || within(pairs(x, y, pair_count)?, options)) }
 }
 
 /// Frees neighbors in balls. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_within_result_free(result: *mut farpoint_within_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn farpoint_within_result_free(result: *mut farpoint_withi
 pub unsafe extern "C" fn farpoint_within_result_view(
     result: *const farpoint_within_result,
 ) -> farpoint_within_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_within_view::default(), farpoint_within_result::view) }
 }
 

@@ -51,7 +51,7 @@ impl fmt::Display for Unread {
 
 impl std::error::Error for Unread {}
 
-/// Returns true if the error says that some messages were passed on unread.
+/// Returns whether the error is that some messages were passed on unread.
 pub(crate) fn is_partial(error: &anyhow::Error) -> bool {
     error.is::<Unread>()
 }

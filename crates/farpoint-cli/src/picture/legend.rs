@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// The bar is as long as it says.
+    /// The bar has the length of its label.
     #[test]
     fn a_scale_bar_is_true() {
         let mut image = Canvas::new(400, 200, PAPER);

@@ -205,7 +205,7 @@ fn killed_at_any_time_and_resumed() {
     }
     assert!(killed > 0);
     if !folder.path("out.laz").exists() {
-        // Killed early, there was nothing to go on with: a note says so.
+        // Killed early, there was nothing to resume: a note reports it.
         let said = folder.run(&format!("{options} --resume"));
         assert_eq!(said.status, 0, "{}", said.err);
     }

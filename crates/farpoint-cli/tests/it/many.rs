@@ -158,7 +158,7 @@ fn what_can_not_be_is_refused_before_any_work() {
     folder.fails("sample scans --ratio 0.5 --output-dir scans/s1.xyz", &["s1.xyz", "folder"]);
     folder.fails("sample scans --ratio 0.5 --output-dir thin --memory much", &["--memory", "8GiB"]);
     folder.fails("sample scans/s1.xyz --ratio 0.5 --jobs 2", &["--jobs", "--output-dir"]);
-    // Folders were given, whose tree is kept.
+    // Trees of input folders are kept.
     let deep = "sample scans more --ratio 0.5 --output-dir thin";
     folder.fails(deep, &["s1.xyz", "the folder above both with --recursive"]);
     fs::copy(folder.path("more/s1.xyz"), folder.path("scans/s1.txt")).unwrap();

@@ -268,7 +268,7 @@ fn what_cannot_be_done_is_refused() {
     folder.fails("neighbors a.ply none.ply -k 4 -o out.npz", &["none.ply", "no usable point"]);
     // 400 TB of places.
     folder.fails("neighbors a.ply -k 4000000000k -o out.npz", &["a.ply: needs about", "are free"]);
-    // 8 TB of neighbors, as rows here and there tell.
+    // 8 TB of neighbors, estimated from evenly spaced rows.
     folder.ok("generate room -n 1M -o room.npy");
     folder.fails(
         "neighbors room.npy --radius 100 -o out.npz",
