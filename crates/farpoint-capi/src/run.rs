@@ -31,7 +31,7 @@ pub(crate) enum Place {
 }
 
 impl Default for Run {
-    /// All threads, without progress.
+    /// Returns a run on all threads, without progress.
     fn default() -> Self {
         Self { place: Place::Cpu(Cpu::new()), bad_rows: BadRows::Error, listener: None }
     }
@@ -86,7 +86,7 @@ pub(crate) fn gpu(number: i32) -> Result<farpoint_cuda::Gpu, Failure> {
     Ok(farpoint_cuda::Gpu::new(ordinal)?)
 }
 
-/// Error of a library without CUDA.
+/// Returns the error of a library without CUDA.
 #[cfg(not(feature = "cuda"))]
 pub(crate) fn without_cuda() -> Failure {
     unavailable("this library was built without CUDA; build it with the feature cuda")

@@ -28,12 +28,12 @@ impl Failure {
     }
 }
 
-/// Error of an invalid argument.
+/// Returns the error of an invalid argument.
 pub(crate) fn invalid(text: impl Into<String>) -> Failure {
     Failure { status: FARPOINT_INVALID_ARGUMENT, text: text.into() }
 }
 
-/// Error of something that is not on this machine, or not in this library.
+/// Returns the error of something that is not on this machine, or not in this library.
 #[cfg(any(test, not(feature = "cuda")))]
 pub(crate) fn unavailable(text: impl Into<String>) -> Failure {
     Failure { status: FARPOINT_UNAVAILABLE, text: text.into() }

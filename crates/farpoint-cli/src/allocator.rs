@@ -48,7 +48,7 @@ pub(crate) fn give_back() {
     }
 }
 
-/// Nothing was measured with the allocators of other systems.
+/// Does nothing: no allocator of another system was measured.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn give_back() {}
 

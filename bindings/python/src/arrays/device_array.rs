@@ -234,7 +234,7 @@ impl DeviceArray {
     }
 }
 
-/// The deleter of our capsules.
+/// Deletes the data of our capsules.
 ///
 /// # Safety
 /// `managed` is that of an [`Export`], and not used again.

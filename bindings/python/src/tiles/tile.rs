@@ -77,7 +77,7 @@ fn worker<T: Scalar + Element>(
     Ok(Box::new(farpoint_tiles::Tile::new(Logged { memory, log }, options)))
 }
 
-/// The points in page order.
+/// Returns the points in page order.
 fn store<T: Scalar>(axes: &[Vec<T>; 3], rows: &[u64]) -> MemoryStore<T> {
     let order = cut::pages(axes, PAGE);
     let column = if size_of::<T>() == 4 { Column::F32 } else { Column::F64 };

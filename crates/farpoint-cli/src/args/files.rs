@@ -38,7 +38,7 @@ pub(crate) struct Recording {
 }
 
 impl Reading {
-    /// An option that says how another kind of file than a recording is read.
+    /// Returns an option of readers of other files than bags, if one is set.
     #[cfg(feature = "bags")]
     pub(crate) fn of_files(&self) -> Option<&'static str> {
         let options = [
@@ -136,14 +136,14 @@ impl Writing {
         Ok(Some(levels))
     }
 
-    /// The option about COPC that was given, if any.
+    /// Returns the option about COPC that is set, if any.
     pub(crate) fn of_copc(&self) -> Option<&'static str> {
         let options =
             [(self.node_points.is_some(), "--node-points"), (self.crs_wkt.is_some(), "--crs-wkt")];
         options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
     }
 
-    /// The options, `scale` in the unit of the file.
+    /// Returns the options of the writer, `scale` in the unit of the file.
     pub(crate) fn options(&self, scale: Option<f64>) -> WriteOptions {
         let format = self.format.as_ref();
         WriteOptions::default()
@@ -154,7 +154,7 @@ impl Writing {
             .scale(scale)
     }
 
-    /// The option that was given, if any.
+    /// Returns the option that is set, if any.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.format.is_some(), "--format"),
@@ -165,12 +165,12 @@ impl Writing {
         given.or_else(|| self.of_copc())
     }
 
-    /// The usual extension of the format that was asked for.
+    /// Returns the usual extension of the requested format.
     pub(crate) fn extension(&self) -> Option<&str> {
         self.format.as_ref().map(|format| format.extension.as_str())
     }
 
-    /// Refuses what a format does not have.
+    /// Refuses options that a format does not have.
     pub(crate) fn check(&self, format: Format) -> Result<(), String> {
         let las = matches!(format, Format::Las | Format::Laz);
         if let Some(scale) = self.scale {
@@ -224,7 +224,7 @@ impl FromStr for InputFormat {
     }
 }
 
-/// The extensions of all formats that `fit`.
+/// Returns the extensions of all formats that `fit`.
 fn extensions(fit: impl Fn(Format) -> bool) -> String {
     let formats = Format::ALL.into_iter().filter(|format| fit(*format));
     formats.flat_map(Format::extensions).copied().collect::<Vec<_>>().join(", ")
@@ -250,7 +250,7 @@ const ENCODINGS: [(&str, Encoding); 4] = [
     ("compressed", Encoding::BinaryCompressed),
 ];
 
-/// The names of the encodings that a format has.
+/// Returns the names of the encodings of a format.
 fn encodings(format: Format) -> &'static [&'static str] {
     match format {
         Format::Ply => &["ascii", "binary", "binary-big-endian"],

@@ -63,7 +63,7 @@ impl Made {
         }
     }
 
-    /// The points alone.
+    /// Generates the points alone.
     pub(crate) fn points(self, count: usize, seed: u64) -> Vec<[f32; 3]> {
         match self {
             Self::Cloud(kind) => farpoint_generate::generate(kind, count, seed),

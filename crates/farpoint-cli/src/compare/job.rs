@@ -77,7 +77,7 @@ impl<T: Scalar> Question<'_, T> {
         }
     }
 
-    /// Share of the computed distances that changed nothing. Exact algorithms count in a
+    /// Returns the share of the computed distances that changed nothing. Exact algorithms count in a
     /// run of their own, which is not timed.
     pub(super) fn in_vain(
         &self,

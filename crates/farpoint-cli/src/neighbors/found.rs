@@ -45,7 +45,7 @@ impl Stored for f64 {
 }
 
 impl<T: Stored> Found<T> {
-    /// Number of rows that were left out.
+    /// Returns the number of rows that were left out.
     pub(super) fn dropped(&self) -> usize {
         match self {
             Self::Places(found) => found.dropped,

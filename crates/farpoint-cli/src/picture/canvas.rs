@@ -24,7 +24,7 @@ impl Text {
         }
     }
 
-    /// Width of a text in pixels.
+    /// Returns the width of a text in pixels.
     pub(super) fn width(self, text: &str) -> usize {
         let (weight, size) = self.font();
         text.chars().count() * get_raster_width(weight, size)

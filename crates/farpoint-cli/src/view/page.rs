@@ -35,7 +35,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// A cloud with its order.
+    /// Returns a cloud with its order.
     pub(crate) fn of(taken: &'a Taken<'_>, up: Option<Up>) -> Self {
         let input = Path::new(&taken.finished.name);
         Self { input, cloud: &taken.cloud, usable: taken.usable(), up }
