@@ -99,8 +99,7 @@ pub enum farpoint_amount {
     FARPOINT_COUNT = 0,
     /// `ceil(ratio * points)` samples, for a `ratio` above 0 and up to 1.
     FARPOINT_RATIO = 1,
-    /// The fewest samples such that every point is within `spacing` of one. Exact sampling
-    /// only.
+    /// Samples until every point is within `spacing` of one. Exact sampling only.
     FARPOINT_SPACING = 2,
     /// All points; by exact sampling in farthest-first order, of which every prefix is a sample.
     FARPOINT_ALL = 3,

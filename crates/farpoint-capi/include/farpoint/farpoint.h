@@ -244,8 +244,7 @@ enum farpoint_amount
      */
     FARPOINT_RATIO = 1,
     /**
-     * The fewest samples such that every point is within `spacing` of one. Exact sampling
-     * only.
+     * Samples until every point is within `spacing` of one. Exact sampling only.
      */
     FARPOINT_SPACING = 2,
     /**
@@ -1966,7 +1965,7 @@ farpoint_status farpoint_covering_radius(struct farpoint_points points,
                                          double *radius);
 
 /**
- * Computes the distances between the samples of a cloud.
+ * Computes the distances from each sample of a cloud to its nearest other sample.
  *
  * @param points     the cloud; rows with NaN or infinity are an error
  * @param rows       the sample: rows of the cloud, from any sampler

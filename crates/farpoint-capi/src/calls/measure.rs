@@ -73,7 +73,7 @@ pub unsafe extern "C" fn farpoint_covering_radius(
     }
 }
 
-/// Computes the distances between the samples of a cloud.
+/// Computes the distances from each sample of a cloud to its nearest other sample.
 ///
 /// @param points     the cloud; rows with NaN or infinity are an error
 /// @param rows       the sample: rows of the cloud, from any sampler
