@@ -6,7 +6,7 @@
 //! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `tiles`, `generate`: the
 //!   functions that Python calls.
 //! * `batch`, `watch`, `threads`: clouds side by side; progress, and Ctrl-C; the number of threads. `met`: cache of calls.
-//! * `device`: clouds in device memory. `tensors`: PyTorch tensors. `arrays`: arrays of NumPy, capsules of DLPack, memory of our own.
+//! * `device`: clouds in device memory. `tensors`: PyTorch tensors. `arrays`: NumPy arrays, DLPack capsules, our own memory.
 //! * `error`: errors as exceptions.
 //!
 //! The public interface, with its documentation, is Python: `python/farpoint`.
