@@ -3,10 +3,10 @@
 //!
 //! From the top down, each using only those below it:
 //!
-//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `tiles`, `generate`: the
-//!   functions that Python calls.
-//! * `batch`, `watch`, `threads`: clouds side by side; progress, and Ctrl-C; the number of threads. `met`: cache of calls.
-//! * `device`: clouds in device memory. `tensors`: PyTorch tensors. `arrays`: NumPy arrays, DLPack capsules, our own memory.
+//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `tiles`,
+//!   `generate`: the functions that Python calls.
+//! * `batch`, `watch`, `threads`: batches; progress and Ctrl-C; the number of threads. `met`: cache of calls.
+//! * `device`: clouds in device memory. `tensors`: PyTorch tensors. `arrays`: NumPy, DLPack, our own device memory.
 //! * `error`: errors as exceptions.
 //!
 //! The public interface, with its documentation, is Python: `python/farpoint`.
