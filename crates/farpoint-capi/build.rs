@@ -1,4 +1,4 @@
-//! How the shared library is linked: its name for the loader, and that it stays once it is loaded.
+//! Link options of the shared library: its name for the loader, and that it stays once it is loaded.
 
 /// The name that programs ask the loader for. It changes with the part of the version that changes the
 /// interface, its first two numbers; CMake and `cargo xtask` take them of the same version.

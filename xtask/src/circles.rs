@@ -1,4 +1,4 @@
-//! No circle of modules within a crate: who uses whom goes one way. (Cargo sees to the crates, a test
+//! Check for circles of modules within a crate: dependencies go one way. (Cargo sees to the crates, a test
 //! of the Python package to its modules.)
 
 use anyhow::{Result, ensure};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const OUTSIDE: [&str; 4] =
     ["bindings/python", "crates/farpoint-cuda/tests/gpu", "lab/bench", "xtask"];
 
-/// Each module with those that it uses.
+/// Each module with the modules that it uses.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// Checks the modules of every folder, from the top of each crate, with all that is below them.
@@ -39,8 +39,8 @@ fn crates() -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Circles of modules of one folder, and of each folder in it; `path` is the folder's own, `exported` has the module of
-/// each name that it makes its own.
+/// Finds circles of modules of one folder, and of each folder in it; `path` is the folder's own,
+/// `exported` has the module of each name that it re-exports.
 fn siblings(
     folder: &Path,
     path: &str,
@@ -72,7 +72,7 @@ fn siblings(
     Ok(())
 }
 
-/// The files and folders of each module in a folder.
+/// Returns the files and folders of each module in a folder.
 fn modules(folder: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>> {
     let mut modules: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
@@ -85,7 +85,7 @@ fn modules(folder: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>> {
     Ok(modules)
 }
 
-/// Adds what a file, or all files in a folder, use of a folder that is `up` modules above it.
+/// Adds the names that a file, or all files in a folder, use of a folder `up` modules above.
 fn uses(file: &Path, up: usize, path: &str, used: &mut BTreeSet<String>) -> Result<()> {
     if file.is_dir() {
         for entry in fs::read_dir(file)? {
@@ -102,7 +102,7 @@ fn uses(file: &Path, up: usize, path: &str, used: &mut BTreeSet<String>) -> Resu
     Ok(())
 }
 
-/// First names of all paths that begin so, and not with more before.
+/// Returns the first names of all paths that begin with this prefix.
 fn named(text: &str, prefix: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (at, _) in text.match_indices(prefix) {
@@ -119,7 +119,7 @@ fn named(text: &str, prefix: &str) -> Vec<String> {
     names
 }
 
-/// Source without comments and unit tests.
+/// Returns source without comments and unit tests.
 fn code(source: &str) -> String {
     let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     source.lines().map(|line| line.split("//").next().unwrap_or_default()).fold(
@@ -132,7 +132,7 @@ fn code(source: &str) -> String {
     )
 }
 
-/// First names of a list in braces, which may hold lists.
+/// Returns the first names of a list in braces, which may hold lists.
 fn listed(list: &str) -> Vec<String> {
     let mut names = Vec::new();
     let (mut depth, mut begins) = (0, true);
@@ -156,7 +156,7 @@ fn word(text: &str) -> String {
     text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
 }
 
-/// The module of each name that the root of the crate exports: `pub use module::{A, B};`.
+/// Returns the module of each name that the root of the crate exports: `pub use module::{A, B};`.
 fn exported(root: &str) -> BTreeMap<String, String> {
     let mut modules = BTreeMap::new();
     for statement in root.split("use ").skip(1) {
@@ -171,7 +171,7 @@ fn exported(root: &str) -> BTreeMap<String, String> {
     modules
 }
 
-/// Modules that use each other in a circle, if there are any.
+/// Returns modules that use each other in a circle, if there are any.
 fn circle(graph: &Graph) -> Option<Vec<String>> {
     let mut done = BTreeSet::new();
     graph.keys().find_map(|module| follow(graph, module, &mut Vec::new(), &mut done))

@@ -1,4 +1,4 @@
-//! The C++ interface as its users have it: built and installed by CMake, tested with every compiler that is
+//! The C++ interface for its users: built and installed by CMake, tested with every compiler that is
 //! there, found by other projects in every way that the guide names.
 
 mod configure;
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the examples are called, with what each needs beside the library.
+/// Names of the examples, with the requirements of each beside the library.
 const EXAMPLES: [(&str, &str); 5] = [
     ("arrays", ""),
     ("pointcloud2", ""),
@@ -24,18 +24,18 @@ const EXAMPLES: [(&str, &str); 5] = [
 
 const TESTS: &str = "bindings/cpp/tests";
 
-/// What this machine has, and where things are put.
+/// Libraries of this machine, and folders.
 struct Setting {
-    /// Everything below `target/cpp`.
+    /// Folder of everything, `target/cpp`.
     folder: PathBuf,
-    /// Where farpoint is installed.
+    /// Folder in which farpoint is installed.
     prefix: PathBuf,
     eigen: bool,
     pcl: bool,
     ros1: bool,
 }
 
-/// Runs the tests; what was skipped, and why.
+/// Runs the tests; returns what was skipped, and why.
 pub(crate) fn check() -> Result<Vec<String>> {
     if !works(Command::new("cmake").arg("--version")) {
         return Ok(vec!["cmake is not installed".into()]);
@@ -67,7 +67,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(skipped)
 }
 
-/// package.xml names the version of the crates and the oldest Rust; all texts that tell the weight of the kernels are right.
+/// Checks the versions in package.xml, and the size of the kernels in all texts.
 fn texts_agree() -> Result<()> {
     let package = fs::read_to_string("package.xml")?;
     let version = format!("<version>{}</version>", workspace_version()?);
@@ -83,7 +83,7 @@ fn texts_agree() -> Result<()> {
     Ok(())
 }
 
-/// A run of CMake that tells only what went wrong.
+/// Returns a run of CMake that prints errors only.
 fn cmake() -> Command {
     let mut command = Command::new("cmake");
     // One folder and one profile with everything else that builds the library in release mode.
@@ -91,9 +91,9 @@ fn cmake() -> Command {
     command
 }
 
-/// `cmake -S source -B build ARGS`, then builds all, on all cores.
+/// Runs `cmake -S source -B build ARGS`, then builds all, on all cores.
 fn configure_and_build(source: &Path, build: &Path, args: &[String]) -> Result<()> {
-    // A cache of another source or compiler is an error that says little.
+    // A cache of another source or compiler gives an unclear error.
     if build.exists() {
         fs::remove_dir_all(build)?;
     }
@@ -110,7 +110,7 @@ fn cores() -> String {
     std::thread::available_parallelism().map_or(1, usize::from).to_string()
 }
 
-/// As the README says it: the library and the examples, from the root of a clone.
+/// Builds the library and the examples as in the README, from the root of a clone.
 fn build_and_install(folder: &Path, prefix: &Path) -> Result<()> {
     let build = folder.join("build");
     configure_and_build(Path::new("."), &build, &[])?;
@@ -121,7 +121,7 @@ fn build_and_install(folder: &Path, prefix: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs the examples that were built; their names.
+/// Runs the examples that were built; returns their names.
 fn run_examples(folder: &Path, skipped: &mut Vec<String>) -> Result<Vec<&'static str>> {
     let mut found = Vec::new();
     for (name, needs) in EXAMPLES {
@@ -138,7 +138,7 @@ fn run_examples(folder: &Path, skipped: &mut Vec<String>) -> Result<Vec<&'static
     Ok(found)
 }
 
-/// How a test project is compiled.
+/// Compilation of a test project.
 struct Flavor<'a> {
     name: &'a str,
     compiler: &'a str,
@@ -173,7 +173,7 @@ fn ctest(build: &Path) -> Result<()> {
     run(command.current_dir(build))
 }
 
-/// C++17 and 20 by GCC and clang; PCL, which takes longest to compile, once by each.
+/// Tests C++17 and 20 by GCC and clang; PCL, which takes longest to compile, once by each.
 fn every_compiler(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
     for compiler in ["g++", "clang++"] {
         if !works(Command::new(compiler).arg("--version")) {
@@ -190,7 +190,7 @@ fn every_compiler(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// The headers under AddressSanitizer, LeakSanitizer and UBSan; the library itself is tested under
+/// Tests the headers under AddressSanitizer, LeakSanitizer and UBSan; the library itself is tested under
 /// AddressSanitizer by the step of that name.
 fn sanitizers(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
     let flags = "-fsanitize=address,undefined -fno-sanitize-recover=all";
@@ -206,7 +206,7 @@ fn sanitizers(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
     ctest(&build_tests(setting, &flavor)?)
 }
 
-/// Library and headers together under valgrind: what is read before it is written, and leaks.
+/// Tests library and headers together under valgrind: reads of uninitialized memory, and leaks.
 fn valgrind(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
     if !works(Command::new("valgrind").arg("--version")) {
         skipped.push("valgrind is not installed".into());
@@ -227,7 +227,7 @@ fn valgrind(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// `cpack -G DEB`, and what is in the package.
+/// Runs `cpack -G DEB`, and checks the contents of the package.
 fn debian_package(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
     if !works(Command::new("dpkg-deb").arg("--version")) {
         skipped.push("dpkg-deb is not installed".into());

@@ -8,7 +8,7 @@ use std::process::Command;
 /// Folders of the repository whose files the documents name in back-quotes.
 const FOLDERS: [&str; 6] = [".ci/", "crates/", "docs/", "fuzz/", "lab/", "xtask/"];
 
-/// How links to files of the repository begin where only the web is known: files to read, and pictures.
+/// Prefixes of links to files of the repository on the web: files to read, and pictures.
 pub(crate) const ON_THE_WEB: [&str; 2] = [
     "](https://github.com/farpoint/farpoint/blob/main/",
     "](https://raw.githubusercontent.com/farpoint/farpoint/main/",
@@ -41,7 +41,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(Vec::new())
 }
 
-/// The fenced code blocks in this language.
+/// Returns the fenced code blocks in this language.
 pub(crate) fn blocks<'a>(text: &'a str, language: &'a str) -> impl Iterator<Item = &'a str> {
     text.split("\n```").skip(1).step_by(2).filter_map(move |block| {
         let (name, body) = block.split_once('\n')?;
@@ -52,7 +52,7 @@ pub(crate) fn blocks<'a>(text: &'a str, language: &'a str) -> impl Iterator<Item
 /// Documents whose commands are run.
 const COMMANDS: [&str; 3] = ["README.md", "docs/quick-start.md", "docs/guide/command-line.md"];
 
-/// The command line examples of the documents, each run as it stands there.
+/// Runs the command line examples of the documents, each as it stands there.
 pub(crate) fn run_commands() -> Result<Vec<String>> {
     let program = std::path::absolute(program()?)?;
     let others = std::env::var_os("PATH").unwrap_or_default();
@@ -95,12 +95,12 @@ fn markdown_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The text without fenced code blocks.
+/// Returns the text without fenced code blocks.
 pub(crate) fn without_blocks(text: &str) -> String {
     text.split("\n```").step_by(2).collect()
 }
 
-/// Targets of `[..](target)` that are files, without anchors.
+/// Returns targets of `[..](target)` that are files, without anchors.
 pub(crate) fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| {
         let target = rest.split([')', ' ', '#']).next()?;
@@ -109,13 +109,13 @@ pub(crate) fn links(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Files that links name at their place on the web, which READMEs of packages have to.
+/// Returns files of links to their place on the web, which READMEs of packages need.
 fn absolute_links(text: &str) -> impl Iterator<Item = PathBuf> {
     let after = ON_THE_WEB.iter().flat_map(|start| text.split(start).skip(1));
     after.filter_map(|rest| rest.split([')', ' ', '#']).next()).map(PathBuf::from)
 }
 
-/// Back-quoted words that begin with a folder of the repository.
+/// Returns back-quoted words that begin with a folder of the repository.
 fn quoted_paths(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|word| {
         FOLDERS.iter().any(|folder| word.starts_with(folder))

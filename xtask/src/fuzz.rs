@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 const CORPUS: &str = "fuzz/corpus";
 const MANIFEST: &str = "fuzz/Cargo.toml";
 
-/// What cargo-fuzz passes when no sanitizer is requested.
+/// Flags of cargo-fuzz without a sanitizer.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares \
@@ -21,7 +21,7 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer
 /// Inputs of a short run: two to ten seconds.
 const CHECKED: u32 = 3000;
 
-/// The task `fuzz [--seconds N] [TARGET..]`.
+/// Runs the task `fuzz [--seconds N] [TARGET..]`.
 pub(crate) fn task(args: &[String]) -> Result<()> {
     let mut seconds = 30;
     let mut wanted = Vec::new();
@@ -40,7 +40,7 @@ pub(crate) fn task(args: &[String]) -> Result<()> {
     }
 }
 
-/// Runs the targets (all if none is named), each for so many seconds, as many at once as
+/// Runs the targets (all if none is named), each for `seconds`, as many at once as
 /// there are cores. Returns the reason when they can't be built here.
 pub(crate) fn run(seconds: u32, wanted: &[String]) -> Result<Option<String>> {
     let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
@@ -64,7 +64,7 @@ pub(crate) fn run(seconds: u32, wanted: &[String]) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// The fuzz targets there are, or those of them that are wanted.
+/// Returns all fuzz targets, or the requested ones.
 fn targets(wanted: &[String]) -> Result<Vec<String>> {
     let all = files(Path::new("fuzz/fuzz_targets"), |name| name.ends_with(".rs"))?;
     let name = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -86,7 +86,7 @@ fn build() -> Result<PathBuf> {
     Ok(Path::new("fuzz/target").join(host).join("release"))
 }
 
-/// Fills the corpus with small generated files of every format, where it is not filled yet.
+/// Fills the corpus with small generated files of every format, unless it is filled already.
 fn seed() -> Result<()> {
     if Path::new(CORPUS).exists() {
         return Ok(());
@@ -95,7 +95,7 @@ fn seed() -> Result<()> {
     run_command(Command::new(folder.join("examples/fuzz_corpus")).arg(CORPUS))
 }
 
-/// A target at work, and the file that it reports to.
+/// A running target, and its report file.
 type Running = (std::process::Child, PathBuf);
 
 fn start(programs: &Path, target: &str, seconds: u32) -> Result<Running> {
@@ -104,7 +104,7 @@ fn start(programs: &Path, target: &str, seconds: u32) -> Result<Running> {
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
     let report = artifacts.join("report.txt");
-    // A short run is a check, of so many inputs on any machine; a long one is a search.
+    // A short run is a check, of a fixed number of inputs on any machine; a long one is a search.
     let (seed, runs, most) = match seconds {
         ..=10 => (1, CHECKED.to_string(), 60),
         _ => (0, "-1".to_owned(), seconds),
@@ -123,7 +123,7 @@ fn start(programs: &Path, target: &str, seconds: u32) -> Result<Running> {
     Ok((child, report))
 }
 
-/// Waits for a target; what it found is an error that shows the end of its report.
+/// Waits for a target; a finding is an error with the end of its report.
 fn finish(target: &str, (mut child, report): Running) -> Result<()> {
     let status = child.wait()?;
     let text = String::from_utf8_lossy(&fs::read(&report)?).into_owned();

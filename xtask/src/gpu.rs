@@ -5,14 +5,14 @@ use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The programs that do it: they need the driver, and neither Rust nor a network.
+/// Programs of the tests and benchmarks: they need the driver, and neither Rust nor a network.
 const TESTS: &str = "farpoint-cuda-tests";
 const LAB: &str = "farpoint-lab";
 
-/// Where records go.
+/// Folder of the records.
 const RECORDS: &str = "lab/records/cuda";
 
-/// The options of the task.
+/// Options of the task.
 #[derive(Default)]
 struct Options {
     build_only: bool,
@@ -20,7 +20,7 @@ struct Options {
     data: Option<PathBuf>,
 }
 
-/// The task itself.
+/// Runs the task.
 pub(crate) fn task(args: &[String]) -> Result<()> {
     let options = options(args)?;
     run(&mut cargo(&["build", "--release", "--package", TESTS, "--package", LAB]))?;
@@ -35,7 +35,7 @@ pub(crate) fn task(args: &[String]) -> Result<()> {
         command
     };
     if !works(&mut devices()) {
-        // It says why.
+        // The program prints the reason.
         let _ = devices().status();
         bail!("there is no GPU here\n{}", by_hand(&folder, options.data.as_deref()));
     }
@@ -68,14 +68,14 @@ fn options(args: &[String]) -> Result<Options> {
     Ok(options)
 }
 
-/// One run of a program, which leaves a record of its name.
+/// One run of a program, which writes a record of its name.
 struct Step {
     name: &'static str,
     program: &'static str,
     arguments: Vec<String>,
 }
 
-/// Each run, in order.
+/// Returns each run, in order.
 fn steps(data: Option<&Path>, quick: bool) -> Vec<Step> {
     let data = data.map(|folder| ["--data".into(), folder.display().to_string()]);
     let data = || data.clone().into_iter().flatten();
@@ -103,7 +103,7 @@ fn steps(data: Option<&Path>, quick: bool) -> Vec<Step> {
     steps
 }
 
-/// What to do on a machine with a GPU; the programs are in `folder`.
+/// Returns instructions for a machine with a GPU; the programs are in `folder`.
 fn by_hand(folder: &Path, data: Option<&Path>) -> String {
     let line = |step: &Step| {
         let arguments = step.arguments.join(" ").replace(&format!("{RECORDS}/"), "");

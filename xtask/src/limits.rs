@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Runs a step. One that takes longer than the limit fails; on Linux every process below this one is killed, for only
+/// Runs a step. One that takes longer than the limit fails; on Linux every process below this one is killed, as only
 /// steps start any.
 pub(crate) fn within<T: Send + 'static>(
     limit: Duration,
@@ -31,7 +31,7 @@ pub(crate) fn within<T: Send + 'static>(
     }
 }
 
-/// CPU seconds of all processes that have ended and were started by this one or by those; Linux only.
+/// Returns the CPU seconds of all processes that have ended and were started by this one or by those; Linux only.
 pub(crate) fn cpu_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
@@ -40,7 +40,7 @@ pub(crate) fn cpu_seconds() -> Option<f64> {
     Some((ticks(13)? + ticks(14)?) / 100.0)
 }
 
-/// All processes with their parents; Linux only.
+/// Returns all processes with their parents; Linux only.
 fn processes() -> Vec<(u32, u32)> {
     let folder = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let found = folder.filter_map(|entry| {
@@ -51,7 +51,7 @@ fn processes() -> Vec<(u32, u32)> {
     found.collect()
 }
 
-/// What a process has started, and what that has started.
+/// Returns the descendants of a process.
 fn below(process: u32, all: &[(u32, u32)]) -> Vec<u32> {
     let mut found = vec![process];
     let mut at = 0;
@@ -65,7 +65,7 @@ fn below(process: u32, all: &[(u32, u32)]) -> Vec<u32> {
 
 fn kill(processes: &[u32]) {
     let ids: Vec<_> = processes.iter().map(u32::to_string).collect();
-    // A shell has it built in.
+    // The shell has it built in.
     let mut kill = Command::new("sh");
     kill.args(["-c", "kill -9 \"$@\"", "kill"]).args(ids);
     _ = kill.stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(below(5, &all), []);
     }
 
-    /// In a process of its own, whose children are killed.
+    /// The step runs in a process of its own, whose children are killed.
     #[test]
     #[cfg(target_os = "linux")]
     fn a_step_without_end_is_killed_with_what_it_started() {

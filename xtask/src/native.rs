@@ -1,5 +1,5 @@
-//! The C interface: its header is what cbindgen makes of the source, the shared library exports what the header
-//! declares and nothing else, the interface is the one that is committed, and the test programs in C pass.
+//! The C interface: its header is up to date with the source, the shared library exports what the header
+//! declares and nothing else, the interface is the committed one, and the test programs in C pass.
 
 mod abi;
 mod header;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The folder of the crate.
 const CRATE: &str = "crates/farpoint-capi";
 
-/// The name that programs ask the loader for.
+/// Name that programs ask the loader for.
 pub(crate) const SONAME: &str = concat!(
     "libfarpoint.so.",
     env!("CARGO_PKG_VERSION_MAJOR"),
@@ -21,7 +21,7 @@ pub(crate) const SONAME: &str = concat!(
     env!("CARGO_PKG_VERSION_MINOR")
 );
 
-/// Runs the checks; what was skipped, and why.
+/// Runs the checks; returns what was skipped, and why.
 pub(crate) fn check() -> Result<Vec<String>> {
     let mut skipped = Vec::new();
     header::check(&mut skipped)?;
@@ -36,7 +36,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(skipped)
 }
 
-/// What packagers install with: library, header and the file for pkg-config are where they look for them.
+/// Checks `cargo cinstall`, which packagers use: library, header and the pkg-config file are in the usual places.
 fn cargo_c(folder: &Path, skipped: &mut Vec<String>) -> Result<()> {
     if !works(&mut cargo(&["capi", "--version"])) {
         skipped.push("cargo-c, which packagers use, is not installed".into());
@@ -58,8 +58,8 @@ pub(crate) fn write() -> Result<()> {
     abi::write(&library()?)
 }
 
-/// Builds the shared library as CMake does (`bindings/cpp/cmake/library.cmake`), so that it is compiled once; the folder
-/// that it is in, by the names that linker and loader look for.
+/// Builds the shared library as CMake does (`bindings/cpp/cmake/library.cmake`), so that it is
+/// compiled once; returns its folder, by the names that linker and loader look for.
 pub(crate) fn library() -> Result<PathBuf> {
     let mut command = cargo(&["rustc", "--release", "--package", "farpoint-capi", "--lib"]);
     run(command.args(["--crate-type", "cdylib", "--crate-type", "staticlib"]))?;
@@ -72,17 +72,17 @@ pub(crate) fn library() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The folder that programs include from.
+/// Returns the folder that programs include from.
 fn include() -> PathBuf {
     Path::new(CRATE).join("include")
 }
 
-/// The committed header.
+/// Returns the committed header.
 fn header_file() -> PathBuf {
     include().join("farpoint/farpoint.h")
 }
 
-/// The C compiler.
+/// Returns the C compiler.
 fn compiler() -> String {
     std::env::var("CC").unwrap_or_else(|_| "cc".into())
 }

@@ -1,5 +1,5 @@
-//! `THIRD-PARTY.txt`: the licenses of the packages that are linked into the command, the Python module and the C library,
-//! which copies of these have to come with.
+//! `THIRD-PARTY.txt`: the licenses of the packages that are linked into the command, the Python
+//! module and the C library, which must accompany copies of these.
 
 use crate::process::{cargo, output};
 use anyhow::{Context, Result, ensure};
@@ -15,13 +15,13 @@ The command, the Python module and the C library of farpoint contain the package
 patents is taken. Written by `cargo xtask licenses`.
 ";
 
-/// How names of files with licenses begin.
+/// Prefixes of the names of license files.
 const NAMES: [&str; 6] = ["license", "licence", "copying", "copyright", "notice", "unlicense"];
 
 /// Folders of packages that are not compiled.
 const NOT_COMPILED: [&str; 5] = ["contrib", "doc", "examples", "programs", "tests"];
 
-/// Terms that a package has no file of, by the beginning of the package's name.
+/// Terms without a file in the package, by the beginning of the package's name.
 const APART: [(&str, &str); 1] = [(
     "noto-sans-mono-bitmap ",
     "Glyphs: Copyright 2022 The Noto Project Authors (https://github.com/notofonts/latin-greek-cyrillic), under the SIL Open\n\
@@ -34,7 +34,7 @@ pub(crate) fn write() -> Result<()> {
     Ok(())
 }
 
-/// The committed file is of the packages in `Cargo.lock`.
+/// Checks that the committed file is of the packages in `Cargo.lock`.
 pub(crate) fn check() -> Result<()> {
     let committed = fs::read_to_string(FILE).unwrap_or_default();
     ensure!(committed == text()?, "{FILE} is of other packages: run `cargo xtask licenses`");
@@ -83,14 +83,14 @@ fn text() -> Result<String> {
     Ok(format!("{HEAD}{texts}\n{rule}\nPackages without a file of their license:\n\n{without}"))
 }
 
-/// The license at the head of the page's script.
+/// Returns the license at the head of the page's script.
 fn of_page() -> Result<String> {
     let script = fs::read_to_string("crates/farpoint-cli/assets/view.js")?;
     let head = script.split_once("\n\n").and_then(|(_, rest)| rest.split_once("\n*/"));
     Ok(head.context("view.js does not begin with a license")?.0.to_owned())
 }
 
-/// The packages on all systems, with license and repository.
+/// Returns the packages on all systems, with license and repository.
 fn packages() -> Result<String> {
     let mut tree = cargo(&["tree", "--locked", "--all-features", "--target", "all", "--no-dedupe"]);
     tree.args(["--edges", "normal,build", "--prefix", "none", "--format", "{p}|{l}|{r}"]);
@@ -102,7 +102,7 @@ fn packages() -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// Where the source of each package is, by its name and version.
+/// Returns the source folder of each package, by its name and version.
 fn folders() -> Result<BTreeMap<String, PathBuf>> {
     let about =
         output(&mut cargo(&["metadata", "--format-version", "1", "--locked", "--all-features"]))?;
@@ -115,7 +115,7 @@ fn folders() -> Result<BTreeMap<String, PathBuf>> {
         .collect())
 }
 
-/// The texts of licenses in a folder and those below it that are compiled.
+/// Collects the texts of licenses in a folder and in compiled ones below it.
 fn collect(folder: &Path, texts: &mut Vec<String>) -> Result<()> {
     let mut paths =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
@@ -135,7 +135,7 @@ fn collect(folder: &Path, texts: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// The texts without those of other licenses that may be chosen.
+/// Returns the texts without those of other licenses that may be chosen.
 fn chosen(mut texts: Vec<String>, license: &str) -> Vec<String> {
     texts.retain(|text| !text.contains("GNU GENERAL PUBLIC LICENSE"));
     let apache = |text: &String| text.contains("Apache License") && text.len() > 5000;

@@ -6,13 +6,13 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The repository's root, the parent of this crate's folder.
+/// Changes to the repository's root, the parent of this crate's folder.
 pub(crate) fn enter_repository_root() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has no parent")?;
     env::set_current_dir(root).with_context(|| format!("can't enter {}", root.display()))
 }
 
-/// A `cargo` command that builds as one typed into a shell would.
+/// Returns a `cargo` command that builds as one typed into a shell would.
 pub(crate) fn cargo<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args);
@@ -29,7 +29,7 @@ pub(crate) fn cargo<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Command {
     command
 }
 
-/// Runs a command to its end; an error shows how it was called.
+/// Runs a command to its end; an error shows its arguments.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("can't start: {}", show(command)))?;
     if !status.success() {
@@ -50,7 +50,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether a command is there and ends well. Prints nothing.
+/// Returns whether a command exists and succeeds. Prints nothing.
 pub(crate) fn works(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())
@@ -60,14 +60,14 @@ pub(crate) fn works(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Where cargo puts what it builds.
+/// Returns cargo's target folder.
 pub(crate) fn target_folder() -> PathBuf {
     let root = env::current_dir().unwrap_or_default();
     root.join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// Builds targets as the workspace's tests do: with the same features, so that after them nothing is compiled again. Returns
-/// the folder of what is built.
+/// Builds targets as the workspace's tests do: with the same features, so that after them nothing
+/// is compiled again. Returns the output folder.
 pub(crate) fn build_as_tests(targets: &[&str]) -> Result<PathBuf> {
     // An example takes the features of development dependencies, as tests do.
     let command =
@@ -76,17 +76,17 @@ pub(crate) fn build_as_tests(targets: &[&str]) -> Result<PathBuf> {
     Ok(target_folder().join("debug"))
 }
 
-/// The command line program.
+/// Returns the command line program.
 pub(crate) fn program() -> Result<PathBuf> {
     Ok(build_as_tests(&[])?.join(format!("farpoint{}", env::consts::EXE_SUFFIX)))
 }
 
-/// The version of all crates.
+/// Returns the version of all crates.
 pub(crate) fn workspace_version() -> Result<String> {
     of_workspace("version")
 }
 
-/// A text that the workspace's manifest gives all crates.
+/// Returns a field that the workspace's manifest sets for all crates.
 pub(crate) fn of_workspace(field: &str) -> Result<String> {
     let manifest = std::fs::read_to_string("Cargo.toml")?;
     let found = manifest
@@ -95,7 +95,7 @@ pub(crate) fn of_workspace(field: &str) -> Result<String> {
     Ok(found.with_context(|| format!("Cargo.toml has no {field}"))?.to_owned())
 }
 
-/// The files and folders in a folder whose names are such, in order.
+/// Returns the files and folders in a folder whose names match, in order.
 pub(crate) fn files(folder: &Path, such: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let list = std::fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))?;
     let paths = list.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
@@ -105,7 +105,7 @@ pub(crate) fn files(folder: &Path, such: impl Fn(&str) -> bool) -> Result<Vec<Pa
     Ok(found)
 }
 
-/// Copies a file, or a folder with all that is in it, except what npm or Python put there.
+/// Copies a file, or a folder with its contents, except files of npm or Python.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     let fail = || format!("can't copy {} to {}", from.display(), to.display());
     if !from.is_dir() {
@@ -123,7 +123,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The command as one would type it.
+/// Formats the command as one would type it.
 pub(crate) fn show(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     std::iter::once(program)

@@ -1,4 +1,4 @@
-//! The packages for crates.io: what they must hold, and publishing them in order.
+//! The packages for crates.io: their required contents, and publishing them in order.
 
 use crate::documents;
 use crate::process::{cargo, output, run, target_folder, works, workspace_version};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-/// What is published, each after those it depends on.
+/// Published crates, each after its dependencies.
 pub(crate) const CRATES: [&str; 8] = [
     "farpoint-generate",
     "farpoint-io",
@@ -32,7 +32,7 @@ const LARGEST: u64 = (10 << 20) / 10 * 9;
 /// The README that PyPI shows.
 const README_OF_PYTHON: &str = "bindings/python/README.md";
 
-/// `cargo xtask publish [--dry-run]`: packages of all crates, each built as its users will build
+/// Runs `cargo xtask publish [--dry-run]`: packages of all crates, each built as its users will build
 /// it; without `--dry-run` those that the registry lacks are uploaded, from a commit with the
 /// version's tag only.
 pub(crate) fn task(args: &[String]) -> Result<()> {
@@ -65,7 +65,7 @@ pub(crate) fn task(args: &[String]) -> Result<()> {
     sizes(&names)
 }
 
-/// Whether the registry has this version of a crate. If it can't be reached, cargo will say so.
+/// Returns whether the registry has this version of a crate. If it can't be reached, cargo will say so.
 fn published(name: &str, version: &str) -> bool {
     let package = format!("{name}@{version}");
     let there = works(&mut cargo(&["info", "--quiet", "--registry", "crates-io", &package]));
@@ -75,7 +75,7 @@ fn published(name: &str, version: &str) -> bool {
     there
 }
 
-/// Manifests, and what the packages would hold. Nothing is built.
+/// Checks manifests, and the files of the packages. Nothing is built.
 pub(crate) fn check() -> Result<Vec<String>> {
     let mut wrong = unlisted()?;
     let version = workspace_version()?;
@@ -94,7 +94,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(Vec::new())
 }
 
-/// Crates that would be published but are not in the list above.
+/// Returns crates that would be published but are not in the list above.
 fn unlisted() -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for entry in fs::read_dir("crates")? {
@@ -124,7 +124,7 @@ fn faults_of_manifest(manifest: &str) -> impl Iterator<Item = String> {
     missing.into_iter().chain(keywords)
 }
 
-/// What is wrong with the files of a package.
+/// Returns the faults in the files of a package.
 fn faults_of_files(name: &str) -> Result<Vec<String>> {
     let list = output(&mut cargo(&["package", "--list", "--allow-dirty", "--package", name]))?;
     let files: Vec<&str> = list.lines().collect();
@@ -152,21 +152,21 @@ fn faults_of_files(name: &str) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Links of a README that lead nowhere on the pages of a registry, which know no other file of the repository.
+/// Returns links of a README that lead nowhere on the pages of a registry, which know no other file of the repository.
 fn faults_of_readme(readme: &Path) -> Result<Vec<String>> {
     let text = documents::without_blocks(&fs::read_to_string(readme)?);
     let fault = |link| format!("{}: '{link}' is no link on a registry's page", readme.display());
     Ok(documents::links(&text).map(fault).collect())
 }
 
-/// The files that Rust source includes as text or bytes.
+/// Returns the files that Rust source includes as text or bytes.
 fn included(source: &str) -> impl Iterator<Item = &str> {
     ["include_str!(\"", "include_bytes!(\""]
         .into_iter()
         .flat_map(move |call| source.split(call).skip(1).filter_map(|rest| rest.split('"').next()))
 }
 
-/// The path without `..`.
+/// Returns the path without `..`.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -183,7 +183,7 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// The sizes of the packages that were made.
+/// Prints the sizes of the packages.
 fn sizes(names: &[&str]) -> Result<()> {
     let version = workspace_version()?;
     for name in names {

@@ -1,7 +1,7 @@
 //! The Python package: a wheel is built, installed into a fresh environment, and tested there.
 //!
-//! Environments are kept under `target/python-test` and made anew only when they are damaged, since
-//! PyTorch is large. It is tested on its CPU path. What is skipped is said.
+//! Environments are kept under `target/python-test` and created anew only when they are damaged, since
+//! PyTorch is large. It is tested on its CPU path. Skipped tests are reported.
 
 use crate::process::{
     build_as_tests, copy, files, output, run, target_folder, works, workspace_version,
@@ -17,15 +17,15 @@ use std::process::Command;
 /// The oldest Python that the package supports.
 const OLDEST_PYTHON: &str = "(3, 10)";
 
-/// What the tests need, and what makes more of them run where it can be installed.
+/// Requirements of the tests, and packages that make more of them run where they can be installed.
 /// typing-extensions is a dependency on Python 3.10 only.
 const NEEDED: [&str; 3] = ["numpy", "pytest", "typing-extensions"];
 const WANTED: [&str; 5] = ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict"];
-/// Starts processes: the tests that need it, `test_ray*.py`, are a run of their own, which a hanging one does not
-/// hold up. They use pipes, signals and `/proc`.
+/// Starts processes: the tests that need it, `test_ray*.py`, are a run of their own, so that a hanging one does not
+/// hold up the others. They use pipes, signals and `/proc`.
 const RAY: &str = "ray>=2.40";
 
-/// Whether Ray works at all, which needs shared memory, ports and a start in time.
+/// Checks that Ray works at all, which needs shared memory, ports and a start in time.
 const RAY_STARTS: &str = "\
 import faulthandler; faulthandler.dump_traceback_later(120, exit=True)
 import ray
@@ -33,16 +33,16 @@ ray.init(num_cpus=1, include_dashboard=False)
 assert ray.get(ray.remote(lambda: 7).remote(), timeout=60) == 7
 ray.shutdown()
 ";
-/// The wheel has the licenses of what it contains.
+/// Checks that the wheel has the licenses of its contents.
 const HOLDS_NOTICES: &str = "\
 import importlib.metadata
 names = {path.name for path in importlib.metadata.files('farpoint')}
 assert {'LICENSE-MIT', 'LICENSE-APACHE', 'THIRD-PARTY.txt'} <= names, names
 ";
-/// Where the package is.
+/// Folder of the package.
 const PACKAGE: &str = "bindings/python/python/farpoint";
 
-/// Where the tests are.
+/// Folder of the tests.
 const TESTS: &str = "bindings/python/tests";
 
 /// The networks of the laboratory, a package of its own, and its tests.
@@ -52,7 +52,7 @@ const SEGMENTATION_TESTS: &str = "lab/segmentation/tests";
 
 /// Tests of a quick run: results and files with NumPy alone. Processes, signals and imports are tested with all others.
 const CORE: &str = "approximate arguments batches cloud_sample files match one_file operators readme reference rows sample";
-/// Those that show how arrays are read and made.
+/// Tests of reading and creating arrays.
 const ARRAYS: &str = "arguments batches compat_arrays device match operators rows sample";
 
 /// Checks types; another release would find other faults.
@@ -68,7 +68,7 @@ const TORCH_NEEDS: [&str; 6] =
     ["typing-extensions", "sympy", "networkx", "jinja2", "fsspec", "filelock"];
 const TORCH_ON_THE_CPU: &str = "xtask/python/torch_on_the_cpu.py";
 
-/// The tests of NumPy alone, with a wheel of what the tests of Rust were compiled with; what was skipped, and why.
+/// Runs the tests of NumPy alone, with a wheel from the build of the Rust tests; returns what was skipped, and why.
 pub(crate) fn test_core() -> Result<Vec<String>> {
     if !cfg!(target_os = "linux") {
         return Ok(vec!["outside Linux maturin has to link the module (python-all)".into()]);
@@ -81,7 +81,7 @@ pub(crate) fn test_core() -> Result<Vec<String>> {
     pytest(&venv, "NumPy alone", &files_of(CORE))
 }
 
-/// Builds, installs and tests as users have it; what was skipped, and why.
+/// Builds, installs and tests as users have it; returns what was skipped, and why.
 pub(crate) fn test_all() -> Result<Vec<String>> {
     let venv = match builder() {
         Ok(venv) => venv,
@@ -101,12 +101,12 @@ pub(crate) fn test_all() -> Result<Vec<String>> {
     Ok(skipped)
 }
 
-/// An environment with what builds the wheel; an error is the reason why it can't be built here.
+/// Returns an environment with the build tools of the wheel; an error is the reason why it can't be built here.
 pub(crate) fn builder() -> Result<Venv> {
     prepare("newest", &[&["maturin>=1.9,<2"], &NEEDED[..]].concat())
 }
 
-/// An environment with these packages; an error is the reason why there is none.
+/// Returns an environment with these packages; an error is the reason why there is none.
 fn prepare(name: &str, packages: &[&str]) -> Result<Venv> {
     let venv = Venv::open(&format!("python-test/{name}"))?;
     let code = format!("import sys; assert sys.version_info >= {OLDEST_PYTHON}");
@@ -115,7 +115,7 @@ fn prepare(name: &str, packages: &[&str]) -> Result<Venv> {
     Ok(venv)
 }
 
-/// Where everything lies.
+/// Returns the folder of everything.
 fn folder() -> PathBuf {
     target_folder().join("python-test")
 }
@@ -124,33 +124,33 @@ fn files_of(names: &str) -> Vec<PathBuf> {
     names.split(' ').map(|name| Path::new(TESTS).join(format!("test_{name}.py"))).collect()
 }
 
-/// Tests of arrays again with the lowest NumPy that the package allows and this Python has wheels of.
+/// Tests arrays again with the lowest NumPy that the package allows and this Python has wheels of.
 fn test_lowest(wheel: &Path) -> Result<Vec<String>> {
     let numpy = lowest_numpy(tasks::python().context("there is no python3")?)?;
     let Ok(venv) = prepare("lowest", &[&numpy, "pytest", "typing-extensions"]) else {
         return Ok(vec![format!("the tests with {numpy}, which has no wheel for this Python")]);
     };
     install_wheel(&venv, wheel)?;
-    // What it skips for want of other libraries ran with the newest.
+    // Tests skipped for want of other libraries ran with the newest.
     pytest(&venv, &numpy, &files_of(ARRAYS))?;
     Ok(Vec::new())
 }
 
-/// The lower bound in `pyproject.toml` is of the oldest Python; later ones began with later NumPy.
+/// Returns the lower bound in `pyproject.toml`, which is of the oldest Python; later ones began with later NumPy.
 fn lowest_numpy(python: &str) -> Result<String> {
     let code = "import sys; print({10: '1.23.0', 11: '1.23.2', 12: '1.26.0', 13: '2.1.0', \
                 14: '2.3.2'}.get(sys.version_info[1], '2.4.0'))";
     Ok(format!("numpy=={}", output(Command::new(python).args(["-c", code]))?.trim()))
 }
 
-/// Installs what can be installed; the others, as skipped.
+/// Installs each package that can be installed; returns the others, as skipped.
 fn try_install(venv: &Venv, packages: &[&str]) -> Vec<String> {
     let fails = |package: &&&str| venv.install(&[*package]).is_err();
     let left_out = packages.iter().filter(fails);
     left_out.map(|package| format!("tests with {package}, which can't be fetched")).collect()
 }
 
-/// PyTorch, fetched if it is not there; the reason if it can't be.
+/// Installs PyTorch; returns the reason if it can't be.
 fn try_torch(venv: &Venv) -> Option<String> {
     if std::env::var_os(TORCH).is_some_and(|value| value == "0") {
         return Some(format!("the tests with PyTorch ({TORCH} is 0)"));
@@ -180,7 +180,7 @@ fn import_torch(venv: &Venv) -> Command {
     command
 }
 
-/// Types within the package, and the stubs beside what is installed. Those of PyTorch are needed.
+/// Checks types within the package, and the stubs beside the installed ones. Those of PyTorch are needed.
 fn check_types(venv: &Venv) -> Result<Option<String>> {
     if !works(&mut import_torch(venv)) {
         return Ok(Some("types (there is no PyTorch)".into()));
@@ -241,7 +241,7 @@ fn install_wheel(venv: &Venv, wheel: &Path) -> Result<()> {
     venv.install(&["--no-deps".as_ref(), "--force-reinstall".as_ref(), wheel.as_os_str()])
 }
 
-/// Runs tests, passing their report on; what they skipped.
+/// Runs tests, passing their report on; returns what they skipped.
 fn pytest(venv: &Venv, what: &str, args: &[PathBuf]) -> Result<Vec<String>> {
     eprintln!("pytest with {what}");
     let mut command = venv.tool("python");
@@ -249,7 +249,7 @@ fn pytest(venv: &Venv, what: &str, args: &[PathBuf]) -> Result<Vec<String>> {
     run_tests(command.args(["-c", "pyproject.toml"]).args(args))
 }
 
-/// The tests of the networks, whose package is installed beside; it needs no more than is there.
+/// Runs the tests of the networks, whose package is installed beside; it has no further requirements.
 fn pytest_segmentation(venv: &Venv) -> Result<Vec<String>> {
     if let Err(error) = venv.install(&["--no-deps", "--force-reinstall", SEGMENTATION]) {
         return Ok(vec![format!("the tests of {SEGMENTATION}, which can't be built ({error:#})")]);
@@ -257,8 +257,8 @@ fn pytest_segmentation(venv: &Venv) -> Result<Vec<String>> {
     pytest(venv, "the segmentation networks", &[PathBuf::from(SEGMENTATION_TESTS)])
 }
 
-/// The same of the tests of Ray, where it can be installed. A hanging one ends its process, and shows where each
-/// thread is on the standard error, which is therefore not captured.
+/// Runs the tests of Ray, where it can be installed. A hanging one ends its process, and shows the position of each
+/// thread on the standard error, which is therefore not captured.
 fn pytest_ray(venv: &Venv) -> Result<Vec<String>> {
     if !cfg!(target_os = "linux") {
         return Ok(vec!["the tests with Ray, which are for Linux".into()]);

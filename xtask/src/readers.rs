@@ -1,4 +1,4 @@
-//! What the command writes, read by software that is not ours: laspy, plyfile, pypcd4, NumPy, mcap and
+//! Output of the command, read by third-party software: laspy, plyfile, pypcd4, NumPy, mcap and
 //! rosbags; copclib and LASzip where there are packages; where there is npm @mcap/core, copc, laz-perf and
 //! with Chromium iTowns; and where they are installed Open3D and PCL's tools.
 
@@ -12,21 +12,21 @@ use std::process::Command;
 
 const TESTS: &str = "crates/farpoint-cli/tests/readers";
 const REQUIREMENTS: &str = "crates/farpoint-cli/tests/readers/requirements.txt";
-/// Apart from the others, for there are not packages of them for every system.
+/// Separate from the others, as there are not packages of them for every system.
 const OF_COPC: &str = "crates/farpoint-cli/tests/readers/requirements-copc.txt";
 
 const PACKAGE: &str = "crates/farpoint-cli/tests/readers/package.json";
 const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
-/// Set to 1, it installs Open3D, which takes 600 MB with what it needs.
+/// Set to 1, installs Open3D, which takes 600 MB with its requirements.
 const WITH_OPEN3D: &str = "FARPOINT_OPEN3D";
-/// On Linux there is one without what a GPU needs.
+/// Linux has one without GPU support.
 const OPEN3D: &str = match cfg!(all(target_os = "linux", target_arch = "x86_64")) {
     true => "open3d-cpu==0.20.0",
     false => "open3d==0.20.0",
 };
 
-/// Runs the tests; what was skipped, and why.
+/// Runs the tests; returns what was skipped, and why.
 pub(crate) fn check() -> Result<Vec<String>> {
     let venv = match Venv::with("readers", Path::new(REQUIREMENTS)) {
         Ok(venv) => venv,
@@ -52,7 +52,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(skipped)
 }
 
-/// The folder with what npm installs; the reason if it can't be.
+/// Returns the folder of packages that npm installs; the reason if it can't be.
 fn node() -> Result<PathBuf> {
     ensure!(works(Command::new(NPM).arg("--version")), "npm is not installed");
     let folder = target_folder().join("readers-node");

@@ -1,4 +1,4 @@
-//! Running tests and reading their report: what was skipped, and whether anything ran.
+//! Running tests and reading their report: skipped tests, and the number that ran.
 
 use crate::process::show;
 use anyhow::{Context, Result, bail, ensure};
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 pub(crate) const THOROUGH: &str = "FARPOINT_THOROUGH";
 
 /// Runs `cargo test` or pytest, passing its report on, and returns the reasons for which tests were skipped: the lines
-/// `skipped: ...` that tests of Rust print, and what pytest says with `-rs`. A run of no test is a failure.
+/// `skipped: ...` that tests of Rust print, and those of pytest with `-rs`. A run of no test is a failure.
 pub(crate) fn run_tests(command: &mut Command) -> Result<Vec<String>> {
     let child = command.stdout(Stdio::piped()).spawn();
     let mut child = child.with_context(|| format!("can't start: {}", show(command)))?;
@@ -29,18 +29,18 @@ pub(crate) fn run_tests(command: &mut Command) -> Result<Vec<String>> {
     Ok(report.skipped.into_iter().collect())
 }
 
-/// What a report said so far.
+/// State of a report.
 #[derive(Default)]
 struct Report {
     passed: usize,
     /// Many tests are skipped for one reason.
     skipped: BTreeSet<String>,
-    /// Within what tests of Rust that passed have printed.
+    /// Set within the output of tests of Rust that passed.
     inside_successes: bool,
 }
 
 impl Report {
-    /// Reads a line; what of it is to be passed on.
+    /// Reads a line; returns the part to pass on.
     fn read(&mut self, line: &str) -> Option<String> {
         self.inside_successes = match line {
             "successes:" => true,
@@ -65,7 +65,7 @@ impl Report {
     }
 }
 
-/// The number in a last line such as `test result: ok. 12 passed; 0 failed` or `1 failed, 12 passed in 4.05s`.
+/// Returns the number in a last line such as `test result: ok. 12 passed; 0 failed` or `1 failed, 12 passed in 4.05s`.
 fn passed(line: &str) -> usize {
     if !line.starts_with("test result: ok.") && !line.contains(" in ") {
         return 0;

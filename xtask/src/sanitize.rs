@@ -10,7 +10,7 @@ use std::process::Command;
 
 type Skipped = Vec<String>;
 
-/// What the toolchain needs to know of the machine that it builds for: the sanitizers are not for
+/// Target of the build, which the toolchain needs explicitly: the sanitizers are not for
 /// build scripts, which have no target of their own.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
@@ -18,8 +18,8 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// names would take hours.
 const FOR_MIRI: [&str; 3] = ["memory::padded", "scalar::", "random::"];
 
-/// The tests of the library under AddressSanitizer, with the case counts of a quick run: with more threads than cores, on
-/// every instruction set, in both precisions, with up to 16 axes.
+/// Runs the tests of the library under AddressSanitizer, with the case counts of a quick run: with
+/// more threads than cores, on every instruction set, in both precisions, with up to 16 axes.
 pub(crate) fn address() -> Result<Skipped> {
     if let Some(reason) = obstacle("asan")? {
         return Ok(vec![reason]);
@@ -28,11 +28,11 @@ pub(crate) fn address() -> Result<Skipped> {
     // With more optimization, compiling takes longer than the tests.
     command.args(["--config", "profile.dev.package.farpoint.opt-level=1"]);
     command.args(["--lib", "--test", "it", "--", "--show-output"]).env_remove(THOROUGH);
-    // The flag is unstable, and the stable compiler is told to take it.
+    // The flag is unstable, and this makes the stable compiler accept it.
     command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
     let folder = target_folder().join("address-sanitizer");
     command.env("CARGO_INCREMENTAL", "0").env("CARGO_TARGET_DIR", &folder);
-    // Memory that threads keep for their next run is no leak, and what is too large is refused as by any allocator.
+    // Memory that threads keep for their next run is no leak, and too large requests are refused as by any allocator.
     let options = "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1";
     let skipped = run_tests(command.env("ASAN_OPTIONS", options))?;
     // Built once and for this step alone, on a disk that may be small.
@@ -42,7 +42,7 @@ pub(crate) fn address() -> Result<Skipped> {
     Ok(skipped)
 }
 
-/// Why a sanitizer can't be used on this machine, if so.
+/// Returns the reason why a sanitizer can't be used on this machine, if so.
 fn obstacle(runtime: &str) -> Result<Option<String>> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Ok(Some("sanitizers are used on Linux x86-64 only".into()));
@@ -55,8 +55,8 @@ fn obstacle(runtime: &str) -> Result<Option<String>> {
     Ok((!found).then(|| format!("the toolchain comes without {runtime}")))
 }
 
-/// Code without vectors and threads under Miri. That the names are those of tests is checked
-/// where Miri is not installed, too.
+/// Runs code without vectors and threads under Miri. The names are checked to be those of tests
+/// even where Miri is not installed.
 pub(crate) fn miri() -> Result<Skipped> {
     let list =
         output(cargo(&["test", "--quiet", "--package", "farpoint", "--lib", "--"]).arg("--list"))?;

@@ -1,5 +1,5 @@
-//! The documentation site: the documents of the repository, a page per command made from its help,
-//! the Python package's docstrings, and what rustdoc makes of the crates.
+//! The documentation site: the documents of the repository, a page per command from its help,
+//! the Python package's docstrings, and rustdoc's pages of the crates.
 //!
 //! Pages are collected in `target/site/source` at their places in the repository, so that links
 //! between them hold in both; `docs/site/mkdocs.yml` gives them an order.
@@ -19,7 +19,7 @@ const CONFIGURATION: &str = "docs/site/mkdocs.yml";
 const PYTHON: &str = "bindings/python/python";
 const SEGMENTATION: &str = "lab/segmentation";
 
-/// What is copied, each to the same place.
+/// Copied files and folders, each to the same place.
 const SOURCES: [&str; 13] = [
     "README.md",
     "ARCHITECTURE.md",
@@ -39,12 +39,12 @@ const SOURCES: [&str; 13] = [
 /// The crates with a public interface.
 const LIBRARIES: [&str; 4] = ["farpoint", "farpoint-cuda", "farpoint-io", "farpoint-generate"];
 
-/// `cargo xtask site`: builds the site; fails where the step of the tests would skip it.
+/// Runs `cargo xtask site`: builds the site; fails where the step of the tests would skip it.
 pub(crate) fn task() -> Result<()> {
     build(&tools()?)
 }
 
-/// The step of the tests: the site builds without a warning, and no link is broken.
+/// Runs the step of the tests: the site builds without a warning, and no link is broken.
 pub(crate) fn check() -> Result<Vec<String>> {
     match tools() {
         Ok(venv) => build(&venv).map(|()| Vec::new()),
@@ -72,7 +72,7 @@ fn build(venv: &Venv) -> Result<()> {
         text = text.replace(start, "](../../");
     }
     fs::write(python, text)?;
-    // What is no page: the crate that tests the examples, and what is copied elsewhere.
+    // Files that are no pages: the crate that tests the examples, and files copied elsewhere.
     fs::remove_dir_all(source.join("docs/site"))?;
     fs::remove_file(source.join("docs/Cargo.toml"))?;
     fs::remove_file(source.join("docs/examples.rs"))?;
@@ -96,7 +96,7 @@ fn build(venv: &Venv) -> Result<()> {
     Ok(())
 }
 
-/// A page of each command, and one that lists them.
+/// Writes a page of each command, and one that lists them.
 fn commands(program: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     let help = |args: &[&str]| output(Command::new(program).args(args).env("COLUMNS", "100"));
@@ -111,7 +111,7 @@ fn commands(program: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The names that `farpoint sample --algorithm` takes, by its own message.
+/// Returns the names that `farpoint sample --algorithm` takes, by its own message.
 fn algorithms(program: &Path) -> Result<Vec<String>> {
     let args = ["sample", "-", "-n", "1", "--algorithm", "none-of-them"];
     let refused = Command::new(program).args(args).stdin(std::process::Stdio::null()).output()?;
@@ -124,7 +124,7 @@ fn algorithms(program: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Documentation of the libraries for their users; the folder.
+/// Builds the documentation of the libraries for their users; returns the folder.
 fn rustdoc() -> Result<PathBuf> {
     let folder = target_folder().join("doc");
     // It may hold that of private items and of other crates, which the search would list.

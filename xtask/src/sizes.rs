@@ -1,4 +1,4 @@
-//! Weight of what users get, and the work of the release build: a limit for each size, a committed record for the work.
+//! Limits of the sizes of artifacts for users, and a committed record of the work of the release build.
 //!
 //! Machines differ in speed. Therefore the record is a ratio: CPU seconds of the release build from nothing over those that
 //! the compiler takes for the yardstick, a program that stays the same, on the same machine before and after it.
@@ -12,9 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Most megabytes that each may have. The command is to weigh 12; it weighs 16.7, and may not grow again.
+/// Size limits in megabytes. The target of the command is 12; it has 16.7, and may not grow again.
 const COMMAND: f64 = 17.2;
-/// It is to weigh 8.
+/// The target is 8.
 const WHEEL: f64 = 9.5;
 const LIBRARY: f64 = 6.0;
 const KERNELS: f64 = 4.5;
@@ -22,10 +22,10 @@ const KERNELS: f64 = 4.5;
 pub(crate) const ARCHIVE: &str = "crates/farpoint-cuda/kernels/built/kernels.bin";
 const RECORD: &str = "xtask/release-build.txt";
 
-/// The release build may take so much more than the record.
+/// Largest ratio of the release build's work to the record.
 const GROWTH: f64 = 1.2;
 
-/// The step: builds what users get, and compares. Other steps go on with what it built; what was skipped, and why.
+/// Runs the step: builds the artifacts and compares; other steps continue with them. Returns what was skipped, and why.
 pub(crate) fn check() -> Result<Vec<String>> {
     let mut skipped = Vec::new();
     let mut wrong = Vec::new();
@@ -61,7 +61,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(skipped)
 }
 
-/// `cargo xtask sizes`: writes the record anew.
+/// Runs `cargo xtask sizes`: writes the record anew.
 pub(crate) fn write() -> Result<()> {
     let folder = target_folder().join("sizes");
     let work = measure(&folder)?.context("CPU seconds are known on Linux only")?;
@@ -84,7 +84,7 @@ struct Work {
 }
 
 impl Work {
-    /// More than the record allows, if so.
+    /// Returns an error text if the work is more than the record allows.
     fn compare(&self, record: &str) -> Result<Option<String>> {
         let line = record.lines().find_map(|line| line.strip_prefix("ratio = "));
         let record: f64 = line.with_context(|| format!("no ratio in {RECORD}"))?.parse()?;

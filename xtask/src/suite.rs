@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the checks, in the order in which it pays to know that one fails.
+//! `cargo xtask test`: the checks, in the order in which a failure is best known.
 
 use crate::limits::{cpu_seconds, within};
 use crate::process::{cargo, files, run as run_command, works};
@@ -13,25 +13,25 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What a step left undone, each with the reason.
+/// Reasons for work that a step skipped.
 type Skipped = Vec<String>;
 
 struct Step {
     name: &'static str,
     run: fn() -> Result<Skipped>,
     part: Part,
-    /// Seconds: several times of what it takes on two cores.
+    /// Time limit in seconds: several times the duration on two cores.
     limit: u64,
 }
 
-/// Which runs a step belongs to.
+/// Runs that a step belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     /// Every run.
     Both,
-    /// Without `--all`, which has a thorough one in its place.
+    /// Runs without `--all`, which has a thorough step in its place.
     Quick,
-    /// With `--all`.
+    /// Runs with `--all`.
     All,
 }
 
@@ -71,7 +71,7 @@ const STEPS: [Step; 29] = [
     step(Part::All, 600, "site", site::check),
     step(Part::All, 600, "viewer", viewer::check),
     step(Part::All, 900, "readers", readers::check),
-    // The first that builds what users get, of which it takes the time; the next three go on with that.
+    // The first step that builds the artifacts for users, of which it takes the time; the next three use them.
     step(Part::All, 1200, "sizes", sizes::check),
     step(Part::All, 900, "native", native::check),
     step(Part::All, 1200, "cpp", cpp::check),
@@ -89,12 +89,12 @@ const fn step(part: Part, limit: u64, name: &'static str, run: fn() -> Result<Sk
 struct Done {
     name: &'static str,
     time: Duration,
-    /// Of the processes that it started.
+    /// CPU seconds of the processes that it started.
     cpu: Option<f64>,
     skipped: Result<Skipped>,
 }
 
-/// The task itself: the quick steps, all, or those named; the first failure ends it.
+/// Runs the task: the quick steps, all, or the named ones; the first failure ends it.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let chosen = chosen(args)?;
     let patience = std::env::var(PATIENCE).ok().map(|text| text.parse());
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     summarize(done)
 }
 
-/// The steps that the arguments of the task mean.
+/// Returns the steps for the arguments of the task.
 fn chosen(args: &[String]) -> Result<Vec<&'static Step>> {
     let (all, names): (Vec<_>, Vec<_>) = args.iter().partition(|arg| *arg == "--all");
     let known = STEPS.map(|step| step.name);
@@ -132,7 +132,7 @@ fn chosen(args: &[String]) -> Result<Vec<&'static Step>> {
 }
 
 impl Done {
-    /// Its name, wall seconds and CPU seconds.
+    /// Returns its name, wall seconds and CPU seconds.
     fn line(&self) -> String {
         line(self.name, self.time, self.cpu)
     }
@@ -143,7 +143,7 @@ fn line(name: &str, time: Duration, cpu: Option<f64>) -> String {
     format!("{name:<10} {:>8.1} s{cpu}", time.as_secs_f64())
 }
 
-/// Prints what ran, what was skipped, and how many passed; the failure, if one did not.
+/// Prints the steps that ran, what was skipped, and how many passed; returns the failure, if one did not.
 fn summarize(mut done: Vec<Done>) -> Result<()> {
     println!("Summary");
     for step in &done {
@@ -204,19 +204,19 @@ fn clippy() -> Result<Skipped> {
     Ok(Vec::new())
 }
 
-/// The committed archive is of the kernels' sources.
+/// Checks that the committed archive is of the kernels' sources.
 fn kernels() -> Result<Skipped> {
     kernels::check(false)
 }
 
-/// Unit, property, golden and command line tests, of few cases, of all that is published.
+/// Runs unit, property, golden and command line tests, of few cases, of all published crates.
 fn tests() -> Result<Skipped> {
     let mut command = cargo(&["test", "--workspace", "--tests"]);
     command.args(UNPUBLISHED.map(|package| format!("--exclude={package}")));
     run_tests(command.args(["--", "--show-output"]).env_remove(THOROUGH))
 }
 
-/// The same of many cases, and the examples of the documentation.
+/// Runs the same tests of many cases, and the examples of the documentation.
 fn thorough() -> Result<Skipped> {
     let mut skipped = run_tests(workspace_tests("--tests").env(THOROUGH, "1"))?;
     skipped.extend(run_tests(&mut workspace_tests("--doc"))?);
@@ -237,7 +237,7 @@ fn fuzz_readers() -> Result<Skipped> {
     Ok(fuzz::run(FUZZ_SECONDS, &[])?.into_iter().collect())
 }
 
-/// The scripts of the laboratory parse.
+/// Checks that the scripts of the laboratory parse.
 fn scripts() -> Result<Skipped> {
     let Some(python) = tasks::python() else {
         return Ok(vec!["python3 is not installed".into()]);

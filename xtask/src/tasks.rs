@@ -1,4 +1,4 @@
-//! The small tasks, each one command.
+//! Small tasks, each one command.
 
 use crate::process::{cargo, run, target_folder, works};
 use anyhow::{Context, Result};
@@ -7,7 +7,7 @@ use std::process::Command;
 /// The scripts that compare farpoint with other libraries: sampling, and nearest neighbors.
 const PEERS: [&str; 2] = ["lab/peers/peers.py", "lab/peers/chamfer.py"];
 
-/// What the scripts need.
+/// Requirements of the scripts.
 const REQUIREMENTS: [&str; 2] =
     ["lab/peers/requirements.txt", "lab/peers/requirements-chamfer.txt"];
 
@@ -17,7 +17,7 @@ pub(crate) fn write_golden() -> Result<()> {
     run(command.args(["--", "--nocapture"]).env("FARPOINT_GOLDEN", "write"))
 }
 
-/// The laboratory in release mode.
+/// Runs the laboratory in release mode.
 pub(crate) fn lab(args: &[String]) -> Result<()> {
     run(cargo(&["run", "--release", "--package", "farpoint-lab", "--"]).args(args))
 }
@@ -29,7 +29,7 @@ pub(crate) fn train_estimator(args: &[String]) -> Result<()> {
     run(command.arg("--").args(args))
 }
 
-/// The name of a Python 3 interpreter, if there is one.
+/// Returns the name of a Python 3 interpreter, if there is one.
 pub(crate) fn python() -> Option<&'static str> {
     ["python3", "python"].into_iter().find(|name| {
         works(Command::new(name).args(["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]))
@@ -37,7 +37,7 @@ pub(crate) fn python() -> Option<&'static str> {
 }
 
 /// Compares with other libraries; they are installed into `.venv` at the root. The first
-/// argument `chamfer` asks for nearest neighbors instead of sampling.
+/// argument `chamfer` selects nearest neighbors instead of sampling.
 pub(crate) fn peers(args: &[String]) -> Result<()> {
     let python = python().context("this task needs python3 (3.9 or later), and there is none")?;
     run(&mut cargo(&["build", "--release", "--package", "farpoint-cli"]))?;

@@ -10,7 +10,7 @@ type Skipped = Vec<String>;
 
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// What is published, and the Python package, compile with the oldest Rust that they declare.
+/// Checks that the published crates, and the Python package, compile with the oldest Rust that they declare.
 pub(crate) fn oldest_rust() -> Result<Skipped> {
     let version = &of_workspace("rust-version")?;
     let there = || works(Command::new("rustup").args(["run", version, "cargo", "--version"]));
@@ -38,7 +38,7 @@ pub(crate) fn oldest_rust() -> Result<Skipped> {
     Ok(Vec::new())
 }
 
-/// The library compiles for WebAssembly, which has neither threads nor a clock.
+/// Checks that the library compiles for WebAssembly, which has neither threads nor a clock.
 pub(crate) fn wasm() -> Result<Skipped> {
     let there = || {
         let libraries =
@@ -58,7 +58,7 @@ pub(crate) fn wasm() -> Result<Skipped> {
     Ok(Vec::new())
 }
 
-/// No change of the public interface breaks users without a change of the version.
+/// Checks that no change of the public interface breaks users without a change of the version.
 pub(crate) fn semver() -> Result<Skipped> {
     let tags = output(Command::new("git").args(["tag", "--list", "v*", "--sort=-version:refname"]));
     let Some(release) = tags.ok().and_then(|tags| tags.lines().next().map(str::to_owned)) else {

@@ -13,7 +13,7 @@ pub(crate) struct Venv {
 }
 
 impl Venv {
-    /// The environment `target/NAME`, made if it is not there or does not work; the reason if it can't be.
+    /// Opens the environment `target/NAME`, created if it is missing or damaged; the reason if it can't be.
     pub(crate) fn open(name: &str) -> Result<Self> {
         let python = tasks::python().context("python3 is not installed")?;
         let venv = Self { folder: target_folder().join(name) };
@@ -23,7 +23,7 @@ impl Venv {
         Ok(venv)
     }
 
-    /// The same with what a file of requirements names.
+    /// Opens an environment with the packages of a file of requirements.
     pub(crate) fn with(name: &str, requirements: &Path) -> Result<Self> {
         let venv = Self::open(name)?;
         let installed = venv.folder.join("requirements.txt");
@@ -42,7 +42,7 @@ impl Venv {
         run(self.tool("python").args(quiet).arg("--only-binary=numpy").args(what))
     }
 
-    /// A program of the environment.
+    /// Returns a program of the environment.
     pub(crate) fn tool(&self, name: &str) -> Command {
         let (folder, suffix) = if cfg!(windows) { ("Scripts", ".exe") } else { ("bin", "") };
         Command::new(self.folder.join(folder).join(format!("{name}{suffix}")))

@@ -1,5 +1,5 @@
-//! `cargo xtask viewer`: the script of the page that `farpoint view` writes, made from `viewer` by tools
-//! out of npm of fixed versions, and the page tried in a browser. Cargo needs none of this.
+//! `cargo xtask viewer`: the script of the page of `farpoint view`, built from `viewer` by tools
+//! from npm of fixed versions, and the page tried in a browser. Cargo needs none of this.
 
 use crate::process::{copy, program, run, target_folder, works};
 use anyhow::{Context, Result, ensure};
@@ -20,7 +20,7 @@ pub(crate) fn write() -> Result<()> {
     Ok(())
 }
 
-/// Builds the script again, compares it with the committed one, and tries the page; what was skipped.
+/// Builds the script again, compares it with the committed one, and tries the page; returns what was skipped.
 pub(crate) fn check() -> Result<Vec<String>> {
     if let Some(obstacle) = obstacle() {
         return Ok(vec![format!("the viewer was not built: {obstacle}")]);

@@ -1,4 +1,4 @@
-//! The workflows of the public continuous integration are well formed and give away no rights.
+//! Checks that the workflows of the public continuous integration are well formed and give away no rights.
 
 use crate::process::{run, works};
 use crate::venv::Venv;
@@ -53,7 +53,7 @@ mod tests {
             .collect()
     }
 
-    /// The jobs of a workflow, by name.
+    /// Returns the jobs of a workflow, by name.
     fn jobs(workflow: &str) -> BTreeMap<&str, &str> {
         let (_, jobs) = workflow.split_once("\njobs:\n").unwrap();
         let mut starts: Vec<usize> = jobs.match_indices('\n').map(|(at, _)| at + 1).collect();
@@ -70,7 +70,7 @@ mod tests {
             .collect()
     }
 
-    /// The jobs that a job waits for, itself among them.
+    /// Returns the jobs that a job waits for, itself among them.
     fn awaited<'a>(jobs: &BTreeMap<&str, &'a str>, name: &'a str) -> Vec<&'a str> {
         let needs = jobs[name].lines().find_map(|line| line.trim().strip_prefix("needs: "));
         let needs = needs.unwrap_or_default().trim_matches(['[', ']']).split(", ");

@@ -27,7 +27,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// The job of a cloud or of each of a batch: the attributes of Python's `Approximation`. One of
-/// count, ratio and cell is given; what else is not given has the method's default.
+/// count, ratio and cell is set; other attributes that are None have the method's default.
 #[derive(FromPyObject)]
 struct Request<'py> {
     method: String,
@@ -43,17 +43,17 @@ struct Request<'py> {
     npdu_order: Option<String>,
     estimator: Option<String>,
     first_stage: Option<String>,
-    /// Rows of each cloud that count.
+    /// Number of rows used of each cloud.
     lengths: Option<Vec<usize>>,
     threads: Option<usize>,
     skip_bad: bool,
     callback: Option<Py<PyAny>>,
 }
 
-/// A cloud of so many points may take so long that the caller wants to stop it.
+/// Points from which a call can be stopped by Ctrl-C.
 const LONG: usize = 100_000;
 
-/// Rows of each cloud of an array `(n, d)` or `(b, n, d)`.
+/// Returns the rows of each cloud of an array `(n, d)` or `(b, n, d)`.
 #[pyfunction]
 fn sample_approximate<'py>(
     points: &Bound<'py, PyUntypedArray>,
@@ -72,7 +72,7 @@ fn sample_approximate<'py>(
 /// Centroids `(k, d)`, the points that each stands for, and the cell size.
 type Made<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>, f64);
 
-/// The centroids of each cloud of an array `(n, d)` or `(b, n, d)`.
+/// Returns the centroids of each cloud of an array `(n, d)` or `(b, n, d)`.
 #[pyfunction]
 fn centroids<'py>(
     points: &Bound<'py, PyUntypedArray>,
@@ -98,7 +98,7 @@ impl<'py> Request<'py> {
         found.into_iter().map(answer).collect()
     }
 
-    /// What `one` gives for every cloud of the array. A single one can be stopped.
+    /// Runs `one` for every cloud of the array. A single one can be stopped.
     fn each<'a, T: Scalar + Element, R: Send>(
         &self,
         array: &'a Bound<'_, PyArrayDyn<T>>,
@@ -130,7 +130,7 @@ impl<'py> Request<'py> {
         found.map_err(|error| error::sampling(error, &about))
     }
 
-    /// The job of cloud `k` of so many rows. Those of a padded batch give what they have.
+    /// Returns the job of cloud `k` of `rows` rows. Clouds of a padded batch return at most their rows.
     fn job(&self, method: Method, k: usize, rows: usize) -> PyResult<ApproximateSampler> {
         let padded = self.lengths.is_some();
         let amount = match (self.count, self.ratio, self.cell) {
@@ -150,7 +150,7 @@ impl<'py> Request<'py> {
         Ok(job)
     }
 
-    /// The method with its options.
+    /// Returns the method with its options.
     fn method(&self) -> PyResult<Method> {
         let seed = self.seed.unwrap_or(0);
         Ok(match self.method.parse().map_err(error::name)? {
@@ -189,7 +189,7 @@ impl<'py> Request<'py> {
     }
 }
 
-/// The choice of this name, or the default.
+/// Returns the choice of this name, or the default.
 fn named<T: Copy, const N: usize>(
     option: &str,
     name: Option<&str>,

@@ -5,12 +5,12 @@ use crate::watch::Stop;
 use farpoint::Error;
 use farpoint::backend::spread;
 
-/// A batch of fewer points is done by one thread: waking others would take longer.
+/// Points below which a batch runs on one thread: waking others would take longer.
 const SMALL: usize = 1 << 14;
 
-/// Does `one` for every cloud of a batch, of these sizes, on this many threads, until `stop` says so. `one`
+/// Runs `one` for every cloud of a batch, of these sizes, on this many threads, until `stop` is set. `one`
 /// gets the cloud's number and the threads for it. The error is that of the first cloud at fault; that of a cloud
-/// alone does not say that it is in a batch.
+/// alone does not mention a batch.
 pub(crate) fn side_by_side<R: Send>(
     threads: Option<usize>,
     sizes: &[usize],

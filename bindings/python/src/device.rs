@@ -12,16 +12,16 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cuda_devices, module)?)
 }
 
-/// Clouds in device memory: addresses and strides as [`DeviceBatch`] has them, 0 for "none".
+/// Clouds in device memory: addresses and strides as in [`DeviceBatch`], 0 for "none".
 #[derive(FromPyObject)]
 pub(crate) struct Input {
     pub(crate) device: usize,
     pub(crate) stream: u64,
-    /// f64 if set, else f32.
+    /// Set for f64; else f32.
     pub(crate) wide: bool,
     pub(crate) points: u64,
     pub(crate) strides: [i64; 2],
-    /// Clouds, rows, coordinates.
+    /// Number of clouds, rows, coordinates.
     pub(crate) shape: [usize; 3],
     pub(crate) offsets: u64,
     pub(crate) lengths: u64,
@@ -41,7 +41,7 @@ impl Input {
         }
     }
 
-    /// The GPU and the caller's stream on it.
+    /// Returns the GPU and the caller's stream on it.
     pub(crate) fn open(&self) -> Result<(Gpu, Stream), farpoint_cuda::Error> {
         let gpu = Gpu::new(self.device)?;
         // SAFETY: the stream is the caller's current one, which outlives the call.
@@ -54,13 +54,13 @@ impl Input {
     }
 }
 
-/// A batch for messages.
+/// Describes a batch for messages.
 pub(crate) fn about(device: usize, wide: bool, [clouds, rows, dims]: [usize; 3]) -> String {
     let precision = if wide { "float64" } else { "float32" };
     format!("points of shape ({clouds}, {rows}, {dims}), {precision}, cuda:{device}")
 }
 
-/// Queues a look for NaN and infinity: `counts` and `firsts` get an int64 for each cloud.
+/// Queues a search for NaN and infinity: `counts` and `firsts` get an int64 for each cloud.
 #[pyfunction]
 fn cuda_check(py: Python<'_>, input: Input, counts: u64, firsts: u64) -> PyResult<()> {
     let result = py.detach(|| {
@@ -77,13 +77,13 @@ fn cuda_check(py: Python<'_>, input: Input, counts: u64, firsts: u64) -> PyResul
     result.map_err(|error| failed(error, &input.about()))
 }
 
-/// Why CUDA can't be used here; nothing if it can.
+/// Returns the reason why CUDA can't be used here; `None` if it can.
 #[pyfunction]
 fn cuda_obstacle() -> Option<String> {
     farpoint_cuda::available().err().map(|unavailable| unavailable.reason)
 }
 
-/// Number of GPUs.
+/// Returns the number of GPUs.
 #[pyfunction]
 fn cuda_devices() -> PyResult<usize> {
     farpoint_cuda::device_count().map_err(|error| failed(error, "devices"))
@@ -96,7 +96,7 @@ fn cuda_warm_up(py: Python<'_>, device: usize) -> PyResult<()> {
     warmed.map_err(|error| failed(error, &format!("cuda:{device}")))
 }
 
-/// The device that has the memory at this address.
+/// Returns the device that has the memory at this address.
 #[pyfunction]
 fn cuda_device_of(address: u64) -> PyResult<usize> {
     farpoint_cuda::device_of(address).map_err(|error| failed(error, &format!("{address:#x}")))

@@ -15,12 +15,12 @@ create_exception!(
     "A GPU was needed, and CUDA can't be used on this machine; the text says why."
 );
 
-/// A text that is no name, or no value of an option.
+/// Converts the error of an unknown name, or of an unknown value of an option.
 pub(crate) fn name(error: farpoint::ParseError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// An error of the library; `about` has the array's shape and type.
+/// Converts an error of the library; `about` has the array's shape and type.
 pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
     match error {
         farpoint::Error::Cancelled(_) | farpoint::Error::SearchCancelled(_) => {
@@ -34,7 +34,7 @@ pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
     }
 }
 
-/// The same for a function that has no option to leave rows out.
+/// As `sampling`, for a function that has no option to leave rows out.
 pub(crate) fn without_skipping(error: farpoint::Error, about: &str) -> PyErr {
     match error.to_string().strip_suffix(" or ask to leave them out") {
         Some(text) => PyValueError::new_err(format!("{text} ({about})")),
@@ -50,13 +50,13 @@ fn is_memory(error: &farpoint::Error) -> bool {
     }
 }
 
-/// Makes arrays by the functions of [`memory`](farpoint::backend::memory); `MemoryError` if there is none.
+/// Allocates arrays by the functions of [`memory`](farpoint::backend::memory); `MemoryError` if memory runs out.
 pub(crate) fn room<R>(make: impl FnOnce() -> R) -> PyResult<R> {
     let made = farpoint::backend::caught(|| Ok(make()));
     made.map_err(|error| PyMemoryError::new_err(error.to_string()))
 }
 
-/// An error of a GPU.
+/// Converts an error of a GPU.
 pub(crate) fn cuda(error: farpoint_cuda::Error, about: &str) -> PyErr {
     use farpoint_cuda::Error;
     match error {
@@ -70,7 +70,7 @@ pub(crate) fn cuda(error: farpoint_cuda::Error, about: &str) -> PyErr {
     }
 }
 
-/// An error of a file.
+/// Converts an error of a file.
 pub(crate) fn file(error: farpoint_io::Error) -> PyErr {
     use farpoint_io::Error;
     match &error {

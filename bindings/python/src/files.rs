@@ -23,21 +23,20 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(from_points, module)?)
 }
 
-/// A cloud as it was read: all rows with all attributes.
+/// A cloud that was read: all rows with all attributes.
 #[pyclass(frozen, module = "farpoint._native")]
 struct File {
     cloud: Cloud,
-    /// The words of the file that was read, if this is a copy of it by [`restore`]: description and
-    /// warnings.
+    /// Description and warnings of the file that was read, if this is a copy of it by [`restore`].
     words: Option<(String, Vec<String>)>,
-    /// What reading its rows again takes.
+    /// Options for reading its rows again.
     reading: TextReading,
 }
 
-/// How a text was read.
+/// Options with which a text was read.
 #[derive(Clone, Default)]
 struct TextReading {
-    /// The extension of the file's name, which tells a PTS file.
+    /// Extension of the file's name, which identifies a PTS file.
     extension: Option<String>,
     xyz: Option<[String; 3]>,
 }
@@ -48,7 +47,7 @@ impl TextReading {
         TextReading { extension, xyz }
     }
 
-    /// The extension under which a text is read as it was.
+    /// Returns the extension under which a text is read as it was.
     fn text(&self) -> &str {
         let own = self.extension.as_deref().unwrap_or_default();
         let is_text = matches!(own.parse(), Ok(Format::Text));
@@ -77,7 +76,7 @@ pub(crate) fn writing(
         .precision(precision.map(precision_of).transpose()?))
 }
 
-/// A format by its name or one of its extensions.
+/// Parses a format by its name or one of its extensions.
 pub(crate) fn format_of(name: &str) -> PyResult<Format> {
     name.parse().map_err(failed)
 }
@@ -113,7 +112,7 @@ fn read_bytes(
     File::read(cloud, reading)
 }
 
-/// The file whose `dump` gave these.
+/// Restores the file of a `dump`.
 #[pyfunction]
 fn restore(
     py: Python<'_>,
@@ -132,7 +131,7 @@ fn restore(
     Ok(File { cloud, words: Some((description, warnings)), reading })
 }
 
-/// A cloud of an array `(n, 3)`.
+/// Returns a cloud of an array `(n, 3)`.
 #[pyfunction]
 fn from_points(points: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
     let coordinates = if let Ok(array) = points.cast::<PyArray2<f32>>() {
@@ -173,7 +172,7 @@ impl File {
         self.words().1
     }
 
-    /// The coordinate reference system: its EPSG code, well-known text or name.
+    /// Returns the coordinate reference system: its EPSG code, well-known text or name.
     #[getter]
     fn crs(&self) -> Option<String> {
         let crs = self.cloud.crs()?;
@@ -181,19 +180,19 @@ impl File {
         Some(code.or_else(|| crs.wkt.clone()).unwrap_or_else(|| crs.name.clone()))
     }
 
-    /// The step of the stored coordinates of each axis.
+    /// Returns the scale of the stored coordinates of each axis.
     #[getter]
     fn scale(&self) -> Option<(f64, f64, f64)> {
         self.cloud.scale().map(|[x, y, z]| (x, y, z))
     }
 
-    /// Name, type and numbers a point of each attribute.
+    /// Returns name, type and numbers per point of each attribute.
     #[getter]
     fn fields(&self) -> Vec<(String, &'static str, usize)> {
         self.cloud.fields().into_iter().map(|f| (f.name, f.kind.name(), f.count)).collect()
     }
 
-    /// The coordinates, in the precision of the file.
+    /// Returns the coordinates, in the precision of the file.
     fn points<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         fn dense<T: numpy::Element + Copy>(rows: &[[T; 3]], py: Python<'_>) -> Py<PyAny> {
             let flat = rows.as_flattened().to_vec();
@@ -206,7 +205,7 @@ impl File {
         }
     }
 
-    /// The file with one more attribute.
+    /// Returns the file with one more attribute.
     fn with_column(&self, name: &str, values: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
         let column = column(values)?;
         if column.len() != self.cloud.len() {
@@ -237,7 +236,7 @@ impl File {
         without_gil(py, || farpoint_io::write(&path, &self.cloud, &rows, &options)).map_err(failed)
     }
 
-    /// Rows with all that [`restore`] needs, and the columns that were added.
+    /// Returns rows with all that [`restore`] needs, and the columns that were added.
     fn dump<'py>(
         &self,
         py: Python<'py>,
@@ -256,13 +255,13 @@ impl File {
             Format::Text => (self.reading.text(), self.reading.xyz.clone()),
             other => (other.extensions()[0], None),
         };
-        // Raw rows do not tell how wide they are.
+        // Raw rows do not state their width.
         let columns = (format == Format::Raw).then(|| bytes.len() / (4 * rows.len()));
         let bytes = PyBytes::new(py, &bytes);
         Ok(((bytes, extension.to_owned(), description, warnings, columns, xyz), added))
     }
 
-    /// Rows with all attributes as the bytes of an NPY file.
+    /// Returns rows with all attributes as the bytes of an NPY file.
     fn npy<'py>(
         &self,
         py: Python<'py>,
@@ -275,8 +274,8 @@ impl File {
     }
 }
 
-/// What [`restore`] makes a copy of: bytes of a file, its extension, description and warnings, how many
-/// columns it has where it does not tell, and which of them are x, y and z.
+/// Input of [`restore`]: bytes of a file, its extension, description and warnings, its number of
+/// columns if it does not state it, and which of them are x, y and z.
 type Dumped<'py> =
     (Bound<'py, PyBytes>, String, String, Vec<String>, Option<usize>, Option<[String; 3]>);
 
@@ -288,7 +287,7 @@ impl File {
         Self { cloud, words: None, reading: TextReading::default() }
     }
 
-    /// A cloud from a file, for whose format the options make sense.
+    /// Wraps a cloud from a file, for whose format the options make sense.
     fn read(cloud: Cloud, reading: TextReading) -> PyResult<Self> {
         let format = cloud.format().filter(|f| !matches!(f, Format::Text | Format::Raw));
         match (format, &reading.xyz) {
@@ -299,13 +298,13 @@ impl File {
         }
     }
 
-    /// Description and warnings.
+    /// Returns description and warnings.
     fn words(&self) -> (String, Vec<String>) {
         let own = || (self.cloud.description(), self.cloud.warnings().to_vec());
         self.words.clone().unwrap_or_else(own)
     }
 
-    /// The bytes of a file of these rows without added columns, and its format: that of the file,
+    /// Returns the bytes of a file of these rows without added columns, and its format: that of the file,
     /// which keeps all bit for bit; else one that keeps names and types.
     fn written(&self, rows: &[usize]) -> Result<(Vec<u8>, Format), farpoint_io::Error> {
         let cloud = self.cloud.without_added();
@@ -313,7 +312,7 @@ impl File {
             let options = WriteOptions::default().format(format);
             farpoint_io::write_bytes(&cloud, rows, &options)
         };
-        // Text without a row says nothing of its columns; the others are not read back as they were.
+        // Text without a row has no columns; the others are not read back as they were.
         let alike =
             |format: &Format| format.can_write() && !matches!(format, Format::Npz | Format::E57);
         let own = cloud.format().filter(|format| alike(format) && !rows.is_empty());
@@ -361,7 +360,7 @@ fn numbers(py: Python<'_>, column: Column) -> Bound<'_, PyAny> {
     array!(F32, F64, I8, U8, I16, U16, I32, U32, I64, U64)
 }
 
-/// The layout that a name such as "csv" asks for.
+/// Returns the layout of a format name such as "csv".
 pub(crate) fn style_of(format: &str) -> Option<TextStyle> {
     let name = format!("a.{}", format.trim_start_matches('.'));
     matches!(format.parse(), Ok(Format::Text)).then(|| TextStyle::of(name.as_ref()))

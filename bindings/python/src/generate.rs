@@ -11,7 +11,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(labelled_classes, module)?)
 }
 
-/// A scene of `points` points: `points` float32 (N, 3) in meters, `colors` uint8 (N, 3) or `intensity`
+/// Generates a scene of `points` points: `points` float32 (N, 3) in meters, `colors` uint8 (N, 3) or `intensity`
 /// float32 (N,), `classes` int64 (N,) with -1 for points of no class. The same arrays on every machine.
 #[pyfunction]
 #[pyo3(signature = (kind, points, seed))]
@@ -36,7 +36,7 @@ fn generate_labelled<'py>(
     Ok(arrays)
 }
 
-/// The names of the classes of a kind of scene, by number.
+/// Returns the names of the classes of a kind of scene, by number.
 #[pyfunction]
 fn labelled_classes(kind: &str) -> PyResult<Vec<&'static str>> {
     Ok(setting(kind)?.classes().to_vec())
@@ -52,7 +52,7 @@ fn setting(kind: &str) -> PyResult<Setting> {
     })
 }
 
-/// Rows of three as an array (N, 3).
+/// Returns rows of three as an array (N, 3).
 fn rows<T: numpy::Element>(py: Python<'_>, rows: Vec<[T; 3]>) -> PyResult<Bound<'_, PyAny>> {
     let count = rows.len();
     let flat: Bound<'_, PyArray1<T>> = rows.into_flattened().into_pyarray(py);

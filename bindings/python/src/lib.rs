@@ -1,15 +1,15 @@
-//! The compiled module of the Python package `farpoint`. It holds no algorithm: it hands arrays of Python to
-//! the crates beside it, and their results and errors back.
+//! The compiled module of the Python package `farpoint`. It has no algorithms: it passes arrays of Python to
+//! the crates beside it, and returns their results and errors.
 //!
 //! From the top down, each using only those below it:
 //!
-//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `tiles`, `generate`: the
-//!   functions that Python calls.
-//! * `batch`, `watch`, `threads`: clouds side by side; progress, and Ctrl-C; the number of threads. `met`: arguments met before.
-//! * `device`: clouds in device memory. `tensors`: those of PyTorch. `arrays`: arrays of NumPy, capsules of DLPack, memory of our own.
+//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `tiles`,
+//!   `generate`: the functions that Python calls.
+//! * `batch`, `watch`, `threads`: batches; progress and Ctrl-C; the number of threads. `met`: cache of calls.
+//! * `device`: clouds in device memory. `tensors`: PyTorch tensors. `arrays`: NumPy, DLPack, our own device memory.
 //! * `error`: errors as exceptions.
 //!
-//! What users see, with its documentation, is Python: `python/farpoint`.
+//! The public interface, with its documentation, is Python: `python/farpoint`.
 
 mod approximate;
 mod arrays;

@@ -1,4 +1,4 @@
-//! Files through the disk, with limited memory: one is sampled, or rows are written that were chosen elsewhere.
+//! Files through the disk, with limited memory: sampling, and writing of rows that were chosen elsewhere.
 
 use crate::error::room;
 use crate::files;
@@ -21,7 +21,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(write_rows, module)?)
 }
 
-/// Rows of files that are one cloud, one after another, with all their attributes and in this order, into a file.
+/// Writes rows of files that are one cloud, concatenated, with all their attributes and in this order, into a file.
 /// `reading`: format, columns, xyz; `writing`: format, encoding, precision, scale. Returns warnings.
 #[pyfunction]
 fn write_rows(
@@ -56,8 +56,8 @@ fn write_rows(
     })
 }
 
-/// Works in another thread while this one looks for signals: what a handler raises stops the work, which is asked to
-/// look whether it goes on.
+/// Works in another thread while this one checks signals: an exception of a handler stops the work, whose callback then
+/// returns false.
 fn until_signal<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<T, Error> + Send,
@@ -68,13 +68,13 @@ fn until_signal<T: Send>(
         let (ended, end) = mpsc::channel();
         thread::scope(|scope| {
             let work = spawned(scope, || {
-                // Dropped at the end of the work, however it ends: that is heard.
+                // Dropped at the end of the work, however it ends, which closes the channel.
                 let _ended: mpsc::Sender<()> = ended;
                 work(&going_on)
             });
             let work = match work {
                 Ok(work) => work,
-                // Without a thread nobody hears signals.
+                // Without a thread signals are not checked.
                 Err(work) => return (Ok(work()), None),
             };
             let mut signalled = None;
@@ -105,10 +105,10 @@ fn raised(error: Error) -> PyErr {
     }
 }
 
-/// Signals are looked at this often, at most.
+/// Least time between two checks of signals.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Samples a file: a line that says what came of it, or what a handler of a signal raises.
+/// Samples a file; returns a line with the outcome, or the exception of a signal handler.
 pub(crate) fn sample(
     py: Python<'_>,
     request: &Request,
@@ -129,8 +129,8 @@ pub(crate) fn sample(
     Ok(answer(begin.elapsed().as_secs_f64(), &done))
 }
 
-/// Looks for signals now and then: when it last did, and what a handler raised. The thread that hears them is the first of
-/// those that work.
+/// Checks signals now and then: the time of the last check, and the exception of a handler. The
+/// thread that checks is the first one of the workers.
 struct Heard(Mutex<(Instant, Option<PyErr>)>);
 
 impl Watch for Heard {

@@ -31,7 +31,7 @@ fn length(text: &str) -> PyResult<Length> {
     text.parse().map_err(|error: String| PyValueError::new_err(format!("'{text}': {error}")))
 }
 
-/// What works on files with certain options.
+/// Samples files with fixed options.
 #[pyclass(frozen, module = "farpoint._native")]
 struct FileWorker {
     executor: Executor,
@@ -94,13 +94,13 @@ impl FileWorker {
         Ok(Self { executor, digest })
     }
 
-    /// Digest of the options that change outputs.
+    /// Returns a digest of the options that change outputs.
     #[getter]
     fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// Samples a file: a line that says what came of it.
+    /// Samples a file; returns a line with the outcome.
     fn sample(
         &self,
         py: Python<'_>,
@@ -117,7 +117,7 @@ impl FileWorker {
         })
     }
 
-    /// As `sample`, through a spool on the disk, with about so many bytes of memory. Hears Ctrl-C.
+    /// As `sample`, through a spool on the disk, with about this many bytes of memory. Handles Ctrl-C.
     fn sample_limited(
         &self,
         py: Python<'_>,
@@ -133,7 +133,7 @@ impl FileWorker {
     }
 }
 
-/// One index, or several to go on from.
+/// Converts one index, or several to continue from.
 fn starts(rows: Vec<usize>) -> Start {
     if let [row] = rows[..] { Start::Index(row) } else { Start::Indices(rows) }
 }
@@ -166,7 +166,7 @@ impl FileBatch {
         without_gil(py, open).map(|batch| Self(Mutex::new(Some(batch)))).map_err(failed)
     }
 
-    /// The files that need work, in order: number, input, output, whether it may have ended a process, and
+    /// Returns the files that need work, in order: number, input, output, true if it may have ended a process, and
     /// the bytes of memory that it takes, estimated from its header.
     fn left(&self) -> PyResult<Vec<LeftFile>> {
         self.with(|batch| {
@@ -194,12 +194,12 @@ impl FileBatch {
         self.with(|batch| batch.fail(k, seconds, error).map(drop).map_err(failed))
     }
 
-    /// The process that worked on a file ended: whether to try it again. If not, its row is written.
+    /// Records that the process of a file ended; returns true to try it again. If not, its row is written.
     fn killed(&self, k: usize) -> PyResult<bool> {
         self.with(|batch| batch.killed(k).map_err(failed))
     }
 
-    /// Ends the run: the rows of all files, and `None` for those that have not been tried.
+    /// Ends the run; returns the rows of all files, `None` for those that have not been tried.
     fn close(&self) -> PyResult<Vec<Option<PlainRow>>> {
         let batch = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let batch = batch.ok_or_else(|| PyRuntimeError::new_err("the batch is closed"))?;

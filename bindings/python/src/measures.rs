@@ -1,4 +1,4 @@
-//! What samples are judged by, of NumPy arrays.
+//! Measures of samples, of NumPy arrays.
 
 use crate::arrays::{self, about, cut, in_precision};
 use crate::batch::side_by_side;
@@ -13,7 +13,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(quality, module)?)
 }
 
-/// Of each cloud and its rows `indices`: points and samples, then what they are judged by.
+/// Returns the measures of each cloud and its rows `indices`: points and samples, then the numbers.
 #[pyfunction]
 #[pyo3(signature = (points, indices, lengths, threads, callback))]
 fn quality(
@@ -69,7 +69,7 @@ fn judged<T: Scalar + Element>(
     Ok(found.iter().map(numbers).collect())
 }
 
-/// In the order of Python's `Quality`.
+/// Returns the numbers in the order of Python's `Quality`.
 fn numbers(quality: &Quality) -> ([usize; 2], [f64; 8]) {
     let (coverage, spacing) = (quality.coverage, quality.spacing);
     let [mean, min, max] =

@@ -1,4 +1,4 @@
-//! Calls with arguments that were met before: what was made once for a request and for tensors of some shapes,
+//! Cache of calls by their arguments: results for a request and for tensors of some shapes,
 //! strides and types, found again without reading their attributes in Python.
 
 use crate::tensors;
@@ -13,24 +13,24 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Met>()
 }
 
-/// What was made, by requests and tensors.
+/// Cached results, by requests and tensors.
 #[pyclass(frozen)]
 struct Met {
     table: Mutex<Table>,
-    /// Where tensors have to be: a type of device by DLPack.
+    /// Required device type of tensors, by DLPack.
     device_type: i32,
-    /// How many answers are kept at most.
+    /// Maximum number of entries.
     most: usize,
-    /// The types of tensors that are nothing more.
+    /// Types of plain tensors.
     plain: (Py<PyType>, Py<PyType>),
     watch: Option<Watch>,
 }
 
-/// How to know who else would see a call.
+/// Checks for anything else that would see a call.
 struct Watch {
     /// The module with the level of dual numbers.
     levels: Py<PyAny>,
-    /// PyTorch's function that tells the dispatch keys of this thread.
+    /// PyTorch's function that returns the dispatch keys of this thread.
     keys: Py<PyAny>,
     /// Keys that only modes, transforms and tracers set.
     unusual: u64,
@@ -39,13 +39,13 @@ struct Watch {
 #[derive(Default)]
 struct Table {
     answers: HashMap<Box<[i64]>, Py<PyAny>, BuildHasherDefault<Mixer>>,
-    /// One of all equal requests, by which answers are kept: it stays, so that its address is its name.
+    /// One of all equal requests, by which results are kept: it stays, so that its address identifies it.
     requests: Option<Py<PyDict>>,
 }
 
 #[pymethods]
 impl Met {
-    /// `keys` is None where it can't be known who sees a call.
+    /// `keys` is None if it can't be known what sees a call.
     #[new]
     fn new(
         device_type: i32,
@@ -59,7 +59,7 @@ impl Met {
         Self { table: Mutex::default(), device_type, most, plain, watch }
     }
 
-    /// What `make` has made for this request and such tensors; None for nothing. False also where more than a kernel and
+    /// Returns the cached result of `make` for this request and such tensors, or None. False if more than a kernel and
     /// autograd have to see the call, or a tensor is more than memory on such a device.
     #[pyo3(signature = (make, request, first, second, third = None, fourth = None))]
     fn find(
@@ -92,7 +92,7 @@ impl Met {
         Ok(self.lock().answers.get(key.words()).map(|answer| answer.clone_ref(py)))
     }
 
-    /// Keeps an answer for arguments for which `find` has found nothing.
+    /// Stores a result for arguments for which `find` has found nothing.
     #[pyo3(signature = (answer, make, request, first, second, third = None, fourth = None))]
     #[expect(clippy::too_many_arguments, reason = "Python passes arguments faster than tuples")]
     fn keep(
@@ -109,7 +109,7 @@ impl Met {
         if self.lock().answers.len() >= self.most {
             self.clear();
         }
-        // Nothing of Python runs under the lock.
+        // No Python code runs under the lock.
         let fresh = PyDict::new(py).unbind();
         let requests = self.lock().requests.get_or_insert(fresh).clone_ref(py);
         let requests = requests.bind(py);
@@ -133,7 +133,7 @@ impl Met {
     }
 
     fn clear(&self) {
-        // What is dropped may run anything: not under the lock.
+        // Dropping may run any code: not under the lock.
         let table = std::mem::take(&mut *self.lock());
         drop(table);
     }
@@ -154,7 +154,7 @@ impl Met {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a mode, a transform or dual numbers of this thread would see a call.
+    /// Returns whether a mode, a transform or dual numbers of this thread would see a call.
     fn is_watched(&self, py: Python<'_>) -> PyResult<bool> {
         let Some(watch) = &self.watch else { return Ok(true) };
         let level = watch.levels.bind(py).getattr(intern!(py, "_current_level"))?;
@@ -165,7 +165,7 @@ impl Met {
         Ok(keys.extract::<u64>()? & watch.unusual != 0)
     }
 
-    /// Writes what of the tensors decides; false if one of them is more than memory where it should be.
+    /// Writes the keys of the tensors; false if one of them is more than memory on the device.
     fn write(&self, key: &mut Key, tensors: [Option<&Bound<'_, PyAny>>; 4]) -> PyResult<bool> {
         for (place, tensor) in tensors.into_iter().enumerate() {
             let Some(tensor) = tensor else {
@@ -206,7 +206,7 @@ impl Met {
     }
 }
 
-/// The addresses of a request and of what makes answers to it, and what decides of each tensor, on the stack.
+/// Key on the stack: the addresses of a request and of `make`, and the properties of each tensor.
 struct Key {
     words: [i64; Key::MOST],
     used: usize,
@@ -243,7 +243,7 @@ impl Key {
     }
 }
 
-/// Hashes words: nobody outside chooses them to collide.
+/// Hashes words; collisions can't be provoked from outside.
 #[derive(Default)]
 struct Mixer(u64);
 

@@ -1,6 +1,6 @@
-//! Tensors of PyTorch read without its Python methods: by the functions that DLPack lets a library hand out
-//! (`__dlpack_c_exchange_api__`, which PyTorch has from 2.10 on), each of which takes some nanoseconds. Where
-//! they are not handed out, by the methods.
+//! Tensors of PyTorch read without its Python methods: by the functions that DLPack lets a library export
+//! (`__dlpack_c_exchange_api__`, which PyTorch has from 2.10 on), each of which takes some nanoseconds. Without
+//! them, by the methods.
 
 use crate::arrays::dlpack::Tensor;
 use pyo3::exceptions::PyRuntimeError;
@@ -18,7 +18,7 @@ const CUDA: i32 = 2;
 
 const NAME: &CStr = c"dlpack_exchange_api";
 
-/// The major version of which this knows the table.
+/// Known major version of the table.
 const MAJOR: u32 = 1;
 
 /// `DLPackExchangeAPI` of `dlpack.h`, version 1.3.
@@ -36,7 +36,7 @@ struct Table {
 
 /// Fills in a tensor that is the object's, and valid until the interpreter runs on; 0, or an exception is set.
 type TensorFromObject = unsafe extern "C" fn(*mut c_void, *mut Tensor) -> i32;
-/// Of a device, by its type and number.
+/// Current stream of a device, by its type and number.
 type CurrentStream = unsafe extern "C" fn(i32, i32, *mut *mut c_void) -> i32;
 
 /// PyTorch's table; null for none. It lives as long as the process, as the protocol says.
@@ -49,8 +49,8 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_tensors_by, module)?)
 }
 
-/// From then on tensors may be given in place of addresses, and None in place of the current stream. `exchange` is
-/// what `torch.Tensor` hands out, if anything; `stream` gives the current stream of a device by its number.
+/// Lets calls take tensors in place of addresses, and None in place of the current stream. `exchange` is
+/// exported by `torch.Tensor`, if at all; `stream` returns the current stream of a device by its number.
 #[pyfunction]
 fn read_tensors_by(exchange: Option<&Bound<'_, PyCapsule>>, stream: Py<PyAny>) -> PyResult<()> {
     let table = exchange.map(|capsule| capsule.pointer_checked(Some(NAME))).transpose()?;
@@ -63,26 +63,26 @@ fn read_tensors_by(exchange: Option<&Bound<'_, PyCapsule>>, stream: Py<PyAny>) -
     Ok(())
 }
 
-/// The functions that are handed out, if both are.
+/// Returns the exported functions, if both are there.
 fn functions() -> Option<(TensorFromObject, CurrentStream)> {
     // SAFETY: it is null or a table of the version known here, which lives as long as the process.
     let table = unsafe { TABLE.load(Ordering::Acquire).as_ref() }?;
     Some((table.tensor_from_object?, table.current_stream?))
 }
 
-/// What a tensor is.
+/// Memory and layout of a tensor.
 pub(crate) struct Seen<'a> {
     pub(crate) address: u64,
-    /// By DLPack.
+    /// Device type by DLPack.
     pub(crate) device_type: i32,
     pub(crate) device: i32,
-    /// A number for the type of its elements.
+    /// Number of the type of its elements.
     pub(crate) kind: i64,
     pub(crate) shape: &'a [i64],
     pub(crate) strides: &'a [i64],
 }
 
-/// What `look` finds of a tensor. An error if the tensor has no plain memory.
+/// Calls `look` with a tensor. An error if the tensor has no plain memory.
 ///
 /// # Safety
 /// The object must be a `torch.Tensor` or of a class made from it.
@@ -131,7 +131,7 @@ fn read_by_methods<R>(tensor: &Bound<'_, PyAny>, look: impl FnOnce(&Seen<'_>) ->
     }))
 }
 
-/// An address in device memory: a number, a tensor that lies there, or None for none.
+/// An address in device memory: a number, a tensor's, or None for none.
 #[derive(Clone, Copy)]
 pub(crate) struct Address(pub(crate) u64);
 
@@ -145,12 +145,12 @@ impl<'py> FromPyObject<'_, 'py> for Address {
         if object.is_instance_of::<PyInt>() {
             return object.extract().map(Self);
         }
-        // SAFETY: the Python half gives numbers, None and tensors.
+        // SAFETY: the Python half passes numbers, None and tensors.
         unsafe { read(&object, |seen| Self(seen.address)) }
     }
 }
 
-/// The stream that was given, or PyTorch's current one on a device.
+/// Returns the given stream, or PyTorch's current one on a device.
 pub(crate) fn stream_of(py: Python<'_>, given: Option<u64>, device: usize) -> PyResult<u64> {
     if let Some(stream) = given {
         return Ok(stream);

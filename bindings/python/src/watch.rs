@@ -1,4 +1,4 @@
-//! What happens beside a long run: a progress bar moves, and Ctrl-C is heard.
+//! Progress bar and Ctrl-C during a long run.
 
 use crate::threads;
 use farpoint::backend::{caught, spawned, start};
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// The bar moves and signals are looked at this often.
+/// Time between updates of the bar and checks of signals.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Steps of the direct loop from which on a run may take so long that the caller wants to stop it.
+/// Steps of the direct loop from which a run can be stopped by Ctrl-C.
 const LONG: usize = 1 << 31;
 
 /// Returns the CPU with the threads of a call.
@@ -20,8 +20,8 @@ pub(crate) fn cpu(threads: Option<usize>) -> Cpu {
     threads::of(threads).map_or_else(Cpu::new, |threads| Cpu::new().threads(threads))
 }
 
-/// Whether work on so many points and samples, or on so many points of two clouds, may take long.
-/// Those of each cloud of a batch.
+/// Returns whether work on pairs (points, samples), or (points, points) of two clouds, one pair for each cloud of
+/// a batch, may take long.
 pub(crate) fn is_long(sizes: impl IntoIterator<Item = (usize, usize)>) -> bool {
     let steps = |(points, others): (usize, usize)| points.saturating_mul(others);
     sizes.into_iter().map(steps).fold(0, usize::saturating_add) >= LONG
@@ -55,7 +55,7 @@ pub(crate) fn run<R: Send>(
     })
 }
 
-/// Work that wants an observer, with one that never stops it if there is none.
+/// Runs work that needs an observer, with one that never stops it if there is none.
 pub(crate) fn always<R>(observer: Option<Observer<'_>>, work: impl FnOnce(Observer<'_>) -> R) -> R {
     match observer {
         Some(observer) => work(observer),
@@ -63,8 +63,8 @@ pub(crate) fn always<R>(observer: Option<Observer<'_>>, work: impl FnOnce(Observ
     }
 }
 
-/// Works on several clouds without the GIL, perhaps side by side, so that there is no one observer:
-/// all of them ask whether to stop.
+/// Works on several clouds without the GIL, perhaps side by side, so that there is no single observer:
+/// all of them check whether to stop.
 pub(crate) fn several<R: Send>(
     py: Python<'_>,
     long: bool,
@@ -76,12 +76,12 @@ pub(crate) fn several<R: Send>(
     }
 }
 
-/// Whether somebody wants work to stop.
+/// Flag to stop work.
 #[derive(Default)]
 pub(crate) struct Stop(AtomicBool);
 
 impl Stop {
-    /// What an observer answers.
+    /// Returns the control flow of an observer.
     pub(crate) fn answer(&self) -> ControlFlow<()> {
         match self.0.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
@@ -89,13 +89,13 @@ impl Stop {
         }
     }
 
-    /// An error for work that is not begun any more.
+    /// Returns an error for work that is not to be started any more.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.answer().is_break() { Err(Error::Cancelled(0)) } else { Ok(()) }
     }
 }
 
-/// Python handles signals on its main thread only, which may be this one: so another one works.
+/// Runs work on another thread, as Python handles signals on its main thread only, which may be this one.
 fn watched<R: Send>(
     work: impl FnOnce(&Stop) -> PyResult<Result<R, Error>> + Send,
 ) -> PyResult<Result<R, Error>> {
@@ -106,7 +106,7 @@ fn watched<R: Send>(
             // The receiver waits for this.
             let _ = send.send(work(stop));
         });
-        // Without a thread nobody hears signals.
+        // Without a thread signals are not checked.
         if let Err(work) = begun {
             work();
         }

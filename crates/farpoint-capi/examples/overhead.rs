@@ -1,6 +1,6 @@
-//! What a call through the C interface takes beside the Rust call: 512 of 1,024 points, and one sample of few points,
-//! where next to nothing is computed. The shared library is opened as a program would; calls take turns, and the
-//! processor time of the calling thread is what counts.
+//! Overhead of a call through the C interface over the Rust call: 512 of 1,024 points, and one sample of few points,
+//! where next to nothing is computed. The shared library is opened as a program would; calls take turns, and
+//! processor time of the calling thread is measured.
 //!
 //! `cargo run --release -p farpoint-capi --example overhead -- target/release/libfarpoint_capi.so`
 //!
@@ -26,7 +26,7 @@ type FreeFunction = unsafe extern "C" fn(*mut farpoint_sample_result);
 
 const TURNS: usize = 4000;
 
-/// The library's functions, as the loader finds them.
+/// Functions of the library, as the loader finds them.
 struct Library {
     sample: SampleFunction,
     free: FreeFunction,
@@ -74,7 +74,7 @@ impl Library {
     }
 }
 
-/// Nanoseconds of processor time of this thread.
+/// Returns the processor time of this thread in nanoseconds.
 fn now() -> f64 {
     // SAFETY: the structure is filled in.
     unsafe {
@@ -90,7 +90,7 @@ fn timed(work: impl FnOnce()) -> f64 {
     now() - begin
 }
 
-/// Quarter, half and three quarters of the turns take no longer than this.
+/// Returns the quartiles of the times.
 fn quartiles(mut times: Vec<f64>) -> [f64; 3] {
     times.sort_by(f64::total_cmp);
     [1, 2, 3].map(|quarter| times[times.len() * quarter / 4] / 1e3)

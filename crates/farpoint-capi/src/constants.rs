@@ -1,6 +1,6 @@
-//! The numbers by which C names things. Whoever takes one checks it: see `named`.
+//! Constants of the C interface. Every use checks them: see `named`.
 //!
-//! What C hands over as one of these is `MaybeUninit` here: C may write any number.
+//! Parameters of these types are `MaybeUninit`: C may pass any number.
 
 use std::fmt::Debug;
 
@@ -13,11 +13,11 @@ pub const FARPOINT_VERSION_MINOR: i32 = 1;
 /// The patch version that this header belongs to.
 pub const FARPOINT_VERSION_PATCH: i32 = 0;
 
-/// How a call ended.
+/// Outcome of a call.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_status {
-    /// The call did what it was asked for.
+    /// The call succeeded.
     FARPOINT_OK = 0,
     /// An argument, an option, or the size of a cloud is wrong; nothing was done.
     FARPOINT_INVALID_ARGUMENT = 1,
@@ -25,14 +25,14 @@ pub enum farpoint_status {
     FARPOINT_BAD_ROWS = 2,
     /// The progress callback canceled the call; there is no result.
     FARPOINT_CANCELED = 3,
-    /// Not enough memory. Where the host has too little, the process ends instead, as it does
-    /// wherever Rust allocates; what is refused here is what is known beforehand, and memory of a
+    /// Not enough memory. If the host runs out, the process ends instead, as it does
+    /// wherever Rust allocates; this status is for sizes known beforehand, and for memory of a
     /// GPU.
     FARPOINT_OUT_OF_MEMORY = 4,
-    /// What was asked for is not there: no such GPU, no driver, an instruction set that this
-    /// processor does not have, a library that was built without CUDA.
+    /// Not available: no such GPU, no driver, an instruction set that this processor does not have,
+    /// a library that was built without CUDA.
     FARPOINT_UNAVAILABLE = 5,
-    /// A GPU failed while it worked; the text says whether to call again.
+    /// A GPU failed while it worked; the text tells whether to call again.
     FARPOINT_DEVICE_FAILED = 6,
     /// An error in farpoint itself; please report the text. The library can still be used.
     FARPOINT_INTERNAL = 7,
@@ -50,28 +50,28 @@ pub enum farpoint_scalar {
 }
 pub use farpoint_scalar::*;
 
-/// Flag of farpoint_points: the bytes of each coordinate are in the order that is not this
+/// Flag of farpoint_points: the bytes of each coordinate are in the opposite order of this
 /// machine's.
 pub const FARPOINT_BYTE_SWAPPED: u32 = 1;
 
-/// Where the work is done.
+/// Device of a call.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_device {
     /// The processor.
     FARPOINT_CPU = 0,
-    /// The GPU of NVIDIA with the number `device_number`.
+    /// The NVIDIA GPU with the number `device_number`.
     FARPOINT_CUDA = 1,
 }
 pub use farpoint_device::*;
 
-/// The vector instructions that are used. They never change a result.
+/// Vector instructions. They never change a result.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_instruction_set {
     /// The best of this processor.
     FARPOINT_INSTRUCTIONS_BEST = 0,
-    /// What every processor of this kind has.
+    /// Instructions of every processor of this kind.
     FARPOINT_INSTRUCTIONS_PORTABLE = 1,
     /// AVX2.
     FARPOINT_INSTRUCTIONS_AVX2 = 2,
@@ -80,7 +80,7 @@ pub enum farpoint_instruction_set {
 }
 pub use farpoint_instruction_set::*;
 
-/// What becomes of rows with NaN or infinity.
+/// Handling of rows with NaN or infinity.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_bad_rows {
@@ -91,7 +91,7 @@ pub enum farpoint_bad_rows {
 }
 pub use farpoint_bad_rows::*;
 
-/// How many samples are wanted.
+/// Amount of samples.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_amount {
@@ -99,8 +99,7 @@ pub enum farpoint_amount {
     FARPOINT_COUNT = 0,
     /// `ceil(ratio * points)` samples, for a `ratio` above 0 and up to 1.
     FARPOINT_RATIO = 1,
-    /// As many samples as it takes until every point is within `spacing` of one. Exact sampling
-    /// only.
+    /// Samples until every point is within `spacing` of one. Exact sampling only.
     FARPOINT_SPACING = 2,
     /// All points; by exact sampling in farthest-first order, of which every prefix is a sample.
     FARPOINT_ALL = 3,
@@ -110,7 +109,7 @@ pub enum farpoint_amount {
 }
 pub use farpoint_amount::*;
 
-/// How points are chosen that are not the farthest point sample.
+/// Methods of approximate sampling.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_approximate_method {
@@ -127,7 +126,7 @@ pub enum farpoint_approximate_method {
 }
 pub use farpoint_approximate_method::*;
 
-/// Which point of a cell is kept.
+/// Point of a cell that is kept.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_keep {
@@ -140,7 +139,7 @@ pub enum farpoint_keep {
 }
 pub use farpoint_keep::*;
 
-/// In which order windows lie.
+/// Order of windows.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_window_order {
@@ -153,7 +152,7 @@ pub enum farpoint_window_order {
 }
 pub use farpoint_window_order::*;
 
-/// How FastPoint predicts.
+/// Prediction of FastPoint.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_estimator {
@@ -164,15 +163,15 @@ pub enum farpoint_estimator {
 }
 pub use farpoint_estimator::*;
 
-/// How neighbors are found. It never changes a result.
+/// Search method. It never changes a result.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_search_method {
     /// The fastest for the input at hand.
     FARPOINT_SEARCH_AUTO = 0,
-    /// The obvious loop that everything is compared with. CPU only.
+    /// The obvious loop, which all others are tested against. CPU only.
     FARPOINT_SEARCH_REFERENCE = 1,
-    /// All pairs, each measured by the rule alone. CUDA only.
+    /// All pairs, each distance by its definition. CUDA only.
     FARPOINT_SEARCH_PLAIN = 2,
     /// All pairs, by vectors.
     FARPOINT_SEARCH_BRUTE = 3,
@@ -181,32 +180,32 @@ pub enum farpoint_search_method {
 }
 pub use farpoint_search_method::*;
 
-/// Which points are neighbors of a point.
+/// Kind of neighbors.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_search_kind {
     /// The `k` nearest, wherever they are.
     FARPOINT_NEAREST = 0,
-    /// Those within `radius`.
+    /// Points within `radius`.
     FARPOINT_BALL = 1,
-    /// Those within `radius`, which (as the other radii) is compared with distances as they are
-    /// computed: squared with norm 2.
+    /// Points within `radius`, which (as the other radii) is compared with raw distances:
+    /// squared with norm 2.
     FARPOINT_RAW_BALL = 2,
 }
 pub use farpoint_search_kind::*;
 
-/// Which neighbors in a ball are kept if there are more than `k`, and in which order.
+/// Neighbors in a ball that are kept if there are more than `k`, and their order.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_ball_order {
-    /// Those of lowest index.
+    /// Lowest index first.
     FARPOINT_BY_INDEX = 0,
-    /// The nearest.
+    /// Nearest first.
     FARPOINT_BY_DISTANCE = 1,
 }
 pub use farpoint_ball_order::*;
 
-/// A number of C that stands for something.
+/// An enumeration of C.
 ///
 /// # Safety
 /// It is `repr(i32)`.

@@ -1,12 +1,12 @@
-//! What C hands over, checked as far as it can be: structures by their size, lists, texts, numbers
-//! that stand for names, places for results.
+//! Checks of arguments from C: structures by their size, lists, texts, enumerations,
+//! and places for results.
 
 use crate::constants::Enumeration;
 use crate::status::{Failure, invalid};
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 
-/// A structure of C that tells its size in its first member.
+/// A structure of C with its size as the first member.
 ///
 /// # Safety
 /// It is `repr(C)`, its first member is a `usize`, and any bytes that C may write, zeros among
@@ -18,10 +18,10 @@ pub(crate) unsafe trait Versioned: Copy {
     const FIRST: usize;
 }
 
-/// No structure is as large, so that a size above this was never set.
+/// Upper bound of all sizes: a larger size was never set.
 const LARGEST: usize = 1 << 12;
 
-/// The structure, with zeros for members that the caller's version does not have.
+/// Reads a structure, with zeros for members that the caller's version does not have.
 ///
 /// # Safety
 /// `given` is NULL, or as many bytes can be read there as its first member says.
@@ -76,7 +76,7 @@ pub(crate) unsafe fn optional<S: Versioned>(given: *const S) -> Result<Option<S>
     unsafe { structure(given) }.map(Some)
 }
 
-/// Numbers that C has, or structures of it.
+/// Returns an array of C as a slice.
 ///
 /// # Safety
 /// `data` is NULL, or `count` values can be read there and nobody writes them for as long as `'a`.
@@ -124,7 +124,7 @@ fn aligned<T>(address: *const T, what: impl Fn() -> String) -> Result<(), Failur
     )))
 }
 
-/// A place for a result, or for `count` of them.
+/// Returns the place for a result, or for `count` of them.
 ///
 /// # Safety
 /// `place` is NULL, or `count` values can be written there and nobody else uses them for as long as
@@ -145,7 +145,7 @@ pub(crate) unsafe fn places<'a, T>(
     }
 }
 
-/// A text; `None` for NULL.
+/// Returns a text; `None` for NULL.
 ///
 /// # Safety
 /// `text` is NULL, or a string that ends with a zero, which nobody writes for as long as `'a`.
@@ -161,13 +161,13 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<Option<
     text.to_str().map(Some).map_err(|_| invalid(format!("{what} is not text in UTF-8")))
 }
 
-/// The number that C wrote.
+/// Returns the number that C wrote.
 pub(crate) fn number<E: Enumeration>(value: MaybeUninit<E>) -> i32 {
     // SAFETY: `Enumeration` is of the size of the number, and C hands over values that it has set.
     unsafe { value.as_ptr().cast::<i32>().read() }
 }
 
-/// What a number stands for, by a table of names and meanings.
+/// Looks up a number in a table of names and meanings.
 ///
 /// # Errors
 /// If it is not in the table.

@@ -5,7 +5,7 @@ use crate::given::places;
 use crate::status::{Failure, entry, value};
 use std::mem::MaybeUninit;
 
-/// Does the work of a call whose result C is to hold.
+/// Runs a call and stores its result for C.
 ///
 /// # Safety
 /// `place` is NULL, or a result's address can be written there.
@@ -17,7 +17,7 @@ pub(crate) unsafe fn give<R>(
     unsafe { give_all(place, 1, || work().map(|result| vec![result])) }
 }
 
-/// The same for `count` results, of which C gets all or none.
+/// As `give`, for `count` results, of which C gets all or none.
 ///
 /// # Safety
 /// `place` is NULL, or `count` addresses can be written there.

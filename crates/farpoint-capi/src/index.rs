@@ -1,10 +1,10 @@
-//! A cloud that is searched several times, in either precision.
+//! An index for repeated searches of a cloud, in either precision.
 
 use crate::run::{Either, Number, Precision, of_either};
 use crate::status::{Failure, invalid};
 use farpoint::{Index, Points};
 
-/// A cloud with the tree by which the CPU searches it, for one that is searched more than once.
+/// A cloud with the tree by which the CPU searches it, for repeated searches.
 ///
 /// Made by farpoint_index_build(), freed by farpoint_index_free(). It has a copy of the points. It
 /// never changes, so any number of threads may search it at a time.
@@ -16,7 +16,7 @@ const _: () = {
     shared::<farpoint_index>();
 };
 
-/// What is said of the points of an index: their number, dimensions and precision.
+/// Number, dimensions and precision of the points of an index.
 pub(crate) type Shape = (usize, usize, Precision);
 
 impl farpoint_index {
@@ -28,7 +28,7 @@ impl farpoint_index {
         of_either!(&self.0, index => (index.len(), index.dim(), precision))
     }
 
-    /// The index of points that are described as of this shape.
+    /// Returns the index if it has the described shape.
     ///
     /// # Errors
     /// If it has another.

@@ -1,4 +1,4 @@
-//! How C hands over coordinates.
+//! Coordinates in C's memory.
 
 use crate::constants::{FARPOINT_BYTE_SWAPPED, FARPOINT_FLOAT64, farpoint_scalar};
 use crate::given::{list, number};
@@ -10,7 +10,7 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
-/// A cloud: where its coordinates are. Nothing is copied, and nothing is kept after the call.
+/// A cloud: the layout of its coordinates. Nothing is copied, and nothing is kept after the call.
 ///
 /// Coordinate `axis` of point `i` is the number at the address
 /// `data + i * point_stride + axis * axis_stride`, or, with `axis_offsets`, at
@@ -36,10 +36,10 @@ pub struct farpoint_points {
     /// Bytes from a point to the next. May be negative; not 0, unless there is one point.
     pub point_stride: isize,
     /// Bytes from a coordinate to the next. May be negative; not 0, unless there is one coordinate.
-    /// Not looked at if there are `axis_offsets`.
+    /// Ignored if there are `axis_offsets`.
     pub axis_stride: isize,
-    /// `dimensions` numbers: where the coordinates of a point are, in bytes from the point. NULL if
-    /// `axis_stride` tells.
+    /// `dimensions` numbers: offsets of the coordinates of a point, in bytes from the point. NULL to use
+    /// `axis_stride`.
     pub axis_offsets: *const isize,
     /// The memory in which all coordinates must lie, if the library is to check that they do; NULL
     /// if not.
@@ -50,19 +50,19 @@ pub struct farpoint_points {
     pub scalar: MaybeUninit<farpoint_scalar>,
     /// 0 or FARPOINT_BYTE_SWAPPED.
     pub flags: u32,
-    /// The index that the points are those of, if farpoint_index_points() made this description: of
-    /// the other members only `count`, `dimensions` and `scalar` are then looked at, and must be the
+    /// The index whose points these are, if farpoint_index_points() made this description: of
+    /// the other members only `count`, `dimensions` and `scalar` are then used, and must be the
     /// index's. NULL for coordinates in memory.
     pub index: *const farpoint_index,
 }
 
-/// An array without gaps: coordinate `axis` of point `i` is number `i * dimensions + axis`.
+/// Describes an array without gaps: coordinate `axis` of point `i` is number `i * dimensions + axis`.
 ///
 /// @param data        the numbers, `count * dimensions` of them
 /// @param count       number of points
 /// @param dimensions  coordinates of a point
 /// @param scalar      FARPOINT_FLOAT32 or FARPOINT_FLOAT64
-/// @return the description of the array; what is wrong with it is an error where it is used
+/// @return the description of the array; errors in it are reported where it is used
 #[unsafe(no_mangle)]
 pub extern "C" fn farpoint_dense(
     data: *const c_void,
@@ -88,14 +88,14 @@ pub extern "C" fn farpoint_dense(
 }
 
 impl farpoint_points {
-    /// The points of an index.
+    /// Describes the points of an index.
     pub(crate) fn of_index(index: &farpoint_index) -> Self {
         let (count, dimensions, precision) = index.shape();
         let scalar = MaybeUninit::new(precision.scalar());
         Self { index, ..farpoint_dense(std::ptr::null(), count, dimensions, scalar) }
     }
 
-    /// The cloud.
+    /// Reads the cloud.
     ///
     /// # Safety
     /// For as long as `'a`, there are as many axis offsets as coordinates if there are any, what is
@@ -116,7 +116,7 @@ impl farpoint_points {
         }
     }
 
-    /// The cloud where its coordinates are in C's memory.
+    /// Returns a cloud of coordinates in C's memory.
     ///
     /// # Safety
     /// As `read`.
@@ -150,7 +150,7 @@ impl farpoint_points {
         Ok(RawPoints::new(buffer, layout.offset(offset))?)
     }
 
-    /// Refuses all points, or all coordinates, in one place: somebody forgot to say where they are.
+    /// Refuses all points, or all coordinates, in one place: a stride was forgotten.
     fn check_strides(&self) -> Result<(), Failure> {
         let forgotten = |member: &str, what: &str| {
             let text = "so that all would be the same number; give the bytes from one to the next";
@@ -165,10 +165,10 @@ impl farpoint_points {
         Ok(())
     }
 
-    /// That of the coordinates.
+    /// Returns the precision of the coordinates.
     ///
     /// # Errors
-    /// If the scalar type is none, or nothing was filled in.
+    /// If the scalar type is unknown, or nothing was filled in.
     pub(crate) fn precision(&self) -> Result<Precision, Failure> {
         if self.dimensions == 0 {
             return Err(invalid(
@@ -179,13 +179,13 @@ impl farpoint_points {
     }
 }
 
-/// A cloud as C gave it: coordinates in its memory, or an index.
+/// A cloud of C: coordinates in its memory, or an index.
 pub(crate) enum Given<'a, T> {
     Raw(RawPoints<'a, T>),
     Index(&'a Index<T>),
 }
 
-/// Points that are those of one of two things, and are copied and searched as these are.
+/// Points of one of two kinds, copied and searched as these are.
 macro_rules! either_points {
     ($type:ident, $one:ident, $other:ident) => {
         impl<T: Number> Points<T> for $type<'_, T> {
@@ -223,7 +223,7 @@ macro_rules! either_points {
 either_points!(Given, Raw, Index);
 either_points!(Cloud, All, Some);
 
-/// The precision of several clouds, which must be one.
+/// Returns the precision of several clouds, which must be one.
 pub(crate) fn precision_of(clouds: &[farpoint_points]) -> Result<Precision, Failure> {
     let Some(first) = clouds.first() else { return Ok(Precision::Single) };
     let precision = first.precision()?;
@@ -233,7 +233,7 @@ pub(crate) fn precision_of(clouds: &[farpoint_points]) -> Result<Precision, Fail
     Ok(precision)
 }
 
-/// The clouds of a batch.
+/// Reads the clouds of a batch.
 ///
 /// # Safety
 /// As `farpoint_points::read` of each.
@@ -250,21 +250,21 @@ pub(crate) unsafe fn read_all<'a, T: Number>(
     clouds.iter().enumerate().map(read).collect()
 }
 
-/// Which rows of a cloud are wanted, as C says it.
+/// Selection of rows of a cloud, in C's terms.
 pub(crate) struct Wanted {
     pub(crate) rows: *const usize,
     pub(crate) row_count: usize,
     pub(crate) mask: *const u8,
 }
 
-/// A cloud, or the wanted rows of it.
+/// A cloud, or selected rows of it.
 pub(crate) enum Cloud<'a, T: Number> {
     All(Given<'a, T>),
     Some(Selected<Given<'a, T>>),
 }
 
 impl Wanted {
-    /// The wanted rows of a cloud.
+    /// Selects rows of a cloud.
     ///
     /// # Safety
     /// There are as many rows as counted, and as many bytes of the mask as points, if there are any.

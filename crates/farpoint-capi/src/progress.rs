@@ -1,21 +1,21 @@
-//! How C hears how far a call has come, and cancels it.
+//! Progress of a call, and its cancellation.
 
 use farpoint::Progress;
 use std::ffi::c_void;
 use std::ops::ControlFlow;
 
-/// How far a call has come.
+/// Progress of a call.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_progress {
-    /// Bytes of this structure as the library knows it. Later versions may add members at the end.
+    /// Size of this structure in the library's version. Later versions may add members at the end.
     pub size: usize,
     /// Samples chosen so far, or points whose neighbors were found; of all clouds of a batch
     /// together.
     pub done: usize,
-    /// How many there will be, at most.
+    /// Upper bound of `done`.
     pub wanted: usize,
-    /// The largest distance of a point to its nearest sample so far; infinite while it is not known.
+    /// The largest distance of a point to its nearest sample so far; infinite while it is unknown.
     pub covering_radius: f64,
 }
 
@@ -25,13 +25,13 @@ pub struct farpoint_progress {
 /// At most one call of it runs at a time, not always on the thread that called the library. It must
 /// return: neither throw an exception nor jump out, and not call the library with the same arguments.
 ///
-/// @param user      what the options hold
-/// @param progress  how far the call has come; the structure is valid until the callback returns
+/// @param user      `user` of the options
+/// @param progress  progress of the call; the structure is valid until the callback returns
 /// @return 0 to go on, anything else to cancel the call, which then returns FARPOINT_CANCELED
 pub type farpoint_progress_callback =
     Option<unsafe extern "C" fn(user: *mut c_void, progress: *const farpoint_progress) -> i32>;
 
-/// Who hears of the progress of a call.
+/// Receiver of the progress of a call.
 pub(crate) struct Listener {
     callback: unsafe extern "C" fn(user: *mut c_void, progress: *const farpoint_progress) -> i32,
     user: *mut c_void,
@@ -42,12 +42,12 @@ pub(crate) struct Listener {
 unsafe impl Send for Listener {}
 
 impl Listener {
-    /// The callback with what it is passed, if there is one.
+    /// Returns the callback with its argument, if there is one.
     pub(crate) fn new(callback: farpoint_progress_callback, user: *mut c_void) -> Option<Self> {
         callback.map(|callback| Self { callback, user })
     }
 
-    /// Tells it; whether to go on.
+    /// Calls it; `Break` cancels.
     pub(crate) fn tell(&mut self, progress: Progress) -> ControlFlow<()> {
         let told = farpoint_progress {
             size: size_of::<farpoint_progress>(),

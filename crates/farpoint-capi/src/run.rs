@@ -1,5 +1,5 @@
-//! How a call is run: where, on how many threads, what becomes of bad rows, who listens. And in which
-//! precision: C says it by a number, the library by a type.
+//! Run of a call: device, threads, non-finite rows and progress; and its precision, which is a number in
+//! C and a type in the library.
 
 use crate::constants::*;
 use crate::given::named;
@@ -16,14 +16,14 @@ pub(crate) use farpoint::Scalar as Number;
 #[cfg(feature = "cuda")]
 pub(crate) use farpoint_cuda::CudaScalar as Number;
 
-/// How a call is run.
+/// Run of a call.
 pub(crate) struct Run {
     pub(crate) place: Place,
     pub(crate) bad_rows: BadRows,
     listener: Option<Listener>,
 }
 
-/// Where the work is done.
+/// Device of a call.
 pub(crate) enum Place {
     Cpu(Cpu),
     #[cfg(feature = "cuda")]
@@ -31,7 +31,7 @@ pub(crate) enum Place {
 }
 
 impl Default for Run {
-    /// On all threads, without a listener.
+    /// Returns a run on all threads, without progress.
     fn default() -> Self {
         Self { place: Place::Cpu(Cpu::new()), bad_rows: BadRows::Error, listener: None }
     }
@@ -42,7 +42,7 @@ impl Run {
         Self { place, bad_rows, listener }
     }
 
-    /// The CPU, for what no GPU does.
+    /// Returns the CPU, or an error for GPUs: `what` runs on the CPU only.
     #[cfg_attr(not(feature = "cuda"), expect(unused_variables, reason = "there is but the CPU"))]
     pub(crate) fn cpu(&self, what: &str) -> Result<Cpu, Failure> {
         match &self.place {
@@ -54,7 +54,7 @@ impl Run {
         }
     }
 
-    /// Does the work, which tells the listener how far it has come, if there is one.
+    /// Does the work, which reports its progress to the listener, if there is one.
     pub(crate) fn observed<R>(self, work: impl FnOnce(&Place, Option<Observer<'_>>) -> R) -> R {
         match self.listener {
             None => work(&self.place, None),
@@ -63,8 +63,7 @@ impl Run {
     }
 }
 
-/// Does the same on a device of either kind, of which the first error that it can return becomes a
-/// `Failure`.
+/// Runs an expression on a device of either kind, mapping its error to a `Failure`.
 macro_rules! on_place {
     ($place:expr, $device:ident => $work:expr) => {
         match $place {
@@ -76,7 +75,7 @@ macro_rules! on_place {
 }
 pub(crate) use on_place;
 
-/// The GPU with this number.
+/// Returns the GPU with this number.
 ///
 /// # Errors
 /// If there is none.
@@ -87,13 +86,13 @@ pub(crate) fn gpu(number: i32) -> Result<farpoint_cuda::Gpu, Failure> {
     Ok(farpoint_cuda::Gpu::new(ordinal)?)
 }
 
-/// What a library without CUDA says where it is needed.
+/// Returns the error of a library without CUDA.
 #[cfg(not(feature = "cuda"))]
 pub(crate) fn without_cuda() -> Failure {
     unavailable("this library was built without CUDA; build it with the feature cuda")
 }
 
-/// The type of the coordinates.
+/// Type of the coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Precision {
     Single,
@@ -113,7 +112,7 @@ impl Precision {
         }
     }
 
-    /// That of a type.
+    /// Returns the precision of a type.
     pub(crate) fn of_type<T: Number>() -> Self {
         if size_of::<T>() == 4 { Self::Single } else { Self::Double }
     }
@@ -125,7 +124,7 @@ impl Precision {
         }
     }
 
-    /// Refuses another.
+    /// Refuses another precision.
     pub(crate) fn expect(self, other: Self, what: &str) -> Result<(), Failure> {
         if self == other {
             return Ok(());
@@ -142,7 +141,7 @@ pub(crate) enum Either<A, B> {
     Double(B),
 }
 
-/// Does the same in either precision, `$T` being the type.
+/// Runs an expression in either precision, `$T` being the type.
 macro_rules! in_precision {
     ($precision:expr, $T:ident => $work:expr) => {
         match $precision {
@@ -159,7 +158,7 @@ macro_rules! in_precision {
 }
 pub(crate) use in_precision;
 
-/// The same of a result in either precision.
+/// Runs an expression on a result in either precision.
 macro_rules! of_either {
     ($result:expr, $one:ident => $work:expr) => {
         match $result {
@@ -170,7 +169,7 @@ macro_rules! of_either {
 }
 pub(crate) use of_either;
 
-/// A result made from one in either precision, in that precision.
+/// Makes a result in the precision of another.
 macro_rules! in_its_precision {
     ($result:expr, $one:ident => $work:expr) => {
         match $result {
@@ -182,7 +181,7 @@ macro_rules! in_its_precision {
 pub(crate) use in_its_precision;
 
 impl Either<&[f32], &[f64]> {
-    /// Where the numbers are, as C has it: NULL for the other precision.
+    /// Returns the address of the numbers; NULL for the other precision.
     pub(crate) fn addresses(self) -> (*const f32, *const f64) {
         match self {
             Self::Single(numbers) => (numbers.as_ptr(), ptr::null()),
@@ -192,7 +191,7 @@ impl Either<&[f32], &[f64]> {
 }
 
 impl<A, B> Either<Vec<A>, Vec<B>> {
-    /// Either, one by one.
+    /// Maps either, one by one.
     pub(crate) fn each<R>(self, a: impl FnMut(A) -> R, b: impl FnMut(B) -> R) -> Vec<R> {
         match self {
             Self::Single(all) => all.into_iter().map(a).collect(),

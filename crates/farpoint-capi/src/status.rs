@@ -1,4 +1,4 @@
-//! How calls end: a status for C, a text for people, and never a panic.
+//! Ends of calls: a status for C, a text for people, and never a panic.
 
 use crate::constants::*;
 use farpoint::Error;
@@ -9,7 +9,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Why a call failed.
+/// Error of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) status: farpoint_status,
@@ -17,23 +17,23 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The failure of a cloud of a batch.
+    /// Adds the cloud of a batch to the text.
     pub(crate) fn of_cloud(self, cloud: usize) -> Self {
         Self { text: format!("cloud {cloud} of the batch: {}", self.text), ..self }
     }
 
-    /// The failure of one of two clouds.
+    /// Adds the cloud of a pair to the text.
     pub(crate) fn in_pair(self, which: &str) -> Self {
         Self { text: format!("the {which} cloud: {}", self.text), ..self }
     }
 }
 
-/// An argument that C should not have given.
+/// Returns the error of an invalid argument.
 pub(crate) fn invalid(text: impl Into<String>) -> Failure {
     Failure { status: FARPOINT_INVALID_ARGUMENT, text: text.into() }
 }
 
-/// Something that is not on this machine, or not in this library.
+/// Returns the error of something that is not on this machine, or not in this library.
 #[cfg(any(test, not(feature = "cuda")))]
 pub(crate) fn unavailable(text: impl Into<String>) -> Failure {
     Failure { status: FARPOINT_UNAVAILABLE, text: text.into() }
@@ -72,16 +72,16 @@ impl From<farpoint_cuda::Error> for Failure {
 }
 
 thread_local! {
-    /// What `farpoint_last_error` gives.
+    /// Text of `farpoint_last_error`.
     static LAST: RefCell<CString> = RefCell::default();
-    /// How many calls this thread is in: a callback may call the library again.
+    /// Number of nested calls of this thread: a callback may call the library again.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many calls all threads are in.
+/// Number of calls in all threads.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-/// A call that returns a status.
+/// Runs a call that returns a status.
 pub(crate) fn entry(work: impl FnOnce() -> Result<(), Failure>) -> farpoint_status {
     // An error that an array of this crate raises, for which there is no memory.
     let mut failed = Ok(());
@@ -101,17 +101,17 @@ pub(crate) fn entry(work: impl FnOnce() -> Result<(), Failure>) -> farpoint_stat
     };
     // Text from outside may hold a zero, at which C's would end.
     let text = CString::new(failure.text.replace('\0', "\u{fffd}")).unwrap_or_default();
-    // Not there while the thread ends: nobody asks any more.
+    // Not there while the thread ends: nobody reads it any more.
     let _ = LAST.try_with(|last| *last.borrow_mut() = text);
     failure.status
 }
 
-/// A call that returns a value, which is `otherwise` if it panics.
+/// Runs a call that returns a value, which is `otherwise` if it panics.
 pub(crate) fn value<R>(otherwise: R, work: impl FnOnce() -> R) -> R {
     caught(work).unwrap_or(otherwise)
 }
 
-/// Runs the work of a call; the text of its panic, if it panics.
+/// Runs the work of a call; an error with the text of its panic, if it panics.
 fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     let _call = Call::begin();
     // What a panic leaves half done is dropped: calls share nothing but the pool and caches of whole
@@ -150,8 +150,8 @@ impl Drop for Call {
     }
 }
 
-/// From now on panics of this library print nothing: a library does not write to its host's terminal.
-/// Those of a Rust program that this crate is linked into are printed as before.
+/// Silences panics of this library: a library does not write to its host's terminal.
+/// Panics of a Rust program that this crate is linked into are printed as before.
 fn silence() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -164,12 +164,12 @@ fn silence() {
     }));
 }
 
-/// The text of this thread's last failure.
+/// Returns the text of this thread's last failure.
 pub(crate) fn last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// The name of a status.
+/// Returns the name of a status.
 pub(crate) fn name(status: i32) -> &'static CStr {
     const NAMES: [&CStr; 8] = [
         c"FARPOINT_OK",

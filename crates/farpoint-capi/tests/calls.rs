@@ -1,4 +1,4 @@
-//! What C calls, called from Rust, beside what it stands for: equal on every kind of cloud.
+//! Calls of the C interface from Rust, compared with the Rust calls: equal on every kind of cloud.
 
 use farpoint::{BadRows, Points, RawLayout, RawPoints, Sampler, Selected, Start};
 use farpoint_capi::calls::library::farpoint_last_error;
@@ -36,7 +36,7 @@ fn text() -> String {
     unsafe { CStr::from_ptr(farpoint_last_error()) }.to_str().unwrap().to_owned()
 }
 
-/// What C gets; the points must be there.
+/// Returns the result of a C call; the points must be there.
 fn called(
     points: farpoint_points,
     options: &farpoint_sample_options,

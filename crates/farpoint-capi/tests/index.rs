@@ -1,4 +1,4 @@
-//! Searches of an index, beside the same searches of the cloud: equal, index by index, on every kind of cloud.
+//! Searches of an index, compared with the same searches of the cloud: equal, index by index, on every kind of cloud.
 
 use farpoint_capi::calls::index::*;
 use farpoint_capi::calls::library::farpoint_last_error;
@@ -15,7 +15,7 @@ use std::mem::{MaybeUninit, zeroed};
 use std::ptr;
 use std::slice::from_raw_parts;
 
-/// An index, freed in the end.
+/// An index, freed on drop.
 struct Built(*mut farpoint_index);
 
 // SAFETY: the header says that any number of threads may search an index.
@@ -71,7 +71,7 @@ fn build(points: farpoint_points, bad_rows: farpoint_bad_rows) -> Result<Built, 
     }
 }
 
-/// What searches find: indices and the bits of distances, one list after another.
+/// Results of searches: indices and the bits of distances, one list after another.
 type Found = Vec<Vec<u64>>;
 
 fn bits<T: Copy + Into<f64>>(numbers: &[T]) -> Vec<u64> {
@@ -82,10 +82,10 @@ fn rows<T: Copy + TryInto<u64, Error: std::fmt::Debug>>(numbers: &[T]) -> Vec<u6
     numbers.iter().map(|&number| number.try_into().unwrap()).collect()
 }
 
-/// The bits of distances in whichever precision they are.
+/// Returns the bits of distances in either precision.
 ///
 /// # Safety
-/// One of the addresses has so many numbers, the other is NULL.
+/// One of the addresses has `count` numbers, the other is NULL.
 unsafe fn distances(single: *const f32, double: *const f64, count: usize) -> Vec<u64> {
     // SAFETY: by this function's contract.
     unsafe {
@@ -162,7 +162,7 @@ fn within(
     }
 }
 
-/// Every search there is, of a radius that finds some.
+/// Runs every kind of search, with a radius that finds some neighbors.
 fn every_search(
     x: farpoint_points,
     y: farpoint_points,

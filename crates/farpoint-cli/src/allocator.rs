@@ -1,4 +1,4 @@
-//! Memory from the system. Where there is none left, one line says so and the process ends with the
+//! The system's allocator. When memory runs out, one line reports it and the process ends with the
 //! status of bad input; without this it would abort.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The system's allocator, whose failure ends the process.
+/// The system's allocator, ending the process on failure.
 pub(crate) struct OrExit;
 
 // SAFETY: every request goes unchanged to the system's allocator, which meets the trait's contract, and
@@ -34,38 +34,37 @@ unsafe impl GlobalAlloc for OrExit {
     }
 }
 
-/// Has the C library give memory back to the system that is freed. Its threshold for memory of its own
-/// for a list rises to 32 MiB as lists are freed, and pieces of these stay: 20 million points sampled through
-/// the disk with 256 MiB took 329 MiB.
+/// Makes the C library return freed memory to the system. Its threshold for a separate mapping rises to 32 MiB as
+/// lists are freed, and pieces of these stay: 20 million points sampled through the disk with 256 MiB took 329 MiB.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn give_back() {
     const M_TRIM_THRESHOLD: i32 = -1;
     const M_MMAP_THRESHOLD: i32 = -3;
     const M_ARENA_MAX: i32 = -8;
     const SIZE: i32 = 1 << 18;
-    // What is refused stays as it is: more memory is taken, nothing else.
+    // A refused setting stays as it is: more memory is taken, nothing else.
     for (what, value) in [(M_MMAP_THRESHOLD, SIZE), (M_TRIM_THRESHOLD, SIZE), (M_ARENA_MAX, 2)] {
         mallopt(what, value);
     }
 }
 
-/// Nothing was measured with the allocators of other systems.
+/// Does nothing: no allocator of another system was measured.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn give_back() {}
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 unsafe extern "C" {
-    /// Of the GNU C library: sets a number that its allocator works with. It takes the allocator's lock, and
-    /// refuses what it does not know.
+    /// Sets a parameter of the GNU C library's allocator. It takes the allocator's lock, and refuses
+    /// unknown parameters.
     safe fn mallopt(what: i32, value: i32) -> i32;
 }
 
-/// The pointer, unless the system had no memory for so many bytes.
+/// Returns the pointer, or ends the process if it is null.
 fn there(pointer: *mut u8, bytes: usize) -> *mut u8 {
     if pointer.is_null() { out_of_memory(bytes) } else { pointer }
 }
 
-/// Says that memory has run out, removes temporary files, and ends the process. Nothing here may allocate before the
+/// Prints that memory has run out, removes temporary files, and ends the process. Must not allocate before the
 /// line is written.
 #[cold]
 fn out_of_memory(bytes: usize) -> ! {
@@ -76,7 +75,7 @@ fn out_of_memory(bytes: usize) -> ! {
         _exit(i32::from(farpoint_cli::BAD_INPUT))
     }
     if SAID.swap(true, Ordering::SeqCst) {
-        // Another thread is at it, and one line is enough.
+        // Another thread is already here, and one line is enough.
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
@@ -90,18 +89,18 @@ fn out_of_memory(bytes: usize) -> ! {
          use a machine with more"
     );
     let _ = std::io::stderr().write_all(&text.bytes[..text.length]);
-    // Most often it was one large piece, and there is memory for this.
+    // Most often it was one large request, and there is memory for this.
     farpoint_io::temporary::remove_own();
-    // What runs at a usual exit may allocate.
+    // Handlers of a usual exit may allocate.
     _exit(i32::from(farpoint_cli::BAD_INPUT))
 }
 
 unsafe extern "C" {
-    /// Of the C library: ends the process at once. It needs nothing of its caller.
+    /// Ends the process at once (C library). It has no preconditions.
     safe fn _exit(status: i32) -> !;
 }
 
-/// A line on the stack, so that it is written at once.
+/// A line on the stack, so that it is written with one call.
 struct Text {
     bytes: [u8; 200],
     length: usize,

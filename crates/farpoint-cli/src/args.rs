@@ -1,4 +1,4 @@
-//! The arguments of every command, and what can be said about them before any work is done.
+//! Arguments of every command, and checks of them before any work is done.
 
 mod algorithm;
 mod convert;
@@ -86,7 +86,7 @@ Examples:
 Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF, MCAP; '-' is
 stdin or stdout.";
 
-/// What `--version` prints. Made only then: asking for GPUs takes the driver a while.
+/// Returns the text of `--version`. Computed only then: querying GPUs takes the driver a while.
 pub(crate) fn version() -> String {
     let levels: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
     let gpus = match farpoint_cuda::Properties::all() {

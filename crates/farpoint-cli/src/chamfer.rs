@@ -41,13 +41,13 @@ pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
     )
 }
 
-/// How far apart two files are, and the seconds that reading them took.
+/// Compares two files; returns the seconds of reading too.
 fn measured(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Outcome, f64)> {
     let (_, outcome, read, _) = compared(args, a, b)?;
     Ok((outcome, read))
 }
 
-/// The first cloud, how far apart the two are, seconds of reading, and the unit of the first in meters.
+/// Returns the first cloud, the comparison, seconds of reading, and the unit of the first in meters.
 fn compared(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Cloud, Outcome, f64, f64)> {
     let rows = Rows { drop_zeros: args.drop_zeros, f32: false };
     let reading = args.reading.options();
@@ -67,7 +67,7 @@ fn compared(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Cloud, Outcome,
     Ok((cloud, outcome, read_a + read_b, unit))
 }
 
-/// What can be refused before the inputs are read.
+/// Checks the options before the inputs are read.
 fn check(args: &args::Chamfer) -> Result<()> {
     check::device(&args.place, "chamfer", &|_| Ok(()))?;
     let stdin = Path::new("-");
@@ -85,7 +85,7 @@ fn check(args: &args::Chamfer) -> Result<()> {
     Ok(())
 }
 
-/// What can be refused of two files and what is written of them.
+/// Checks two inputs and the outputs.
 fn files(args: &args::Chamfer) -> Result<()> {
     let stdin = Path::new("-");
     ensure!(
@@ -105,21 +105,21 @@ fn files(args: &args::Chamfer) -> Result<()> {
     Ok(())
 }
 
-/// A [`Chamfer`] of either precision, as far as it is reported.
+/// Reported part of a [`Chamfer`] of either precision.
 struct Outcome {
     sides: [Side; 2],
     sum: f64,
     hausdorff: f64,
     score: Option<FScore>,
     threshold: Option<f64>,
-    /// Of the first cloud, not squared; NaN for rows left out.
+    /// Distances of the first cloud, not squared; NaN for rows left out.
     distances: Vec<f64>,
     single: bool,
     ran_on: RanOn,
     seconds: f64,
 }
 
-/// One direction.
+/// Measures of one direction.
 struct Side {
     points: usize,
     dropped: usize,
@@ -172,7 +172,7 @@ fn compare<T: CudaScalar>(
     })
 }
 
-/// What was found, where and in how many seconds.
+/// Measures, device and seconds.
 type Found<T> = (Chamfer<T>, RanOn, f64);
 
 fn on_cpu<T: Scalar>(
@@ -232,7 +232,7 @@ fn write(
     output::write_file(&picture_of(path), &picture)
 }
 
-/// Path of the picture beside the points.
+/// Returns the path of the picture beside the points.
 fn picture_of(path: &Path) -> PathBuf {
     path.with_extension("png")
 }

@@ -1,5 +1,5 @@
-//! What can be refused before an input is read: options that contradict each other, and names that
-//! can't be written. Numbers out of range are found by the library.
+//! Checks before an input is read: options that contradict each other, and names that can't be
+//! written. Numbers out of range are found by the library.
 
 use crate::args::{
     self, Approximate, Count, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt,
@@ -11,7 +11,7 @@ use farpoint::{Algorithm, Amount, DeviceKind, approximate};
 use farpoint_io::{Copc, memory};
 use std::path::{Path, PathBuf};
 
-/// What `farpoint sample` is asked to do, whatever the files.
+/// Checks the sampling options of `farpoint sample`, whatever the files.
 pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
     let Run { sampler, .. } = &args.run;
     args.filters.filter().map_err(|wrong| anyhow!(wrong))?;
@@ -23,7 +23,7 @@ pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
     amount(args.wanted.asked()?.amount(1.0))
 }
 
-/// What `farpoint sample` writes and reports, with these inputs.
+/// Checks the outputs and reports of `farpoint sample`, with these inputs.
 pub(crate) fn sampled(args: &args::Sample, inputs: &[PathBuf]) -> Result<()> {
     let inputs = &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>()[..];
     let SampleOutput { output, indices, writing, sorted } = &args.output;
@@ -56,7 +56,7 @@ pub(crate) fn sampled(args: &args::Sample, inputs: &[PathBuf]) -> Result<()> {
     report(&args.report, &[inputs, &[output.as_deref().unwrap_or(stdout)]].concat())
 }
 
-/// What `farpoint order` is asked to do, whatever the files.
+/// Checks the sampling options of `farpoint order`, whatever the files.
 pub(crate) fn ordering(args: &args::Order) -> Result<()> {
     args.filters.filter().map_err(|wrong| anyhow!(wrong))?;
     ensure!(
@@ -66,7 +66,7 @@ pub(crate) fn ordering(args: &args::Order) -> Result<()> {
     exact_only(&args.run, &args.place)
 }
 
-/// What `farpoint order` writes and reports, with these inputs.
+/// Checks the outputs and reports of `farpoint order`, with these inputs.
 pub(crate) fn ordered(args: &args::Order, inputs: &[PathBuf]) -> Result<()> {
     let inputs = &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>()[..];
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
@@ -76,10 +76,10 @@ pub(crate) fn ordered(args: &args::Order, inputs: &[PathBuf]) -> Result<()> {
     stdout_once(output, &args.report)
 }
 
-/// As many points as a page may hold.
+/// Most points of a page.
 const PAGE: usize = 5_000_000;
 
-/// All of `farpoint view`.
+/// Checks all options of `farpoint view`.
 pub(crate) fn view(args: &args::View) -> Result<()> {
     exact_only(&args.run, &args.place)?;
     page(args.points)?;
@@ -88,7 +88,7 @@ pub(crate) fn view(args: &args::View) -> Result<()> {
     stdout_once(&args.output, &args.report)
 }
 
-/// Whether a page may hold so many points.
+/// Checks that a page may hold this many points.
 fn page(points: Count) -> Result<()> {
     ensure!(
         (1..=PAGE).contains(&points.0),
@@ -99,7 +99,7 @@ fn page(points: Count) -> Result<()> {
     Ok(())
 }
 
-/// The page that a command writes beside its output, with these inputs.
+/// Checks the page that a command writes beside its output, with these inputs.
 pub(crate) fn shown(shown: &args::Shown, inputs: &[&Path]) -> Result<()> {
     let Some(path) = &shown.view else { return Ok(()) };
     page(shown.most())?;
@@ -110,7 +110,7 @@ pub(crate) fn shown(shown: &args::Shown, inputs: &[&Path]) -> Result<()> {
     file("--view", path, &["html", "htm"], inputs)
 }
 
-/// Refuses options about several files where there is one.
+/// Refuses options for several files if there is one.
 pub(crate) fn one_file(many: &args::Many) -> Result<()> {
     let found = many.merge.then_some("--recursive");
     match many.given().filter(|option| found != Some(*option)) {
@@ -124,7 +124,7 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
     }
 }
 
-/// Amounts that no cloud can give.
+/// Refuses amounts that no cloud can have.
 pub(crate) fn amount(amount: Amount) -> Result<()> {
     ensure!(
         amount != Amount::Ratio(0.0),
@@ -139,10 +139,10 @@ pub(crate) fn amount(amount: Amount) -> Result<()> {
     }
 }
 
-/// As many points as a cloud may have.
+/// Most points of a cloud.
 const MOST: usize = u32::MAX as usize - 1;
 
-/// Refuses to make more points than a cloud may have, or than fit in memory with their row numbers.
+/// Refuses to create more points than a cloud may have, or than fit in memory with their row numbers.
 pub(crate) fn points(points: usize) -> Result<()> {
     ensure!(
         points <= MOST,
@@ -159,7 +159,7 @@ pub(crate) fn points(points: usize) -> Result<()> {
     Ok(())
 }
 
-/// Whether a cloud can be written to `path` in the way that was asked for.
+/// Checks that a cloud can be written to `path` with these options.
 pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
     ensure!(
         !writing.is_copc(path),
@@ -173,7 +173,7 @@ pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<
     written(path, inputs, writing, None)
 }
 
-/// As [`cloud`], of points that are in farthest-first order: what [`Writing::levels`] gives becomes COPC.
+/// As [`cloud`], of points in farthest-first order: [`Writing::levels`] are written as COPC.
 fn leveled(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
     if !writing.is_copc(path) {
         return cloud(path, inputs, writing);
@@ -192,7 +192,7 @@ fn written(path: &Path, inputs: &[&Path], writing: &Writing, levels: Option<Copc
     refused.map_or(Ok(()), |refused| Err(anyhow!(refused)))
 }
 
-/// Refuses options about an output that is not asked for.
+/// Refuses options of an output that is not requested.
 pub(crate) fn unused(writing: &Writing, output: &str) -> Result<()> {
     match writing.given() {
         Some(option) => {
@@ -202,7 +202,7 @@ pub(crate) fn unused(writing: &Writing, output: &str) -> Result<()> {
     }
 }
 
-/// Whether a file other than a cloud can be written to `path`, whose name must have one of these
+/// Checks that a file other than a cloud can be written to `path`, whose name must have one of these
 /// endings.
 pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]) -> Result<()> {
     if path == Path::new("-") {
@@ -226,8 +226,8 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
     Ok(())
 }
 
-/// Whether a folder for outputs is there. Only those are made that belong to the outputs alone: of --output-dir, and of
-/// 'man'.
+/// Checks that a folder for outputs exists. Only folders for outputs alone are created: those of --output-dir and
+/// of 'man'.
 pub(crate) fn folder(path: &Path) -> Result<()> {
     let name = path.display();
     ensure!(path.is_dir(), "{name}: the folder is not there; create it first, or write elsewhere");
@@ -241,7 +241,7 @@ fn different(option: &str, path: &Path, other: &str, taken: Option<&Path>) -> Re
     Ok(())
 }
 
-/// Whether `--json=FILE` can be written; `others` are files read or written.
+/// Checks that `--json=FILE` can be written; `others` are files read or written.
 pub(crate) fn report(report: &Report, others: &[&Path]) -> Result<()> {
     let Some(path) = report.json.as_deref().filter(|_| !report.prints()) else { return Ok(()) };
     file("--json", path, &["json"], others)
@@ -256,8 +256,8 @@ pub(crate) fn stdout_once(output: &Path, report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a device that is not there, or cannot do the job, before any work. `what` names the job
-/// in messages: `--algorithm tree`; `has` is whether a kind of device has what it needs, which the library knows.
+/// Refuses a device that is absent, or cannot do the job, before any work. `what` names the job
+/// in messages: `--algorithm tree`; `has` checks a kind of device, as the library knows it.
 pub(crate) fn device(
     place: &Where,
     what: &str,
@@ -280,7 +280,7 @@ pub(crate) fn device(
             })
         }
         Device::Auto if has(DeviceKind::Cpu).is_err() => {
-            // Where neither device can do it, the CPU's reason is the one to read.
+            // If neither device can do it, the CPU's reason is the relevant one.
             if has(DeviceKind::Gpu).is_err() {
                 return on(DeviceKind::Cpu);
             }
@@ -317,7 +317,7 @@ fn exact(run: &Run, place: &Where, algorithm: Algorithm) -> Result<()> {
     Ok(())
 }
 
-/// Refuses options of other approximate samplers than this one.
+/// Refuses options of approximate samplers other than this one.
 fn unfit(args: &args::Sample, name: &str) -> Result<()> {
     let Approximate { keep, bits, window, npdu_order, estimator, first_stage } = &args.approximate;
     let options = [

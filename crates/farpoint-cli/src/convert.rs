@@ -37,7 +37,7 @@ pub(crate) fn run(args: &args::Convert) -> Result<()> {
     print(args, &finished, &to, begin.elapsed().as_secs_f64())
 }
 
-/// The inputs and the output: the last of the names, unless it has an option.
+/// Returns the inputs and the output: the last of the names, unless it has an option.
 fn names(args: &args::Convert) -> Result<(Vec<PathBuf>, PathBuf)> {
     let mut names: Vec<PathBuf> =
         std::iter::once(&args.input).chain(&args.many.more).cloned().collect();
@@ -61,7 +61,7 @@ fn names(args: &args::Convert) -> Result<(Vec<PathBuf>, PathBuf)> {
     Ok((names, to))
 }
 
-/// Refuses an output before anything is read.
+/// Checks the output before anything is read.
 fn checked(args: &args::Convert, inputs: &[PathBuf], to: &Path) -> Result<()> {
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     check::cloud(to, &inputs, &args.writing)?;

@@ -1,6 +1,6 @@
 //! Tables as comma-separated values.
 
-/// A head and its rows.
+/// Formats a header and its rows.
 pub fn csv<S: AsRef<str>>(head: &[S], rows: &[Vec<String>]) -> String {
     let mut text = line(head);
     rows.iter().for_each(|row| text.push_str(&line(row)));

@@ -1,5 +1,5 @@
-//! `farpoint demo`: what a newcomer runs first. Samples a generated room scan, shows how it
-//! compares with random sampling, and draws it.
+//! `farpoint demo`: an introduction. Samples a generated room scan, compares the sample with random
+//! sampling, and draws both.
 
 use crate::args::Length;
 use crate::output::{count, number, table};
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &args::Demo) -> Result<()> {
     report::print(&args.report, object, &(table + &wrote), false)
 }
 
-/// What can be refused before any work.
+/// Checks the options before any work.
 fn check(args: &args::Demo) -> Result<()> {
     let (points, ratio) = (args.points.0, args.ratio.0);
     check::amount(Amount::Ratio(ratio))?;
@@ -63,7 +63,7 @@ fn check(args: &args::Demo) -> Result<()> {
     check::report(&args.report, &[])
 }
 
-/// A sample and how it was made.
+/// A sample and its sampler.
 struct Sample {
     name: String,
     rows: Vec<usize>,
@@ -111,7 +111,7 @@ fn candidate<'a>(title: &'static str, judged: &'a Judged) -> Candidate<'a> {
     Candidate { title, rows: &judged.sample.rows, radius: judged.radius }
 }
 
-/// What `--json` prints.
+/// Returns the object of `--json`.
 fn as_json(points: usize, both: &[Judged; 2], [cloud, picture]: [&Path; 2]) -> Value {
     let of = |judged: &Judged| {
         let Judged { sample, radius, spacing } = judged;
@@ -131,7 +131,7 @@ fn as_json(points: usize, both: &[Judged; 2], [cloud, picture]: [&Path; 2]) -> V
     })
 }
 
-/// A column for each sample.
+/// Returns a table with a column for each sample.
 fn table_of(points: usize, both: &[Judged; 2]) -> String {
     let row = |name: &str, cell: &dyn Fn(&Judged) -> String| {
         let mut cells = vec![name.to_owned()];

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &args::Generate) -> Result<()> {
     report::print(&args.report, object, "", output == Path::new("-"))
 }
 
-/// The scenes that have classes.
+/// Returns the scene of a kind with classes.
 fn labeled(kind: Made) -> Result<Setting> {
     let names: Vec<_> = Setting::ALL.iter().map(|setting| setting.name()).collect();
     kind.setting().ok_or_else(|| {
@@ -48,7 +48,7 @@ fn labeled(kind: Made) -> Result<Setting> {
     })
 }
 
-/// A cloud with columns red, green, blue or intensity, and label: -1 for points of no class.
+/// Returns a cloud with columns red, green, blue or intensity, and label: -1 for points of no class.
 fn with_columns(scene: Labeled) -> Cloud {
     let mut cloud = Cloud::new(Coordinates::F32(scene.points));
     match scene.paint {

@@ -1,4 +1,4 @@
-//! `farpoint info`: what is in a file, by its header where that says enough, or by its points.
+//! `farpoint info`: contents of a file, from its header where that is enough, or from its points.
 
 mod description;
 mod facts;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &args::Info) -> Result<()> {
     report::print(&args.report, found.as_json(), &found.as_table(), false)
 }
 
-/// Of all files as one cloud.
+/// Describes all files as one cloud.
 fn merged(args: &args::Info) -> Result<()> {
     let paths = input::paths(&args.input, &args.more, args.found.recursive)?;
     let watch = Shown::default();
@@ -65,7 +65,7 @@ fn merged(args: &args::Info) -> Result<()> {
     report::print(&args.report, object, &table, false)
 }
 
-/// Of each file what is in it; those that can't be read are told, and the others go on.
+/// Describes each file; files that can't be read print an error, and the others go on.
 fn several(args: &args::Info) -> Result<()> {
     let given: Vec<_> = std::iter::once(&args.input).chain(&args.more).cloned().collect();
     let found = expand(&given, args.found.recursive, None)?;
@@ -100,7 +100,7 @@ fn description(path: &Path, args: &args::Info) -> Result<Description> {
     })
 }
 
-/// What the header tells, if the format's headers tell much.
+/// Reads the header's summary, if the format's headers have one.
 fn summary(path: &Path, args: &args::Info) -> Result<Option<Summary>> {
     let progress = Progress::start("reading the header of", &input::name(path));
     let summary = farpoint_io::summary(path, &args.reading.options())?;
@@ -108,13 +108,13 @@ fn summary(path: &Path, args: &args::Info) -> Result<Option<Summary>> {
     Ok(summary)
 }
 
-/// Reads all points; what they don't tell is left from the header.
+/// Reads all points; facts that they lack are taken from the header.
 fn read(path: &Path, args: &args::Info, summary: Option<Summary>) -> Result<Description> {
     let (cloud, _) = input::read(path, &args.reading.options())?;
     Ok(of_cloud(input::name(path), &cloud, args).with_origin(summary))
 }
 
-/// What is in a cloud that was read.
+/// Describes a cloud that was read.
 fn of_cloud(name: String, cloud: &Cloud, args: &args::Info) -> Description {
     let points = Points::of(cloud);
     let rows = CoordinateFacts::of(&points, args.points);
@@ -136,7 +136,7 @@ fn of_cloud(name: String, cloud: &Cloud, args: &args::Info) -> Description {
     }
 }
 
-/// Whether an attribute may go by several names, the first that is there counts.
+/// Returns the first attribute that is present among several names.
 fn column(cloud: &Cloud, names: &[&str]) -> Option<farpoint_io::Column> {
     names.iter().find_map(|name| cloud.column(name))
 }

@@ -1,4 +1,4 @@
-//! From files to points, with the warnings a user should see.
+//! Reading of points, with the warnings a user should see.
 
 use crate::args::{self, Length, Many, Selection};
 use crate::check;
@@ -20,7 +20,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<(Cloud, f64)> {
     Ok(farpoint_pipeline::read(path, options, &filter, true, &Shown::default())?)
 }
 
-/// The files that are one cloud: the one that is named or, with `--merge`, all that are found, in sorted order.
+/// Returns the files of one cloud: the named one or, with `--merge`, all that are found, in sorted order.
 pub(crate) fn one_cloud(first: &Path, many: &Many, selection: &Selection) -> Result<Vec<PathBuf>> {
     check::one_file(many)?;
     if !many.merge {
@@ -30,21 +30,21 @@ pub(crate) fn one_cloud(first: &Path, many: &Many, selection: &Selection) -> Res
     paths(first, &many.more, many.found.recursive)
 }
 
-/// The files that are named, in sorted order.
+/// Returns the named files, in sorted order.
 pub(crate) fn paths(first: &Path, more: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>> {
     let given: Vec<PathBuf> = std::iter::once(first.to_owned()).chain(more.to_vec()).collect();
     let found = expand(&given, recursive, None)?;
     Ok(found.into_iter().map(|found| found.path).collect())
 }
 
-/// Applies `--drop-zeros` and `--f32`, and warns of what a user may not expect in the file at `path`.
+/// Applies `--drop-zeros` and `--f32`, and warns of unusual rows in the file at `path`.
 pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: args::Rows) -> Result<Points<'a>> {
     let rows = Rows { drop_zeros: args.drop_zeros, single: args.f32 };
     let points = farpoint_pipeline::prepare(cloud, &name(path), rows, &Shown::default());
     points.map_err(|error| anyhow!(error))
 }
 
-/// The unit of a file in meters, as far as a length such as `5cm` among `given` has a unit of its own; the names of
+/// Returns the unit of a file in meters if a length among `given`, such as `5cm`, has a unit of its own; the names of
 /// the options are for messages.
 pub(crate) fn unit(cloud: &Cloud, path: &Path, given: &[(&str, Option<Length>)]) -> Result<f64> {
     let unit = farpoint_pipeline::unit(cloud, &name(path), given, &Shown::default());

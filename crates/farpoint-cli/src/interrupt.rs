@@ -1,4 +1,4 @@
-//! Ctrl-C: stop at once, but never in the middle of a file.
+//! Ctrl-C: stops at once, but never in the middle of a file.
 //!
 //! Output goes to temporary files that are renamed at the end. While one is being written an
 //! interrupt waits for it; a second one does not.
@@ -6,12 +6,12 @@
 use farpoint_io::temporary;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Files being written.
+/// Number of files being written.
 static WRITING: AtomicUsize = AtomicUsize::new(0);
-/// Whether an interrupt waits.
+/// Set if an interrupt is pending.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the run ends itself when an interrupt comes.
+/// Set if the run itself ends on an interrupt.
 static GENTLE: AtomicBool = AtomicBool::new(false);
 
 /// Exit status after Ctrl-C, as shells expect it.
@@ -28,8 +28,8 @@ pub fn install() {
     });
 }
 
-/// Runs `write`, which must leave either the whole file or none; then exits if an
-/// interrupt came meanwhile.
+/// Runs `write`, which must leave either the whole file or none; then exits if an interrupt is
+/// pending.
 pub fn guarded<R>(write: impl FnOnce() -> R) -> R {
     hold();
     let result = write();
@@ -37,12 +37,12 @@ pub fn guarded<R>(write: impl FnOnce() -> R) -> R {
     result
 }
 
-/// From now on an interrupt waits, until [`release`].
+/// Defers interrupts until [`release`].
 pub(crate) fn hold() {
     WRITING.fetch_add(1, Ordering::SeqCst);
 }
 
-/// A file has been written: exits if an interrupt waited for that.
+/// Ends a deferral; exits if an interrupt is pending.
 pub(crate) fn release() {
     WRITING.fetch_sub(1, Ordering::SeqCst);
     if INTERRUPTED.load(Ordering::SeqCst) && !GENTLE.load(Ordering::SeqCst) {
@@ -50,14 +50,14 @@ pub(crate) fn release() {
     }
 }
 
-/// From now on the first interrupt only sets what this returns, for work on several files at a time, which
-/// ends at the next file or step; then [`end`] is to be called.
+/// Makes the first interrupt only set the returned flag, for work on several files at a time, which
+/// ends at the next file or step; then call [`end`].
 pub(crate) fn gentle() -> &'static AtomicBool {
     GENTLE.store(true, Ordering::SeqCst);
     &INTERRUPTED
 }
 
-/// Ends the process as after an interrupt, after removing its temporary files.
+/// Ends the process as an interrupt does, after removing its temporary files.
 pub(crate) fn end() -> ! {
     temporary::remove_own();
     std::process::exit(STATUS)

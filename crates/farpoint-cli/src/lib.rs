@@ -1,5 +1,5 @@
-//! The `farpoint` command line: reads arguments, runs one command, turns errors into one line
-//! and an exit status. What the commands do lives in the module of their name.
+//! The `farpoint` command line: parses arguments, runs one command, turns errors into one line
+//! and an exit status. The commands are implemented in the module of their name.
 //!
 //! A library only so that the laboratory (`farpoint-lab`, not published) reads files and prints
 //! numbers the same way. Its interface may change with every release.
@@ -46,7 +46,7 @@ use std::process::ExitCode;
 /// Exit status of bad input, as of bad usage.
 pub const BAD_INPUT: u8 = 2;
 
-/// The whole program; what it returns is the exit status of the process.
+/// Runs the program; returns the exit status of the process.
 pub fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
@@ -90,7 +90,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Whether the reader of our output went away, which is no error (`farpoint ... | head`).
+/// Returns whether the reader of stdout is gone, which is no error (`farpoint ... | head`).
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

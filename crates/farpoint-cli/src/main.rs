@@ -11,12 +11,12 @@ fn main() -> std::process::ExitCode {
     farpoint_cli::main()
 }
 
-/// Makes a write beyond `ulimit -f` an error, as that of a full disk is, so that no file is left half-written. By
+/// Turns a write beyond `ulimit -f` into an error, like that of a full disk, so that no file is left half-written. By
 /// default the system ends the process by a signal.
 #[cfg(all(unix, not(any(target_arch = "mips", target_arch = "mips64"))))]
 fn limits_as_errors() {
     unsafe extern "C" {
-        /// Of the C library: sets what a signal does. Safe with the constants below, which name no function of ours.
+        /// Sets the action of a signal (C library). Safe with the constants below, which name no function of ours.
         safe fn signal(number: i32, handler: usize) -> usize;
     }
     const SIGXFSZ: i32 = 25;
@@ -24,6 +24,6 @@ fn limits_as_errors() {
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/// There is no such signal, or its number is another one.
+/// Does nothing: there is no such signal, or its number is another one.
 #[cfg(not(all(unix, not(any(target_arch = "mips", target_arch = "mips64")))))]
 fn limits_as_errors() {}

@@ -1,5 +1,5 @@
-//! `farpoint sample` and `farpoint order` with many inputs: which files, how they are worked on, what is
-//! reported.
+//! `farpoint sample` and `farpoint order` with many inputs: finding the files, processing them, and the
+//! report.
 
 mod isolated;
 mod report;
@@ -23,7 +23,7 @@ use std::time::Instant;
 /// Exit status where some files failed and the others are done.
 pub(crate) const SOME_FAILED: u8 = 3;
 
-/// Some files failed.
+/// Error of a run in which some files failed.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) files: usize,
@@ -42,29 +42,29 @@ impl fmt::Display for Failed {
 
 impl std::error::Error for Failed {}
 
-/// What both commands say of many files.
+/// Request and options of a command with many files.
 struct Asked<'a> {
     first: &'a Path,
     many: &'a Many,
     request: Request,
     writing: &'a Writing,
     report: &'a Report,
-    /// What is done, for people.
+    /// Verb for messages.
     verb: &'static str,
 }
 
-/// Whether this is about many files.
+/// Returns whether the arguments name several files.
 pub(crate) fn is_asked(first: &Path, many: &Many) -> bool {
     if many.merge {
         return false;
     }
     let given = many.output_dir.is_some() || many.one.is_some();
-    // A folder may be one recording.
+    // A folder may be one bag.
     let several = names_several(first) && !bag::is_folder(first).unwrap_or(false);
     given || !many.more.is_empty() || several
 }
 
-/// `farpoint sample`.
+/// Runs `farpoint sample`.
 pub(crate) fn sample(args: &Sample) -> Result<()> {
     check::sampling(args)?;
     let one = [(args.output.indices.is_some(), "--indices"), (args.stats, "--stats")];
@@ -78,7 +78,7 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
     Asked { first, many, request, writing, report, verb }.run()
 }
 
-/// `farpoint order`.
+/// Runs `farpoint order`.
 pub(crate) fn order(args: &Order) -> Result<()> {
     check::ordering(args)?;
     let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
@@ -86,13 +86,13 @@ pub(crate) fn order(args: &Order) -> Result<()> {
     Asked { first, many, request, writing, report, verb }.run()
 }
 
-/// `farpoint convert`.
+/// Runs `farpoint convert`.
 pub(crate) fn convert(args: &Convert) -> Result<()> {
     let Convert { input: first, many, writing, report, .. } = args;
     Asked { first, many, request: args.request()?, writing, report, verb: "converting" }.run()
 }
 
-/// Files side by side share one GPU.
+/// Makes files processed side by side share one GPU.
 fn on_one_gpu(mut request: Request) -> Result<Request> {
     let card = match &request.place.gpu {
         None => 0,
@@ -142,7 +142,7 @@ impl Asked<'_> {
         }
     }
 
-    /// What can be refused before any file is looked for; the folder of the outputs.
+    /// Checks the options before any file is looked for; returns the output folder.
     fn check(&self) -> Result<&Path> {
         let Some(out) = &self.many.output_dir else {
             bail!(
@@ -169,7 +169,7 @@ impl Asked<'_> {
         Executor::new(request).map_err(|error| anyhow!(error))
     }
 
-    /// As many files at a time as there are cores for; fewer files than cores share them.
+    /// Returns a concurrency of as many files as there are cores for; fewer files than cores share them.
     fn side(&self, files: usize) -> Concurrency {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let each = self.request.place.threads;
@@ -211,7 +211,7 @@ impl Asked<'_> {
     }
 }
 
-/// The exit status of an error.
+/// Returns the exit status of an error.
 pub(crate) fn status(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if error.is::<Failed>() { SOME_FAILED } else { crate::BAD_INPUT })
 }

@@ -1,5 +1,5 @@
-//! Messages on stderr: errors, warnings and notes of one line each, and what `--quiet` and `--verbose`
-//! do with them. Warnings are kept, because reports in JSON repeat them.
+//! Messages on stderr: errors, warnings and notes of one line each, filtered by `--quiet` and
+//! `--verbose`. Warnings are kept, because reports in JSON repeat them.
 
 use farpoint_io::printable;
 pub(crate) use farpoint_pipeline::text::count;
@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// How much is said on stderr.
+/// Level of messages on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Verbosity {
     /// Errors only.
@@ -22,18 +22,18 @@ pub(crate) enum Verbosity {
 static VERBOSITY: AtomicU8 = AtomicU8::new(Verbosity::Normal as u8);
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Sets how much is said from now on.
+/// Sets the level of messages.
 pub(crate) fn set_verbosity(verbosity: Verbosity) {
     VERBOSITY.store(verbosity as u8, Ordering::Relaxed);
 }
 
-/// Whether so much is said.
+/// Returns whether messages of this level are printed.
 pub(crate) fn says(verbosity: Verbosity) -> bool {
     VERBOSITY.load(Ordering::Relaxed) >= verbosity as u8
 }
 
-/// Writes one line to stderr: `farpoint: warning: ...`. Line breaks in it become spaces, and nothing in it acts on
-/// the terminal.
+/// Writes one line to stderr: `farpoint: warning: ...`. Line breaks in it become spaces, and control characters are
+/// escaped.
 pub fn complain(kind: &str, text: &str) {
     let _ = writeln!(io::stderr(), "farpoint: {kind}: {}", printable(&one_line(text)));
 }
@@ -63,19 +63,19 @@ pub(crate) fn tell(kind: Kind, text: &str) {
     }
 }
 
-/// Writes what the library noticed.
+/// Writes the library's notes.
 pub(crate) fn pass_on(notes: &Notes) {
     notes.iter().for_each(|(kind, text)| tell(kind, text));
 }
 
-/// Writes what was done and how long it took, if that is wanted.
+/// Writes a stage and its time, if verbose.
 pub(crate) fn stage(what: &str, time: &str) {
     if says(Verbosity::Verbose) {
         complain("stage", &format!("{what}: {time}"));
     }
 }
 
-/// All warnings so far.
+/// Returns all warnings so far.
 pub(crate) fn warnings() -> Vec<String> {
     WARNINGS.lock().map(|warnings| warnings.clone()).unwrap_or_default()
 }

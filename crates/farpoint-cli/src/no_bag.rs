@@ -1,4 +1,4 @@
-//! Stands for `bag` where the feature `bags` is off: nothing is a recording.
+//! Stands in for `bag` if the feature `bags` is off: nothing is a bag.
 
 use crate::args::{self, Reading};
 use anyhow::Result;

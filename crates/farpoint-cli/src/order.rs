@@ -40,7 +40,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     report::print(&args.report, object, &table, output == Path::new("-"))
 }
 
-/// The page that is asked for and where it goes: of the order that was just computed.
+/// Returns the requested page of the computed order, and its path.
 fn page<'a>(args: &'a args::Order, taken: &Taken<'_>) -> Result<Option<(&'a Path, Page)>> {
     let Some(path) = &args.shown.view else { return Ok(None) };
     let sequence = Sequence::first(&taken.finished.outcome, args.shown.most().0);

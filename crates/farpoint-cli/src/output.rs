@@ -1,4 +1,4 @@
-//! What goes to stdout and into files. Nothing here panics when a pipe is closed.
+//! Output to stdout and files. Nothing here panics when a pipe is closed.
 
 use crate::interrupt::guarded;
 pub use crate::messages::{complain, note, warn};
@@ -31,7 +31,7 @@ pub(crate) fn print_error(text: &str) {
     let _ = io::stderr().write_all(lines_of(text).as_bytes());
 }
 
-/// Lines put together elsewhere, of which nothing acts on a terminal.
+/// Makes text assembled elsewhere safe for a terminal.
 pub(crate) fn lines_of(text: &str) -> String {
     text.lines().map(|line| printable(line) + "\n").collect()
 }

@@ -16,32 +16,32 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use terminal_size::{Width, terminal_size_of};
 
-/// Work that takes less shows nothing.
+/// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 /// The bar, once the number of samples is known; the message is cut to fit.
 const WIDE: &str = "{msg} [{wide_bar}] {human_pos}/{human_len} {prefix}, {eta} left";
-/// The same where there is no room for all that.
+/// Bar for terminals without room for all that.
 const NARROW: &str = "{msg} {percent}%, {eta} left";
 const WITHOUT_SIZE: &str = "{spinner} {msg}";
 /// Columns that the wide bar needs.
 const ROOM: usize = 100;
-/// Columns of a terminal that does not tell.
+/// Columns of a terminal of unknown width.
 const USUAL: usize = 80;
 
-/// How far the work is, shared with the thread that draws.
+/// Progress of the work, shared with the drawing thread.
 struct Shared {
     done: AtomicU64,
     wanted: AtomicU64,
-    /// What is being done, to which file or cloud.
+    /// Verb and its object, a file or cloud.
     verb: &'static str,
     what: String,
-    /// What is counted.
+    /// Unit of the counts.
     unit: &'static str,
 }
 
 impl Shared {
-    /// What is being done, in at most so many characters: names of files are cut at their start.
+    /// Returns the stage in at most `room` characters: names of files are cut at their start.
     fn message(&self, room: usize) -> String {
         let room = room.saturating_sub(self.verb.len() + 1);
         let length = self.what.chars().count();
@@ -56,7 +56,7 @@ impl Shared {
     }
 }
 
-/// Shows that work is going on until it is dropped.
+/// Progress bar of work until it is dropped.
 pub(crate) struct Progress {
     shared: Arc<Shared>,
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
@@ -64,7 +64,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts the clock. The work's name is a verb and what it is done to: "reading", "room.ply".
+    /// Starts the clock. The work is named by a verb and its object: "reading", "room.ply".
     pub(crate) fn start(verb: &'static str, what: &str) -> Self {
         Self::counting(verb, what, "samples")
     }
@@ -95,13 +95,13 @@ impl Progress {
         Self { shared, drawing, start: Instant::now() }
     }
 
-    /// Reports how far sampling is; called from the sampler's observer.
+    /// Progress callback of the sampler.
     pub(crate) fn step(&self, step: Step) -> ControlFlow<()> {
         self.count(step.samples, step.wanted);
         ControlFlow::Continue(())
     }
 
-    /// Reports how many of how many samples are chosen.
+    /// Reports the numbers of chosen and requested samples.
     pub(crate) fn count(&self, samples: usize, wanted: usize) {
         self.shared.done.store(samples as u64, Ordering::Relaxed);
         self.shared.wanted.store(wanted as u64, Ordering::Relaxed);
@@ -119,16 +119,16 @@ impl Drop for Progress {
     }
 }
 
-/// Shows what happens to a request: stages as progress, what is told as messages. An interrupt waits while a file is
+/// Shows the progress of a request: stages as bars, notes as messages. An interrupt is deferred while a file is
 /// written.
 #[derive(Default)]
 pub(crate) struct Shown(Mutex<Option<Going>>);
 
-/// A stage that goes on.
+/// A stage in progress.
 #[derive(Default)]
 struct Going {
     progress: Option<Progress>,
-    /// Whether a file is written.
+    /// True if the stage writes a file.
     writes: bool,
 }
 
@@ -210,7 +210,7 @@ fn draw(shared: &Shared, stopped: &Receiver<()>) {
     bar.finish_and_clear();
 }
 
-/// The template and the message that fit into so many columns.
+/// Returns the template and the message that fit into this many columns.
 fn layout(shared: &Shared, sized: bool, columns: usize) -> (&'static str, String) {
     // Room for "100%, 59m left", and for two numbers with separators beside a bar.
     let (template, taken) = match sized {
@@ -221,7 +221,7 @@ fn layout(shared: &Shared, sized: bool, columns: usize) -> (&'static str, String
     (template, shared.message(columns.saturating_sub(taken + 1)))
 }
 
-/// Columns of the terminal.
+/// Returns the columns of the terminal.
 fn columns() -> usize {
     terminal_size_of(stderr()).map_or(USUAL, |(Width(columns), _)| usize::from(columns))
 }

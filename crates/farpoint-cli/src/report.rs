@@ -1,4 +1,4 @@
-//! An outcome as a table for people, as JSON for programs.
+//! Reports: a table for people, JSON for programs.
 
 use crate::args::Report;
 use crate::output::{self, count, number, seconds};
@@ -11,7 +11,7 @@ use farpoint_pipeline::{Figure, Finished, Joined, RanOn, Tiles, equal_rows};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Prints the table, or the object if that was asked for; `taken` says that stdout carries data. The
+/// Prints the table, or the JSON object if requested; `taken` if stdout carries data. The
 /// object repeats all warnings.
 pub(crate) fn print(asked: &Report, mut object: Value, table: &str, taken: bool) -> Result<()> {
     object["warnings"] = messages::warnings().into();
@@ -42,14 +42,14 @@ pub(crate) fn sampled(args: &args::Sample, finished: &Finished) -> Result<()> {
     Ok(())
 }
 
-/// What came of a request, as the object that `--json` prints and as the table that is printed otherwise.
+/// Returns the outcome of a request as the object of `--json` and as the table.
 pub(crate) fn of(finished: &Finished, output: Option<&Path>) -> (Value, String) {
     let (mut object, mut table) = (as_json(finished, output), as_table(finished));
     finished.joined.iter().for_each(|joined| add_files(joined, &mut object, &mut table));
     (object, table)
 }
 
-/// Adds what is told of several files that are one cloud.
+/// Adds the facts of several files merged into one cloud.
 pub(crate) fn add_files(joined: &Joined, object: &mut Value, table: &mut String) {
     let file = |file: &MergedFile| json!({ "file": file.name, "first_row": file.first, "rows": file.rows });
     object["files"] = joined.files.iter().map(file).collect();
@@ -115,7 +115,7 @@ fn value(figure: &Figure) -> Value {
     }
 }
 
-/// A statistic for the table; none for a list.
+/// Formats a statistic for the table; `None` for a list.
 fn in_table(figure: &Figure) -> Option<String> {
     match figure {
         Figure::Count(whole) => Some(count(*whole)),
@@ -124,7 +124,7 @@ fn in_table(figure: &Figure) -> Option<String> {
     }
 }
 
-/// What did the work, in words.
+/// Describes the device that did the work.
 pub(crate) fn place(ran_on: &RanOn) -> String {
     let threads = |threads: usize| match threads {
         1 => "1 thread".to_owned(),
@@ -139,7 +139,7 @@ pub(crate) fn place(ran_on: &RanOn) -> String {
     }
 }
 
-/// A detail for the table; none for a list.
+/// Formats a detail for the table; `None` for a list.
 fn detail(value: &Value) -> Option<String> {
     match value.as_u64() {
         Some(whole) => Some(count(whole)),

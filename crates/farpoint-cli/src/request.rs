@@ -1,4 +1,4 @@
-//! The requests that the options of commands make.
+//! Requests built from the options of commands.
 
 use crate::args::{
     self, Approximate, Convert, Estimator, Filters, Input, Keep, Method, NpduOrder, Order, Run,
@@ -9,7 +9,7 @@ use farpoint::approximate;
 use farpoint_pipeline::{self as files, Limits, Request, Rows, Wanted};
 
 impl args::Wanted {
-    /// How many points are asked for.
+    /// Returns the requested number of points.
     pub(crate) fn asked(&self) -> Result<Wanted> {
         Ok(match (&self.count, &self.ratio, self.cell, self.spacing) {
             (Some(count), ..) => Wanted::Count(count.0),
@@ -22,7 +22,7 @@ impl args::Wanted {
 }
 
 impl Sample {
-    /// What to do with each file.
+    /// Builds the request for each file.
     pub(crate) fn request(&self) -> Result<Request> {
         let memory = self.memory.map(|size| size.0);
         let wanted = self.wanted.asked()?;
@@ -38,7 +38,7 @@ impl Sample {
 }
 
 impl Order {
-    /// What to do with each file.
+    /// Builds the request for each file.
     pub(crate) fn request(&self) -> Result<Request> {
         let Self { input, filters, run, place, .. } = self;
         written(sampled(Wanted::Order, input, filters, run, place)?, &self.output.writing)
@@ -46,7 +46,7 @@ impl Order {
 }
 
 impl View {
-    /// What to do with the file.
+    /// Builds the request for the file.
     pub(crate) fn request(&self) -> Result<Request> {
         let Self { input, filters, run, place, .. } = self;
         sampled(Wanted::AtMost(self.points.0), input, filters, run, place)
@@ -54,7 +54,7 @@ impl View {
 }
 
 impl Convert {
-    /// What to do with each file.
+    /// Builds the request for each file.
     pub(crate) fn request(&self) -> Result<Request> {
         Ok(Request {
             reading: self.reading.options(),
@@ -66,7 +66,7 @@ impl Convert {
     }
 }
 
-/// A request for points of what is read.
+/// Builds a request for points of the input.
 fn sampled(
     wanted: Wanted,
     input: &Input,
@@ -87,13 +87,13 @@ fn sampled(
     })
 }
 
-/// The same, with how it is written.
+/// Adds the options of the writer to a request.
 fn written(request: Request, writing: &Writing) -> Result<Request> {
     let (scale, copc) = (writing.scale, writing.levels()?);
     Ok(Request { writing: writing.options(None), scale, copc, ..request })
 }
 
-/// The sampler that the options ask for.
+/// Returns the sampler of the options.
 fn method(run: &Run, given: Option<&Approximate>) -> files::Method {
     let method = match run.sampler.method {
         Method::Exact(algorithm) => return files::Method::Exact(algorithm),
@@ -105,7 +105,7 @@ fn method(run: &Run, given: Option<&Approximate>) -> files::Method {
     }
 }
 
-/// A method with the options that were given.
+/// Applies the options to a method.
 fn with(method: approximate::Method, given: &Approximate, run: &Run) -> approximate::Method {
     use approximate::Method;
     let seed = run.seed.unwrap_or(0);
@@ -128,7 +128,7 @@ fn with(method: approximate::Method, given: &Approximate, run: &Run) -> approxim
     }
 }
 
-/// Centroids have a job of their own, which does not use this.
+/// Converts the option. Centroids have a job of their own, which does not use this.
 fn keep(keep: Option<Keep>, seed: u64) -> approximate::Keep {
     match keep {
         Some(Keep::First) => approximate::Keep::First,

@@ -6,10 +6,10 @@ use anyhow::Result;
 use farpoint_pipeline::{Files, Plan};
 use std::sync::OnceLock;
 
-/// What a program does before memory is limited.
+/// Hook that runs before memory is limited.
 static BEFORE: OnceLock<fn()> = OnceLock::new();
 
-/// Sets what the program does before it samples a file through the disk: its allocator must give free
+/// Sets a hook that runs before a file is sampled through the disk: the program's allocator must give free
 /// memory back, or more is taken than was allowed.
 pub fn before_large(prepare: fn()) {
     BEFORE.get_or_init(|| prepare);

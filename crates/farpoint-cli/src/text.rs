@@ -3,14 +3,14 @@
 use farpoint_io::printable;
 pub use farpoint_pipeline::text::{count, number};
 
-/// Lines of a name and a value each. Values may come from files: nothing in them acts on a terminal.
+/// Formats lines of a name and a value each. Control characters in values, which may come from files, are escaped.
 pub(crate) fn lines<N: AsRef<str>>(rows: &[(N, String)], width: usize) -> String {
     let line =
         |(name, value): &(N, String)| format!("{:<width$}  {}\n", name.as_ref(), printable(value));
     rows.iter().map(line).collect()
 }
 
-/// Rows of text in aligned columns: the first left, the others right. Safe for a terminal, too.
+/// Formats rows as aligned columns: the first left, the others right. Safe for a terminal, too.
 pub fn table(rows: &[Vec<String>]) -> String {
     let shown: Vec<Vec<_>> =
         rows.iter().map(|row| row.iter().map(|cell| printable(cell)).collect()).collect();
@@ -36,7 +36,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A duration.
+/// Formats a duration.
 pub fn seconds(value: f64) -> String {
     match value {
         v if v < 1e-3 => format!("{:.1} us", v * 1e6),

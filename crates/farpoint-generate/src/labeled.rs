@@ -32,7 +32,7 @@ pub const TOWN_CLASSES: [&str; 19] = [
     "traffic-sign",
 ];
 
-/// A scene: points in meters, what a sensor measures beside, and a class for every point.
+/// A scene: points in meters, a color or an intensity, and a class for every point.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Labeled {
@@ -44,7 +44,7 @@ pub struct Labeled {
     pub classes: Vec<u8>,
 }
 
-/// What a sensor measures of each point beside its place.
+/// Color or intensity of points.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Paint {
     /// Red, green, blue.

@@ -77,7 +77,7 @@ impl Kind {
         Self::Sphere,
     ];
 
-    /// The name used on the command line.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Room => "room",
@@ -100,7 +100,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A text that names no kind of cloud.
+/// Error of a text that names no kind of cloud.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseKindError(String);
 
@@ -122,7 +122,7 @@ impl FromStr for Kind {
     }
 }
 
-/// Exactly `n` points of this kind. Kinds without randomness ignore `seed`.
+/// Generates exactly `n` points of this kind. Kinds without randomness ignore `seed`.
 pub fn generate(kind: Kind, n: usize, seed: u64) -> Vec<[f32; 3]> {
     match kind {
         Kind::Room => room(n, seed),
@@ -147,7 +147,7 @@ struct ReadmeExamples;
 mod tests {
     use super::*;
 
-    /// FNV-1a over the bits of all coordinates.
+    /// Returns FNV-1a over the bits of all coordinates.
     fn checksum(cloud: &[[f32; 3]]) -> u64 {
         cloud
             .iter()

@@ -22,7 +22,7 @@ struct Station {
     area: f64,
 }
 
-/// `n` points distributed evenly over a knotted sculpture that fits in the unit sphere, each
+/// Generates `n` points distributed evenly over a knotted sculpture that fits in the unit sphere, each
 /// 0.0002 off the surface, in random order.
 pub fn object(n: usize, seed: u64) -> Vec<[f32; 3]> {
     let mut random = Random::new(seed, 5);
@@ -55,7 +55,7 @@ pub fn object(n: usize, seed: u64) -> Vec<[f32; 3]> {
     cloud
 }
 
-/// The knot, closed: station `STATIONS` is station 0 again.
+/// Returns the stations of the knot, closed: station `STATIONS` is station 0 again.
 fn stations(phase: f64) -> Vec<Station> {
     let at = |k: f64| trefoil(k * TAU / STATIONS as f64);
     let mut area = 0.0;
@@ -85,7 +85,7 @@ fn stations(phase: f64) -> Vec<Station> {
         .collect()
 }
 
-/// A trefoil inside the unit sphere.
+/// Returns a point of a trefoil inside the unit sphere.
 fn trefoil(t: f64) -> Vector {
     Vector(
         (sin(t) + 2.0 * sin(2.0 * t)) * 0.265,

@@ -3,30 +3,30 @@
 
 use crate::random::Random;
 
-/// Uniform in the unit cube.
+/// Generates points uniform in the unit cube.
 pub fn cube(n: usize, seed: u64) -> Vec<[f32; 3]> {
     let mut random = Random::new(seed, 1);
     (0..n).map(|_| std::array::from_fn(|_| random.unit() as f32)).collect()
 }
 
-/// The first `n` points of the smallest integer grid of equal sides that holds `n`, x
+/// Generates the first `n` points of the smallest integer grid of equal sides that holds `n`, x
 /// fastest: nearly every choice is tied.
 pub fn lattice(n: usize) -> Vec<[f32; 3]> {
     let side = (1..).find(|side: &usize| side.saturating_pow(3) >= n).unwrap_or(1);
     (0..n).map(|i| [i % side, i / side % side, i / side / side].map(|k| k as f32)).collect()
 }
 
-/// `n` points at equal steps of 1 along x.
+/// Generates `n` points at equal steps of 1 along x.
 pub fn line(n: usize) -> Vec<[f32; 3]> {
     (0..n).map(|i| [i as f32, 0.0, 0.0]).collect()
 }
 
-/// One point, `n` times.
+/// Generates one point, `n` times.
 pub fn equal(n: usize) -> Vec<[f32; 3]> {
     vec![[0.5, -1.25, 2.0]; n]
 }
 
-/// Uniform in the unit cube, every point two to four times (once if `n` is 1), in random
+/// Generates points uniform in the unit cube, every point two to four times (once if `n` is 1), in random
 /// order.
 pub fn duplicated(n: usize, seed: u64) -> Vec<[f32; 3]> {
     let mut random = Random::new(seed, 2);
@@ -45,7 +45,7 @@ pub fn duplicated(n: usize, seed: u64) -> Vec<[f32; 3]> {
     cloud
 }
 
-/// Thirty-two clusters of sizes from 0.001 to 1 in a box of side 100; one point in a hundred lies
+/// Generates thirty-two clusters of sizes from 0.001 to 1 in a box of side 100; one point in a hundred lies
 /// anywhere in the box.
 pub fn clusters(n: usize, seed: u64) -> Vec<[f32; 3]> {
     let mut random = Random::new(seed, 3);
@@ -64,7 +64,7 @@ pub fn clusters(n: usize, seed: u64) -> Vec<[f32; 3]> {
         .collect()
 }
 
-/// Uniform on the unit sphere.
+/// Generates points uniform on the unit sphere.
 pub fn sphere(n: usize, seed: u64) -> Vec<[f32; 3]> {
     let mut random = Random::new(seed, 4);
     (0..n).map(|_| random.direction().to_f32()).collect()

@@ -6,14 +6,14 @@ use crate::vector::Vector;
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// `stream` keeps the kinds of clouds apart that share a seed.
+    /// Seeds a generator; `stream` separates kinds of clouds that share a seed.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut random = Self(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         random.bits();
         random
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[inline]
     pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0xa076_1d64_78bd_642f);
@@ -21,25 +21,25 @@ impl Random {
         (wide >> 64) as u64 ^ wide as u64
     }
 
-    /// A number in `0.0..1.0`.
+    /// Returns a number in `0.0..1.0`.
     #[inline]
     pub(crate) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A number in `low..high`.
+    /// Returns a number in `low..high`.
     #[inline]
     pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// A whole number below `end`, near enough equally likely.
+    /// Returns a whole number below `end`, near enough equally likely.
     #[inline]
     pub(crate) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.bits()) * end as u128) >> 64) as usize
     }
 
-    /// Nearly normal, mean 0, deviation 1, never beyond 3.5: a sum of four uniform numbers.
+    /// Returns a nearly normal number, mean 0, deviation 1, never beyond 3.5: a sum of four uniform numbers.
     #[inline]
     pub(crate) fn normal(&mut self) -> f64 {
         let bits = self.bits();
@@ -47,13 +47,13 @@ impl Random {
         (sum - 131_070) as f64 * (1.732_050_807_568_877_2 / 65_536.0)
     }
 
-    /// A vector of three [`Self::normal`] numbers.
+    /// Returns a vector of three [`Self::normal`] numbers.
     #[inline]
     pub(crate) fn normals(&mut self) -> Vector {
         Vector(self.normal(), self.normal(), self.normal())
     }
 
-    /// A direction of the plane, uniform on the circle, found without a sine.
+    /// Returns a direction of the plane, uniform on the circle, found without a sine.
     #[inline]
     pub(crate) fn circle(&mut self) -> (f64, f64) {
         loop {
@@ -66,7 +66,7 @@ impl Random {
         }
     }
 
-    /// A direction of space, uniform on the sphere.
+    /// Returns a direction of space, uniform on the sphere.
     #[inline]
     pub(crate) fn direction(&mut self) -> Vector {
         let (x, y) = self.circle();

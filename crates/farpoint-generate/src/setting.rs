@@ -17,7 +17,7 @@ impl Setting {
     /// Every kind.
     pub const ALL: [Self; 2] = [Self::Indoor, Self::Town];
 
-    /// The name used on the command line.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Indoor => "indoor",
@@ -25,7 +25,7 @@ impl Setting {
         }
     }
 
-    /// The names of the classes, by number.
+    /// Returns the names of the classes, by number.
     pub fn classes(self) -> &'static [&'static str] {
         match self {
             Self::Indoor => &INDOOR_CLASSES,
@@ -40,7 +40,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Exactly `n` points of a scene of this kind, with their classes.
+/// Generates exactly `n` points of a scene of this kind, with their classes.
 pub fn labeled(setting: Setting, n: usize, seed: u64) -> Labeled {
     match setting {
         Setting::Indoor => indoor(n, seed),
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::{Paint, Place, Turn, UNLABELED, lidar_turn};
 
-    /// FNV-1a over the bits of everything.
+    /// Returns FNV-1a over the bits of everything.
     fn checksum(scene: &Labeled) -> u64 {
         let points = scene.points.iter().flatten().flat_map(|value| value.to_bits().to_le_bytes());
         let paint: Vec<u8> = match &scene.paint {
@@ -68,7 +68,7 @@ mod tests {
         })
     }
 
-    /// How many points of each class; the last number is that of unlabeled points.
+    /// Counts the points of each class; the last number is that of unlabeled points.
     fn counts(setting: Setting, scenes: &[Labeled]) -> Vec<usize> {
         let names = setting.classes().len();
         let mut counts = vec![0; names + 1];
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(counts(Setting::Indoor, &scenes(Setting::Indoor, 2_000))[13], 0);
     }
 
-    /// The lowest and the highest z of the points of a class.
+    /// Returns the lowest and the highest z of the points of a class.
     fn heights(scene: &Labeled, names: &[&str], class: &str) -> [f32; 2] {
         let number = names.iter().position(|name| *name == class).unwrap();
         let of_class =

@@ -1,4 +1,4 @@
-//! What CMake does before anything is compiled: another machine's compiler, an old cargo, sources from the web.
+//! Configuration by CMake before anything is compiled: another machine's compiler, an old cargo, sources from the web.
 
 use super::cmake;
 use crate::documents;
@@ -19,7 +19,7 @@ pub(super) fn check(folder: &Path) -> Result<()> {
     if cfg!(unix) { old_cargo(&folder) } else { Ok(()) }
 }
 
-/// Configures the repository; whether that went well, and what CMake wrote.
+/// Configures the repository; returns true on success, and the output of CMake.
 fn configure(source: &Path, build: &Path, args: &[String]) -> Result<(bool, String)> {
     let mut command = cmake();
     command.arg("-S").arg(source).arg("-B").arg(build).arg("-DFARPOINT_EXAMPLES=OFF").args(args);
@@ -31,7 +31,7 @@ fn configure(source: &Path, build: &Path, args: &[String]) -> Result<(bool, Stri
     Ok((ended.status.success(), words.join(" ")))
 }
 
-/// A toolchain file's machine is that of cargo, or the word is that Rust can't compile for it.
+/// Checks that a toolchain file's machine is that of cargo, or that the error says Rust can't compile for it.
 fn other_machine(folder: &Path) -> Result<()> {
     let other = if cfg!(target_arch = "aarch64") { "x86_64" } else { "aarch64" };
     let triple = format!("{other}-unknown-linux-gnu");
@@ -72,8 +72,8 @@ fn other_machine(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The lines that docs/cpp.md has for FetchContent, of a repository in the place of the one on the web: nothing but the newest
-/// commit is fetched.
+/// Checks the lines of docs/cpp.md for FetchContent, with a repository in the place of the one on
+/// the web: only the newest commit is fetched.
 fn fetched(folder: &Path) -> Result<()> {
     let document = fs::read_to_string("docs/cpp.md")?;
     let lines =
@@ -100,7 +100,7 @@ fn fetched(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A cargo that is too old is refused, with the version that is needed.
+/// Checks that a cargo that is too old is refused, with the required version.
 fn old_cargo(folder: &Path) -> Result<()> {
     let cargo = folder.join("cargo");
     fs::write(&cargo, "#!/bin/sh\necho 'cargo 1.70.0'\necho 'release: 1.70.0'\n")?;

@@ -23,7 +23,7 @@ pub(super) fn check(folder: &Path, prefix: &Path, skipped: &mut Vec<String>) -> 
     from_source(folder)
 }
 
-/// `find_package(farpoint CONFIG)`, in C++ and in C, with the shared and the static library.
+/// Tests `find_package(farpoint CONFIG)`, in C++ and in C, with the shared and the static library.
 fn installed(folder: &Path, prefix: &Path) -> Result<()> {
     for project in ["installed", "c_only"] {
         let build = folder.join(project);
@@ -34,7 +34,7 @@ fn installed(folder: &Path, prefix: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `add_subdirectory` and FetchContent.
+/// Tests `add_subdirectory` and FetchContent.
 fn from_source(folder: &Path) -> Result<()> {
     let root = std::env::current_dir()?;
     for (name, fetch) in [("subdirectory", "OFF"), ("fetched", "ON")] {
@@ -56,7 +56,7 @@ fn run_both(build: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `pkg-config`, shared and static.
+/// Tests `pkg-config`, shared and static.
 fn pkg_config(folder: &Path, prefix: &Path, skipped: &mut Vec<String>) -> Result<()> {
     if !works(Command::new("pkg-config").arg("--version")) {
         skipped.push("pkg-config is not installed".into());
@@ -69,7 +69,7 @@ fn pkg_config(folder: &Path, prefix: &Path, skipped: &mut Vec<String>) -> Result
     let lib = ask(&["--variable=libdir"])?;
     for (name, flags) in [("shared", ask(&["--libs"])?), ("static", ask(&["--static", "--libs"])?)]
     {
-        // The linker takes the shared library where both are, unless it is told by name.
+        // The linker takes the shared library where both are, unless the archive is named.
         let flags = match name {
             "static" => flags.replace("-lfarpoint", "-l:libfarpoint.a"),
             _ => flags,
@@ -84,7 +84,7 @@ fn pkg_config(folder: &Path, prefix: &Path, skipped: &mut Vec<String>) -> Result
     Ok(())
 }
 
-/// The folder below this one that holds a file of this name.
+/// Returns the folder below this one that holds a file of this name.
 fn find(folder: &Path, name: &str) -> Result<std::path::PathBuf> {
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {

@@ -1,4 +1,4 @@
-//! The binary interface: symbols, and the types that C sees. What is committed is what programs were linked with, so a
+//! The binary interface: symbols, and the types that C sees. Programs were linked with the committed one, so a
 //! change here is a change for them.
 
 use super::{CRATE, SONAME, compiler, header_file, include};
@@ -8,12 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The symbols that the library exports, one a line.
+/// Returns the file with the symbols that the library exports, one per line.
 fn symbols_file() -> PathBuf {
     Path::new(CRATE).join("abi/symbols.txt")
 }
 
-/// Functions and types as abidw writes them, for this kind of machine.
+/// Returns the file with functions and types as abidw writes them, for this kind of machine.
 fn types_file() -> PathBuf {
     Path::new(CRATE).join("abi/x86_64-linux.abi")
 }
@@ -95,11 +95,11 @@ fn dump(folder: &Path, to: &Path) -> Result<()> {
 /// A function of the header.
 struct Declaration {
     name: String,
-    /// Without the semicolon.
+    /// Text without the semicolon.
     text: String,
 }
 
-/// The functions that the header declares.
+/// Returns the functions that the header declares.
 fn declarations() -> Result<Vec<Declaration>> {
     let header = fs::read_to_string(header_file())?;
     let found = declared(&header);
@@ -112,12 +112,12 @@ fn declared(header: &str) -> Vec<Declaration> {
     for part in header.split("/*") {
         code += part.split_once("*/").map_or(part, |(_, after)| after);
     }
-    // What is for the preprocessor and for C++.
+    // Without lines for the preprocessor and for C++.
     let lines = code.lines().filter(|line| !line.starts_with(['#', '}']) || line.contains(';'));
     let lines = lines.filter(|line| !line.starts_with("extern \"C\""));
     let code = lines.collect::<Vec<_>>().join("\n");
     let statements = code.split(';').map(str::trim);
-    // What has members or is called by address is no function.
+    // Structures and types of function pointers are no functions.
     let functions = statements.filter(|text| text.ends_with(')') && !text.contains('{'));
     let functions = functions.filter(|text| !text.starts_with("typedef"));
     functions
@@ -129,7 +129,7 @@ fn declared(header: &str) -> Vec<Declaration> {
         .collect()
 }
 
-/// The symbols that a shared library defines for others, in order.
+/// Returns the symbols that a shared library defines for others, in order.
 fn exported(library: &Path) -> Result<Vec<String>> {
     let list = output(Command::new("nm").args(["-D", "--defined-only"]).arg(library))?;
     let name = |line: &str| line.split_whitespace().nth(2).map(str::to_owned);

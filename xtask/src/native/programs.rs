@@ -1,4 +1,4 @@
-//! The test programs in C: plain, with sanitizers, under valgrind, by every compiler that is there.
+//! Test programs in C: plain, with sanitizers, under valgrind, by every compiler that is there.
 
 use super::{CRATE, compiler, include};
 use crate::process::{files, run, show, works};
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Warnings that stop a build.
+/// Warnings that fail a build.
 const WARNINGS: [&str; 6] =
     ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 
@@ -45,7 +45,7 @@ pub(super) fn check(folder: &Path, skipped: &mut Vec<String>) -> Result<()> {
     run_all(&built, |program| {
         let mut command = Command::new("valgrind");
         command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
-        // What the pool's threads keep until the process ends is reachable or possibly so.
+        // Memory that the pool's threads keep until the process ends is reachable or possibly so.
         command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]);
         command.arg(program).arg("slow");
         command

@@ -1,13 +1,13 @@
-//! Pages in Markdown of what a command prints as its help.
+//! Pages in Markdown of a command's help.
 
 use std::fmt::Write;
 
-/// The names under `Commands:`.
+/// Returns the names under `Commands:`.
 pub(super) fn commands(help: &str) -> Vec<&str> {
     rows(section(help, "Commands:")).map(|(name, _)| name).filter(|name| *name != "help").collect()
 }
 
-/// The page that lists the commands.
+/// Returns the page that lists the commands.
 pub(super) fn index(help: &str) -> String {
     let mut page = String::from("# Command line reference\n\n");
     page.push_str(
@@ -24,7 +24,7 @@ pub(super) fn index(help: &str) -> String {
     page
 }
 
-/// The page of a command: what it does, its usage, and a section for each list of its help.
+/// Returns the page of a command: its description, its usage, and a section for each list of its help.
 pub(super) fn page(title: &str, help: &str) -> String {
     let mut page = format!("# {title}\n\n");
     let mut lines = help.lines().peekable();
@@ -50,8 +50,8 @@ pub(super) fn page(title: &str, help: &str) -> String {
     page
 }
 
-/// What a refused value's message names instead: `[possible values: a, b]`, or `choose one of a, b
-/// (remark) or c; ...`.
+/// Returns the choices in the message of a refused value: `[possible values: a, b]`, or
+/// `choose one of a, b (remark) or c; ...`.
 pub(super) fn choices(message: &str) -> Vec<String> {
     let text = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let marks = ["possible values: ", "one of "];
@@ -71,19 +71,19 @@ pub(super) fn choices(message: &str) -> Vec<String> {
     names
 }
 
-/// The indented lines after this one.
+/// Returns the indented lines after this one.
 fn section<'a>(help: &'a str, title: &str) -> impl Iterator<Item = &'a str> {
     let lines = help.lines().skip_while(move |line| *line != title).skip(1);
     lines.take_while(|line| line.starts_with(' '))
 }
 
-/// `name   what it does`, of which the second part may go on in further lines; only the first
+/// Parses `name   what it does`, of which the second part may go on in further lines; only the first
 /// matters here.
 fn rows<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = (&'a str, &'a str)> {
     lines.filter_map(|line| line.trim().split_once("  ")).map(|(name, what)| (name, what.trim()))
 }
 
-/// Arguments or options as a list of definitions. An item begins with less indentation than its
+/// Formats arguments or options as a list of definitions. An item begins with less indentation than its
 /// text, which follows on the same line or below.
 fn definitions(lines: &[&str]) -> String {
     let mut items: Vec<(String, Vec<String>)> = Vec::new();
@@ -121,7 +121,7 @@ fn unindented(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Text that Markdown shows as it is; what stands between backquotes is code there, too.
+/// Escapes text for Markdown; text between backquotes is code there, too.
 fn escape(text: &str) -> String {
     let paired = text.matches('`').count().is_multiple_of(2);
     let mut code = false;

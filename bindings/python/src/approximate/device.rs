@@ -1,4 +1,4 @@
-//! Approximate samplers of clouds in device memory. Python finds the addresses and allocates the answer.
+//! Approximate samplers of clouds in device memory. Python passes the addresses and allocates the output.
 
 use super::Request;
 use crate::device::{Input, given};
@@ -16,7 +16,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cuda_approximate_scratch_bytes, module)?)
 }
 
-/// Where the answer goes: the attributes of Python's `Output` that matter here.
+/// Addresses of the output: the used attributes of Python's `Output`.
 #[derive(FromPyObject)]
 struct Output {
     samples: u64,
@@ -26,7 +26,7 @@ struct Output {
     scratch: (u64, usize),
 }
 
-/// The job of every cloud.
+/// Returns the job of every cloud.
 fn job(request: &Request<'_>, count: usize) -> PyResult<ApproximateSampler> {
     Ok(ApproximateSampler::new(request.method()?, Amount::Count(count)))
 }
@@ -34,7 +34,7 @@ fn job(request: &Request<'_>, count: usize) -> PyResult<ApproximateSampler> {
 /// Queues a sampling of at most `count` rows per cloud; `index` is the address and size of an index over the clouds, or
 /// zeros. Nothing waits, nothing is copied to the host.
 ///
-/// The Python half passes addresses of arrays that it keeps alive in stream order, sized as [`DeviceApproximate`] says.
+/// The Python half passes addresses of arrays that it keeps alive in stream order, sized as in [`DeviceApproximate`].
 #[pyfunction]
 #[pyo3(signature = (input, output, count, request, index))]
 fn cuda_sample_approximate(
@@ -46,7 +46,7 @@ fn cuda_sample_approximate(
     index: (u64, usize),
 ) -> PyResult<()> {
     let job = job(&request, count)?;
-    // Before the device is opened: what it does not have, it does not have on any machine.
+    // Before the device is opened: what devices lack, they lack on any machine.
     job.check(DeviceKind::Gpu).map_err(|error| failed(error.into(), &input.about()))?;
     let index = (index.0 != 0).then_some(index);
     let result = py.detach(|| match input.wide {
@@ -79,7 +79,7 @@ fn enqueue<T: CudaScalar>(
     unsafe { gpu.enqueue_approximate(job, &stream, &DeviceApproximate { batch, index }) }
 }
 
-/// Bytes of scratch memory that a sampling needs, with an index or without one.
+/// Returns the bytes of scratch memory that a sampling needs, with an index or without one.
 #[pyfunction]
 #[pyo3(signature = (device, wide, shape, wanted, request, indexed))]
 fn cuda_approximate_scratch_bytes(

@@ -1,4 +1,4 @@
-//! Device memory of our own, given out by DLPack and the CUDA array interface.
+//! Device memory of our own, exported by DLPack and the CUDA array interface.
 
 use super::dlpack::{Managed, NAME, Tensor};
 use crate::error::cuda as failed;
@@ -28,7 +28,7 @@ enum Memory {
     Narrow(Arc<Buffer<i32>>),
 }
 
-/// A stream that someone else owns.
+/// Borrows a stream of another owner.
 fn borrowed(device: usize, stream: u64) -> Result<Stream, farpoint_cuda::Error> {
     let gpu = Gpu::new(device)?;
     // SAFETY: the Python half passes the default stream or one that its owner keeps.
@@ -47,7 +47,7 @@ fn filled<T: Element>(
     Ok(buffer.into())
 }
 
-/// What a capsule of ours keeps alive.
+/// Data of a capsule of ours.
 struct Export {
     managed: Managed,
     shape: Vec<i64>,
@@ -76,7 +76,7 @@ impl Memory {
         }
     }
 
-    /// Code and bits as DLPack has them.
+    /// Returns code and bits in DLPack's terms.
     fn kind(&self) -> (u8, u8) {
         match self {
             Self::Single(_) => (2, 32),
@@ -90,8 +90,8 @@ impl Memory {
 
 #[pymethods]
 impl DeviceArray {
-    /// Room for an array of `kind` "f2", "f4", "f8", "i4" or "i8", in the order of a stream that is there
-    /// as long as the array (0 is the legacy default stream). Every byte is `byte`, if given.
+    /// Allocates an array of `kind` "f2", "f4", "f8", "i4" or "i8", in the order of a stream that outlives
+    /// the array (0 is the legacy default stream). Every byte is `byte`, if set.
     #[new]
     #[pyo3(signature = (device, stream, shape, kind, byte = None))]
     fn new(
@@ -117,7 +117,7 @@ impl DeviceArray {
         Ok(Self { memory, device, stream, shape })
     }
 
-    /// Whole numbers copied to the device.
+    /// Copies whole numbers to the device.
     #[staticmethod]
     fn upload(py: Python<'_>, device: usize, stream: u64, values: Vec<i64>) -> PyResult<Self> {
         let upload = || Buffer::upload(&borrowed(device, stream)?, &values, "numbers");
@@ -126,7 +126,7 @@ impl DeviceArray {
         Ok(Self { memory: Memory::Whole(buffer.into()), device, stream, shape })
     }
 
-    /// Whole numbers copied to the host, once the stream has reached this point.
+    /// Copies whole numbers to the host, once the stream has reached this point.
     fn download(&self, py: Python<'_>) -> PyResult<Vec<i64>> {
         let Memory::Whole(buffer) = &self.memory else {
             return Err(PyTypeError::new_err("only whole numbers are copied to the host"));
@@ -156,7 +156,7 @@ impl DeviceArray {
         }
     }
 
-    /// Waits for the stream on which the numbers are written.
+    /// Synchronizes with the stream on which the numbers are written.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
         let wait = || borrowed(self.device, self.stream)?.synchronize();
         py.detach(wait).map_err(|error| failed(error, "an answer"))
@@ -187,7 +187,7 @@ impl DeviceArray {
         (CUDA, self.device)
     }
 
-    /// The numbers as a capsule; they are there already, whatever the stream.
+    /// Returns the numbers as a capsule; they are there already, whatever the stream.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         &self,
@@ -234,7 +234,7 @@ impl DeviceArray {
     }
 }
 
-/// The deleter of our capsules.
+/// Deletes the data of our capsules.
 ///
 /// # Safety
 /// `managed` is that of an [`Export`], and not used again.

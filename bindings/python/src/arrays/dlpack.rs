@@ -1,5 +1,5 @@
-//! DLPack, for libraries that give arrays in no other way, JAX first of all: its structs, and capsules
-//! taken in.
+//! DLPack, for libraries that export arrays in no other way, JAX first of all: its structs, and imported
+//! capsules.
 //!
 //! The structs are those of `dlpack.h`, version 0.8 and 1.0; both begin alike.
 
@@ -9,7 +9,7 @@ use pyo3::types::PyCapsule;
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-/// The name of a capsule whose array has not been taken yet.
+/// Name of a capsule whose array has not been taken yet.
 pub(super) const NAME: &CStr = c"dltensor";
 const USED: &CStr = c"used_dltensor";
 
@@ -19,18 +19,18 @@ pub(crate) struct Tensor {
     pub(crate) device_type: i32,
     pub(crate) device_id: i32,
     pub(crate) ndim: i32,
-    /// 0 whole numbers, 1 without sign, 2 floating point.
+    /// 0 signed whole numbers, 1 unsigned, 2 floating point.
     pub(crate) code: u8,
     pub(crate) bits: u8,
     pub(crate) lanes: u16,
     pub(crate) shape: *mut i64,
-    /// In elements; null when dense.
+    /// Strides in elements; null when dense.
     pub(crate) strides: *mut i64,
     pub(crate) byte_offset: u64,
 }
 
 impl Tensor {
-    /// One to be filled in.
+    /// Returns a tensor to be filled in.
     pub(crate) const fn empty() -> Self {
         let (data, none) = (std::ptr::null_mut(), std::ptr::null_mut());
         Self {
@@ -55,7 +55,7 @@ pub(super) struct Managed {
     pub(super) deleter: Option<unsafe extern "C" fn(*mut Managed)>,
 }
 
-/// An array of another library, held until this goes.
+/// An array of another library, held until this is dropped.
 #[pyclass(frozen, module = "farpoint._native")]
 pub(crate) struct Imported(NonNull<Managed>);
 
@@ -80,7 +80,7 @@ impl Imported {
         }
     }
 
-    /// `(device type, device)`.
+    /// Returns `(device type, device)`.
     #[getter]
     fn device(&self) -> (i32, i32) {
         (self.tensor().device_type, self.tensor().device_id)
@@ -91,7 +91,7 @@ impl Imported {
         self.tensor().data.addr() as u64 + self.tensor().byte_offset
     }
 
-    /// `(code, bits, lanes)`.
+    /// Returns `(code, bits, lanes)`.
     #[getter]
     fn kind(&self) -> (u8, u8, u16) {
         (self.tensor().code, self.tensor().bits, self.tensor().lanes)
@@ -102,7 +102,7 @@ impl Imported {
         self.numbers(self.tensor().shape).unwrap_or_default()
     }
 
-    /// In elements.
+    /// Returns the strides in elements.
     #[getter]
     fn strides(&self) -> Vec<i64> {
         let dense = || {

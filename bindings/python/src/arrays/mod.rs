@@ -47,7 +47,7 @@ macro_rules! in_precision {
 }
 pub(crate) use in_precision;
 
-/// Where the coordinates of an array are read from; refuses what can't be sampled.
+/// Returns the address of the coordinates of an array; refuses arrays that can't be sampled.
 #[pyfunction]
 fn address(points: &Bound<'_, PyUntypedArray>) -> PyResult<usize> {
     in_precision!(points, |array| Ok(clouds(array)?.0.first().map_or(0, View::address)))
@@ -65,13 +65,13 @@ pub(crate) fn types_differ(x: &Bound<'_, PyUntypedArray>, y: &Bound<'_, PyUntype
     PyTypeError::new_err(text)
 }
 
-/// What an array is, for messages.
+/// Describes an array for messages.
 pub(crate) fn about(array: &Bound<'_, PyUntypedArray>) -> String {
     let shape = PyTuple::new(array.py(), array.shape()).map(|shape| shape.to_string());
     format!("points of shape {}, {}", shape.unwrap_or_default(), array.dtype())
 }
 
-/// The clouds of an array and whether it is a batch, or an error that has its shape.
+/// Returns the clouds of an array and true if it is a batch, or an error with its shape.
 pub(crate) fn clouds<'a, T: Scalar + Element>(
     array: &'a Bound<'_, PyArrayDyn<T>>,
 ) -> PyResult<(Vec<View<'a, T>>, bool)> {
@@ -83,7 +83,7 @@ pub(crate) fn clouds<'a, T: Scalar + Element>(
     })
 }
 
-/// The same without the padding of a batch.
+/// As `clouds`, without the padding of a batch.
 pub(crate) fn cut<'a, T: Scalar + Element>(
     array: &'a Bound<'_, PyArrayDyn<T>>,
     lengths: Option<&[usize]>,
@@ -108,7 +108,7 @@ pub(crate) fn cut<'a, T: Scalar + Element>(
     Ok((views, batch))
 }
 
-/// Whole numbers that are not below 0; `what` is in the error.
+/// Converts whole numbers that are not below 0; `what` is in the error.
 pub(crate) fn indices<'a>(
     values: impl IntoIterator<Item = &'a i64>,
     what: &str,

@@ -1,4 +1,4 @@
-//! NumPy arrays as points, read where they lie: any strides, not even aligned.
+//! NumPy arrays as points, read in place: any strides, not even aligned.
 
 use farpoint::{Points, Scalar};
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
@@ -22,24 +22,24 @@ unsafe impl<T: Sync> Send for View<'_, T> {}
 unsafe impl<T: Sync> Sync for View<'_, T> {}
 
 impl<'a, T: Scalar> View<'a, T> {
-    /// The same cloud without the rows from `len` on.
+    /// Returns the cloud without the rows from `len` on.
     pub(crate) fn first(self, len: usize) -> Self {
         Self { shape: [len.min(self.shape[0]), self.shape[1]], ..self }
     }
 
-    /// The rows `from..to` alone, which must be in it.
+    /// Returns the rows `from..to`, which must be in it.
     pub(crate) fn part(self, from: usize, to: usize) -> Self {
         assert!(from <= to && to <= self.shape[0], "rows outside the array");
         let start = self.start.wrapping_offset(from as isize * self.strides[0]);
         Self { start, shape: [to - from, self.shape[1]], ..self }
     }
 
-    /// Where its first number lies.
+    /// Returns the address of its first number.
     pub(crate) fn address(&self) -> usize {
         self.start.addr()
     }
 
-    /// The rows as arrays of three, if they lie in memory like that.
+    /// Returns the rows as arrays of three, if they lie in memory like that.
     pub(crate) fn triples(&self) -> Option<&'a [[T; 3]]> {
         let size = size_of::<T>() as isize;
         let dense = self.shape[1] == 3 && self.strides == [3 * size, size];
@@ -68,7 +68,7 @@ impl<T: Scalar> Points<T> for View<'_, T> {
     }
 }
 
-/// The clouds of an array, and whether it is a batch; nothing if it has no coordinates or
+/// Returns the clouds of an array, and true if it is a batch; `None` if it has no coordinates or
 /// another number of axes.
 ///
 /// The array must outlive the views, which the borrow sees to. Python may write to it while it is

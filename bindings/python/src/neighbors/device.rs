@@ -1,5 +1,5 @@
-//! Nearest points of clouds in device memory, and gradients of their distances. Python finds the addresses
-//! and allocates the answers.
+//! Nearest points of clouds in device memory, and gradients of their distances. Python passes the addresses
+//! and allocates the outputs.
 
 use super::job;
 use crate::device::{Input, given};
@@ -16,7 +16,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cuda_match_scratch_bytes, module)?)
 }
 
-/// Where distances and indices of either side go; 0 for an answer that is not wanted.
+/// Addresses of distances and indices of either side; 0 for none.
 #[derive(FromPyObject)]
 struct Found {
     distances: [u64; 2],
@@ -24,8 +24,8 @@ struct Found {
     scratch: (u64, usize),
 }
 
-/// Of either side: the indices found, the gradients of its distances (0 for both if it has none),
-/// and where those of its coordinates go, dense.
+/// Addresses for either side: the indices found, the gradients of its distances (0 for both if it has none),
+/// and the gradients of its coordinates, dense.
 #[derive(FromPyObject)]
 struct Gradients {
     indices: [u64; 2],
@@ -150,8 +150,8 @@ fn backward<T: CudaScalar>(
     unsafe { gpu.enqueue_gradients(job, &stream, &gradients) }
 }
 
-/// Bytes of scratch memory that a search needs, of `y`'s nearest points too with `both`; with
-/// `backward` those that the gradients need.
+/// Returns the bytes of scratch memory of a search, of `y`'s nearest points too with `both`; with
+/// `backward` those of the gradients.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python's wrapper names them")]
 fn cuda_match_scratch_bytes(

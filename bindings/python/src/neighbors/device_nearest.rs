@@ -1,5 +1,5 @@
-//! Nearest points in batches of one shape in device memory, and gradients of their distances. What is the same in
-//! every step is passed once; a step passes nothing but addresses.
+//! Nearest points in batches of one shape in device memory, and gradients of their distances. Arguments shared by
+//! every step are passed once; a step passes nothing but addresses.
 
 use super::device_pairs::{PairLayout, Plan, Step, scratch};
 use crate::device::given;
@@ -11,8 +11,8 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<CudaNearest>()
 }
 
-/// Batches of one shape on one device. The Python half passes addresses of arrays of these sizes, 0 for what is
-/// not wanted, and keeps them in stream order.
+/// Batches of one shape on one device. The Python half passes addresses of arrays of these sizes, 0 for none,
+/// and keeps them in stream order.
 #[pyclass(frozen)]
 struct CudaNearest {
     plan: Plan,
@@ -105,7 +105,7 @@ impl CudaNearest {
     ) -> Result<(), Error> {
         let (plan, scratch) = (&self.plan, scratch(step, self.scratch.0));
         let pairs = DevicePairs { scratch, ..plan.at::<T>(step, distances, indices) };
-        // SAFETY: the arrays are as the plan's contract says.
+        // SAFETY: the arrays meet the plan's contract.
         unsafe { plan.gpu.enqueue_nearest(&plan.job, stream, &pairs) }
     }
 
@@ -125,14 +125,14 @@ impl CudaNearest {
             value: None,
             scratch: scratch(step, self.scratch.1),
         };
-        // SAFETY: the arrays are as the plan's contract says; the indices are those that `search` found for the
+        // SAFETY: the arrays meet the plan's contract; the indices are those that `search` found for the
         // same clouds.
         unsafe { plan.gpu.enqueue_gradients(&plan.job, stream, &wanted) }
     }
 }
 
 fn bytes<T: CudaScalar>(plan: &Plan) -> (usize, usize) {
-    // Only which answers are wanted is looked at, not where they go.
+    // Only zero or not is read of these addresses.
     let sides = [256, if plan.both { 256 } else { 0 }];
     let search = plan.at::<T>(&Step::NOTHING, sides, sides);
     let backward = plan.at::<T>(&Step::NOTHING, [0; 2], sides);

@@ -1,4 +1,4 @@
-//! Pairs of clouds in device memory of which the shapes are known before: what plans keep.
+//! Pairs of clouds in device memory of known shapes: the data of plans.
 
 use super::job;
 use crate::device::given;
@@ -16,7 +16,7 @@ pub(super) struct Plan {
     dims: usize,
     strides: [[i64; 2]; 2],
     pub(super) job: Matcher,
-    /// Whether points of `y` look for their nearest, too.
+    /// Set to search nearest points of `y`, too.
     pub(super) both: bool,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// One of which only sizes are looked at.
+    /// A step for computing sizes.
     pub(super) const NOTHING: Self =
         Self { stream: 0, points: [0; 2], lengths: [0; 2], scratch: 0 };
 }
@@ -52,7 +52,7 @@ impl Plan {
         Ok(Self { gpu, wide, pairs, rows: [n, m], dims, strides, job, both })
     }
 
-    /// Runs one of the two on the step's stream without the GIL, as the precision is.
+    /// Runs the function of the precision on the step's stream without the GIL.
     pub(super) fn queue(
         &self,
         py: Python<'_>,
@@ -66,7 +66,7 @@ impl Plan {
         result.map_err(|error| failed(error, &self.about()))
     }
 
-    /// One of the two, as the precision is.
+    /// Runs the function of the precision.
     pub(super) fn sized<R: Send>(
         &self,
         py: Python<'_>,
@@ -85,7 +85,7 @@ impl Plan {
         )
     }
 
-    /// The pairs, with places for distances and indices of either side; 0 for none.
+    /// Returns the pairs, with addresses for distances and indices of either side; 0 for none.
     pub(super) fn at<T: CudaScalar>(
         &self,
         step: &Step,
@@ -102,7 +102,7 @@ impl Plan {
     }
 }
 
-/// Scratch memory of so many bytes, if there is any.
+/// Returns scratch memory of `bytes`, if there is any.
 pub(super) fn scratch(step: &Step, bytes: usize) -> Option<(u64, usize)> {
     given(step.scratch).map(|address| (address, bytes))
 }

@@ -1,5 +1,5 @@
-//! One value for each pair of clouds in device memory, and its gradients. What is the same in every
-//! step of a training, shapes above all, is passed once; a step passes nothing but addresses.
+//! One value for each pair of clouds in device memory, and its gradients. Arguments shared by every
+//! step of a training, shapes above all, are passed once; a step passes nothing but addresses.
 
 use super::device_pairs::{PairLayout, Plan, Step, scratch};
 use super::value::reduction_of;
@@ -15,7 +15,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<CudaChamfer>()
 }
 
-/// Batches of one shape on one device, and the value that they are reduced to.
+/// Batches of one shape on one device, and the reduction to a value.
 #[pyclass(frozen)]
 struct CudaChamfer {
     plan: Plan,
@@ -52,8 +52,8 @@ impl CudaChamfer {
     }
 
     /// Queues the search and its reduction: `values` get a number per pair, `distances` and `indices`
-    /// one per row, those of the second side behind those of the first; behind the distances what is
-    /// kept of maxima. No indices: 0. Nothing waits.
+    /// one per row, those of the second side behind those of the first; behind the distances the data
+    /// of maxima. No indices: 0. Nothing waits.
     ///
     /// The Python half passes addresses of arrays of these sizes, which it keeps alive in stream
     /// order.
@@ -83,7 +83,7 @@ impl CudaChamfer {
     }
 
     /// Queues the gradients of both batches, dense, from those of the values, which are `stride`
-    /// numbers apart. 0 for gradients that are not wanted.
+    /// numbers apart. 0 for gradients to skip.
     #[expect(clippy::too_many_arguments, reason = "Python passes numbers faster than tuples")]
     fn backward(
         &self,
@@ -112,7 +112,7 @@ impl CudaChamfer {
 }
 
 impl CudaChamfer {
-    /// The pairs with places for distances and indices; 0 for none.
+    /// Returns the pairs with addresses for distances and indices; 0 for none.
     fn pairs_at<T: CudaScalar>(&self, step: &Step, distances: u64, indices: u64) -> DevicePairs<T> {
         let place = |address: u64, side: usize, bytes: usize| match (address, side) {
             (0, _) => 0,
@@ -125,13 +125,13 @@ impl CudaChamfer {
     }
 
     fn scratch_bytes<T: CudaScalar>(&self) -> (usize, usize) {
-        // Only which answers are wanted is looked at, not where they go.
+        // Only zero or not is read of these addresses.
         let pairs = self.pairs_at::<T>(&Step::NOTHING, 256, 256);
         let gpu = &self.plan.gpu;
         (gpu.values_scratch_bytes(&self.plan.job, &pairs), gpu.gradients_scratch_bytes(&pairs))
     }
 
-    /// Where what is kept of maxima lies, behind the distances.
+    /// Returns the address of the data of maxima, behind the distances.
     fn extremes<T>(&self, distances: u64) -> Option<u64> {
         let Plan { pairs, rows: [n, m], both, .. } = self.plan;
         let places = pairs * (n + if both { m } else { 0 });

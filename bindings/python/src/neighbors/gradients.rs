@@ -19,8 +19,8 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(match_backward, module)?)
 }
 
-/// Gradients of both clouds or batches, of their shapes, from those of the distances of either side, by the indices that
-/// `match_clouds` found.
+/// Returns gradients of both clouds or batches, of their shapes, from those of the distances of either side, by the
+/// indices that `match_clouds` found.
 #[pyfunction]
 #[pyo3(signature = (clouds, x_indices, y_indices, x_grad, y_grad, norm, threads = None))]
 fn match_backward<'py>(
@@ -70,10 +70,10 @@ fn gradients<'py, T: Scalar + Element>(
     sent(pair, &jobs, threads)
 }
 
-/// What the gradients of a pair are computed from: the nearest points, and gradients of their distances.
+/// Input of the gradients of a pair: the nearest points, and gradients of their distances.
 pub(super) type Sending<T> = (Chamfer<T>, [Vec<T>; 2]);
 
-/// The gradients of all pairs as arrays of the shapes of both batches, padding included.
+/// Returns the gradients of all pairs as arrays of the shapes of both batches, padding included.
 pub(super) fn sent<'py, T: Scalar + Element>(
     pair: &Pair<'_, 'py, T>,
     jobs: &[Sending<T>],
@@ -95,7 +95,7 @@ pub(super) fn sent<'py, T: Scalar + Element>(
     (of_x, of_y).into_pyobject(py)
 }
 
-/// The gradients of all pairs, one after another.
+/// Concatenates the gradients of all pairs.
 pub(crate) fn joined<T>(sent: Vec<Gradients<T>>) -> (Vec<T>, Vec<T>) {
     let (mut of_x, mut of_y) = (Vec::new(), Vec::new());
     for Gradients { a, b } in sent {

@@ -25,7 +25,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     device_value::add(module)
 }
 
-/// A search by this norm.
+/// Returns a search by this norm.
 fn job(norm: u8) -> PyResult<Matcher> {
     Ok(Matcher::new().norm(match norm {
         1 => Norm::One,
@@ -34,8 +34,8 @@ fn job(norm: u8) -> PyResult<Matcher> {
     }))
 }
 
-/// Both clouds `(n, d)` and `(m, d)` or batches `(b, n, d)` and `(b, m, d)`, and the rows of each cloud of a batch
-/// that count: a tuple of Python.
+/// Both clouds `(n, d)` and `(m, d)` or batches `(b, n, d)` and `(b, m, d)`, and the number of rows used of each cloud
+/// of a batch: a tuple of Python.
 #[derive(FromPyObject)]
 struct Batches<'py>(
     Bound<'py, PyUntypedArray>,
@@ -60,17 +60,17 @@ impl<'a, 'py, T: Scalar + Element> Pair<'a, 'py, T> {
         format!("{x} and {y}")
     }
 
-    /// Rows of a cloud of either side, padding included.
+    /// Returns the rows of a cloud of either side, padding included.
     fn rows(&self) -> [usize; 2] {
         self.arrays.map(|array| array.shape().iter().rev().nth(1).copied().unwrap_or(0))
     }
 
-    /// Number of clouds of either side.
+    /// Returns the number of clouds of either side.
     fn counts(&self) -> [usize; 2] {
         self.arrays.map(|array| if array.ndim() == 3 { array.shape()[0] } else { 1 })
     }
 
-    /// The clouds of either side without their padding.
+    /// Returns the clouds of either side without their padding.
     fn clouds(&self) -> PyResult<[Vec<View<'a, T>>; 2]> {
         let [x, y] = self.arrays;
         Ok([cut(x, self.lengths[0])?.0, cut(y, self.lengths[1])?.0])

@@ -17,8 +17,8 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(match_clouds, module)?)
 }
 
-/// For each point of `x` the nearest of `y`, and with `both` for each of `y` the nearest of `x`: distances
-/// `(b, n)` as the norm gives them (2: squared) and indices, padded with 0 and -1. `callback(done, of)` is called
+/// Finds for each point of `x` the nearest of `y`, and with `both` for each of `y` the nearest of `x`: distances
+/// `(b, n)` of the norm (2: squared) and indices, padded with 0 and -1. `callback(done, of)` is called
 /// now and then.
 #[pyfunction]
 #[pyo3(signature = (clouds, norm, method, threads, both, callback = None))]
@@ -55,10 +55,10 @@ fn search<'py, T: Scalar + Element>(
     (dx, ix, dy, iy).into_pyobject(py)
 }
 
-/// What was found for the first side of each pair, and for the second if both are wanted.
+/// Results of the first side of each pair, and of the second if requested.
 pub(super) type Sides<T> = [Vec<Nearest<T>>; 2];
 
-/// Searches without the GIL; Ctrl-C is heard if it may take long, and the callback told how far it is.
+/// Searches without the GIL; Ctrl-C is checked if it may take long, and the callback gets the progress.
 pub(super) fn nearest<T: Scalar + Element>(
     job: &Matcher,
     cpu: &Cpu,
@@ -78,7 +78,7 @@ pub(super) fn nearest<T: Scalar + Element>(
     found.map_err(|error| error::without_skipping(error, &pair.about()))
 }
 
-/// Errors of a single pair do not say that it is in a batch.
+/// Searches each pair. Errors of a single pair do not mention a batch.
 fn each_nearest<T: Scalar>(
     job: &Matcher,
     cpu: &Cpu,
@@ -107,7 +107,7 @@ fn each_chamfer<T: Scalar>(
 
 type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-/// Distances and indices of a batch as arrays `(b, n)`.
+/// Returns distances and indices of a batch as arrays `(b, n)`.
 fn stacked<'py, T: Scalar + Element>(
     py: Python<'py>,
     found: &[Nearest<T>],
@@ -125,12 +125,12 @@ fn stacked<'py, T: Scalar + Element>(
     Ok((distances.into_pyarray(py).into_any(), indices.into_pyarray(py).into_any()))
 }
 
-/// The index of a nearest point as Python has it; -1 stands for none.
+/// Converts the index of a nearest point to Python's; -1 stands for none.
 pub(super) fn from_index(&index: &u32) -> i64 {
     if index == Nearest::<f32>::NONE { -1 } else { i64::from(index) }
 }
 
-/// The reverse.
+/// Converts an index of Python's; the reverse of [`from_index`].
 pub(super) fn to_index(&index: &i64) -> PyResult<u32> {
     match index {
         -1 => Ok(Nearest::<f32>::NONE),

@@ -19,15 +19,15 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chamfer_backward, module)?)
 }
 
-/// Numbers that are kept for each pair of what a maximum was taken of, behind the distances: the
-/// largest of either side, then what gradients are divided by.
+/// Numbers of the data of maxima per pair, behind the distances: the largest of either side, then
+/// the divisors of gradients.
 const EXTREMES: usize = farpoint_cuda::neighbors::EXTREMES;
 
-/// How the distances of a pair become one value: the attributes of Python's `Reduction`.
+/// Reduction of the distances of a pair to one value: the attributes of Python's `Reduction`.
 #[derive(FromPyObject)]
 struct How {
     norm: u8,
-    /// Whether distances of norm 2 are square roots.
+    /// True if distances of norm 2 are square roots.
     plain: bool,
     reduction: String,
     both: bool,
@@ -38,9 +38,9 @@ pub(super) fn reduction_of(name: &str) -> PyResult<Reduction> {
     name.parse().map_err(error::name)
 }
 
-/// The value of each pair of batches, in double precision. With `keep` also what the gradients need: the
-/// indices of `x`'s nearest points, then those of `y`'s, in one row; the distances likewise, and what is
-/// kept of maxima. `callback(done, of)` is called now and then.
+/// Returns the value of each pair of batches, in double precision. With `keep` also the input of the gradients: the
+/// indices of `x`'s nearest points, then those of `y`'s, in one row; the distances likewise, and the data
+/// of maxima. `callback(done, of)` is called now and then.
 #[pyfunction]
 #[pyo3(signature = (clouds, how, keep, callback = None))]
 fn chamfer_clouds<'py>(
@@ -76,7 +76,7 @@ fn values<'py, T: Scalar + Element>(
     (values, indices.into_pyarray(py), distances.into_pyarray(py)).into_pyobject(py)
 }
 
-/// Indices and distances of all clouds, padded; those of the second side behind those of the first.
+/// Returns indices and distances of all clouds, padded; those of the second side behind those of the first.
 fn kept<T: Scalar>(
     found: &Sides<T>,
     reduced: &[Reduced],
@@ -102,7 +102,7 @@ fn kept<T: Scalar>(
     (indices, distances)
 }
 
-/// The gradients of both batches from those of the values, by what `chamfer_clouds` kept.
+/// Returns the gradients of both batches from those of the values, by the results kept by `chamfer_clouds`.
 #[pyfunction]
 #[pyo3(signature = (clouds, indices, distances, grad, how))]
 fn chamfer_backward<'py>(
@@ -148,13 +148,13 @@ fn gradients<'py, T: Scalar + Element>(
     sent(pair, &jobs, how.threads)
 }
 
-/// What `chamfer_clouds` kept of a batch.
+/// Results of a batch kept by `chamfer_clouds`.
 struct Kept<'a, T> {
     pairs: usize,
     rows: [usize; 2],
     lengths: [Option<&'a [usize]>; 2],
     indices: &'a [i64],
-    /// Empty where they are not read: neither roots nor a maximum were taken.
+    /// Empty if not read: neither roots nor a maximum were taken.
     distances: &'a [T],
     norm: Norm,
     how: Reduction,
@@ -163,7 +163,7 @@ struct Kept<'a, T> {
 }
 
 impl<T: Scalar> Kept<'_, T> {
-    /// Places of all rows.
+    /// Returns the number of places of all rows.
     fn places(&self) -> usize {
         self.pairs * (self.rows[0] + if self.both { self.rows[1] } else { 0 })
     }
@@ -181,7 +181,7 @@ impl<T: Scalar> Kept<'_, T> {
         counts && lengths && named
     }
 
-    /// One direction of a pair, padding included; without distances where they are not read.
+    /// Returns one direction of a pair, padding included; without distances if they are not read.
     fn side(&self, pair: usize, side: usize) -> PyResult<Nearest<T>> {
         let rows = self.rows[side];
         let first = side * self.pairs * self.rows[0] + pair * rows;
@@ -199,7 +199,7 @@ impl<T: Scalar> Kept<'_, T> {
         Ok(Nearest { raw_distances, indices, norm: self.norm, dropped: 0 })
     }
 
-    /// Both directions of a pair, and the gradients of their distances from that of the value.
+    /// Returns both directions of a pair, and the gradients of their distances from that of the value.
     fn grads(&self, pair: usize, of_value: T) -> PyResult<Sending<T>> {
         let found = Chamfer { a_to_b: self.side(pair, 0)?, b_to_a: self.side(pair, 1)? };
         let count = |side: usize| self.lengths[side].map_or(self.rows[side], |of| of[pair]);

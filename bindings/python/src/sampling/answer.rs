@@ -11,16 +11,16 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// What is returned of a sample.
+/// Outputs of a sample.
 pub(super) struct Answer<'py> {
-    /// Whether distances are.
+    /// Set to return distances.
     pub(super) distances: bool,
     /// The caller's array for the indices.
     pub(super) out: Option<Bound<'py, PyAny>>,
 }
 
 impl<'py> Answer<'py> {
-    /// Indices, distances and covering radius of one cloud.
+    /// Returns indices, distances and covering radius of one cloud.
     pub(super) fn one<T: Scalar + Element>(
         &self,
         py: Python<'py>,
@@ -43,7 +43,7 @@ impl<'py> Answer<'py> {
         (indices, distances, radius).into_pyobject(py)
     }
 
-    /// Those of a batch, with so many places per cloud, padded with -1 and 0.
+    /// Returns the outputs of a batch, with `width` places per cloud, padded with -1 and 0.
     pub(super) fn batch<T: Scalar + Element>(
         &self,
         py: Python<'py>,
@@ -78,7 +78,7 @@ impl<'py> Answer<'py> {
         (indices, distances, radii.into_pyarray(py)).into_pyobject(py)
     }
 
-    /// The caller's array for the indices, if it fits.
+    /// Returns the caller's array for the indices, if it fits.
     fn out(&self, shape: &[usize]) -> PyResult<Option<Bound<'py, PyArrayDyn<i64>>>> {
         let Some(out) = &self.out else { return Ok(None) };
         let wanted = PyTuple::new(out.py(), shape)?;
@@ -106,7 +106,7 @@ fn roots<T: Scalar>(squares: &[T]) -> Vec<T> {
     memory::collected(squares.iter().map(|square| square.sqrt()))
 }
 
-/// Lets `fill` write to the caller's array.
+/// Calls `fill` with the caller's array.
 fn write<'py>(
     out: Bound<'py, PyArrayDyn<i64>>,
     fill: impl FnOnce(ArrayViewMutD<'_, i64>),
@@ -119,7 +119,7 @@ fn write<'py>(
     Ok(out.into_any())
 }
 
-/// An array of one value; an error if there is no memory for it. The caller chooses its width, and clouds
+/// Returns an array of one value; an error if there is no memory for it. The caller chooses its width, and clouds
 /// may have far fewer rows.
 fn filled<V: Copy>(shape: [usize; 2], value: V, what: &str) -> PyResult<Array2<V>> {
     let mut values = Vec::new();

@@ -1,6 +1,6 @@
-//! Sampling clouds in device memory. Python finds the addresses and allocates the answer; here they
-//! become a [`DeviceBatch`] that is queued on the caller's stream. `CudaSample` is told once what is the
-//! same in every call, shapes above all.
+//! Sampling clouds in device memory. Python passes the addresses and allocates the output; here they
+//! become a [`DeviceBatch`] that is queued on the caller's stream. `CudaSample` gets the arguments shared
+//! by all calls once, shapes above all.
 
 use super::{amount, job};
 use crate::device::{Input, about, given};
@@ -17,7 +17,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cuda_scratch_bytes, module)?)
 }
 
-/// Where the answer goes, and what each cloud wants.
+/// Addresses of the output, and the samples of each cloud.
 #[derive(FromPyObject)]
 struct Output {
     samples: u64,
@@ -27,8 +27,8 @@ struct Output {
     values: u64,
     covering: u64,
     chosen: u64,
-    /// Where radii of double precision go, and how many numbers `values` has, if plain distances
-    /// are wanted.
+    /// Address of radii of double precision, and the number of `values`, if plain distances
+    /// are requested.
     radii: (u64, usize),
     scratch: (u64, usize),
 }
@@ -81,7 +81,7 @@ fn enqueue<T: CudaScalar>(job: &Sampler, input: &Input, output: &Output) -> Resu
     if radii == 0 {
         return Ok(());
     }
-    // SAFETY: `values` has so many places and `covering` and `radii` one for each cloud, all of them
+    // SAFETY: `values` has `places` numbers and `covering` and `radii` one for each cloud, all of them
     // allocated by the Python half on this stream.
     unsafe {
         let covering = (output.covering, batch.clouds);
@@ -89,7 +89,7 @@ fn enqueue<T: CudaScalar>(job: &Sampler, input: &Input, output: &Output) -> Resu
     }
 }
 
-/// Bytes of scratch memory that a sampling needs.
+/// Returns the bytes of scratch memory that a sampling needs.
 #[pyfunction]
 #[pyo3(signature = (device, wide, shape, wanted, algorithm))]
 fn cuda_scratch_bytes(
@@ -109,13 +109,13 @@ fn cuda_scratch_bytes(
     })
 }
 
-/// Sampling so many points of each cloud of batches of one shape on one device, from their first row. The Python
-/// half passes addresses of arrays of these sizes, 0 for none, and keeps them in stream order.
+/// Sampling of a fixed number of points of each cloud of batches of one shape on one device, from their first row. The
+/// Python half passes addresses of arrays of these sizes, 0 for none, and keeps them in stream order.
 #[pyclass(frozen)]
 struct CudaSample {
     gpu: Gpu,
     wide: bool,
-    /// Clouds, rows, coordinates.
+    /// Number of clouds, rows, coordinates.
     shape: [usize; 3],
     strides: [i64; 2],
     count: usize,
@@ -125,7 +125,7 @@ struct CudaSample {
     scratch: (usize, usize),
 }
 
-/// What squared radii behind scratch memory are aligned to.
+/// Alignment of squared radii behind scratch memory.
 const ALIGNED: usize = 256;
 
 #[pymethods]
@@ -211,7 +211,7 @@ impl CudaSample {
             scratch: given(step.scratch).filter(|_| bytes > 0).map(|address| (address, bytes)),
             ..DeviceBatch::padded(step.points, self.shape, 0)
         };
-        // SAFETY: the arrays are as the plan's contract says.
+        // SAFETY: the arrays meet the plan's contract.
         unsafe { self.gpu.enqueue_sample(&self.job, stream, &batch) }?;
         let Some(covering) = covering else { return Ok(()) };
         let clouds = self.shape[0];

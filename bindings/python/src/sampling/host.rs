@@ -28,7 +28,7 @@ struct Request<'py> {
     cpu: Cpu,
     /// Number of the GPU that samples instead of the CPU.
     gpu: Option<usize>,
-    /// Rows of each cloud that count.
+    /// Number of rows used of each cloud.
     lengths: Option<Vec<usize>>,
     /// Samples of each cloud, instead of the amount.
     counts: Option<Vec<usize>>,
@@ -91,7 +91,7 @@ impl<'py> Request<'py> {
         }
     }
 
-    /// Some rows of a cloud, or of each cloud of a batch.
+    /// Samples some rows of a cloud, or of each cloud of a batch.
     fn run_selected<T: CudaScalar + Element>(
         self,
         array: &Bound<'py, PyArrayDyn<T>>,
@@ -146,7 +146,7 @@ impl<'py> Request<'py> {
         self.answer.batch(array.py(), &samples, width)
     }
 
-    /// A sample of each cloud of a batch; those that are parts of a cloud give what they have.
+    /// Samples each cloud of a batch; parts of a cloud return at most their rows.
     fn each<T: CudaScalar + Element, P: Points<T>>(
         &self,
         array: &Bound<'py, PyArrayDyn<T>>,
@@ -167,7 +167,7 @@ impl<'py> Request<'py> {
         samples.map_err(|error| error::sampling(error, &about(array.as_untyped())))
     }
 
-    /// Places that a cloud of so many rows has in the answer.
+    /// Returns the number of output places of a cloud of `rows` rows.
     fn most(&self, rows: usize) -> usize {
         match self.job.amount {
             Amount::Count(count) => count,
@@ -175,7 +175,7 @@ impl<'py> Request<'py> {
         }
     }
 
-    /// The job of cloud `k` of so many rows. Clouds of a padded batch, and parts, give what they have.
+    /// Returns the job of cloud `k` of `rows` rows. Clouds of a padded batch, and parts, return at most their rows.
     fn job_of(&self, k: usize, rows: usize, part: bool) -> PyResult<Sampler> {
         let mut job = self.job.clone();
         if let Some(counts) = &self.counts {
@@ -193,7 +193,7 @@ impl<'py> Request<'py> {
     }
 }
 
-/// Samples every cloud by its job without the GIL; Ctrl-C is heard if it may take long.
+/// Samples every cloud by its job without the GIL; Ctrl-C is checked if it may take long.
 pub(super) fn each<T: Scalar, P: Points<T>>(
     py: Python<'_>,
     cpu: &Cpu,

@@ -1,5 +1,5 @@
-//! Sampling: of NumPy arrays (`host`), of clouds one after another (`ragged`), and by addresses of device
-//! memory (`device`). What Python asks for becomes a job here, for all of them.
+//! Sampling: of NumPy arrays (`host`), of concatenated clouds (`ragged`), and by addresses of device
+//! memory (`device`). The arguments of all of them are converted to jobs here.
 
 mod answer;
 mod device;
@@ -24,7 +24,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     device::add(module)
 }
 
-/// One of count, ratio and spacing, or all points.
+/// Returns the amount of one of count, ratio and spacing, or all points.
 fn amount(count: Option<usize>, ratio: Option<f64>, spacing: Option<f64>) -> Amount {
     match (count, ratio, spacing) {
         (Some(count), ..) => Amount::Count(count),
@@ -34,7 +34,7 @@ fn amount(count: Option<usize>, ratio: Option<f64>, spacing: Option<f64>) -> Amo
     }
 }
 
-/// The number of samples of a cloud of so many rows; for a spacing the most that there can be.
+/// Returns the number of samples of a cloud of `rows` rows; for a spacing the most that there can be.
 #[pyfunction]
 #[pyo3(signature = (rows, count = None, ratio = None))]
 fn limit(rows: usize, count: Option<usize>, ratio: Option<f64>) -> PyResult<usize> {
@@ -42,13 +42,13 @@ fn limit(rows: usize, count: Option<usize>, ratio: Option<f64>) -> PyResult<usiz
     limit.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A job for either device.
+/// Returns a job for either device.
 fn job(amount: Amount, algorithm: &str) -> PyResult<Sampler> {
     let algorithm: Algorithm = algorithm.parse().map_err(error::name)?;
     Ok(Sampler::new(amount).algorithm(algorithm))
 }
 
-/// Where cloud `k` starts, of starts with a row for all clouds or a row per cloud.
+/// Returns the start of cloud `k`, of starts with a row for all clouds or a row per cloud.
 pub(crate) fn start_of(starts: &PyReadonlyArray2<'_, i64>, k: usize) -> PyResult<Start> {
     let given = starts.shape()[0];
     let starts = starts.as_array();
@@ -62,14 +62,14 @@ pub(crate) fn start_of(starts: &PyReadonlyArray2<'_, i64>, k: usize) -> PyResult
     })
 }
 
-/// The seed of cloud `cloud` of a batch: clouds draw one after another from the seed's generator, whose state moves
-/// by this step.
+/// Returns the seed of cloud `cloud` of a batch: clouds draw one after another from the seed's generator, whose state
+/// moves by this step.
 #[pyfunction]
 pub(crate) fn cloud_seed(seed: u64, cloud: u64) -> u64 {
     seed.wrapping_add(cloud.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// The row that a seed starts from in a cloud of `len` rows, the first of a batch or none.
+/// Returns the row that a seed starts from in a cloud of `len` rows, the first of a batch or none.
 #[pyfunction]
 fn random_start(seed: u64, len: u64) -> PyResult<u64> {
     match len {

@@ -1,4 +1,4 @@
-//! Sampling clouds of different lengths that lie one after another in an array.
+//! Sampling of concatenated clouds of different lengths.
 
 use super::host::each;
 use super::{job, start_of};
@@ -17,7 +17,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// Samples `counts[k]` of the rows `offsets[k]..offsets[k + 1]` of an array `(n, d)` for each `k`.
-/// Starts, a row per cloud, count from its first row; the answer is rows of the array.
+/// Starts, a row per cloud, count from its first row; the result is rows of the array.
 #[pyfunction]
 fn sample_ragged<'py>(
     points: &Bound<'py, PyUntypedArray>,
@@ -37,7 +37,7 @@ fn sample_ragged<'py>(
 }
 
 struct Ragged<'py> {
-    /// The job of every cloud, apart from its count and start.
+    /// Job of every cloud, apart from its count and start.
     job: Sampler,
     offsets: Vec<usize>,
     counts: Vec<usize>,

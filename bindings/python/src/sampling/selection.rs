@@ -1,4 +1,4 @@
-//! Some rows of an array's clouds, as Python gives them: numbers, or a mask.
+//! Selected rows of an array's clouds, as Python passes them: row numbers, or a mask.
 
 use crate::arrays::View;
 use crate::error;
@@ -14,16 +14,16 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// Which rows are sampled.
+/// Selection of rows.
 pub(super) enum Selection<'py> {
-    /// Their numbers, of one cloud.
+    /// Row numbers of one cloud.
     Rows(PyReadonlyArray1<'py, i64>),
     /// A value per row.
     Mask(PyReadonlyArrayDyn<'py, bool>),
 }
 
 impl<'py> Selection<'py> {
-    /// Numbers if they are int64, a mask if bool.
+    /// Returns row numbers if the array is int64, a mask if bool.
     pub(super) fn new(array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         if let Ok(mask) = array.cast::<PyArrayDyn<bool>>() {
             return Ok(Self::Mask(mask.readonly()));
@@ -33,7 +33,7 @@ impl<'py> Selection<'py> {
         Ok(Self::Rows(array.extract().map_err(refuse)?))
     }
 
-    /// The rows of each cloud of an array whose shape without the last axis is `rows`; `about` is for messages.
+    /// Returns the rows of each cloud of an array whose shape without the last axis is `rows`; `about` is for messages.
     pub(super) fn of<'a, T: Scalar>(
         &self,
         clouds: &[View<'a, T>],

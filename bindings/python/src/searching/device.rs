@@ -1,5 +1,5 @@
-//! Several neighbors of clouds in device memory, their gradients, and trees that are built once. What is the same
-//! in every step, shapes above all, is passed once; a step passes nothing but addresses, 0 for none.
+//! Several neighbors of clouds in device memory, their gradients, and trees that are built once. Arguments shared by
+//! every step, shapes above all, are passed once; a step passes nothing but addresses, 0 for none.
 
 use super::Request;
 use crate::device::given;
@@ -24,7 +24,7 @@ struct CudaSearch {
     gpu: Gpu,
     wide: bool,
     clouds: usize,
-    /// Of a cloud of either side; of a ragged side, of all of them.
+    /// Rows of a cloud of either side; of a ragged side, of all of them.
     rows: [usize; 2],
     dims: usize,
     strides: [[i64; 2]; 2],
@@ -49,7 +49,7 @@ struct Step {
     points: [u64; 2],
     lengths: [u64; 2],
     offsets: [u64; 2],
-    /// The index of `y`, and whether `x` is the same clouds.
+    /// The index of `y`, and true if `x` is the same clouds.
     tree: u64,
     itself: bool,
 }
@@ -104,7 +104,7 @@ impl CudaSearch {
         self.queue_search(py, &Step::of(step), [distances, indices, counts], scratch)
     }
 
-    /// The same in clouds without offsets.
+    /// Queues the search in clouds without offsets.
     #[expect(clippy::too_many_arguments, reason = "Python passes numbers faster than tuples")]
     fn search_whole(
         &self,
@@ -153,8 +153,8 @@ impl CudaSearch {
         })
     }
 
-    /// Queues the gradients of both sides, dense, from those of the distances that `search` has found. Clouds one
-    /// after another are one cloud to it, whose rows the indices name.
+    /// Queues the gradients of both sides, dense, from those of the distances that `search` has
+    /// found. Concatenated clouds are one cloud to it, whose rows are the indices.
     #[expect(clippy::too_many_arguments, reason = "Python passes numbers faster than tuples")]
     fn backward(
         &self,
@@ -186,7 +186,7 @@ impl CudaSearch {
     }
 }
 
-/// The same as a tuple of Python.
+/// A step as a tuple of Python.
 #[derive(FromPyObject)]
 struct Given(u64, [u64; 2], [u64; 2], [u64; 2], u64, bool);
 
@@ -230,7 +230,7 @@ impl CudaSearch {
         })
     }
 
-    /// The clouds of either side; an index of `y` is that of `x`, too, if it is the same.
+    /// Returns the clouds of either side; an index of `y` is that of `x`, too, if it is the same.
     fn sides(&self, step: &Step) -> [DeviceClouds; 2] {
         let index = given(step.tree).map(|tree| (tree, self.index_bytes.0));
         [0, 1].map(|side| DeviceClouds {
@@ -261,10 +261,10 @@ impl CudaSearch {
         }
     }
 
-    /// Bytes that everything needs.
+    /// Computes the bytes of all buffers.
     fn measure<T: CudaScalar>(&mut self) {
         let gpu = &self.gpu;
-        // Only sizes are looked at, and whether there is an index.
+        // Only sizes are read, and if there is an index.
         let some = Step { points: [256, 512], ..Step::default() };
         let search =
             |step: &Step| gpu.search_scratch_bytes::<T>(&self.job, &self.wanted(step, [256; 3], 0));
@@ -286,7 +286,7 @@ impl CudaSearch {
         scratch: u64,
     ) -> Result<(), Error> {
         let wanted = self.wanted::<T>(step, answers, scratch);
-        // SAFETY: the arrays are as the plan's contract says.
+        // SAFETY: the arrays meet the plan's contract.
         unsafe { self.gpu.enqueue_search(&self.job, stream, &wanted) }
     }
 
@@ -299,7 +299,7 @@ impl CudaSearch {
     ) -> Result<(), Error> {
         let wanted =
             DeviceSearch { narrow: false, ..self.wanted::<T>(step, [0, 0, counts], scratch) };
-        // SAFETY: the arrays are as the plan's contract says, the counts int64.
+        // SAFETY: the arrays meet the plan's contract, the counts int64.
         unsafe { self.gpu.enqueue_search_counts(&self.job, stream, &wanted) }
     }
 
@@ -312,7 +312,7 @@ impl CudaSearch {
         scratch: u64,
     ) -> Result<(), Error> {
         let search = self.wanted::<T>(step, answers, scratch);
-        // SAFETY: the arrays are as the plan's contract says; answers have as many places as were counted.
+        // SAFETY: the arrays meet the plan's contract; answers have as many places as were counted.
         unsafe {
             self.gpu.enqueue_search_fill(&self.job, stream, &DeviceWithin { search, offsets })
         }
@@ -353,7 +353,7 @@ impl CudaSearch {
         scratch: u64,
     ) -> Result<(), Error> {
         let wanted = self.gradients::<T>(step, from, to, scratch);
-        // SAFETY: the arrays are as the plan's contract says.
+        // SAFETY: the arrays meet the plan's contract.
         unsafe { self.gpu.enqueue_search_gradients(stream, &wanted) }
     }
 
@@ -368,7 +368,7 @@ impl CudaSearch {
             scratch: given(scratch).map(|scratch| (scratch, self.index_bytes.1)),
             ..DeviceIndex::new(of, self.clouds, self.dims)
         };
-        // SAFETY: the arrays are as the plan's contract says, the index of its size.
+        // SAFETY: the arrays meet the plan's contract, the index of its size.
         unsafe { self.gpu.enqueue_index(stream, &wanted) }
     }
 }

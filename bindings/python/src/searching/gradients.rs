@@ -22,8 +22,8 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(backward, module)?)
 }
 
-/// Gradients `(b, n, d)` and `(b, m, d)` of both batches from those of the distances `(b, n, k)`, by the indices
-/// that a search has found. Nothing if the indices are none of a search, which has all missing ones last.
+/// Returns gradients `(b, n, d)` and `(b, m, d)` of both batches from those of the distances `(b, n, k)`, by the
+/// indices of a search. None if the indices are none of a search, which has all missing ones last.
 #[pyfunction]
 #[pyo3(name = "search_backward")]
 fn backward<'py>(
@@ -77,7 +77,7 @@ fn shape(array: &PyReadonlyArray3<'_, i64>) -> [usize; 3] {
     array.shape().try_into().unwrap_or_default()
 }
 
-/// What a search has found, without the distances; `None` if none does.
+/// Returns the neighbors of a search, without the distances; `None` if no search can return such indices.
 fn neighbors<T: Scalar>(
     rows: &[i64],
     k: usize,

@@ -18,7 +18,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(within, module)?)
 }
 
-/// The neighbors in `y` of each point of `x`: distances `(.., k)` as the norm gives them (2: squared),
+/// Returns the neighbors in `y` of each point of `x`: distances `(.., k)` of the norm (2: squared),
 /// indices and counts. In places without a neighbor infinity and -1; rows of padding have 0 and -1.
 #[pyfunction]
 fn search<'py>(
@@ -58,7 +58,7 @@ fn found<'py, T: Scalar + Element>(
     (distances, indices, counts).into_pyobject(py)
 }
 
-/// Refuses sides that do not fit each other, and answers that can't be.
+/// Refuses sides that do not fit each other, and results that can't be.
 fn check<T: Scalar>(
     [x, y]: &[Side<'_, T>; 2],
     k: usize,
@@ -79,8 +79,8 @@ fn check<T: Scalar>(
     Ok(())
 }
 
-/// What `one` finds for every pair, without the GIL; Ctrl-C is heard if it may take long. Clouds without a
-/// point ask for nothing.
+/// Runs `one` for every pair, without the GIL; Ctrl-C is checked if it may take long. Clouds without a
+/// point are skipped.
 fn each<T: Scalar, R: Send>(
     py: Python<'_>,
     threads: Option<usize>,
@@ -99,7 +99,7 @@ fn each<T: Scalar, R: Send>(
     })
 }
 
-/// Distances, indices and counts of the whole.
+/// Returns distances, indices and counts of the whole.
 fn whole<T: Scalar>(
     found: Vec<Option<Neighbors<T>>>,
     x: &Side<'_, T>,
@@ -129,20 +129,20 @@ fn whole<T: Scalar>(
     (distances, indices, counts)
 }
 
-/// Numbers of 32 bits as they lie in memory; what stands for none becomes -1.
+/// Returns an array of the same 32 bits; the number that stands for none becomes -1.
 fn narrow<'py>(py: Python<'py>, values: Vec<u32>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let array = values.into_pyarray(py).reshape(shape)?;
     array.call_method1("view", ("i4",))
 }
 
-/// Numbers of 64 bits; -1 for none.
+/// Returns an array of 64 bits; -1 for none.
 fn wide<'py>(py: Python<'py>, values: Vec<u32>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let whole = |&value: &u32| if value == u32::MAX { -1 } else { i64::from(value) };
     let values = py.detach(|| room(|| memory::collected(values.iter().map(whole))))?;
     Ok(values.into_pyarray(py).reshape(shape)?.into_any())
 }
 
-/// All neighbors within a ball: distances and indices one after another, and where those of each row begin.
+/// Returns all neighbors within a ball: distances and indices, concatenated, and the start of each row.
 #[pyfunction]
 fn within<'py>(
     x: SideInput<'py>,
@@ -178,7 +178,7 @@ fn all_found<'py, T: Scalar + Element>(
     (distances.into_pyarray(py), indices, offsets.into_pyarray(py)).into_pyobject(py)
 }
 
-/// The neighbors of all rows of the whole, those of padding being none.
+/// Concatenates the neighbors of all rows of the whole; rows of padding have none.
 fn joined<T: Scalar>(
     found: Vec<Option<WithinBall<T>>>,
     x: &Side<'_, T>,

@@ -19,26 +19,26 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     device::add(module)
 }
 
-/// What is asked for, as Python has checked it.
+/// Parameters of a search, checked by Python.
 #[derive(FromPyObject)]
 struct Request {
     /// Most neighbors of a point; all in the ball unless set.
     k: Option<usize>,
-    /// "nearest", "ball" with a radius and a smallest radius, or "raw" with limits of distances as they are
-    /// computed.
+    /// "nearest", "ball" with a radius and a smallest radius, or "raw" with limits of raw
+    /// distances.
     kind: String,
     limits: [f64; 3],
     inclusive: bool,
     by_index: bool,
     exclude_self: bool,
     norm: u8,
-    /// Indices of 32 bits, not 64.
+    /// Set for indices of 32 bits, else 64.
     narrow: bool,
     threads: Option<usize>,
 }
 
 impl Request {
-    /// The job; of all neighbors if `k` is not set.
+    /// Returns the job; of all neighbors if `k` is not set.
     fn searcher(&self) -> PyResult<Searcher> {
         let (k, [most, least, near]) = (self.k.unwrap_or(1), self.limits);
         let order = if self.by_index { Order::Index } else { Order::Nearest };

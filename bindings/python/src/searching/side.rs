@@ -1,4 +1,4 @@
-//! One side of a search: the clouds of an array, padded or one after another.
+//! One side of a search: the clouds of an array, padded or concatenated.
 
 use crate::arrays::{View, about, clouds, cut};
 use crate::error::room;
@@ -9,8 +9,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::any::Any;
 
-/// An array `(n, d)` or `(b, n, d)`, the rows of each cloud that count, or where the clouds of an array `(n, d)`
-/// begin and end.
+/// An array `(n, d)` or `(b, n, d)`, the number of rows used of each cloud, or the offsets of the clouds of an
+/// array `(n, d)`.
 #[derive(FromPyObject)]
 pub(super) struct SideInput<'py> {
     pub(super) points: Bound<'py, PyUntypedArray>,
@@ -29,7 +29,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// The tree of each cloud, if they are of these clouds: of this precision and these numbers of rows.
+    /// Returns the tree of each cloud, if they are of these clouds: of this precision and these numbers of rows.
     fn trees<T: Scalar>(
         &self,
         sizes: impl Iterator<Item = usize>,
@@ -65,13 +65,13 @@ impl<T: Scalar> Points<T> for Indexed<'_, T> {
 /// The clouds of one side.
 pub(super) struct Side<'a, T: Scalar> {
     pub(super) clouds: Vec<Indexed<'a, T>>,
-    /// The row of the whole that each cloud begins with, clouds side by side if they are padded.
+    /// First row of each cloud in the whole, clouds side by side if they are padded.
     pub(super) firsts: Vec<usize>,
     /// Rows of the whole, padding among them.
     pub(super) rows: usize,
     /// Shape of the array without coordinates.
     pub(super) shape: Vec<usize>,
-    /// Whether the clouds lie one after another, so that indices are rows of the whole.
+    /// True if the clouds are concatenated, so that indices are rows of the whole.
     pub(super) ragged: bool,
 }
 
@@ -80,7 +80,7 @@ impl<'py> SideInput<'py> {
         about(&self.points)
     }
 
-    /// The clouds in the precision of `array`, which is `points`.
+    /// Returns the clouds in the precision of `array`, which is `points`.
     pub(super) fn side<'a, T: Scalar + Element>(
         &'a self,
         array: &'a Bound<'py, PyArrayDyn<T>>,
@@ -107,7 +107,7 @@ impl<'py> SideInput<'py> {
 }
 
 impl SideInput<'_> {
-    /// The clouds with their trees.
+    /// Returns the clouds with their trees.
     fn indexed<'a, T: Scalar>(&'a self, clouds: Vec<View<'a, T>>) -> PyResult<Vec<Indexed<'a, T>>> {
         let Some(index) = &self.tree else {
             return Ok(clouds.into_iter().map(|points| Indexed { points, tree: None }).collect());
@@ -123,18 +123,18 @@ impl SideInput<'_> {
 }
 
 impl<T: Scalar> Side<'_, T> {
-    /// What is added to an index within a cloud.
+    /// Returns the offset of indices within a cloud.
     pub(super) fn base(&self, cloud: usize) -> usize {
         if self.ragged { self.firsts[cloud] } else { 0 }
     }
 
-    /// Points of each cloud.
+    /// Returns the number of points of each cloud.
     pub(super) fn sizes(&self) -> impl Iterator<Item = usize> {
         self.clouds.iter().map(Points::len)
     }
 }
 
-/// Offsets that ascend from 0 to the number of rows, as numbers of rows.
+/// Checks for offsets that ascend from 0 to the number of rows, and returns them as numbers of rows.
 fn ends(offsets: &[i64], rows: usize, about: &str) -> PyResult<Vec<usize>> {
     let refuse = |text: String| Err(PyValueError::new_err(format!("{text} ({about})")));
     let Some((&first, &last)) = offsets.first().zip(offsets.last()) else {

@@ -1,4 +1,4 @@
-//! What drives a run over tiles that a function of Python reaches.
+//! Driver of a run over tiles that a function of Python reaches.
 
 use super::failed;
 use crate::watch::without_gil;
@@ -20,7 +20,7 @@ const GATHER: u64 = 1 << 23;
 
 /// A start: row, coordinates, the tile that holds it.
 type PlainStart = (u64, [f64; 3], u32);
-/// What was counted, by name.
+/// Counters by name.
 type Counts = Vec<(&'static str, u64)>;
 
 /// Drives a run: one band after another. Nothing but what is in `manifest` is needed to go on.
@@ -33,7 +33,7 @@ pub(super) struct Conductor {
 #[pymethods]
 impl Conductor {
     /// Begins a run, or goes on from a manifest. `transport` takes a list of calls, each a tile and a request,
-    /// and returns a list of replies: bytes, or a text that says why a call was lost. `tries` is how often a call is
+    /// and returns a list of replies: bytes, or the reason why a call was lost. `tries` is how often a call is
     /// made before the run is given up.
     #[new]
     #[pyo3(signature = (double, count, ratio, spacing, starts, tiles, transport, tries, manifest))]
@@ -72,17 +72,17 @@ impl Conductor {
         with(py, &self.transport, |transport| self.driver().advance(transport))
     }
 
-    /// The state after the last band.
+    /// Returns the state after the last band.
     fn manifest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &without_gil(py, || self.driver().manifest()))
     }
 
-    /// Samples and covering radius, once the run is done.
+    /// Returns samples and covering radius, once the run is done.
     fn outcome(&self, py: Python<'_>) -> Option<(u64, f64)> {
         without_gil(py, || self.driver().outcome())
     }
 
-    /// All samples in order of choice: their rows and selection distances, not squared.
+    /// Returns all samples in order of choice: their rows and selection distances, not squared.
     #[expect(clippy::type_complexity, reason = "two arrays")]
     fn chosen<'py>(
         &self,
@@ -93,7 +93,7 @@ impl Conductor {
         Ok((PyArray1::from_vec(py, rows), PyArray1::from_vec(py, distances)))
     }
 
-    /// What was counted since the run was begun or resumed.
+    /// Returns the counters since the run was begun or resumed.
     fn statistics(&self, py: Python<'_>) -> Counts {
         without_gil(py, || self.driver().statistics())
     }
@@ -105,7 +105,7 @@ impl Conductor {
     }
 }
 
-/// How a run is begun.
+/// Parameters of a run.
 struct Request {
     amount: Amount,
     starts: Vec<PlainStart>,

@@ -1,4 +1,4 @@
-//! One cloud in tiles: what decides in a worker process, and what drives a run over such processes.
+//! One cloud in tiles: the tile of a worker process, and the driver of a run over such processes.
 
 mod conductor;
 mod tile;
@@ -16,7 +16,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<conductor::Conductor>()
 }
 
-/// An error of a run: what was asked for cannot be had, or a part of the run has failed.
+/// Converts an error of a run: an impossible request, or a failure of a part of the run.
 fn failed(error: Error) -> PyErr {
     match error {
         Error::Job(_) | Error::Mismatch(_) | Error::Encoding { .. } => {
@@ -26,7 +26,7 @@ fn failed(error: Error) -> PyErr {
     }
 }
 
-/// Coordinates of a cloud by axis; missing axes are zeros.
+/// Returns the coordinates of a cloud by axis; missing axes are zeros.
 fn axes<T: Scalar + Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<[Vec<T>; 3]> {
     use farpoint::Points;
     let (views, batch) = crate::arrays::clouds(array)?;
@@ -44,7 +44,7 @@ fn axes<T: Scalar + Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<[Vec<
     room(|| std::array::from_fn(axis))
 }
 
-/// Tiles never see NaN or infinity: those who call this have left them out.
+/// Refuses NaN and infinity, which callers have left out.
 fn check_finite<T: Scalar>(axes: &[Vec<T>; 3]) -> PyResult<()> {
     match axes.iter().flatten().all(|x| x.is_finite()) {
         true => Ok(()),

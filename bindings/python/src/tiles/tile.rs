@@ -47,7 +47,7 @@ impl Tile {
     /// Answers a request, both as `farpoint_tiles::message` encodes them; without the GIL.
     fn answer<'py>(&self, py: Python<'py>, request: &[u8]) -> Bound<'py, PyBytes> {
         let reply = without_gil(py, || {
-            // A tile whose thread has panicked says so by itself: it is asked to begin anew.
+            // A tile whose thread has panicked says so by itself: it is requested to begin anew.
             let mut worker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             worker.answer_bytes(request)
         });
@@ -77,7 +77,7 @@ fn worker<T: Scalar + Element>(
     Ok(Box::new(farpoint_tiles::Tile::new(Logged { memory, log }, options)))
 }
 
-/// The points in page order.
+/// Returns the points in page order.
 fn store<T: Scalar>(axes: &[Vec<T>; 3], rows: &[u64]) -> MemoryStore<T> {
     let order = cut::pages(axes, PAGE);
     let column = if size_of::<T>() == 4 { Column::F32 } else { Column::F64 };

@@ -1,5 +1,5 @@
-//! Operators on values in device memory. What is the same in every step of a training, shapes above all, is
-//! passed once; a step passes nothing but addresses, 0 for what is not wanted.
+//! Operators on values in device memory. Arguments shared by every step of a training, shapes above all, are
+//! passed once; a step passes nothing but addresses, 0 for none.
 
 use super::{Sizes, about, shape_of};
 use crate::device::given;
@@ -67,7 +67,7 @@ impl CudaValues {
         let (stream, rows) = (self.stream_of(py, stream)?, self.rows(indices.0));
         let (values, output) = (values.0, output.0);
         self.queue(py, stream, |stream| {
-            // SAFETY: the Python half's arrays are as the plan's contract says.
+            // SAFETY: the Python half's arrays meet the plan's contract.
             unsafe { self.gpu.enqueue_gather(stream, &rows, values, output) }
         })
     }
@@ -83,7 +83,7 @@ impl CudaValues {
     ) -> PyResult<()> {
         let (rows, memory) = (self.rows(indices), self.memory(scratch));
         self.queue(py, stream, |stream| {
-            // SAFETY: the arrays are as the plan's contract says, scratch memory of its size among them.
+            // SAFETY: the arrays meet the plan's contract, scratch memory of its size among them.
             unsafe { self.gpu.enqueue_gather_backward(stream, &rows, memory, grad, output) }
         })
     }
@@ -103,7 +103,7 @@ impl CudaValues {
         let (stream, rows) = (self.stream_of(py, stream)?, self.rows(indices.0));
         let (from, output) = ((values.0, given(add.0)), output.0);
         self.queue(py, stream, |stream| {
-            // SAFETY: the arrays are as the plan's contract says; what is not wanted is not there.
+            // SAFETY: the arrays meet the plan's contract; what is not wanted is not there.
             unsafe { self.gpu.enqueue_gather_max(stream, &rows, from, output, given(chosen)) }
         })
     }
@@ -124,7 +124,7 @@ impl CudaValues {
         let (values, add) = (given(of_values), given(of_add));
         let wanted = DeviceGatherMaxGradients { chosen, grad, values, add };
         self.queue(py, stream, |stream| {
-            // SAFETY: the arrays are as the plan's contract says; `chosen` is what `gather_max` left.
+            // SAFETY: the arrays meet the plan's contract; `chosen` is what `gather_max` left.
             unsafe { self.gpu.enqueue_gather_max_backward(stream, &rows, memory, &wanted) }
         })
     }
@@ -141,7 +141,7 @@ impl CudaValues {
         let (stream, rows) = (self.stream_of(py, stream)?, self.rows(indices.0));
         let (values, weights, output) = (values.0, weights.0, output.0);
         self.queue(py, stream, |stream| {
-            // SAFETY: the arrays are as the plan's contract says, weights of the type that the kind has.
+            // SAFETY: the arrays meet the plan's contract, weights of the type that the kind has.
             unsafe { self.gpu.enqueue_interpolate(stream, &rows, values, weights, output) }
         })
     }
@@ -163,16 +163,16 @@ impl CudaValues {
         let (of_values, of_weights) = (given(of_values), given(of_weights));
         let wanted = DeviceInterpolateGradients { values, weights, grad, of_values, of_weights };
         self.queue(py, stream, |stream| {
-            // SAFETY: the arrays are as the plan's contract says, gradients of the sizes of what they are of.
+            // SAFETY: the arrays meet the plan's contract, gradients of the sizes of what they are of.
             unsafe { self.gpu.enqueue_interpolate_backward(stream, &rows, memory, &wanted) }
         })
     }
 
-    /// Queues a count of indices that name no row: `found` gets it, and the place of the first.
+    /// Queues a count of indices out of range: `found` gets it, and the place of the first.
     fn check_indices(&self, py: Python<'_>, stream: u64, indices: u64, found: u64) -> PyResult<()> {
         let rows = self.rows(indices);
         self.queue(py, stream, |stream| {
-            // SAFETY: the indices are as the plan's contract says, and `found` has room for two numbers.
+            // SAFETY: the indices meet the plan's contract, and `found` has room for two numbers.
             unsafe { self.gpu.enqueue_check_indices(stream, &rows, found) }
         })
     }

@@ -1,5 +1,5 @@
-//! Gathering and interpolating the values of NumPy arrays, all of them dense. Answers are flat: Python gives
-//! them their shape.
+//! Gathering and interpolating the values of NumPy arrays, all of them dense. Results are flat: Python reshapes
+//! them.
 
 use super::{Numbers, Sizes, about, in_indices, in_values, run, shape_of};
 use farpoint::Cpu;
@@ -19,7 +19,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 type Array<'a, 'py> = &'a Bound<'py, PyUntypedArray>;
 
-/// What an operator gives for values of these sizes.
+/// Runs an operator for values of these sizes.
 fn of<R: Send>(
     py: Python<'_>,
     sizes: Sizes,
@@ -28,7 +28,7 @@ fn of<R: Send>(
     run(py, || about(sizes), |cpu| work(cpu, &shape_of(sizes)))
 }
 
-/// The rows that the indices name.
+/// Returns the rows of the indices.
 #[pyfunction]
 #[pyo3(name = "values_gather")]
 fn gather<'py>(
@@ -44,7 +44,7 @@ fn gather<'py>(
     }))
 }
 
-/// The gradient of the values from that of the rows.
+/// Returns the gradient of the values from that of the rows.
 #[pyfunction]
 #[pyo3(name = "values_gather_backward")]
 fn gather_backward<'py>(
@@ -60,7 +60,7 @@ fn gather_backward<'py>(
     }))
 }
 
-/// The largest sums, and which of the k each is.
+/// Returns the largest sums, and which of the k each is.
 #[pyfunction]
 #[pyo3(name = "values_gather_max")]
 fn gather_max<'py>(
@@ -80,7 +80,7 @@ fn gather_max<'py>(
     }))
 }
 
-/// The gradients of the values, and of what was added if wanted.
+/// Returns the gradients of the values, and of the addend if requested.
 #[pyfunction]
 #[pyo3(name = "values_gather_max_backward")]
 fn gather_max_backward<'py>(
@@ -102,7 +102,7 @@ fn gather_max_backward<'py>(
     }))
 }
 
-/// Weighted sums of the rows that the indices name.
+/// Returns weighted sums of the rows of the indices.
 #[pyfunction]
 #[pyo3(name = "values_interpolate")]
 fn interpolate<'py>(
@@ -121,7 +121,7 @@ fn interpolate<'py>(
     }))
 }
 
-/// The gradients of the values and of the weights, those that are wanted.
+/// Returns the gradients of the values and of the weights, as requested.
 #[pyfunction]
 #[pyo3(name = "values_interpolate_backward")]
 fn interpolate_backward<'py>(

@@ -18,19 +18,19 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     device::add(module)
 }
 
-/// Clouds, rows, places, k, channels.
+/// Number of clouds, rows, places, k, channels.
 type Sizes = [usize; 5];
 
 fn shape_of([clouds, rows, places, k, channels]: Sizes) -> ValueShape {
     ValueShape { clouds, rows, places, k, channels }
 }
 
-/// Sizes for messages.
+/// Describes sizes for messages.
 fn about([clouds, rows, places, k, channels]: Sizes) -> String {
     format!("values ({clouds}, {rows}, {channels}), indices ({clouds}, {places}, {k})")
 }
 
-/// What an operator gives, which runs without Python's lock; `about` says in errors what it was given.
+/// Runs an operator without the GIL; `about` describes its arguments in errors.
 fn run<R: Send>(
     py: Python<'_>,
     about: impl FnOnce() -> String,
@@ -44,17 +44,17 @@ fn run<R: Send>(
 struct Numbers<'py, T: Element>(PyReadonlyArrayDyn<'py, T>);
 
 impl<'py, T: Element> Numbers<'py, T> {
-    /// The numbers of an array; `None` if they are of another type.
+    /// Returns the numbers of an array; `None` if they are of another type.
     fn of(array: &Bound<'py, PyUntypedArray>) -> Option<Self> {
         Some(Self(array.cast::<PyArrayDyn<T>>().ok()?.readonly()))
     }
 
-    /// The same, or an error.
+    /// Returns the numbers, or an error.
     fn required(array: &Bound<'py, PyUntypedArray>, what: &str) -> PyResult<Self> {
         Self::of(array).ok_or_else(|| other_type(array, what))
     }
 
-    /// Another array of the same type.
+    /// Returns another array of the same type.
     fn like(&self, array: &Bound<'py, PyUntypedArray>, what: &str) -> PyResult<Self> {
         Self::required(array, what)
     }

@@ -14,7 +14,7 @@ fn about() -> String {
     "weights of distances".into()
 }
 
-/// The weights of `k` neighbors of each place, flat.
+/// Returns the weights of `k` neighbors of each place, flat.
 #[pyfunction]
 #[pyo3(name = "values_weights")]
 fn inverse_distance_weights<'py>(
@@ -32,7 +32,7 @@ fn inverse_distance_weights<'py>(
     })
 }
 
-/// The gradient of the distances from that of the weights, flat.
+/// Returns the gradient of the distances from that of the weights, flat.
 #[pyfunction]
 #[pyo3(name = "values_weights_backward")]
 fn inverse_distance_weights_backward<'py>(

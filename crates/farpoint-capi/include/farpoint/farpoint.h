@@ -62,7 +62,7 @@
 #define FARPOINT_VERSION_PATCH 0
 
 /**
- * Flag of farpoint_points: the bytes of each coordinate are in the order that is not this
+ * Flag of farpoint_points: the bytes of each coordinate are in the opposite order of this
  * machine's.
  */
 #define FARPOINT_BYTE_SWAPPED 1
@@ -93,7 +93,7 @@ typedef int32_t farpoint_scalar;
 #endif // __cplusplus
 
 /**
- * How a call ended.
+ * Outcome of a call.
  */
 enum farpoint_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -101,7 +101,7 @@ enum farpoint_status
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * The call did what it was asked for.
+     * The call succeeded.
      */
     FARPOINT_OK = 0,
     /**
@@ -117,18 +117,18 @@ enum farpoint_status
      */
     FARPOINT_CANCELED = 3,
     /**
-     * Not enough memory. Where the host has too little, the process ends instead, as it does
-     * wherever Rust allocates; what is refused here is what is known beforehand, and memory of a
+     * Not enough memory. If the host runs out, the process ends instead, as it does
+     * wherever Rust allocates; this status is for sizes known beforehand, and for memory of a
      * GPU.
      */
     FARPOINT_OUT_OF_MEMORY = 4,
     /**
-     * What was asked for is not there: no such GPU, no driver, an instruction set that this
-     * processor does not have, a library that was built without CUDA.
+     * Not available: no such GPU, no driver, an instruction set that this processor does not have,
+     * a library that was built without CUDA.
      */
     FARPOINT_UNAVAILABLE = 5,
     /**
-     * A GPU failed while it worked; the text says whether to call again.
+     * A GPU failed while it worked; the text tells whether to call again.
      */
     FARPOINT_DEVICE_FAILED = 6,
     /**
@@ -145,7 +145,7 @@ typedef int32_t farpoint_status;
 #endif // __cplusplus
 
 /**
- * Where the work is done.
+ * Device of a call.
  */
 enum farpoint_device
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -157,7 +157,7 @@ enum farpoint_device
      */
     FARPOINT_CPU = 0,
     /**
-     * The GPU of NVIDIA with the number `device_number`.
+     * The NVIDIA GPU with the number `device_number`.
      */
     FARPOINT_CUDA = 1,
 };
@@ -170,7 +170,7 @@ typedef int32_t farpoint_device;
 #endif // __cplusplus
 
 /**
- * The vector instructions that are used. They never change a result.
+ * Vector instructions. They never change a result.
  */
 enum farpoint_instruction_set
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -182,7 +182,7 @@ enum farpoint_instruction_set
      */
     FARPOINT_INSTRUCTIONS_BEST = 0,
     /**
-     * What every processor of this kind has.
+     * Instructions of every processor of this kind.
      */
     FARPOINT_INSTRUCTIONS_PORTABLE = 1,
     /**
@@ -203,7 +203,7 @@ typedef int32_t farpoint_instruction_set;
 #endif // __cplusplus
 
 /**
- * What becomes of rows with NaN or infinity.
+ * Handling of rows with NaN or infinity.
  */
 enum farpoint_bad_rows
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -228,7 +228,7 @@ typedef int32_t farpoint_bad_rows;
 #endif // __cplusplus
 
 /**
- * How many samples are wanted.
+ * Amount of samples.
  */
 enum farpoint_amount
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -244,8 +244,7 @@ enum farpoint_amount
      */
     FARPOINT_RATIO = 1,
     /**
-     * As many samples as it takes until every point is within `spacing` of one. Exact sampling
-     * only.
+     * Samples until every point is within `spacing` of one. Exact sampling only.
      */
     FARPOINT_SPACING = 2,
     /**
@@ -267,7 +266,7 @@ typedef int32_t farpoint_amount;
 #endif // __cplusplus
 
 /**
- * How points are chosen that are not the farthest point sample.
+ * Methods of approximate sampling.
  */
 enum farpoint_approximate_method
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -304,7 +303,7 @@ typedef int32_t farpoint_approximate_method;
 #endif // __cplusplus
 
 /**
- * Which point of a cell is kept.
+ * Point of a cell that is kept.
  */
 enum farpoint_keep
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -333,7 +332,7 @@ typedef int32_t farpoint_keep;
 #endif // __cplusplus
 
 /**
- * In which order windows lie.
+ * Order of windows.
  */
 enum farpoint_window_order
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -362,7 +361,7 @@ typedef int32_t farpoint_window_order;
 #endif // __cplusplus
 
 /**
- * How FastPoint predicts.
+ * Prediction of FastPoint.
  */
 enum farpoint_estimator
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -387,7 +386,7 @@ typedef int32_t farpoint_estimator;
 #endif // __cplusplus
 
 /**
- * How neighbors are found. It never changes a result.
+ * Search method. It never changes a result.
  */
 enum farpoint_search_method
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -399,11 +398,11 @@ enum farpoint_search_method
      */
     FARPOINT_SEARCH_AUTO = 0,
     /**
-     * The obvious loop that everything is compared with. CPU only.
+     * The obvious loop, which all others are tested against. CPU only.
      */
     FARPOINT_SEARCH_REFERENCE = 1,
     /**
-     * All pairs, each measured by the rule alone. CUDA only.
+     * All pairs, each distance by its definition. CUDA only.
      */
     FARPOINT_SEARCH_PLAIN = 2,
     /**
@@ -424,7 +423,7 @@ typedef int32_t farpoint_search_method;
 #endif // __cplusplus
 
 /**
- * Which points are neighbors of a point.
+ * Kind of neighbors.
  */
 enum farpoint_search_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -436,12 +435,12 @@ enum farpoint_search_kind
      */
     FARPOINT_NEAREST = 0,
     /**
-     * Those within `radius`.
+     * Points within `radius`.
      */
     FARPOINT_BALL = 1,
     /**
-     * Those within `radius`, which (as the other radii) is compared with distances as they are
-     * computed: squared with norm 2.
+     * Points within `radius`, which (as the other radii) is compared with raw distances:
+     * squared with norm 2.
      */
     FARPOINT_RAW_BALL = 2,
 };
@@ -454,7 +453,7 @@ typedef int32_t farpoint_search_kind;
 #endif // __cplusplus
 
 /**
- * Which neighbors in a ball are kept if there are more than `k`, and in which order.
+ * Neighbors in a ball that are kept if there are more than `k`, and their order.
  */
 enum farpoint_ball_order
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -462,11 +461,11 @@ enum farpoint_ball_order
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Those of lowest index.
+     * Lowest index first.
      */
     FARPOINT_BY_INDEX = 0,
     /**
-     * The nearest.
+     * Nearest first.
      */
     FARPOINT_BY_DISTANCE = 1,
 };
@@ -511,7 +510,7 @@ typedef struct farpoint_chamfer_result farpoint_chamfer_result;
 typedef struct farpoint_gradients_result farpoint_gradients_result;
 
 /**
- * A cloud with the tree by which the CPU searches it, for one that is searched more than once.
+ * A cloud with the tree by which the CPU searches it, for repeated searches.
  *
  * Made by farpoint_index_build(), freed by farpoint_index_free(). It has a copy of the points. It
  * never changes, so any number of threads may search it at a time.
@@ -519,7 +518,7 @@ typedef struct farpoint_gradients_result farpoint_gradients_result;
 typedef struct farpoint_index farpoint_index;
 
 /**
- * For each point of a cloud its nearest of another.
+ * The nearest point of another cloud for each point of a cloud.
  *
  * Made by farpoint_nearest() and farpoint_nearest_batch() and freed by
  * farpoint_nearest_result_free(), or lent by farpoint_chamfer_result_direction(). It never changes,
@@ -528,7 +527,7 @@ typedef struct farpoint_index farpoint_index;
 typedef struct farpoint_nearest_result farpoint_nearest_result;
 
 /**
- * For each row of a cloud its neighbors in another: `k` places per row, filled from the first.
+ * The neighbors in another cloud of each row of a cloud: `k` places per row, filled from the first.
  *
  * Made by farpoint_search() and farpoint_search_batch(), freed by farpoint_neighbors_result_free().
  * It never changes, so any number of threads may read it at a time.
@@ -536,7 +535,7 @@ typedef struct farpoint_nearest_result farpoint_nearest_result;
 typedef struct farpoint_neighbors_result farpoint_neighbors_result;
 
 /**
- * A sample: indices in order of choice, and how far each was from those before it.
+ * A sample: indices in order of choice, and the selection distance of each.
  *
  * Made by farpoint_sample() and farpoint_sample_batch(), freed by farpoint_sample_result_free(). It
  * never changes, so any number of threads may read it at a time.
@@ -544,7 +543,7 @@ typedef struct farpoint_neighbors_result farpoint_neighbors_result;
 typedef struct farpoint_sample_result farpoint_sample_result;
 
 /**
- * For each row of a cloud all its neighbors in a ball, one row after another.
+ * All neighbors in a ball of each row of a cloud, concatenated.
  *
  * Made by farpoint_within() and farpoint_within_batch(), freed by farpoint_within_result_free(). It
  * never changes, so any number of threads may read it at a time.
@@ -552,7 +551,7 @@ typedef struct farpoint_sample_result farpoint_sample_result;
 typedef struct farpoint_within_result farpoint_within_result;
 
 /**
- * A cloud: where its coordinates are. Nothing is copied, and nothing is kept after the call.
+ * A cloud: the layout of its coordinates. Nothing is copied, and nothing is kept after the call.
  *
  * Coordinate `axis` of point `i` is the number at the address
  * `data + i * point_stride + axis * axis_stride`, or, with `axis_offsets`, at
@@ -586,12 +585,12 @@ typedef struct farpoint_points {
     ptrdiff_t point_stride;
     /**
      * Bytes from a coordinate to the next. May be negative; not 0, unless there is one coordinate.
-     * Not looked at if there are `axis_offsets`.
+     * Ignored if there are `axis_offsets`.
      */
     ptrdiff_t axis_stride;
     /**
-     * `dimensions` numbers: where the coordinates of a point are, in bytes from the point. NULL if
-     * `axis_stride` tells.
+     * `dimensions` numbers: offsets of the coordinates of a point, in bytes from the point. NULL to use
+     * `axis_stride`.
      */
     const ptrdiff_t *axis_offsets;
     /**
@@ -612,19 +611,19 @@ typedef struct farpoint_points {
      */
     uint32_t flags;
     /**
-     * The index that the points are those of, if farpoint_index_points() made this description: of
-     * the other members only `count`, `dimensions` and `scalar` are then looked at, and must be the
+     * The index whose points these are, if farpoint_index_points() made this description: of
+     * the other members only `count`, `dimensions` and `scalar` are then used, and must be the
      * index's. NULL for coordinates in memory.
      */
     const struct farpoint_index *index;
 } farpoint_points;
 
 /**
- * How far a call has come.
+ * Progress of a call.
  */
 typedef struct farpoint_progress {
     /**
-     * Bytes of this structure as the library knows it. Later versions may add members at the end.
+     * Size of this structure in the library's version. Later versions may add members at the end.
      */
     size_t size;
     /**
@@ -633,11 +632,11 @@ typedef struct farpoint_progress {
      */
     size_t done;
     /**
-     * How many there will be, at most.
+     * Upper bound of `done`.
      */
     size_t wanted;
     /**
-     * The largest distance of a point to its nearest sample so far; infinite while it is not known.
+     * The largest distance of a point to its nearest sample so far; infinite while it is unknown.
      */
     double covering_radius;
 } farpoint_progress;
@@ -649,17 +648,17 @@ typedef struct farpoint_progress {
  * At most one call of it runs at a time, not always on the thread that called the library. It must
  * return: neither throw an exception nor jump out, and not call the library with the same arguments.
  *
- * @param user      what the options hold
- * @param progress  how far the call has come; the structure is valid until the callback returns
+ * @param user      `user` of the options
+ * @param progress  progress of the call; the structure is valid until the callback returns
  * @return 0 to go on, anything else to cancel the call, which then returns FARPOINT_CANCELED
  */
 typedef int32_t (*farpoint_progress_callback)(void *user, const struct farpoint_progress *progress);
 
 /**
- * How a call is run: what `run` of the other options structures points to, where NULL means the
+ * Options of the run of a call: `run` of the other options structures points to this, where NULL means the
  * defaults.
  *
- * Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
+ * Set everything to zero, then `size`, then the members to change: zero means the default everywhere.
  *
  * @code
  * farpoint_run_options run = {0};
@@ -670,11 +669,11 @@ typedef int32_t (*farpoint_progress_callback)(void *user, const struct farpoint_
  */
 typedef struct farpoint_run_options {
     /**
-     * `sizeof(farpoint_run_options)`: tells the library which members there are.
+     * `sizeof(farpoint_run_options)`: gives the library the caller's version.
      */
     size_t size;
     /**
-     * Threads to work on. 0: those of one pool for the whole process, one per core, which starts
+     * Number of threads. 0: those of one pool for the whole process, one per core, which starts
      * when it is first needed. 1: the calling thread alone; no thread is ever started.
      */
     size_t threads;
@@ -695,7 +694,7 @@ typedef struct farpoint_run_options {
      */
     farpoint_bad_rows bad_rows;
     /**
-     * Called now and then; may cancel. NULL if nobody listens.
+     * Called now and then; may cancel. NULL: no callback.
      */
     farpoint_progress_callback progress;
     /**
@@ -705,8 +704,8 @@ typedef struct farpoint_run_options {
 } farpoint_run_options;
 
 /**
- * What is asked of exact sampling. How many samples must be set: a `count` or `ratio` of 0 is
- * FARPOINT_INVALID_ARGUMENT, as nobody asks for none on purpose.
+ * Options of exact sampling. The number of samples must be set: a `count` or `ratio` of 0 is
+ * FARPOINT_INVALID_ARGUMENT, as nobody requests none on purpose.
  *
  * @code
  * farpoint_sample_options options = {0};
@@ -716,15 +715,15 @@ typedef struct farpoint_run_options {
  */
 typedef struct farpoint_sample_options {
     /**
-     * `sizeof(farpoint_sample_options)`: tells the library which members there are.
+     * `sizeof(farpoint_sample_options)`: gives the library the caller's version.
      */
     size_t size;
     /**
-     * How the call is run. NULL: on all threads of the CPU, with the defaults.
+     * Device, threads and more. NULL: on all threads of the CPU, with the defaults.
      */
     const struct farpoint_run_options *run;
     /**
-     * How many samples: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
+     * Amount: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
      */
     farpoint_amount amount;
     /**
@@ -761,7 +760,7 @@ typedef struct farpoint_sample_options {
      */
     const char *algorithm;
     /**
-     * Rows of the cloud that are to be sampled, each once: `row_count` of them. Ties go to the row
+     * Rows of the cloud to sample, each once: `row_count` of them. Ties go to the row
      * that is listed first, and the first listed row is the start unless others are given. Indices
      * and starts are rows of the whole cloud. NULL: all rows.
      */
@@ -771,14 +770,14 @@ typedef struct farpoint_sample_options {
      */
     size_t row_count;
     /**
-     * One byte per point of the cloud: those that are not 0 are sampled, as if listed in `rows` from
+     * One byte per point of the cloud: points whose byte is not 0 are sampled, as if listed in `rows` from
      * the first to the last. NULL: all rows. Not together with `rows`.
      */
     const uint8_t *mask;
 } farpoint_sample_options;
 
 /**
- * What a sample has. Addresses are valid until it is freed.
+ * Members of a sample. Addresses are valid until it is freed.
  */
 typedef struct farpoint_sample_view {
     /**
@@ -790,12 +789,12 @@ typedef struct farpoint_sample_view {
      */
     const size_t *indices;
     /**
-     * The squared distance of each sample to the nearest one before it; infinite for those that the
-     * sampling was started from. NULL if the points were not `float`.
+     * The squared distance of each sample to the nearest one before it; infinite for starts.
+     * NULL if the points were not `float`.
      */
     const float *squared_distances_f32;
     /**
-     * The same for points of type `double`; NULL if they were not.
+     * The squared distances for points of type `double`; NULL if they were not.
      */
     const double *squared_distances_f64;
     /**
@@ -814,16 +813,16 @@ typedef struct farpoint_sample_view {
 } farpoint_sample_view;
 
 /**
- * What is asked of an approximate sampler. How many points must be set: a `count` or `ratio` of 0 is
+ * Options of an approximate sampler. The number of points must be set: a `count` or `ratio` of 0 is
  * FARPOINT_INVALID_ARGUMENT.
  */
 typedef struct farpoint_approximate_options {
     /**
-     * `sizeof(farpoint_approximate_options)`: tells the library which members there are.
+     * `sizeof(farpoint_approximate_options)`: gives the library the caller's version.
      */
     size_t size;
     /**
-     * How the call is run. NULL: on all threads of the CPU, with the defaults.
+     * Device, threads and more. NULL: on all threads of the CPU, with the defaults.
      */
     const struct farpoint_run_options *run;
     /**
@@ -831,7 +830,7 @@ typedef struct farpoint_approximate_options {
      */
     farpoint_approximate_method method;
     /**
-     * How many points: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
+     * Amount: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
      */
     farpoint_amount amount;
     /**
@@ -868,15 +867,15 @@ typedef struct farpoint_approximate_options {
      */
     int32_t random_start;
     /**
-     * Which point of a cell FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
+     * Point of a cell that FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
      */
     farpoint_keep keep;
     /**
-     * In which order the windows of FARPOINT_METHOD_NPDU lie: FARPOINT_WINDOW_INPUT or another.
+     * Order of the windows of FARPOINT_METHOD_NPDU: FARPOINT_WINDOW_INPUT or another.
      */
     farpoint_window_order window_order;
     /**
-     * How FARPOINT_METHOD_FASTPOINT predicts: FARPOINT_ESTIMATOR_NETWORK or another.
+     * Prediction of FARPOINT_METHOD_FASTPOINT: FARPOINT_ESTIMATOR_NETWORK or another.
      */
     farpoint_estimator estimator;
     /**
@@ -892,7 +891,7 @@ typedef struct farpoint_approximate_options {
      */
     const char *algorithm;
     /**
-     * Rows of the cloud that are to be sampled, as in farpoint_sample_options. NULL: all rows.
+     * Rows of the cloud to sample, as in farpoint_sample_options. NULL: all rows.
      */
     const size_t *rows;
     /**
@@ -906,7 +905,7 @@ typedef struct farpoint_approximate_options {
 } farpoint_approximate_options;
 
 /**
- * What an approximate sample has. Addresses are valid until it is freed.
+ * Members of an approximate sample. Addresses are valid until it is freed.
  */
 typedef struct farpoint_approximate_view {
     /**
@@ -928,14 +927,14 @@ typedef struct farpoint_approximate_view {
      */
     double cell;
     /**
-     * The largest distance of any point to its nearest sample, where the method knows it
-     * (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() finds it for all.
+     * The largest distance of any point to its nearest sample, if the method computes it
+     * (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() computes it for all.
      */
     double covering_radius;
 } farpoint_approximate_view;
 
 /**
- * What centroids have. Addresses are valid until they are freed.
+ * Members of centroids. Addresses are valid until they are freed.
  */
 typedef struct farpoint_centroids_view {
     /**
@@ -947,11 +946,11 @@ typedef struct farpoint_centroids_view {
      */
     const float *coordinates_f32;
     /**
-     * The same for points of type `double`; NULL if they were not.
+     * The coordinates for points of type `double`; NULL if they were not.
      */
     const double *coordinates_f64;
     /**
-     * How many points each centroid is the mean of.
+     * Number of points that each centroid is the mean of.
      */
     const uint32_t *point_counts;
     /**
@@ -965,15 +964,15 @@ typedef struct farpoint_centroids_view {
 } farpoint_centroids_view;
 
 /**
- * What is asked of a search for nearest points. All zero but `size`: Euclidean distances.
+ * Options of a search for nearest points. All zero but `size`: Euclidean distances.
  */
 typedef struct farpoint_match_options {
     /**
-     * `sizeof(farpoint_match_options)`: tells the library which members there are.
+     * `sizeof(farpoint_match_options)`: gives the library the caller's version.
      */
     size_t size;
     /**
-     * How the call is run. NULL: on all threads of the CPU, with the defaults.
+     * Device, threads and more. NULL: on all threads of the CPU, with the defaults.
      */
     const struct farpoint_run_options *run;
     /**
@@ -987,7 +986,7 @@ typedef struct farpoint_match_options {
 } farpoint_match_options;
 
 /**
- * What was found of nearest points. Addresses are valid until the result is freed.
+ * Nearest points. Addresses are valid until the result is freed.
  */
 typedef struct farpoint_nearest_view {
     /**
@@ -1005,7 +1004,7 @@ typedef struct farpoint_nearest_view {
      */
     const float *raw_distances_f32;
     /**
-     * The same for points of type `double`; NULL if they were not.
+     * The raw distances for points of type `double`; NULL if they were not.
      */
     const double *raw_distances_f64;
     /**
@@ -1015,7 +1014,7 @@ typedef struct farpoint_nearest_view {
 } farpoint_nearest_view;
 
 /**
- * How much of two clouds agrees: the first is what is judged, the second the truth.
+ * Agreement of two clouds: the first is evaluated, the second is the ground truth.
  */
 typedef struct farpoint_f_score {
     /**
@@ -1033,20 +1032,19 @@ typedef struct farpoint_f_score {
 } farpoint_f_score;
 
 /**
- * What is asked of a search for several neighbors. `k` must be set, unless all neighbors in balls
- * are wanted.
+ * Options of a search for several neighbors. `k` must be set, except for farpoint_within().
  */
 typedef struct farpoint_search_options {
     /**
-     * `sizeof(farpoint_search_options)`: tells the library which members there are.
+     * `sizeof(farpoint_search_options)`: gives the library the caller's version.
      */
     size_t size;
     /**
-     * How the call is run. NULL: on all threads of the CPU, with the defaults.
+     * Device, threads and more. NULL: on all threads of the CPU, with the defaults.
      */
     const struct farpoint_run_options *run;
     /**
-     * Most neighbors of a point. farpoint_within() does not look at it.
+     * Most neighbors of a point. Ignored by farpoint_within().
      */
     size_t k;
     /**
@@ -1058,20 +1056,20 @@ typedef struct farpoint_search_options {
      */
     farpoint_search_method method;
     /**
-     * Which neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
+     * Kind of neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
      */
     farpoint_search_kind kind;
     /**
-     * Which of a ball's neighbors are kept, in which order: FARPOINT_BY_INDEX or
+     * Neighbors of a ball that are kept, and their order: FARPOINT_BY_INDEX or
      * FARPOINT_BY_DISTANCE.
      */
     farpoint_ball_order order;
     /**
-     * Not 0: points at the very radius are neighbors, too.
+     * Not 0: points at exactly `radius` are neighbors, too.
      */
     int32_t inclusive;
     /**
-     * Not 0: the row of the same number is no neighbor, for a cloud that is searched for its own.
+     * Not 0: excludes the row of the same number, for a cloud searched for its own neighbors.
      */
     int32_t exclude_self;
     /**
@@ -1083,14 +1081,14 @@ typedef struct farpoint_search_options {
      */
     double min_radius;
     /**
-     * Points up to this far away are neighbors whatever `min_radius` is; 0: those at the very place.
+     * Points up to this far away are neighbors whatever `min_radius` is; 0: those at the same position.
      * For balls.
      */
     double near_radius;
 } farpoint_search_options;
 
 /**
- * What was found of several neighbors. Addresses are valid until the result is freed.
+ * Neighbors of each row. Addresses are valid until the result is freed.
  */
 typedef struct farpoint_neighbors_view {
     /**
@@ -1098,7 +1096,7 @@ typedef struct farpoint_neighbors_view {
      */
     size_t rows;
     /**
-     * Places of a row: the `k` that was asked for.
+     * Places per row: the requested `k`.
      */
     size_t k;
     /**
@@ -1116,7 +1114,7 @@ typedef struct farpoint_neighbors_view {
      */
     const float *raw_distances_f32;
     /**
-     * The same for points of type `double`; NULL if they were not.
+     * The raw distances for points of type `double`; NULL if they were not.
      */
     const double *raw_distances_f64;
     /**
@@ -1126,7 +1124,7 @@ typedef struct farpoint_neighbors_view {
 } farpoint_neighbors_view;
 
 /**
- * What was found in balls. Addresses are valid until the result is freed.
+ * Neighbors in balls. Addresses are valid until the result is freed.
  */
 typedef struct farpoint_within_view {
     /**
@@ -1134,11 +1132,11 @@ typedef struct farpoint_within_view {
      */
     size_t rows;
     /**
-     * Where the neighbors of each row begin, and the end of the last: `rows + 1` numbers.
+     * Start of the neighbors of each row, and the end of the last: `rows + 1` numbers.
      */
     const size_t *offsets;
     /**
-     * Number of the neighbors of all rows.
+     * Total number of neighbors.
      */
     size_t count;
     /**
@@ -1152,7 +1150,7 @@ typedef struct farpoint_within_view {
      */
     const float *raw_distances_f32;
     /**
-     * The same for points of type `double`; NULL if they were not.
+     * The raw distances for points of type `double`; NULL if they were not.
      */
     const double *raw_distances_f64;
     /**
@@ -1171,11 +1169,11 @@ typedef struct farpoint_gradients_view {
      */
     size_t a_count;
     /**
-     * Those of the first cloud; NULL if the points were not `float`.
+     * Gradients of the first cloud; NULL if the points were not `float`.
      */
     const float *a_f32;
     /**
-     * The same for points of type `double`; NULL if they were not.
+     * Gradients of the first cloud for points of type `double`; NULL if they were not.
      */
     const double *a_f64;
     /**
@@ -1183,11 +1181,11 @@ typedef struct farpoint_gradients_view {
      */
     size_t b_count;
     /**
-     * Those of the second cloud; NULL if the points were not `float`.
+     * Gradients of the second cloud; NULL if the points were not `float`.
      */
     const float *b_f32;
     /**
-     * The same for points of type `double`; NULL if they were not.
+     * Gradients of the second cloud for points of type `double`; NULL if they were not.
      */
     const double *b_f64;
 } farpoint_gradients_view;
@@ -1211,11 +1209,11 @@ typedef struct farpoint_spacing {
 } farpoint_spacing;
 
 /**
- * What a sample is judged by. Distances are in the unit of the coordinates.
+ * Measures of a sample. Distances are in the unit of the coordinates.
  */
 typedef struct farpoint_quality {
     /**
-     * `sizeof(farpoint_quality)`, set by the caller: tells the library which members there are.
+     * `sizeof(farpoint_quality)`, set by the caller: gives the library the caller's version.
      */
     size_t size;
     /**
@@ -1253,7 +1251,7 @@ typedef struct farpoint_quality {
 } farpoint_quality;
 
 /**
- * Clouds in the memory of a GPU, and where their samples go. All addresses but that of the structure
+ * Clouds in the memory of a GPU, and the addresses of their samples. All addresses but that of the structure
  * are of device memory; numbers there are `int64_t`, except coordinates and distances, which are
  * of the scalar type.
  *
@@ -1262,12 +1260,12 @@ typedef struct farpoint_quality {
  * (a padded batch; the first `lengths[b]` of them if there are `lengths`), or the rows
  * `offsets[b]` to below `offsets[b + 1]` (a ragged one).
  *
- * The samples of cloud `b` are written from slot `b * amount` on, or from `slots[b]` on; slots left
- * over get the index -1 and the distance 0. `amount` is what the options ask of a cloud of `rows`
+ * The samples of cloud `b` are written from slot `b * amount` on, or from `slots[b]` on; unused slots
+ * get the index -1 and the distance 0. `amount` is the amount of the options for a cloud of `rows`
  * rows. Indices count from the cloud's own first row.
  *
  * No coordinate may be NaN or infinite: farpoint_cuda_check_rows() finds those. Starts must be
- * different rows of their cloud. What is in device memory is not looked at.
+ * different rows of their cloud. Device memory is not checked.
  */
 typedef struct farpoint_cuda_batch {
     /**
@@ -1311,7 +1309,7 @@ typedef struct farpoint_cuda_batch {
      */
     const int64_t *offsets;
     /**
-     * Rows of each cloud that count. NULL: all.
+     * Number of rows used of each cloud. NULL: all.
      */
     const int64_t *lengths;
     /**
@@ -1331,19 +1329,19 @@ typedef struct farpoint_cuda_batch {
      */
     size_t start_count;
     /**
-     * Where the indices go.
+     * Indices of the samples.
      */
     int64_t *indices;
     /**
-     * Where the squared selection distances go, one per slot; infinite for starts. NULL: not wanted.
+     * Squared selection distances, one per slot; infinite for starts. NULL: not written.
      */
     void *squared_distances;
     /**
-     * Where the squared covering radii go, one per cloud. NULL: not wanted.
+     * Squared covering radii, one per cloud. NULL: not written.
      */
     void *squared_covering_radii;
     /**
-     * Where the numbers of samples go, one per cloud. NULL: not wanted.
+     * Numbers of samples, one per cloud. NULL: not written.
      */
     int64_t *counts;
     /**
@@ -1351,7 +1349,7 @@ typedef struct farpoint_cuda_batch {
      */
     void *scratch;
     /**
-     * Bytes of `scratch`, at least what farpoint_cuda_sample_scratch() says.
+     * Bytes of `scratch`, at least those of farpoint_cuda_sample_scratch().
      */
     size_t scratch_size;
 } farpoint_cuda_batch;
@@ -1381,18 +1379,18 @@ typedef struct farpoint_cuda_side {
      */
     const int64_t *offsets;
     /**
-     * Rows of each cloud that count. NULL: all.
+     * Number of rows used of each cloud. NULL: all.
      */
     const int64_t *lengths;
 } farpoint_cuda_side;
 
 /**
- * Pairs of clouds in the memory of a GPU, and where their nearest points go. Clouds lie as in
+ * Pairs of clouds in the memory of a GPU, and the addresses of their nearest points. Clouds are laid out as in
  * farpoint_cuda_batch; the two sides may differ.
  *
- * For each row of a side that has an answer the nearest row of the pair's other cloud is found. Its
- * distance (squared with norm 2) and its index, which counts from that cloud's first row, go to
- * the same row of the answers. Rows that pad a cloud get 0 and -1.
+ * For each row of a side with an output the nearest row of the pair's other cloud is found. Its
+ * distance (squared with norm 2) and its index, which counts from that cloud's first row, are written to
+ * the same row of the outputs. Rows that pad a cloud get 0 and -1.
  */
 typedef struct farpoint_cuda_pairs {
     /**
@@ -1424,19 +1422,19 @@ typedef struct farpoint_cuda_pairs {
      */
     uint32_t flags;
     /**
-     * Where the distances of the rows of `a` go. NULL: not wanted.
+     * Distances of the rows of `a`. NULL: not written.
      */
     void *raw_distances_a;
     /**
-     * Where the nearest rows of the rows of `a` go. NULL: not wanted.
+     * Nearest rows of the rows of `a`. NULL: not written.
      */
     int64_t *indices_a;
     /**
-     * Where the distances of the rows of `b` go. NULL: not wanted.
+     * Distances of the rows of `b`. NULL: not written.
      */
     void *raw_distances_b;
     /**
-     * Where the nearest rows of the rows of `b` go. NULL: not wanted.
+     * Nearest rows of the rows of `b`. NULL: not written.
      */
     int64_t *indices_b;
     /**
@@ -1444,16 +1442,16 @@ typedef struct farpoint_cuda_pairs {
      */
     void *scratch;
     /**
-     * Bytes of `scratch`, at least what farpoint_cuda_nearest_scratch() says.
+     * Bytes of `scratch`, at least those of farpoint_cuda_nearest_scratch().
      */
     size_t scratch_size;
 } farpoint_cuda_pairs;
 
 /**
- * A search for several neighbors of clouds in the memory of a GPU, and where they go. Clouds lie as
+ * Clouds in the memory of a GPU, and the addresses of their neighbors. Clouds are laid out as
  * in farpoint_cuda_batch.
  *
- * Place `j` of row `i` of `x` is number `i * k + j` of the answers. Indices count from the first
+ * Place `j` of row `i` of `x` is number `i * k + j` of the outputs. Indices count from the first
  * row of the cloud of `y`. Places without a neighbor get -1 and infinity, rows that pad a cloud -1
  * and 0. A row with NaN or infinity has no neighbors and is none.
  */
@@ -1463,11 +1461,11 @@ typedef struct farpoint_cuda_neighbors {
      */
     size_t size;
     /**
-     * The clouds whose rows ask.
+     * The query points.
      */
     struct farpoint_cuda_side x;
     /**
-     * The clouds that are searched.
+     * The searched clouds.
      */
     struct farpoint_cuda_side y;
     /**
@@ -1487,15 +1485,15 @@ typedef struct farpoint_cuda_neighbors {
      */
     uint32_t flags;
     /**
-     * Where the distances go, `k` per row of `x`: squared with norm 2. NULL: not wanted.
+     * Distances, `k` per row of `x`: squared with norm 2. NULL: not written.
      */
     void *raw_distances;
     /**
-     * Where the neighbors go, `k` per row of `x`. NULL: not wanted.
+     * Neighbors, `k` per row of `x`. NULL: not written.
      */
     int64_t *indices;
     /**
-     * Where the numbers of neighbors go, one per row of `x`. NULL: not wanted.
+     * Numbers of neighbors, one per row of `x`. NULL: not written.
      */
     int64_t *counts;
     /**
@@ -1503,7 +1501,7 @@ typedef struct farpoint_cuda_neighbors {
      */
     void *scratch;
     /**
-     * Bytes of `scratch`, at least what farpoint_cuda_search_scratch() says.
+     * Bytes of `scratch`, at least those of farpoint_cuda_search_scratch().
      */
     size_t scratch_size;
 } farpoint_cuda_neighbors;
@@ -1513,13 +1511,13 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * An array without gaps: coordinate `axis` of point `i` is number `i * dimensions + axis`.
+ * Describes an array without gaps: coordinate `axis` of point `i` is number `i * dimensions + axis`.
  *
  * @param data        the numbers, `count * dimensions` of them
  * @param count       number of points
  * @param dimensions  coordinates of a point
  * @param scalar      FARPOINT_FLOAT32 or FARPOINT_FLOAT64
- * @return the description of the array; what is wrong with it is an error where it is used
+ * @return the description of the array; errors in it are reported where it is used
  */
 struct farpoint_points farpoint_dense(const void *data,
                                       size_t count,
@@ -1527,31 +1525,31 @@ struct farpoint_points farpoint_dense(const void *data,
                                       farpoint_scalar scalar);
 
 /**
- * The version of the library as text: "0.1.0".
+ * Returns the version of the library as text: "0.1.0".
  */
 const char *farpoint_version(void);
 
 /**
- * The version of the library as a number, `major * 10000 + minor * 100 + patch`. A program that was
+ * Returns the version of the library as a number, `major * 10000 + minor * 100 + patch`. A program that was
  * compiled with FARPOINT_VERSION_MAJOR 0 runs with libraries of the same minor version.
  */
 int32_t farpoint_version_number(void);
 
 /**
- * 1 if the library was built with CUDA, else 0. Whether there is a GPU, farpoint_cuda_device_count()
- * tells.
+ * Returns 1 if the library was built with CUDA, else 0. farpoint_cuda_device_count() counts the
+ * GPUs.
  */
 int32_t farpoint_has_cuda(void);
 
 /**
- * What went wrong in this thread's last call that did: what it was, where, what to do. "" if none
- * did. Valid until this thread's next call of a function that returns a status; never NULL.
+ * Returns the text of this thread's last error: what failed, where, and what to do. "" if there was
+ * none. Valid until this thread's next call of a function that returns a status; never NULL.
  */
 const char *farpoint_last_error(void);
 
 /**
- * The name of a status, such as "FARPOINT_INVALID_ARGUMENT"; "unknown status" for numbers that are
- * none.
+ * Returns the name of a status, such as "FARPOINT_INVALID_ARGUMENT"; "unknown status" for other
+ * numbers.
  */
 const char *farpoint_status_name(farpoint_status status);
 
@@ -1563,7 +1561,7 @@ const char *farpoint_status_name(farpoint_status status);
  * chosen before, the one of lowest index among equals.
  *
  * @param points   the cloud
- * @param options  what is asked; not NULL, as it says how many samples
+ * @param options  options of the sampler; not NULL, as they set the number of samples
  * @param result   is set to the sample, to be freed by farpoint_sample_result_free(); to NULL on an
  *                 error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1577,7 +1575,7 @@ farpoint_status farpoint_sample(struct farpoint_points points,
  *
  * @param clouds        the clouds, all of one scalar type
  * @param cloud_count   number of clouds; 0 is fine
- * @param options       what is asked: one structure for all clouds, or an array of one per cloud,
+ * @param options       options of the sampler: one structure for all clouds, or an array of one per cloud,
  *                      all of one `size`. How the call is run (threads, device, progress, ...) is
  *                      taken from the first; `bad_rows` from each
  * @param option_count  1 or `cloud_count`
@@ -1597,7 +1595,7 @@ farpoint_status farpoint_sample_batch(const struct farpoint_points *clouds,
 void farpoint_sample_result_free(struct farpoint_sample_result *result);
 
 /**
- * What a sample has, lent until it is freed; all 0 for NULL, the text empty.
+ * Returns the members of a sample, valid until it is freed; all 0 for NULL, the text empty.
  */
 struct farpoint_sample_view farpoint_sample_result_view(const struct farpoint_sample_result *result);
 
@@ -1606,7 +1604,7 @@ struct farpoint_sample_view farpoint_sample_result_view(const struct farpoint_sa
  * machine and number of threads.
  *
  * @param points   the cloud
- * @param options  what is asked; not NULL
+ * @param options  options of the sampler; not NULL
  * @param result   is set to the sample, to be freed by farpoint_approximate_result_free(); to NULL
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1616,12 +1614,12 @@ farpoint_status farpoint_approximate(struct farpoint_points points,
                                      struct farpoint_approximate_result **result);
 
 /**
- * The mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
- * another amount, of the grid that has the most cells but no more than that. CPU only; what the
- * options say of methods, starts and seeds does not count.
+ * Computes the mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
+ * another amount, of the grid that has the most cells but no more than that. CPU only; methods, starts and seeds
+ * of the options are ignored.
  *
  * @param points   the cloud
- * @param options  what is asked; not NULL
+ * @param options  options of the sampler; not NULL
  * @param result   is set to the centroids, to be freed by farpoint_centroids_result_free(); to NULL
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1636,7 +1634,7 @@ farpoint_status farpoint_centroids(struct farpoint_points points,
 void farpoint_approximate_result_free(struct farpoint_approximate_result *result);
 
 /**
- * What an approximate sample has, lent until it is freed; all 0 for NULL.
+ * Returns the members of an approximate sample, valid until it is freed; all 0 for NULL.
  */
 struct farpoint_approximate_view farpoint_approximate_result_view(const struct farpoint_approximate_result *result);
 
@@ -1646,19 +1644,19 @@ struct farpoint_approximate_view farpoint_approximate_result_view(const struct f
 void farpoint_centroids_result_free(struct farpoint_centroids_result *result);
 
 /**
- * What centroids have, lent until they are freed; all 0 for NULL.
+ * Returns the members of centroids, valid until they are freed; all 0 for NULL.
  */
 struct farpoint_centroids_view farpoint_centroids_result_view(const struct farpoint_centroids_result *result);
 
 /**
  * Builds an index.
  *
- * farpoint_index_points() then stands for the cloud in every call: as the cloud that is searched,
- * the one that asks, or both, alone or in a batch. The CPU takes the tree as it is. Results are the
+ * farpoint_index_points() then stands for the cloud in every call: as the searched cloud,
+ * the query points, or both, alone or in a batch. The CPU uses the tree as it is. Results are the
  * same as without an index.
  *
  * @param points   the cloud, which is not needed any more after the call
- * @param options  how the call is run; may be NULL. CPU only, without progress. Rows that `bad_rows`
+ * @param options  options of the run; may be NULL. CPU only, without progress. Rows that `bad_rows`
  *                 leaves out remain so in every search; indices still count all rows
  * @param index    is set to the index, to be freed by farpoint_index_free(); to NULL on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1668,7 +1666,7 @@ farpoint_status farpoint_index_build(struct farpoint_points points,
                                      struct farpoint_index **index);
 
 /**
- * The points of an index, for any call that takes points. Valid until the index is freed.
+ * Returns the points of an index, for any call that takes points. Valid until the index is freed.
  *
  * @param index  the index; NULL gives a description without coordinates, which calls refuse
  * @return the description; to be left as it is
@@ -1676,7 +1674,7 @@ farpoint_status farpoint_index_build(struct farpoint_points points,
 struct farpoint_points farpoint_index_points(const struct farpoint_index *index);
 
 /**
- * Rows that were left out because they hold NaN or infinity; 0 for NULL.
+ * Returns the number of rows left out because they hold NaN or infinity; 0 for NULL.
  */
 size_t farpoint_index_dropped(const struct farpoint_index *index);
 
@@ -1686,11 +1684,11 @@ size_t farpoint_index_dropped(const struct farpoint_index *index);
 void farpoint_index_free(struct farpoint_index *index);
 
 /**
- * For each point of `a` its nearest of `b`.
+ * Finds for each point of `a` its nearest of `b`.
  *
- * @param a        the cloud whose points ask
- * @param b        the cloud that is searched; of the same scalar type and as many dimensions
- * @param options  what is asked; NULL: Euclidean distances, on all threads
+ * @param a        the query points
+ * @param b        the searched cloud; of the same scalar type and as many dimensions
+ * @param options  options of the search; NULL: Euclidean distances, on all threads
  * @param result   is set to the result, to be freed by farpoint_nearest_result_free(); to NULL on an
  *                 error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1706,7 +1704,7 @@ farpoint_status farpoint_nearest(struct farpoint_points a,
  * @param a           the first clouds, all of one scalar type
  * @param b           the second clouds
  * @param pair_count  number of pairs; 0 is fine
- * @param options     what is asked of all pairs; may be NULL
+ * @param options     options of the search, shared by all pairs; may be NULL
  * @param results     `pair_count` places, which are set to the results; all to NULL on an error
  * @return FARPOINT_OK or another status; the text names the first pair at fault
  */
@@ -1717,43 +1715,43 @@ farpoint_status farpoint_nearest_batch(const struct farpoint_points *a,
                                        struct farpoint_nearest_result **results);
 
 /**
- * Frees nearest points. NULL is fine. Not for what farpoint_chamfer_result_direction() lends.
+ * Frees nearest points. NULL is fine. Not for results of farpoint_chamfer_result_direction().
  */
 void farpoint_nearest_result_free(struct farpoint_nearest_result *result);
 
 /**
- * What was found, lent until it is freed; all 0 for NULL.
+ * Returns the nearest points, valid until the result is freed; all 0 for NULL.
  */
 struct farpoint_nearest_view farpoint_nearest_result_view(const struct farpoint_nearest_result *result);
 
 /**
- * Mean of the raw distances: squared with norm 2, as most libraries compute one side of the Chamfer
- * distance.
+ * Returns the mean of the raw distances: squared with norm 2, as most libraries compute one side of the
+ * Chamfer distance.
  */
 double farpoint_nearest_result_mean(const struct farpoint_nearest_result *result);
 
 /**
- * Mean of the distances, not squared.
+ * Returns the mean of the distances, not squared.
  */
 double farpoint_nearest_result_mean_distance(const struct farpoint_nearest_result *result);
 
 /**
- * Largest distance, not squared: the one-sided Hausdorff distance.
+ * Returns the largest distance, not squared: the one-sided Hausdorff distance.
  */
 double farpoint_nearest_result_max_distance(const struct farpoint_nearest_result *result);
 
 /**
- * Share of the rows whose nearest point is within `threshold`, in the unit of the coordinates.
+ * Returns the share of the rows whose nearest point is within `threshold`, in the unit of the coordinates.
  */
 double farpoint_nearest_result_share_within(const struct farpoint_nearest_result *result,
                                             double threshold);
 
 /**
- * Nearest points in both directions: for each point of either cloud its nearest of the other.
+ * Finds nearest points in both directions: for each point of either cloud its nearest of the other.
  *
  * @param a        the first cloud
  * @param b        the second cloud; of the same scalar type and as many dimensions
- * @param options  what is asked; NULL: Euclidean distances, on all threads
+ * @param options  options of the search; NULL: Euclidean distances, on all threads
  * @param result   is set to the result, to be freed by farpoint_chamfer_result_free(); to NULL on an
  *                 error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1778,42 +1776,42 @@ farpoint_status farpoint_chamfer_batch(const struct farpoint_points *a,
 void farpoint_chamfer_result_free(struct farpoint_chamfer_result *result);
 
 /**
- * One direction: 0 from `a` to `b`, 1 from `b` to `a`. Lent until the result is freed; NULL for any
+ * Returns one direction: 0 from `a` to `b`, 1 from `b` to `a`. Valid until the result is freed; NULL for any
  * other number.
  */
 const struct farpoint_nearest_result *farpoint_chamfer_result_direction(const struct farpoint_chamfer_result *result,
                                                                         int32_t direction);
 
 /**
- * The Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
+ * Returns the Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
  */
 double farpoint_chamfer_result_sum(const struct farpoint_chamfer_result *result,
                                    double weight_a,
                                    double weight_b);
 
 /**
- * The Chamfer distance of distances that are not squared.
+ * Returns the Chamfer distance of distances that are not squared.
  */
 double farpoint_chamfer_result_sum_of_distances(const struct farpoint_chamfer_result *result);
 
 /**
- * The Hausdorff distance: the largest distance, not squared, of either direction.
+ * Returns the Hausdorff distance: the largest distance, not squared, of either direction.
  */
 double farpoint_chamfer_result_hausdorff(const struct farpoint_chamfer_result *result);
 
 /**
- * Precision, recall and F-score at a threshold in the unit of the coordinates; all NaN for NULL.
+ * Returns precision, recall and F-score at a threshold in the unit of the coordinates; all NaN for NULL.
  */
 struct farpoint_f_score farpoint_chamfer_result_f_score(const struct farpoint_chamfer_result *result,
                                                         double threshold);
 
 /**
- * The neighbors in `y` of each point of `x`, at most `k`: the nearest (kNN), or those in a ball
+ * Finds the neighbors in `y` of each point of `x`, at most `k`: the nearest (kNN), or those in a ball
  * (ball query).
  *
- * @param x        the cloud whose points ask
- * @param y        the cloud that is searched; of the same scalar type and as many dimensions
- * @param options  what is asked; not NULL, as it says how many neighbors
+ * @param x        the query points
+ * @param y        the searched cloud; of the same scalar type and as many dimensions
+ * @param options  options of the search; not NULL, as they set the number of neighbors
  * @param result   is set to the neighbors, to be freed by farpoint_neighbors_result_free(); to NULL
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1826,10 +1824,10 @@ farpoint_status farpoint_search(struct farpoint_points x,
 /**
  * farpoint_search() for many pairs of clouds, spread over all threads.
  *
- * @param x           the clouds whose points ask, all of one scalar type
- * @param y           the clouds that are searched
+ * @param x           the query points of each pair, all of one scalar type
+ * @param y           the searched clouds
  * @param pair_count  number of pairs; 0 is fine
- * @param options     what is asked of all pairs; not NULL
+ * @param options     options of the search, shared by all pairs; not NULL
  * @param results     `pair_count` places, which are set to the results; all to NULL on an error
  * @return FARPOINT_OK or another status; the text names the first pair at fault
  */
@@ -1845,16 +1843,16 @@ farpoint_status farpoint_search_batch(const struct farpoint_points *x,
 void farpoint_neighbors_result_free(struct farpoint_neighbors_result *result);
 
 /**
- * What was found, lent until it is freed; all 0 for NULL.
+ * Returns the neighbors, valid until the result is freed; all 0 for NULL.
  */
 struct farpoint_neighbors_view farpoint_neighbors_result_view(const struct farpoint_neighbors_result *result);
 
 /**
- * All points of `y` in the ball around each point of `x`, however many there are.
+ * Finds all points of `y` in the ball around each point of `x`.
  *
- * @param x        the cloud whose points ask
- * @param y        the cloud that is searched; of the same scalar type and as many dimensions
- * @param options  what is asked; not NULL, and its `kind` a ball
+ * @param x        the query points
+ * @param y        the searched cloud; of the same scalar type and as many dimensions
+ * @param options  options of the search; not NULL, and its `kind` a ball
  * @param result   is set to the neighbors, to be freed by farpoint_within_result_free(); to NULL on
  *                 an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1879,24 +1877,24 @@ farpoint_status farpoint_within_batch(const struct farpoint_points *x,
 void farpoint_within_result_free(struct farpoint_within_result *result);
 
 /**
- * What was found, lent until it is freed; all 0 for NULL.
+ * Returns the neighbors, valid until the result is freed; all 0 for NULL.
  */
 struct farpoint_within_view farpoint_within_result_view(const struct farpoint_within_result *result);
 
 /**
- * The gradients of the coordinates of both clouds, from those of the raw distances.
+ * Computes the gradients of the coordinates of both clouds from those of the raw distances.
  *
  * The distance of a point p to its nearest q with the gradient g sends 2 g (p - q) to p and the
  * negative of it to q (norm 1: g times the sign of the difference). The same bits on every run, on
  * any number of threads. For the mean of `n` distances give `1 / n` for each.
  *
  * @param found    what farpoint_chamfer() returned for these clouds
- * @param a        the first cloud, as it was given there
- * @param b        the second cloud, as it was given there
+ * @param a        the first cloud, as passed there
+ * @param b        the second cloud, as passed there
  * @param grad_a   gradients of the raw distances from `a` to `b`: a number of the clouds' scalar
  *                 type per row of `a`. NULL: all 0
  * @param grad_b   the same from `b` to `a`, a number per row of `b`. NULL: all 0
- * @param options  how the call is run; may be NULL
+ * @param options  options of the run; may be NULL
  * @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1915,20 +1913,20 @@ farpoint_status farpoint_chamfer_backward(const struct farpoint_chamfer_result *
 void farpoint_gradients_result_free(struct farpoint_gradients_result *result);
 
 /**
- * What gradients there are, lent until they are freed; all 0 for NULL.
+ * Returns the gradients, valid until they are freed; all 0 for NULL.
  */
 struct farpoint_gradients_view farpoint_gradients_result_view(const struct farpoint_gradients_result *result);
 
 /**
- * The gradients of the coordinates of both clouds, from those of the raw distances that
+ * Computes the gradients of the coordinates of both clouds from those of the raw distances that
  * farpoint_search() found: as farpoint_chamfer_backward(). CPU only.
  *
  * @param found    what farpoint_search() returned for these clouds
- * @param x        the cloud whose points asked, as it was given there
- * @param y        the cloud that was searched, as it was given there
- * @param grad     `rows * k` numbers of the clouds' scalar type; what is in places without a
- *                 neighbor does not count
- * @param options  how the call is run; may be NULL
+ * @param x        the query points, as passed there
+ * @param y        the searched cloud, as passed there
+ * @param grad     `rows * k` numbers of the clouds' scalar type; values in places without a
+ *                 neighbor are ignored
+ * @param options  options of the run; may be NULL
  * @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
  *                 on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -1941,7 +1939,7 @@ farpoint_status farpoint_search_backward(const struct farpoint_neighbors_result 
                                          struct farpoint_gradients_result **result);
 
 /**
- * farpoint_search_backward() for what farpoint_within() found: `grad` has one number per neighbor.
+ * farpoint_search_backward() for results of farpoint_within(): `grad` has one number per neighbor.
  */
 farpoint_status farpoint_within_backward(const struct farpoint_within_result *found,
                                          struct farpoint_points x,
@@ -1951,12 +1949,12 @@ farpoint_status farpoint_within_backward(const struct farpoint_within_result *fo
                                          struct farpoint_gradients_result **result);
 
 /**
- * The largest distance of any point of a cloud to its nearest sample. CPU only, as all measures.
+ * Computes the largest distance of any point of a cloud to its nearest sample. CPU only, as all measures.
  *
  * @param points     the cloud; rows with NaN or infinity are an error
  * @param rows       the sample: rows of the cloud, from any sampler
  * @param row_count  number of samples, at least 1
- * @param options    how the call is run; may be NULL. There is no progress
+ * @param options    options of the run; may be NULL. There is no progress
  * @param radius     is set to the distance, in the unit of the coordinates
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -1967,12 +1965,12 @@ farpoint_status farpoint_covering_radius(struct farpoint_points points,
                                          double *radius);
 
 /**
- * How far the samples of a cloud are from each other.
+ * Computes the distances from each sample of a cloud to its nearest other sample.
  *
  * @param points     the cloud; rows with NaN or infinity are an error
  * @param rows       the sample: rows of the cloud, from any sampler
  * @param row_count  number of samples, at least 2
- * @param options    how the call is run; may be NULL. There is no progress
+ * @param options    options of the run; may be NULL. There is no progress
  * @param found      is set to the distances
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -1983,12 +1981,12 @@ farpoint_status farpoint_spacing_of(struct farpoint_points points,
                                     struct farpoint_spacing *found);
 
 /**
- * All measures of a sample.
+ * Computes all measures of a sample.
  *
  * @param points     the cloud; rows with NaN or infinity are an error
  * @param rows       the sample: rows of the cloud, from any sampler
  * @param row_count  number of samples, at least 1
- * @param options    how the call is run; may be NULL
+ * @param options    options of the run; may be NULL
  * @param found      its `size` is read, its other members are set
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -1999,12 +1997,12 @@ farpoint_status farpoint_quality_of(struct farpoint_points points,
                                     struct farpoint_quality *found);
 
 /**
- * All measures of a sample that is given by coordinates, which need not be points of the cloud:
- * centroids, or what another program chose.
+ * Computes all measures of a sample given by coordinates, which need not be points of the cloud:
+ * centroids, or samples of another program.
  *
  * @param points   the cloud; rows with NaN or infinity are an error
  * @param samples  the sample; of the same scalar type and as many dimensions
- * @param options  how the call is run; may be NULL. There is no progress
+ * @param options  options of the run; may be NULL. There is no progress
  * @param found    its `size` is read, its other members are set
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2014,10 +2012,10 @@ farpoint_status farpoint_quality_of_points(struct farpoint_points points,
                                            struct farpoint_quality *found);
 
 /**
- * How many GPUs of NVIDIA this machine has.
+ * Counts the NVIDIA GPUs of this machine.
  *
  * @param count  is set to their number; to 0 on an error
- * @return FARPOINT_UNAVAILABLE, with a text that says why, if CUDA can't be used or the library was
+ * @return FARPOINT_UNAVAILABLE, with the reason as text, if CUDA can't be used or the library was
  *         built without it
  */
 farpoint_status farpoint_cuda_device_count(size_t *count);
@@ -2038,8 +2036,8 @@ farpoint_status farpoint_cuda_warm_up(int32_t device_number);
  * finished. Of the options, `starts`, `random_start`, `rows` and `mask` must not be set, nor of their
  * `run` anything but `device` and `device_number`.
  *
- * @param batch    the clouds, and where the answers go
- * @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
+ * @param batch    the clouds, and the addresses of the outputs
+ * @param options  options of the job; the `device` of its `run` is FARPOINT_CUDA
  * @param stream   a `cudaStream_t`, which is a `CUstream`, of that GPU's primary context. NULL and
  *                 cudaStreamLegacy are the legacy default stream, cudaStreamPerThread the thread's
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -2049,11 +2047,11 @@ farpoint_status farpoint_cuda_sample(const struct farpoint_cuda_batch *batch,
                                      void *stream);
 
 /**
- * Bytes of scratch memory that farpoint_cuda_sample() needs for the same arguments, of which
- * addresses do not count.
+ * Computes the bytes of scratch memory that farpoint_cuda_sample() needs for the same arguments, whose
+ * addresses are ignored.
  *
  * @param batch    the clouds
- * @param options  what is asked
+ * @param options  options of the job
  * @param bytes    is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2062,10 +2060,10 @@ farpoint_status farpoint_cuda_sample_scratch(const struct farpoint_cuda_batch *b
                                              size_t *bytes);
 
 /**
- * Queues a search for rows that hold NaN or infinity, which farpoint_cuda_sample() must not be
- * given. Nothing waits.
+ * Queues a search for non-finite rows, which farpoint_cuda_sample() does not accept. Nothing
+ * waits.
  *
- * @param batch          the clouds; where answers go does not count
+ * @param batch          the clouds; addresses of outputs are ignored
  * @param device_number  which GPU, from 0
  * @param stream         as in farpoint_cuda_sample()
  * @param counts         device memory: the number of such rows of each cloud
@@ -2082,8 +2080,8 @@ farpoint_status farpoint_cuda_check_rows(const struct farpoint_cuda_batch *batch
  * Queues a search for nearest points of clouds in device memory on a stream, and returns: as
  * farpoint_cuda_sample().
  *
- * @param pairs    the clouds, and where the answers go
- * @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
+ * @param pairs    the clouds, and the addresses of the outputs
+ * @param options  options of the job; the `device` of its `run` is FARPOINT_CUDA
  * @param stream   as in farpoint_cuda_sample()
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2092,10 +2090,10 @@ farpoint_status farpoint_cuda_nearest(const struct farpoint_cuda_pairs *pairs,
                                       void *stream);
 
 /**
- * Bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
+ * Computes the bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
  *
- * @param pairs    the clouds, and which answers are wanted
- * @param options  what is asked
+ * @param pairs    the clouds, and the requested outputs
+ * @param options  options of the job
  * @param bytes    is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2107,8 +2105,8 @@ farpoint_status farpoint_cuda_nearest_scratch(const struct farpoint_cuda_pairs *
  * Queues a search for several neighbors (kNN, ball query) of clouds in device memory on a stream,
  * and returns: as farpoint_cuda_sample().
  *
- * @param neighbors  the clouds, and where the answers go
- * @param options    what is asked; the `device` of its `run` is FARPOINT_CUDA
+ * @param neighbors  the clouds, and the addresses of the outputs
+ * @param options    options of the search; the `device` of its `run` is FARPOINT_CUDA
  * @param stream     as in farpoint_cuda_sample()
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2117,10 +2115,10 @@ farpoint_status farpoint_cuda_search(const struct farpoint_cuda_neighbors *neigh
                                      void *stream);
 
 /**
- * Bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
+ * Computes the bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
  *
  * @param neighbors  the clouds
- * @param options    what is asked
+ * @param options    options of the search
  * @param bytes      is set to the number
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */
@@ -2129,16 +2127,15 @@ farpoint_status farpoint_cuda_search_scratch(const struct farpoint_cuda_neighbor
                                              size_t *bytes);
 
 /**
- * Whether a kernel that was queued on a stream has given up since this was last asked: blocks that
- * wait for each other in vain leave after some seconds, and what they did not finish is filled with -1
- * and NaN. Waits for nothing: call it when the work is known to be done.
+ * Checks if a kernel that was queued on a stream has given up since the last check: blocks that
+ * wait for each other in vain leave after some seconds, and unfinished results are filled with -1
+ * and NaN. Does not synchronize: call it when the work is known to be done.
  *
  * @param device_number  which GPU, from 0
  * @param stream         as in farpoint_cuda_sample()
  * @return FARPOINT_OK, or FARPOINT_DEVICE_FAILED, after which the GPU still works
  */
-farpoint_status farpoint_cuda_check_stream(int32_t device_number,
-                                           void *stream);
+farpoint_status farpoint_cuda_check_stream(int32_t device_number, void *stream);
 
 #ifdef __cplusplus
 }  // extern "C"

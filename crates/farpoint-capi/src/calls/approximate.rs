@@ -21,7 +21,7 @@ pub struct farpoint_approximate_result(ApproximateSample);
 /// number of threads may read it at a time.
 pub struct farpoint_centroids_result(Either<Centroids<f32>, Centroids<f64>>);
 
-/// What an approximate sample has. Addresses are valid until it is freed.
+/// Members of an approximate sample. Addresses are valid until it is freed.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct farpoint_approximate_view {
@@ -35,12 +35,12 @@ pub struct farpoint_approximate_view {
     /// The size of a cell of FARPOINT_METHOD_GRID: 0 if every distinct position had to be kept; NaN
     /// for other methods.
     pub cell: f64,
-    /// The largest distance of any point to its nearest sample, where the method knows it
-    /// (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() finds it for all.
+    /// The largest distance of any point to its nearest sample, if the method computes it
+    /// (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() computes it for all.
     pub covering_radius: f64,
 }
 
-/// What centroids have. Addresses are valid until they are freed.
+/// Members of centroids. Addresses are valid until they are freed.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct farpoint_centroids_view {
@@ -48,9 +48,9 @@ pub struct farpoint_centroids_view {
     pub count: usize,
     /// The coordinates of the centroids, without gaps; NULL if the points were not `float`.
     pub coordinates_f32: *const f32,
-    /// The same for points of type `double`; NULL if they were not.
+    /// The coordinates for points of type `double`; NULL if they were not.
     pub coordinates_f64: *const f64,
-    /// How many points each centroid is the mean of.
+    /// Number of points that each centroid is the mean of.
     pub point_counts: *const u32,
     /// The size of a cell.
     pub cell: f64,
@@ -62,7 +62,7 @@ pub struct farpoint_centroids_view {
 /// machine and number of threads.
 ///
 /// @param points   the cloud
-/// @param options  what is asked; not NULL
+/// @param options  options of the sampler; not NULL
 /// @param result   is set to the sample, to be freed by farpoint_approximate_result_free(); to NULL
 ///                 on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -72,16 +72,16 @@ pub unsafe extern "C" fn farpoint_approximate(
     options: *const farpoint_approximate_options,
     result: *mut *mut farpoint_approximate_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, points and options as described.
+    // SAFETY: the header requires a place, points and options as described.
     unsafe { give(result, || approximate(&points, options)) }
 }
 
-/// The mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
-/// another amount, of the grid that has the most cells but no more than that. CPU only; what the
-/// options say of methods, starts and seeds does not count.
+/// Computes the mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
+/// another amount, of the grid that has the most cells but no more than that. CPU only; methods, starts and seeds
+/// of the options are ignored.
 ///
 /// @param points   the cloud
-/// @param options  what is asked; not NULL
+/// @param options  options of the sampler; not NULL
 /// @param result   is set to the centroids, to be freed by farpoint_centroids_result_free(); to NULL
 ///                 on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn farpoint_centroids(
     options: *const farpoint_approximate_options,
     result: *mut *mut farpoint_centroids_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, points and options as described.
+    // SAFETY: the header requires a place, points and options as described.
     unsafe { give(result, || centroids(&points, options)) }
 }
 
@@ -100,32 +100,32 @@ pub unsafe extern "C" fn farpoint_centroids(
 pub unsafe extern "C" fn farpoint_approximate_result_free(
     result: *mut farpoint_approximate_result,
 ) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
-/// What an approximate sample has, lent until it is freed; all 0 for NULL.
+/// Returns the members of an approximate sample, valid until it is freed; all 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_approximate_result_view(
     result: *const farpoint_approximate_result,
 ) -> farpoint_approximate_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_approximate_view::default(), farpoint_approximate_result::view) }
 }
 
 /// Frees centroids. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_centroids_result_free(result: *mut farpoint_centroids_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
-/// What centroids have, lent until they are freed; all 0 for NULL.
+/// Returns the members of centroids, valid until they are freed; all 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_centroids_result_view(
     result: *const farpoint_centroids_result,
 ) -> farpoint_centroids_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_centroids_view::default(), farpoint_centroids_result::view) }
 }
 

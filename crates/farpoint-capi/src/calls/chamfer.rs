@@ -31,7 +31,7 @@ impl From<Both> for farpoint_chamfer_result {
 }
 
 impl farpoint_chamfer_result {
-    /// What was found.
+    /// Returns the result in its precision.
     pub(super) fn found(&self) -> Either<&Chamfer<f32>, &Chamfer<f64>> {
         match &self.found {
             Either::Single(found) => Either::Single(found),
@@ -40,7 +40,7 @@ impl farpoint_chamfer_result {
     }
 }
 
-/// How much of two clouds agrees: the first is what is judged, the second the truth.
+/// Agreement of two clouds: the first is evaluated, the second is the ground truth.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_f_score {
@@ -52,11 +52,11 @@ pub struct farpoint_f_score {
     pub f_score: f64,
 }
 
-/// Nearest points in both directions: for each point of either cloud its nearest of the other.
+/// Finds nearest points in both directions: for each point of either cloud its nearest of the other.
 ///
 /// @param a        the first cloud
 /// @param b        the second cloud; of the same scalar type and as many dimensions
-/// @param options  what is asked; NULL: Euclidean distances, on all threads
+/// @param options  options of the search; NULL: Euclidean distances, on all threads
 /// @param result   is set to the result, to be freed by farpoint_chamfer_result_free(); to NULL on an
 ///                 error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn farpoint_chamfer(
     options: *const farpoint_match_options,
     result: *mut *mut farpoint_chamfer_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give(result, || only(chamfer(Pairs::one(&a, &b), options))) }
 }
 
@@ -80,18 +80,18 @@ pub unsafe extern "C" fn farpoint_chamfer_batch(
     options: *const farpoint_match_options,
     results: *mut *mut farpoint_chamfer_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give_all(results, pair_count, || chamfer(pairs(a, b, pair_count)?, options)) }
 }
 
 /// Frees a result of farpoint_chamfer(), and what it lent. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_free(result: *mut farpoint_chamfer_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
-/// One direction: 0 from `a` to `b`, 1 from `b` to `a`. Lent until the result is freed; NULL for any
+/// Returns one direction: 0 from `a` to `b`, 1 from `b` to `a`. Valid until the result is freed; NULL for any
 /// other number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_direction(
@@ -102,18 +102,18 @@ pub unsafe extern "C" fn farpoint_chamfer_result_direction(
         let which = usize::try_from(direction).ok().and_then(|which| result.directions.get(which));
         which.map_or(ptr::null(), ptr::from_ref)
     };
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, ptr::null(), direction) }
 }
 
-/// The Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
+/// Returns the Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_sum(
     result: *const farpoint_chamfer_result,
     weight_a: f64,
     weight_b: f64,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(
             result,
@@ -123,12 +123,12 @@ pub unsafe extern "C" fn farpoint_chamfer_result_sum(
     }
 }
 
-/// The Chamfer distance of distances that are not squared.
+/// Returns the Chamfer distance of distances that are not squared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_sum_of_distances(
     result: *const farpoint_chamfer_result,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(
             result,
@@ -138,12 +138,12 @@ pub unsafe extern "C" fn farpoint_chamfer_result_sum_of_distances(
     }
 }
 
-/// The Hausdorff distance: the largest distance, not squared, of either direction.
+/// Returns the Hausdorff distance: the largest distance, not squared, of either direction.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_hausdorff(
     result: *const farpoint_chamfer_result,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(
             result,
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_hausdorff(
     }
 }
 
-/// Precision, recall and F-score at a threshold in the unit of the coordinates; all NaN for NULL.
+/// Returns precision, recall and F-score at a threshold in the unit of the coordinates; all NaN for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_f_score(
     result: *const farpoint_chamfer_result,
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_f_score(
             f_score: score.f_score,
         }
     };
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, none, score) }
 }
 

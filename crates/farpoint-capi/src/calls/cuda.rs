@@ -1,4 +1,4 @@
-//! Clouds in the memory of a GPU, answers that stay there, the caller's stream.
+//! Clouds and results in the memory of a GPU, on the caller's stream.
 
 use crate::constants::farpoint_status;
 use crate::options::{farpoint_match_options, farpoint_sample_options, farpoint_search_options};
@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use crate::gpu::jobs;
 use crate::gpu::{farpoint_cuda_batch, farpoint_cuda_neighbors, farpoint_cuda_pairs};
 
-/// Does it where there is CUDA; elsewhere an error.
+/// Evaluates to the expression with CUDA; otherwise to an error.
 macro_rules! with_cuda {
     ($($argument:ident),* => $work:expr) => {{
         #[cfg(feature = "cuda")]
@@ -24,16 +24,16 @@ macro_rules! with_cuda {
     }};
 }
 
-/// How many GPUs of NVIDIA this machine has.
+/// Counts the NVIDIA GPUs of this machine.
 ///
 /// @param count  is set to their number; to 0 on an error
-/// @return FARPOINT_UNAVAILABLE, with a text that says why, if CUDA can't be used or the library was
+/// @return FARPOINT_UNAVAILABLE, with the reason as text, if CUDA can't be used or the library was
 ///         built without it
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_cuda_device_count(count: *mut usize) -> farpoint_status {
     entry(|| {
         with_cuda!(count => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::device_count(count) }
         })
     })
@@ -55,8 +55,8 @@ pub unsafe extern "C" fn farpoint_cuda_warm_up(device_number: i32) -> farpoint_s
 /// finished. Of the options, `starts`, `random_start`, `rows` and `mask` must not be set, nor of their
 /// `run` anything but `device` and `device_number`.
 ///
-/// @param batch    the clouds, and where the answers go
-/// @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
+/// @param batch    the clouds, and the addresses of the outputs
+/// @param options  options of the job; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream   a `cudaStream_t`, which is a `CUstream`, of that GPU's primary context. NULL and
 ///                 cudaStreamLegacy are the legacy default stream, cudaStreamPerThread the thread's
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -68,17 +68,17 @@ pub unsafe extern "C" fn farpoint_cuda_sample(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(batch, options, stream => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::sample(batch, options, stream) }
         })
     })
 }
 
-/// Bytes of scratch memory that farpoint_cuda_sample() needs for the same arguments, of which
-/// addresses do not count.
+/// Computes the bytes of scratch memory that farpoint_cuda_sample() needs for the same arguments, whose
+/// addresses are ignored.
 ///
 /// @param batch    the clouds
-/// @param options  what is asked
+/// @param options  options of the job
 /// @param bytes    is set to the number
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -89,16 +89,16 @@ pub unsafe extern "C" fn farpoint_cuda_sample_scratch(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(batch, options, bytes => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::sample_scratch(batch, options, bytes) }
         })
     })
 }
 
-/// Queues a search for rows that hold NaN or infinity, which farpoint_cuda_sample() must not be
-/// given. Nothing waits.
+/// Queues a search for non-finite rows, which farpoint_cuda_sample() does not accept. Nothing
+/// waits.
 ///
-/// @param batch          the clouds; where answers go does not count
+/// @param batch          the clouds; addresses of outputs are ignored
 /// @param device_number  which GPU, from 0
 /// @param stream         as in farpoint_cuda_sample()
 /// @param counts         device memory: the number of such rows of each cloud
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn farpoint_cuda_check_rows(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(batch, device_number, stream, counts, firsts => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::check_rows(batch, device_number, stream, [counts, firsts]) }
         })
     })
@@ -123,8 +123,8 @@ pub unsafe extern "C" fn farpoint_cuda_check_rows(
 /// Queues a search for nearest points of clouds in device memory on a stream, and returns: as
 /// farpoint_cuda_sample().
 ///
-/// @param pairs    the clouds, and where the answers go
-/// @param options  what is asked; the `device` of its `run` is FARPOINT_CUDA
+/// @param pairs    the clouds, and the addresses of the outputs
+/// @param options  options of the job; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream   as in farpoint_cuda_sample()
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -135,16 +135,16 @@ pub unsafe extern "C" fn farpoint_cuda_nearest(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(pairs, options, stream => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::nearest(pairs, options, stream) }
         })
     })
 }
 
-/// Bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
+/// Computes the bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
 ///
-/// @param pairs    the clouds, and which answers are wanted
-/// @param options  what is asked
+/// @param pairs    the clouds, and the requested outputs
+/// @param options  options of the job
 /// @param bytes    is set to the number
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn farpoint_cuda_nearest_scratch(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(pairs, options, bytes => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::nearest_scratch(pairs, options, bytes) }
         })
     })
@@ -164,8 +164,8 @@ pub unsafe extern "C" fn farpoint_cuda_nearest_scratch(
 /// Queues a search for several neighbors (kNN, ball query) of clouds in device memory on a stream,
 /// and returns: as farpoint_cuda_sample().
 ///
-/// @param neighbors  the clouds, and where the answers go
-/// @param options    what is asked; the `device` of its `run` is FARPOINT_CUDA
+/// @param neighbors  the clouds, and the addresses of the outputs
+/// @param options    options of the search; the `device` of its `run` is FARPOINT_CUDA
 /// @param stream     as in farpoint_cuda_sample()
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -176,16 +176,16 @@ pub unsafe extern "C" fn farpoint_cuda_search(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(neighbors, options, stream => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::search(neighbors, options, stream) }
         })
     })
 }
 
-/// Bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
+/// Computes the bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
 ///
 /// @param neighbors  the clouds
-/// @param options    what is asked
+/// @param options    options of the search
 /// @param bytes      is set to the number
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -196,15 +196,15 @@ pub unsafe extern "C" fn farpoint_cuda_search_scratch(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(neighbors, options, bytes => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::search_scratch(neighbors, options, bytes) }
         })
     })
 }
 
-/// Whether a kernel that was queued on a stream has given up since this was last asked: blocks that
-/// wait for each other in vain leave after some seconds, and what they did not finish is filled with -1
-/// and NaN. Waits for nothing: call it when the work is known to be done.
+/// Checks if a kernel that was queued on a stream has given up since the last check: blocks that
+/// wait for each other in vain leave after some seconds, and unfinished results are filled with -1
+/// and NaN. Does not synchronize: call it when the work is known to be done.
 ///
 /// @param device_number  which GPU, from 0
 /// @param stream         as in farpoint_cuda_sample()
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn farpoint_cuda_check_stream(
 ) -> farpoint_status {
     entry(|| {
         with_cuda!(device_number, stream => {
-            // SAFETY: as the header asks.
+            // SAFETY: as the header requires.
             unsafe { jobs::check_stream(device_number, stream) }
         })
     })

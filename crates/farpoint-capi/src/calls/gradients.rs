@@ -28,31 +28,31 @@ pub struct farpoint_gradients_result(Either<Gradients<f32>, Gradients<f64>>);
 pub struct farpoint_gradients_view {
     /// Numbers of the first cloud: its points times its dimensions.
     pub a_count: usize,
-    /// Those of the first cloud; NULL if the points were not `float`.
+    /// Gradients of the first cloud; NULL if the points were not `float`.
     pub a_f32: *const f32,
-    /// The same for points of type `double`; NULL if they were not.
+    /// Gradients of the first cloud for points of type `double`; NULL if they were not.
     pub a_f64: *const f64,
     /// Numbers of the second cloud.
     pub b_count: usize,
-    /// Those of the second cloud; NULL if the points were not `float`.
+    /// Gradients of the second cloud; NULL if the points were not `float`.
     pub b_f32: *const f32,
-    /// The same for points of type `double`; NULL if they were not.
+    /// Gradients of the second cloud for points of type `double`; NULL if they were not.
     pub b_f64: *const f64,
 }
 
-/// The gradients of the coordinates of both clouds, from those of the raw distances.
+/// Computes the gradients of the coordinates of both clouds from those of the raw distances.
 ///
 /// The distance of a point p to its nearest q with the gradient g sends 2 g (p - q) to p and the
 /// negative of it to q (norm 1: g times the sign of the difference). The same bits on every run, on
 /// any number of threads. For the mean of `n` distances give `1 / n` for each.
 ///
 /// @param found    what farpoint_chamfer() returned for these clouds
-/// @param a        the first cloud, as it was given there
-/// @param b        the second cloud, as it was given there
+/// @param a        the first cloud, as passed there
+/// @param b        the second cloud, as passed there
 /// @param grad_a   gradients of the raw distances from `a` to `b`: a number of the clouds' scalar
 ///                 type per row of `a`. NULL: all 0
 /// @param grad_b   the same from `b` to `a`, a number per row of `b`. NULL: all 0
-/// @param options  how the call is run; may be NULL
+/// @param options  options of the run; may be NULL
 /// @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
 ///                 on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -66,23 +66,23 @@ pub unsafe extern "C" fn farpoint_chamfer_backward(
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, a result, clouds and gradients as described.
+    // SAFETY: the header requires a place, a result, clouds and gradients as described.
     unsafe { give(result, || chamfer(found, [&a, &b], [grad_a, grad_b], options)) }
 }
 
 /// Frees gradients. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_gradients_result_free(result: *mut farpoint_gradients_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
-/// What gradients there are, lent until they are freed; all 0 for NULL.
+/// Returns the gradients, valid until they are freed; all 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_gradients_result_view(
     result: *const farpoint_gradients_result,
 ) -> farpoint_gradients_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_gradients_view::default(), farpoint_gradients_result::view) }
 }
 
@@ -95,15 +95,15 @@ impl farpoint_gradients_result {
     }
 }
 
-/// The gradients of the coordinates of both clouds, from those of the raw distances that
+/// Computes the gradients of the coordinates of both clouds from those of the raw distances that
 /// farpoint_search() found: as farpoint_chamfer_backward(). CPU only.
 ///
 /// @param found    what farpoint_search() returned for these clouds
-/// @param x        the cloud whose points asked, as it was given there
-/// @param y        the cloud that was searched, as it was given there
-/// @param grad     `rows * k` numbers of the clouds' scalar type; what is in places without a
-///                 neighbor does not count
-/// @param options  how the call is run; may be NULL
+/// @param x        the query points, as passed there
+/// @param y        the searched cloud, as passed there
+/// @param grad     `rows * k` numbers of the clouds' scalar type; values in places without a
+///                 neighbor are ignored
+/// @param options  options of the run; may be NULL
 /// @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
 ///                 on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -116,11 +116,11 @@ pub unsafe extern "C" fn farpoint_search_backward(
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, a result, clouds and gradients as described.
+    // SAFETY: the header requires a place, a result, clouds and gradients as described.
     unsafe { give(result, || search(found, [&x, &y], grad, options)) }
 }
 
-/// farpoint_search_backward() for what farpoint_within() found: `grad` has one number per neighbor.
+/// farpoint_search_backward() for results of farpoint_within(): `grad` has one number per neighbor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_within_backward(
     found: *const farpoint_within_result,
@@ -130,11 +130,11 @@ pub unsafe extern "C" fn farpoint_within_backward(
     options: *const farpoint_run_options,
     result: *mut *mut farpoint_gradients_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, a result, clouds and gradients as described.
+    // SAFETY: the header requires a place, a result, clouds and gradients as described.
     unsafe { give(result, || within(found, [&x, &y], grad, options)) }
 }
 
-/// What a call for gradients is given besides them.
+/// Arguments of a gradient call besides the gradients.
 struct Clouds<'a> {
     run: Run,
     clouds: [&'a farpoint_points; 2],
@@ -151,7 +151,7 @@ impl<'a> Clouds<'a> {
         Ok(Self { run: unsafe { run(options) }?, clouds })
     }
 
-    /// The clouds, which must be of the precision of what was found for them.
+    /// Reads the clouds, which must be of the precision of the result.
     ///
     /// # Safety
     /// As `farpoint_points::read`.
@@ -167,7 +167,7 @@ impl<'a> Clouds<'a> {
     }
 }
 
-/// A result that C holds.
+/// Returns a result that C holds.
 ///
 /// # Safety
 /// NULL, or a result that is not freed for as long as `'a`.
@@ -176,10 +176,10 @@ unsafe fn found<'a, R>(found: *const R) -> Result<&'a R, Failure> {
     unsafe { found.as_ref() }.ok_or_else(|| invalid("found is NULL; give what the search returned"))
 }
 
-/// The gradients of so many distances; zeros for NULL.
+/// Returns `count` gradients of distances; zeros for NULL.
 ///
 /// # Safety
-/// NULL, or so many numbers that nobody writes for as long as `'a`.
+/// NULL, or `count` numbers that nobody writes for as long as `'a`.
 unsafe fn numbers<'a, T: Number>(
     gradients: *const c_void,
     count: usize,

@@ -13,12 +13,12 @@ use std::ptr;
 
 /// Builds an index.
 ///
-/// farpoint_index_points() then stands for the cloud in every call: as the cloud that is searched,
-/// the one that asks, or both, alone or in a batch. The CPU takes the tree as it is. Results are the
+/// farpoint_index_points() then stands for the cloud in every call: as the searched cloud,
+/// the query points, or both, alone or in a batch. The CPU uses the tree as it is. Results are the
 /// same as without an index.
 ///
 /// @param points   the cloud, which is not needed any more after the call
-/// @param options  how the call is run; may be NULL. CPU only, without progress. Rows that `bad_rows`
+/// @param options  options of the run; may be NULL. CPU only, without progress. Rows that `bad_rows`
 ///                 leaves out remain so in every search; indices still count all rows
 /// @param index    is set to the index, to be freed by farpoint_index_free(); to NULL on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -28,32 +28,32 @@ pub unsafe extern "C" fn farpoint_index_build(
     options: *const farpoint_run_options,
     index: *mut *mut farpoint_index,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, points and options as described.
+    // SAFETY: the header requires a place, points and options as described.
     unsafe { give(index, || build(&points, options)) }
 }
 
-/// The points of an index, for any call that takes points. Valid until the index is freed.
+/// Returns the points of an index, for any call that takes points. Valid until the index is freed.
 ///
 /// @param index  the index; NULL gives a description without coordinates, which calls refuse
 /// @return the description; to be left as it is
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_index_points(index: *const farpoint_index) -> farpoint_points {
     let none = farpoint_dense(ptr::null(), 0, 0, MaybeUninit::new(FARPOINT_FLOAT32));
-    // SAFETY: the header asks for NULL or an index that is not freed.
+    // SAFETY: the header requires NULL or an index that is not freed.
     unsafe { read(index, none, farpoint_points::of_index) }
 }
 
-/// Rows that were left out because they hold NaN or infinity; 0 for NULL.
+/// Returns the number of rows left out because they hold NaN or infinity; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_index_dropped(index: *const farpoint_index) -> usize {
-    // SAFETY: the header asks for NULL or an index that is not freed.
+    // SAFETY: the header requires NULL or an index that is not freed.
     unsafe { read(index, 0, |index| of_either!(&index.0, index => index.dropped())) }
 }
 
 /// Frees an index, of which no call may be at work. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_index_free(index: *mut farpoint_index) {
-    // SAFETY: the header asks for NULL or an index that is not freed.
+    // SAFETY: the header requires NULL or an index that is not freed.
     unsafe { free(index) }
 }
 

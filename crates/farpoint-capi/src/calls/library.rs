@@ -8,35 +8,35 @@ use crate::status;
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-/// The version of the library as text: "0.1.0".
+/// Returns the version of the library as text: "0.1.0".
 #[unsafe(no_mangle)]
 pub extern "C" fn farpoint_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// The version of the library as a number, `major * 10000 + minor * 100 + patch`. A program that was
+/// Returns the version of the library as a number, `major * 10000 + minor * 100 + patch`. A program that was
 /// compiled with FARPOINT_VERSION_MAJOR 0 runs with libraries of the same minor version.
 #[unsafe(no_mangle)]
 pub extern "C" fn farpoint_version_number() -> i32 {
     FARPOINT_VERSION_MAJOR * 10_000 + FARPOINT_VERSION_MINOR * 100 + FARPOINT_VERSION_PATCH
 }
 
-/// 1 if the library was built with CUDA, else 0. Whether there is a GPU, farpoint_cuda_device_count()
-/// tells.
+/// Returns 1 if the library was built with CUDA, else 0. farpoint_cuda_device_count() counts the
+/// GPUs.
 #[unsafe(no_mangle)]
 pub extern "C" fn farpoint_has_cuda() -> i32 {
     i32::from(cfg!(feature = "cuda"))
 }
 
-/// What went wrong in this thread's last call that did: what it was, where, what to do. "" if none
-/// did. Valid until this thread's next call of a function that returns a status; never NULL.
+/// Returns the text of this thread's last error: what failed, where, and what to do. "" if there was
+/// none. Valid until this thread's next call of a function that returns a status; never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn farpoint_last_error() -> *const c_char {
     status::last_error()
 }
 
-/// The name of a status, such as "FARPOINT_INVALID_ARGUMENT"; "unknown status" for numbers that are
-/// none.
+/// Returns the name of a status, such as "FARPOINT_INVALID_ARGUMENT"; "unknown status" for other
+/// numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn farpoint_status_name(status: MaybeUninit<farpoint_status>) -> *const c_char {
     status::name(number(status)).as_ptr()

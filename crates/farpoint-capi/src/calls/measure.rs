@@ -1,4 +1,4 @@
-//! What samples are judged by.
+//! Measures of samples.
 
 use crate::constants::farpoint_status;
 use crate::given::{Versioned, list, places, structure};
@@ -22,11 +22,11 @@ pub struct farpoint_spacing {
     pub max: f64,
 }
 
-/// What a sample is judged by. Distances are in the unit of the coordinates.
+/// Measures of a sample. Distances are in the unit of the coordinates.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_quality {
-    /// `sizeof(farpoint_quality)`, set by the caller: tells the library which members there are.
+    /// `sizeof(farpoint_quality)`, set by the caller: gives the library the caller's version.
     pub size: usize,
     /// Points of the cloud.
     pub points: usize,
@@ -46,12 +46,12 @@ pub struct farpoint_quality {
     pub chamfer: f64,
 }
 
-/// The largest distance of any point of a cloud to its nearest sample. CPU only, as all measures.
+/// Computes the largest distance of any point of a cloud to its nearest sample. CPU only, as all measures.
 ///
 /// @param points     the cloud; rows with NaN or infinity are an error
 /// @param rows       the sample: rows of the cloud, from any sampler
 /// @param row_count  number of samples, at least 1
-/// @param options    how the call is run; may be NULL. There is no progress
+/// @param options    options of the run; may be NULL. There is no progress
 /// @param radius     is set to the distance, in the unit of the coordinates
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn farpoint_covering_radius(
     options: *const farpoint_run_options,
     radius: *mut f64,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, rows, points and options as described.
+    // SAFETY: the header requires a place, rows, points and options as described.
     unsafe {
         fill(radius, || {
             let sample = list(rows, row_count, "rows")?;
@@ -73,12 +73,12 @@ pub unsafe extern "C" fn farpoint_covering_radius(
     }
 }
 
-/// How far the samples of a cloud are from each other.
+/// Computes the distances from each sample of a cloud to its nearest other sample.
 ///
 /// @param points     the cloud; rows with NaN or infinity are an error
 /// @param rows       the sample: rows of the cloud, from any sampler
 /// @param row_count  number of samples, at least 2
-/// @param options    how the call is run; may be NULL. There is no progress
+/// @param options    options of the run; may be NULL. There is no progress
 /// @param found      is set to the distances
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn farpoint_spacing_of(
     options: *const farpoint_run_options,
     found: *mut farpoint_spacing,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, rows, points and options as described.
+    // SAFETY: the header requires a place, rows, points and options as described.
     unsafe {
         fill(found, || {
             let sample = list(rows, row_count, "rows")?;
@@ -99,12 +99,12 @@ pub unsafe extern "C" fn farpoint_spacing_of(
     }
 }
 
-/// All measures of a sample.
+/// Computes all measures of a sample.
 ///
 /// @param points     the cloud; rows with NaN or infinity are an error
 /// @param rows       the sample: rows of the cloud, from any sampler
 /// @param row_count  number of samples, at least 1
-/// @param options    how the call is run; may be NULL
+/// @param options    options of the run; may be NULL
 /// @param found      its `size` is read, its other members are set
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn farpoint_quality_of(
     options: *const farpoint_run_options,
     found: *mut farpoint_quality,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, rows, points and options as described.
+    // SAFETY: the header requires a place, rows, points and options as described.
     unsafe {
         fill_quality(found, || {
             let sample = list(rows, row_count, "rows")?;
@@ -132,12 +132,12 @@ pub unsafe extern "C" fn farpoint_quality_of(
     }
 }
 
-/// All measures of a sample that is given by coordinates, which need not be points of the cloud:
-/// centroids, or what another program chose.
+/// Computes all measures of a sample given by coordinates, which need not be points of the cloud:
+/// centroids, or samples of another program.
 ///
 /// @param points   the cloud; rows with NaN or infinity are an error
 /// @param samples  the sample; of the same scalar type and as many dimensions
-/// @param options  how the call is run; may be NULL. There is no progress
+/// @param options  options of the run; may be NULL. There is no progress
 /// @param found    its `size` is read, its other members are set
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
@@ -147,13 +147,13 @@ pub unsafe extern "C" fn farpoint_quality_of_points(
     options: *const farpoint_run_options,
     found: *mut farpoint_quality,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place, rows, points and options as described.
+    // SAFETY: the header requires a place, rows, points and options as described.
     unsafe { fill_quality(found, || quality(&run_of(options)?.cpu(WHAT)?, [&points, &samples])) }
 }
 
 const WHAT: &str = "measures are taken";
 
-/// The measures of a cloud in its precision. Within a function whose contract has the points' memory.
+/// Computes the measures of a cloud in its precision. For functions whose contract covers the points' memory.
 macro_rules! of_points {
     ($given:expr, |$points:ident| $work:expr) => {{
         let given: &farpoint_points = &$given;

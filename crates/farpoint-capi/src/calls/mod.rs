@@ -1,4 +1,4 @@
-//! What C calls, by subject, in the order in which the header has it.
+//! Functions of the C interface, by subject, in the order of the header.
 
 pub mod library;
 

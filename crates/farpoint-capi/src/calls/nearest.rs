@@ -12,14 +12,14 @@ use farpoint::{Chamfer, Device, Matcher, Nearest, Scalar};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// For each point of a cloud its nearest of another.
+/// The nearest point of another cloud for each point of a cloud.
 ///
 /// Made by farpoint_nearest() and farpoint_nearest_batch() and freed by
 /// farpoint_nearest_result_free(), or lent by farpoint_chamfer_result_direction(). It never changes,
 /// so any number of threads may read it at a time.
 pub struct farpoint_nearest_result(Either<Held<f32>, Held<f64>>);
 
-/// What was found of nearest points. Addresses are valid until the result is freed.
+/// Nearest points. Addresses are valid until the result is freed.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct farpoint_nearest_view {
@@ -31,13 +31,13 @@ pub struct farpoint_nearest_view {
     /// The distance of each row to its nearest point as it is computed: squared with norm 2. NaN for
     /// rows that were left out. NULL if the points were not `float`.
     pub raw_distances_f32: *const f32,
-    /// The same for points of type `double`; NULL if they were not.
+    /// The raw distances for points of type `double`; NULL if they were not.
     pub raw_distances_f64: *const f64,
     /// Rows that were left out because they hold NaN or infinity.
     pub dropped: usize,
 }
 
-/// A direction by itself, or one of both.
+/// A single direction, or one of two.
 enum Held<T> {
     Alone(Nearest<T>),
     There(Arc<Chamfer<T>>),
@@ -69,7 +69,7 @@ impl farpoint_nearest_result {
         })
     }
 
-    /// Both directions of a pair.
+    /// Returns both directions of a pair.
     pub(super) fn both(both: &Either<Arc<Chamfer<f32>>, Arc<Chamfer<f64>>>) -> [Self; 2] {
         match both {
             Either::Single(both) => {
@@ -83,11 +83,11 @@ impl farpoint_nearest_result {
     }
 }
 
-/// For each point of `a` its nearest of `b`.
+/// Finds for each point of `a` its nearest of `b`.
 ///
-/// @param a        the cloud whose points ask
-/// @param b        the cloud that is searched; of the same scalar type and as many dimensions
-/// @param options  what is asked; NULL: Euclidean distances, on all threads
+/// @param a        the query points
+/// @param b        the searched cloud; of the same scalar type and as many dimensions
+/// @param options  options of the search; NULL: Euclidean distances, on all threads
 /// @param result   is set to the result, to be freed by farpoint_nearest_result_free(); to NULL on an
 ///                 error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn farpoint_nearest(
     options: *const farpoint_match_options,
     result: *mut *mut farpoint_nearest_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give(result, || only(nearest(Pairs::one(&a, &b), options))) }
 }
 
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn farpoint_nearest(
 /// @param a           the first clouds, all of one scalar type
 /// @param b           the second clouds
 /// @param pair_count  number of pairs; 0 is fine
-/// @param options     what is asked of all pairs; may be NULL
+/// @param options     options of the search, shared by all pairs; may be NULL
 /// @param results     `pair_count` places, which are set to the results; all to NULL on an error
 /// @return FARPOINT_OK or another status; the text names the first pair at fault
 #[unsafe(no_mangle)]
@@ -118,53 +118,53 @@ pub unsafe extern "C" fn farpoint_nearest_batch(
     options: *const farpoint_match_options,
     results: *mut *mut farpoint_nearest_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give_all(results, pair_count, || nearest(pairs(a, b, pair_count)?, options)) }
 }
 
-/// Frees nearest points. NULL is fine. Not for what farpoint_chamfer_result_direction() lends.
+/// Frees nearest points. NULL is fine. Not for results of farpoint_chamfer_result_direction().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_nearest_result_free(result: *mut farpoint_nearest_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
-/// What was found, lent until it is freed; all 0 for NULL.
+/// Returns the nearest points, valid until the result is freed; all 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_nearest_result_view(
     result: *const farpoint_nearest_result,
 ) -> farpoint_nearest_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_nearest_view::default(), farpoint_nearest_result::view) }
 }
 
-/// Mean of the raw distances: squared with norm 2, as most libraries compute one side of the Chamfer
-/// distance.
+/// Returns the mean of the raw distances: squared with norm 2, as most libraries compute one side of the
+/// Chamfer distance.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_nearest_result_mean(
     result: *const farpoint_nearest_result,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, f64::NAN, |result| of_either!(&result.0, found => found.mean())) }
 }
 
-/// Mean of the distances, not squared.
+/// Returns the mean of the distances, not squared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_nearest_result_mean_distance(
     result: *const farpoint_nearest_result,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(result, f64::NAN, |result| of_either!(&result.0, found => found.mean_distance()))
     }
 }
 
-/// Largest distance, not squared: the one-sided Hausdorff distance.
+/// Returns the largest distance, not squared: the one-sided Hausdorff distance.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_nearest_result_max_distance(
     result: *const farpoint_nearest_result,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(
             result,
@@ -174,13 +174,13 @@ pub unsafe extern "C" fn farpoint_nearest_result_max_distance(
     }
 }
 
-/// Share of the rows whose nearest point is within `threshold`, in the unit of the coordinates.
+/// Returns the share of the rows whose nearest point is within `threshold`, in the unit of the coordinates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_nearest_result_share_within(
     result: *const farpoint_nearest_result,
     threshold: f64,
 ) -> f64 {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe {
         read(
             result,
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_share_within(
     }
 }
 
-/// How a search for nearest points is run, and what is asked.
+/// Reads the device and the search from options.
 ///
 /// # Safety
 /// NULL, or options as the header describes them.

@@ -11,11 +11,11 @@ use farpoint::Observer;
 pub(crate) struct Pairs<'a> {
     a: &'a [farpoint_points],
     b: &'a [farpoint_points],
-    /// Whether there is one pair that is no batch.
+    /// Set for a single pair that is no batch.
     one: bool,
 }
 
-/// Pairs that C counts.
+/// Returns pairs of counted clouds.
 ///
 /// # Safety
 /// There are as many clouds on either side as counted, which nobody writes for as long as `'a`.
@@ -34,12 +34,12 @@ pub(crate) unsafe fn pairs<'a>(
 }
 
 impl<'a> Pairs<'a> {
-    /// A single pair.
+    /// Returns a single pair.
     pub(crate) fn one(a: &'a farpoint_points, b: &'a farpoint_points) -> Self {
         Self { a: std::slice::from_ref(a), b: std::slice::from_ref(b), one: true }
     }
 
-    /// The precision of all clouds, which must be one.
+    /// Returns the precision of all clouds, which must be one.
     pub(crate) fn precision(&self) -> Result<Precision, Failure> {
         let precision = precision_of(self.a)?;
         precision_of(self.b)?;
@@ -49,7 +49,7 @@ impl<'a> Pairs<'a> {
         Ok(precision)
     }
 
-    /// The clouds of both sides.
+    /// Reads the clouds of both sides.
     ///
     /// # Safety
     /// As `farpoint_points::read` of each.
@@ -69,8 +69,7 @@ impl<'a> Pairs<'a> {
         Ok([side(self.a, "first")?, side(self.b, "second")?])
     }
 
-    /// Does one thing for the only pair and another for a batch: what the library says of an error
-    /// names a pair of a batch only.
+    /// Runs `one` for a single pair and `many` for a batch: only errors of a batch name the pair.
     pub(crate) fn run<T, R, E>(
         &self,
         [a, b]: &[Vec<Given<'a, T>>; 2],
@@ -85,7 +84,7 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// The result of the only pair.
+/// Returns the result of the only pair.
 pub(crate) fn only<R>(results: Result<Vec<R>, Failure>) -> Result<R, Failure> {
     results.map(|mut results| results.swap_remove(0))
 }

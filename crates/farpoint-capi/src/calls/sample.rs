@@ -10,7 +10,7 @@ use crate::status::{Failure, invalid};
 use farpoint::{Device, Observer, Points, Sample, Sampler};
 use std::ffi::{CString, c_char};
 
-/// A sample: indices in order of choice, and how far each was from those before it.
+/// A sample: indices in order of choice, and the selection distance of each.
 ///
 /// Made by farpoint_sample() and farpoint_sample_batch(), freed by farpoint_sample_result_free(). It
 /// never changes, so any number of threads may read it at a time.
@@ -19,7 +19,7 @@ pub struct farpoint_sample_result {
     algorithm: CString,
 }
 
-/// What a sample has. Addresses are valid until it is freed.
+/// Members of a sample. Addresses are valid until it is freed.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct farpoint_sample_view {
@@ -27,10 +27,10 @@ pub struct farpoint_sample_view {
     pub count: usize,
     /// Rows of the cloud in order of choice, all different: `count` of them.
     pub indices: *const usize,
-    /// The squared distance of each sample to the nearest one before it; infinite for those that the
-    /// sampling was started from. NULL if the points were not `float`.
+    /// The squared distance of each sample to the nearest one before it; infinite for starts.
+    /// NULL if the points were not `float`.
     pub squared_distances_f32: *const f32,
-    /// The same for points of type `double`; NULL if they were not.
+    /// The squared distances for points of type `double`; NULL if they were not.
     pub squared_distances_f64: *const f64,
     /// The largest distance of any point to its nearest sample, in the unit of the coordinates;
     /// infinite if nothing was chosen.
@@ -58,7 +58,7 @@ impl From<Samples> for farpoint_sample_result {
 /// chosen before, the one of lowest index among equals.
 ///
 /// @param points   the cloud
-/// @param options  what is asked; not NULL, as it says how many samples
+/// @param options  options of the sampler; not NULL, as they set the number of samples
 /// @param result   is set to the sample, to be freed by farpoint_sample_result_free(); to NULL on an
 ///                 error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn farpoint_sample(
     options: *const farpoint_sample_options,
     result: *mut *mut farpoint_sample_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for a place for a result, or NULL.
+    // SAFETY: the header requires a place for a result, or NULL.
     unsafe { give(result, || sample(&points, options)) }
 }
 
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn farpoint_sample(
 ///
 /// @param clouds        the clouds, all of one scalar type
 /// @param cloud_count   number of clouds; 0 is fine
-/// @param options       what is asked: one structure for all clouds, or an array of one per cloud,
+/// @param options       options of the sampler: one structure for all clouds, or an array of one per cloud,
 ///                      all of one `size`. How the call is run (threads, device, progress, ...) is
 ///                      taken from the first; `bad_rows` from each
 /// @param option_count  1 or `cloud_count`
@@ -91,10 +91,10 @@ pub unsafe extern "C" fn farpoint_sample_batch(
     option_count: usize,
     results: *mut *mut farpoint_sample_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for as many places as clouds.
+    // SAFETY: the header requires as many places as clouds.
     unsafe {
         give_all(results, cloud_count, || {
-            // SAFETY: the header asks for as many clouds and options as counted.
+            // SAFETY: the header requires as many clouds and options as counted.
             let clouds = list(clouds, cloud_count, "clouds")?;
             batch(clouds, &all_options(options, option_count, cloud_count)?)
         })
@@ -104,17 +104,17 @@ pub unsafe extern "C" fn farpoint_sample_batch(
 /// Frees a sample. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_sample_result_free(result: *mut farpoint_sample_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
-/// What a sample has, lent until it is freed; all 0 for NULL, the text empty.
+/// Returns the members of a sample, valid until it is freed; all 0 for NULL, the text empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_sample_result_view(
     result: *const farpoint_sample_result,
 ) -> farpoint_sample_view {
     let none = farpoint_sample_view { algorithm: c"".as_ptr(), ..Default::default() };
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, none, farpoint_sample_result::view) }
 }
 
@@ -170,7 +170,7 @@ fn one<T: Number, P: Points<T>>(
     on_place!(place, device => device.sample(job, points, observer))
 }
 
-/// The options of a batch: one for all clouds, or one each.
+/// Reads the options of a batch: one for all clouds, or one each.
 ///
 /// # Safety
 /// `options` are NULL, or as many structures, each as large as its first member says.
@@ -232,7 +232,7 @@ unsafe fn batch(
     })
 }
 
-/// The wanted rows of each cloud.
+/// Returns the selected rows of each cloud.
 ///
 /// # Safety
 /// As `farpoint_sample_batch`.

@@ -10,19 +10,19 @@ use crate::run::{Either, Run, in_its_precision, in_precision, of_either, on_plac
 use crate::status::Failure;
 use farpoint::{Device, Neighbors, Searcher};
 
-/// For each row of a cloud its neighbors in another: `k` places per row, filled from the first.
+/// The neighbors in another cloud of each row of a cloud: `k` places per row, filled from the first.
 ///
 /// Made by farpoint_search() and farpoint_search_batch(), freed by farpoint_neighbors_result_free().
 /// It never changes, so any number of threads may read it at a time.
 pub struct farpoint_neighbors_result(pub(super) Found);
 
-/// What was found of several neighbors. Addresses are valid until the result is freed.
+/// Neighbors of each row. Addresses are valid until the result is freed.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct farpoint_neighbors_view {
     /// Number of rows, those left out among them.
     pub rows: usize,
-    /// Places of a row: the `k` that was asked for.
+    /// Places per row: the requested `k`.
     pub k: usize,
     /// Neighbors of each row, at most `k`.
     pub counts: *const u32,
@@ -32,7 +32,7 @@ pub struct farpoint_neighbors_view {
     /// The distance of each neighbor as it is computed: squared with norm 2. Infinite in places
     /// without a neighbor. NULL if the points were not `float`.
     pub raw_distances_f32: *const f32,
-    /// The same for points of type `double`; NULL if they were not.
+    /// The raw distances for points of type `double`; NULL if they were not.
     pub raw_distances_f64: *const f64,
     /// Rows that were left out because they hold NaN or infinity.
     pub dropped: usize,
@@ -40,12 +40,12 @@ pub struct farpoint_neighbors_view {
 
 type Found = Either<Neighbors<f32>, Neighbors<f64>>;
 
-/// The neighbors in `y` of each point of `x`, at most `k`: the nearest (kNN), or those in a ball
+/// Finds the neighbors in `y` of each point of `x`, at most `k`: the nearest (kNN), or those in a ball
 /// (ball query).
 ///
-/// @param x        the cloud whose points ask
-/// @param y        the cloud that is searched; of the same scalar type and as many dimensions
-/// @param options  what is asked; not NULL, as it says how many neighbors
+/// @param x        the query points
+/// @param y        the searched cloud; of the same scalar type and as many dimensions
+/// @param options  options of the search; not NULL, as they set the number of neighbors
 /// @param result   is set to the neighbors, to be freed by farpoint_neighbors_result_free(); to NULL
 ///                 on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -56,16 +56,16 @@ pub unsafe extern "C" fn farpoint_search(
     options: *const farpoint_search_options,
     result: *mut *mut farpoint_neighbors_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give(result, || only(search(Pairs::one(&x, &y), options))) }
 }
 
 /// farpoint_search() for many pairs of clouds, spread over all threads.
 ///
-/// @param x           the clouds whose points ask, all of one scalar type
-/// @param y           the clouds that are searched
+/// @param x           the query points of each pair, all of one scalar type
+/// @param y           the searched clouds
 /// @param pair_count  number of pairs; 0 is fine
-/// @param options     what is asked of all pairs; not NULL
+/// @param options     options of the search, shared by all pairs; not NULL
 /// @param results     `pair_count` places, which are set to the results; all to NULL on an error
 /// @return FARPOINT_OK or another status; the text names the first pair at fault
 #[unsafe(no_mangle)]
@@ -76,23 +76,23 @@ pub unsafe extern "C" fn farpoint_search_batch(
     options: *const farpoint_search_options,
     results: *mut *mut farpoint_neighbors_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give_all(results, pair_count, || search(pairs(x, y, pair_count)?, options)) }
 }
 
 /// Frees neighbors. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_neighbors_result_free(result: *mut farpoint_neighbors_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
-/// What was found, lent until it is freed; all 0 for NULL.
+/// Returns the neighbors, valid until the result is freed; all 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_neighbors_result_view(
     result: *const farpoint_neighbors_result,
 ) -> farpoint_neighbors_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_neighbors_view::default(), farpoint_neighbors_result::view) }
 }
 
@@ -112,7 +112,7 @@ impl farpoint_neighbors_result {
     }
 }
 
-/// How a search is run, and what is asked.
+/// Reads the device and the search from options.
 ///
 /// # Safety
 /// NULL, or options as the header describes them.

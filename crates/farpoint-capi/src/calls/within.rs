@@ -10,21 +10,21 @@ use crate::run::{Either, in_its_precision, in_precision, of_either, on_place};
 use crate::status::Failure;
 use farpoint::{Device, WithinBall};
 
-/// For each row of a cloud all its neighbors in a ball, one row after another.
+/// All neighbors in a ball of each row of a cloud, concatenated.
 ///
 /// Made by farpoint_within() and farpoint_within_batch(), freed by farpoint_within_result_free(). It
 /// never changes, so any number of threads may read it at a time.
 pub struct farpoint_within_result(pub(super) Found);
 
-/// What was found in balls. Addresses are valid until the result is freed.
+/// Neighbors in balls. Addresses are valid until the result is freed.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct farpoint_within_view {
     /// Number of rows, those left out among them.
     pub rows: usize,
-    /// Where the neighbors of each row begin, and the end of the last: `rows + 1` numbers.
+    /// Start of the neighbors of each row, and the end of the last: `rows + 1` numbers.
     pub offsets: *const usize,
-    /// Number of the neighbors of all rows.
+    /// Total number of neighbors.
     pub count: usize,
     /// The neighbors of all rows, as rows of the other cloud: those of row `i` are number `offsets[i]`
     /// to below `offsets[i + 1]`.
@@ -32,7 +32,7 @@ pub struct farpoint_within_view {
     /// The distance of each neighbor as it is computed: squared with norm 2. NULL if the points were
     /// not `float`.
     pub raw_distances_f32: *const f32,
-    /// The same for points of type `double`; NULL if they were not.
+    /// The raw distances for points of type `double`; NULL if they were not.
     pub raw_distances_f64: *const f64,
     /// Rows that were left out because they hold NaN or infinity.
     pub dropped: usize,
@@ -40,11 +40,11 @@ pub struct farpoint_within_view {
 
 type Found = Either<WithinBall<f32>, WithinBall<f64>>;
 
-/// All points of `y` in the ball around each point of `x`, however many there are.
+/// Finds all points of `y` in the ball around each point of `x`.
 ///
-/// @param x        the cloud whose points ask
-/// @param y        the cloud that is searched; of the same scalar type and as many dimensions
-/// @param options  what is asked; not NULL, and its `kind` a ball
+/// @param x        the query points
+/// @param y        the searched cloud; of the same scalar type and as many dimensions
+/// @param options  options of the search; not NULL, and its `kind` a ball
 /// @param result   is set to the neighbors, to be freed by farpoint_within_result_free(); to NULL on
 ///                 an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn farpoint_within(
     options: *const farpoint_search_options,
     result: *mut *mut farpoint_within_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give(result, || only(within(Pairs::one(&x, &y), options))) }
 }
 
@@ -68,23 +68,23 @@ pub unsafe extern "C" fn farpoint_within_batch(
     options: *const farpoint_search_options,
     results: *mut *mut farpoint_within_result,
 ) -> farpoint_status {
-    // SAFETY: the header asks for places, clouds and options as described.
+    // SAFETY: the header requires places, clouds and options as described.
     unsafe { give_all(results, pair_count, || within(pairs(x, y, pair_count)?, options)) }
 }
 
 /// Frees neighbors in balls. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_within_result_free(result: *mut farpoint_within_result) {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { free(result) }
 }
 
-/// What was found, lent until it is freed; all 0 for NULL.
+/// Returns the neighbors, valid until the result is freed; all 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_within_result_view(
     result: *const farpoint_within_result,
 ) -> farpoint_within_view {
-    // SAFETY: the header asks for NULL or a result that is not freed.
+    // SAFETY: the header requires NULL or a result that is not freed.
     unsafe { read(result, farpoint_within_view::default(), farpoint_within_result::view) }
 }
 

@@ -1,11 +1,11 @@
-//! Clouds in the memory of a GPU, as C describes them.
+//! Clouds in the memory of a GPU, as C structures.
 
 use crate::constants::farpoint_scalar;
 use crate::given::Versioned;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
-/// Clouds in the memory of a GPU, and where their samples go. All addresses but that of the structure
+/// Clouds in the memory of a GPU, and the addresses of their samples. All addresses but that of the structure
 /// are of device memory; numbers there are `int64_t`, except coordinates and distances, which are
 /// of the scalar type.
 ///
@@ -14,12 +14,12 @@ use std::mem::MaybeUninit;
 /// (a padded batch; the first `lengths[b]` of them if there are `lengths`), or the rows
 /// `offsets[b]` to below `offsets[b + 1]` (a ragged one).
 ///
-/// The samples of cloud `b` are written from slot `b * amount` on, or from `slots[b]` on; slots left
-/// over get the index -1 and the distance 0. `amount` is what the options ask of a cloud of `rows`
+/// The samples of cloud `b` are written from slot `b * amount` on, or from `slots[b]` on; unused slots
+/// get the index -1 and the distance 0. `amount` is the amount of the options for a cloud of `rows`
 /// rows. Indices count from the cloud's own first row.
 ///
 /// No coordinate may be NaN or infinite: farpoint_cuda_check_rows() finds those. Starts must be
-/// different rows of their cloud. What is in device memory is not looked at.
+/// different rows of their cloud. Device memory is not checked.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_cuda_batch {
@@ -43,7 +43,7 @@ pub struct farpoint_cuda_batch {
     pub flags: u32,
     /// `clouds + 1` numbers: a ragged batch. NULL: a padded one.
     pub offsets: *const i64,
-    /// Rows of each cloud that count. NULL: all.
+    /// Number of rows used of each cloud. NULL: all.
     pub lengths: *const i64,
     /// Samples of each cloud, none above the amount. NULL: the amount.
     pub samples: *const i64,
@@ -53,17 +53,17 @@ pub struct farpoint_cuda_batch {
     pub starts: *const i64,
     /// Starts per cloud.
     pub start_count: usize,
-    /// Where the indices go.
+    /// Indices of the samples.
     pub indices: *mut i64,
-    /// Where the squared selection distances go, one per slot; infinite for starts. NULL: not wanted.
+    /// Squared selection distances, one per slot; infinite for starts. NULL: not written.
     pub squared_distances: *mut c_void,
-    /// Where the squared covering radii go, one per cloud. NULL: not wanted.
+    /// Squared covering radii, one per cloud. NULL: not written.
     pub squared_covering_radii: *mut c_void,
-    /// Where the numbers of samples go, one per cloud. NULL: not wanted.
+    /// Numbers of samples, one per cloud. NULL: not written.
     pub counts: *mut i64,
     /// Scratch memory, aligned to 256 bytes. NULL: from a pool, in the order of the stream.
     pub scratch: *mut c_void,
-    /// Bytes of `scratch`, at least what farpoint_cuda_sample_scratch() says.
+    /// Bytes of `scratch`, at least those of farpoint_cuda_sample_scratch().
     pub scratch_size: usize,
 }
 
@@ -81,16 +81,16 @@ pub struct farpoint_cuda_side {
     pub rows: usize,
     /// One number more than there are clouds: a ragged batch. NULL: a padded one.
     pub offsets: *const i64,
-    /// Rows of each cloud that count. NULL: all.
+    /// Number of rows used of each cloud. NULL: all.
     pub lengths: *const i64,
 }
 
-/// Pairs of clouds in the memory of a GPU, and where their nearest points go. Clouds lie as in
+/// Pairs of clouds in the memory of a GPU, and the addresses of their nearest points. Clouds are laid out as in
 /// farpoint_cuda_batch; the two sides may differ.
 ///
-/// For each row of a side that has an answer the nearest row of the pair's other cloud is found. Its
-/// distance (squared with norm 2) and its index, which counts from that cloud's first row, go to
-/// the same row of the answers. Rows that pad a cloud get 0 and -1.
+/// For each row of a side with an output the nearest row of the pair's other cloud is found. Its
+/// distance (squared with norm 2) and its index, which counts from that cloud's first row, are written to
+/// the same row of the outputs. Rows that pad a cloud get 0 and -1.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_cuda_pairs {
@@ -108,24 +108,24 @@ pub struct farpoint_cuda_pairs {
     pub scalar: MaybeUninit<farpoint_scalar>,
     /// 0.
     pub flags: u32,
-    /// Where the distances of the rows of `a` go. NULL: not wanted.
+    /// Distances of the rows of `a`. NULL: not written.
     pub raw_distances_a: *mut c_void,
-    /// Where the nearest rows of the rows of `a` go. NULL: not wanted.
+    /// Nearest rows of the rows of `a`. NULL: not written.
     pub indices_a: *mut i64,
-    /// Where the distances of the rows of `b` go. NULL: not wanted.
+    /// Distances of the rows of `b`. NULL: not written.
     pub raw_distances_b: *mut c_void,
-    /// Where the nearest rows of the rows of `b` go. NULL: not wanted.
+    /// Nearest rows of the rows of `b`. NULL: not written.
     pub indices_b: *mut i64,
     /// Scratch memory, aligned to 256 bytes. NULL: from a pool, in the order of the stream.
     pub scratch: *mut c_void,
-    /// Bytes of `scratch`, at least what farpoint_cuda_nearest_scratch() says.
+    /// Bytes of `scratch`, at least those of farpoint_cuda_nearest_scratch().
     pub scratch_size: usize,
 }
 
-/// A search for several neighbors of clouds in the memory of a GPU, and where they go. Clouds lie as
+/// Clouds in the memory of a GPU, and the addresses of their neighbors. Clouds are laid out as
 /// in farpoint_cuda_batch.
 ///
-/// Place `j` of row `i` of `x` is number `i * k + j` of the answers. Indices count from the first
+/// Place `j` of row `i` of `x` is number `i * k + j` of the outputs. Indices count from the first
 /// row of the cloud of `y`. Places without a neighbor get -1 and infinity, rows that pad a cloud -1
 /// and 0. A row with NaN or infinity has no neighbors and is none.
 #[repr(C)]
@@ -133,9 +133,9 @@ pub struct farpoint_cuda_pairs {
 pub struct farpoint_cuda_neighbors {
     /// `sizeof(farpoint_cuda_neighbors)`.
     pub size: usize,
-    /// The clouds whose rows ask.
+    /// The query points.
     pub x: farpoint_cuda_side,
-    /// The clouds that are searched.
+    /// The searched clouds.
     pub y: farpoint_cuda_side,
     /// Coordinates of a row.
     pub dimensions: usize,
@@ -145,15 +145,15 @@ pub struct farpoint_cuda_neighbors {
     pub scalar: MaybeUninit<farpoint_scalar>,
     /// 0.
     pub flags: u32,
-    /// Where the distances go, `k` per row of `x`: squared with norm 2. NULL: not wanted.
+    /// Distances, `k` per row of `x`: squared with norm 2. NULL: not written.
     pub raw_distances: *mut c_void,
-    /// Where the neighbors go, `k` per row of `x`. NULL: not wanted.
+    /// Neighbors, `k` per row of `x`. NULL: not written.
     pub indices: *mut i64,
-    /// Where the numbers of neighbors go, one per row of `x`. NULL: not wanted.
+    /// Numbers of neighbors, one per row of `x`. NULL: not written.
     pub counts: *mut i64,
     /// Scratch memory, aligned to 256 bytes. NULL: from a pool, in the order of the stream.
     pub scratch: *mut c_void,
-    /// Bytes of `scratch`, at least what farpoint_cuda_search_scratch() says.
+    /// Bytes of `scratch`, at least those of farpoint_cuda_search_scratch().
     pub scratch_size: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Jobs on clouds in the memory of a GPU: what C hands over, as farpoint-cuda takes it.
+//! Jobs on clouds in the memory of a GPU: conversion of C's structures to those of farpoint-cuda.
 
 use super::{
     farpoint_cuda_batch, farpoint_cuda_neighbors, farpoint_cuda_pairs, farpoint_cuda_side,
@@ -27,7 +27,7 @@ pub(crate) unsafe fn device_count(count: *mut usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The caller's stream.
+/// Borrows the caller's stream.
 ///
 /// # Safety
 /// It is one of the GPU's primary context, and stays one until the last clone is dropped.
@@ -43,7 +43,7 @@ pub(crate) unsafe fn check_stream(number: i32, raw: *mut c_void) -> Result<(), F
     Ok(unsafe { stream(&gpu(number)?, raw) }.check()?)
 }
 
-/// The GPU of a job on device memory, for which the CPU's options are not.
+/// Returns the GPU of a job on device memory; refuses options of the CPU.
 ///
 /// # Safety
 /// NULL, or as large as its first member says.
@@ -102,7 +102,7 @@ unsafe fn searcher(options: &farpoint_search_options) -> Result<(Gpu, Searcher),
     Ok((unsafe { gpu_of(options.run) }?, options.job(BadRows::Error)?))
 }
 
-/// Does the same in the precision of what is in device memory; flags must be 0.
+/// Runs an expression in the precision of the clouds; flags must be 0.
 macro_rules! typed {
     ($given:expr, $T:ident => $work:expr) => {
         match ($given.flags, Precision::of($given.scalar)?) {
@@ -249,12 +249,12 @@ pub(crate) unsafe fn search_scratch(
     Ok(())
 }
 
-/// An address in device memory, unless it is NULL.
+/// Returns an address in device memory, unless it is NULL.
 fn given<T>(address: *const T) -> Option<u64> {
     (!address.is_null()).then_some(address.addr() as u64)
 }
 
-/// Strides in numbers of this type.
+/// Converts strides from bytes to numbers of this type.
 fn strides<T>(bytes: [isize; 2]) -> Result<[i64; 2], Failure> {
     let size = size_of::<T>() as isize;
     match bytes.iter().find(|&&bytes| bytes % size != 0) {

@@ -1,4 +1,4 @@
-//! Clouds in the memory of a GPU, and jobs on them whose answers stay there.
+//! Jobs on clouds in the memory of a GPU, with results there.
 
 mod clouds;
 

@@ -1,4 +1,4 @@
-//! What is asked of approximate samplers.
+//! Options of approximate samplers.
 
 use crate::constants::*;
 use crate::given::named;
@@ -10,18 +10,18 @@ use farpoint::{Amount, ApproximateSampler, BadRows};
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-/// What is asked of an approximate sampler. How many points must be set: a `count` or `ratio` of 0 is
+/// Options of an approximate sampler. The number of points must be set: a `count` or `ratio` of 0 is
 /// FARPOINT_INVALID_ARGUMENT.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_approximate_options {
-    /// `sizeof(farpoint_approximate_options)`: tells the library which members there are.
+    /// `sizeof(farpoint_approximate_options)`: gives the library the caller's version.
     pub size: usize,
-    /// How the call is run. NULL: on all threads of the CPU, with the defaults.
+    /// Device, threads and more. NULL: on all threads of the CPU, with the defaults.
     pub run: *const farpoint_run_options,
     /// FARPOINT_METHOD_RANDOM or another.
     pub method: MaybeUninit<farpoint_approximate_method>,
-    /// How many points: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
+    /// Amount: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
     pub amount: MaybeUninit<farpoint_amount>,
     /// Points, at least 1, with FARPOINT_COUNT.
     pub count: usize,
@@ -40,11 +40,11 @@ pub struct farpoint_approximate_options {
     pub method_seed: u64,
     /// Not 0 to start at a point drawn by `seed`.
     pub random_start: i32,
-    /// Which point of a cell FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
+    /// Point of a cell that FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
     pub keep: MaybeUninit<farpoint_keep>,
-    /// In which order the windows of FARPOINT_METHOD_NPDU lie: FARPOINT_WINDOW_INPUT or another.
+    /// Order of the windows of FARPOINT_METHOD_NPDU: FARPOINT_WINDOW_INPUT or another.
     pub window_order: MaybeUninit<farpoint_window_order>,
-    /// How FARPOINT_METHOD_FASTPOINT predicts: FARPOINT_ESTIMATOR_NETWORK or another.
+    /// Prediction of FARPOINT_METHOD_FASTPOINT: FARPOINT_ESTIMATOR_NETWORK or another.
     pub estimator: MaybeUninit<farpoint_estimator>,
     /// Points of a window of FARPOINT_METHOD_NPDU; 0: 16 times the points per sample.
     pub window: usize,
@@ -52,7 +52,7 @@ pub struct farpoint_approximate_options {
     pub bits: usize,
     /// The exact algorithm that FARPOINT_METHOD_FASTPOINT begins with, as in farpoint_sample_options.
     pub algorithm: *const c_char,
-    /// Rows of the cloud that are to be sampled, as in farpoint_sample_options. NULL: all rows.
+    /// Rows of the cloud to sample, as in farpoint_sample_options. NULL: all rows.
     pub rows: *const usize,
     /// Number of `rows`.
     pub row_count: usize,
@@ -63,13 +63,13 @@ pub struct farpoint_approximate_options {
 super::options!(farpoint_approximate_options, last: mask);
 
 impl farpoint_approximate_options {
-    /// What is asked of an approximate sampler.
+    /// Returns the sampler.
     ///
     /// # Safety
     /// Starts and algorithm are as the header says.
     ///
     /// # Errors
-    /// If a number or a text stands for nothing.
+    /// If a number or a text is unknown.
     pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<ApproximateSampler, Failure> {
         // SAFETY: by this function's contract.
         let (method, start) = unsafe {
@@ -83,16 +83,16 @@ impl farpoint_approximate_options {
         })
     }
 
-    /// What is asked of centroids.
+    /// Returns the sampler for centroids.
     ///
     /// # Errors
-    /// If the amount is none.
+    /// If the amount is unknown.
     pub(crate) fn centroids(&self, bad_rows: BadRows) -> Result<ApproximateSampler, Failure> {
         let grid = Method::Grid { keep: Keep::Center };
         Ok(ApproximateSampler::new(grid, self.amount()?).bad_rows(bad_rows))
     }
 
-    /// Which rows are to be sampled.
+    /// Returns the selected rows.
     pub(crate) fn wanted(&self) -> Wanted {
         Wanted { rows: self.rows, row_count: self.row_count, mask: self.mask }
     }

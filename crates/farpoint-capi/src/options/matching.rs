@@ -1,4 +1,4 @@
-//! What is asked of a search for nearest points.
+//! Options of a search for nearest points.
 
 use crate::constants::farpoint_search_method;
 use crate::options::farpoint_run_options;
@@ -6,13 +6,13 @@ use crate::status::Failure;
 use farpoint::{BadRows, Matcher};
 use std::mem::MaybeUninit;
 
-/// What is asked of a search for nearest points. All zero but `size`: Euclidean distances.
+/// Options of a search for nearest points. All zero but `size`: Euclidean distances.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_match_options {
-    /// `sizeof(farpoint_match_options)`: tells the library which members there are.
+    /// `sizeof(farpoint_match_options)`: gives the library the caller's version.
     pub size: usize,
-    /// How the call is run. NULL: on all threads of the CPU, with the defaults.
+    /// Device, threads and more. NULL: on all threads of the CPU, with the defaults.
     pub run: *const farpoint_run_options,
     /// 2: Euclidean distances; 1: sums of absolute differences; 0: the default, 2.
     pub norm: i32,
@@ -23,10 +23,10 @@ pub struct farpoint_match_options {
 super::options!(farpoint_match_options, last: method);
 
 impl farpoint_match_options {
-    /// What is asked.
+    /// Returns the matcher.
     ///
     /// # Errors
-    /// If a number stands for nothing.
+    /// If a number is unknown.
     pub(crate) fn job(&self, bad_rows: BadRows) -> Result<Matcher, Failure> {
         let (norm, method) = (super::norm(self.norm)?, super::method(self.method)?);
         Ok(Matcher::new().norm(norm).method(method).bad_rows(bad_rows))

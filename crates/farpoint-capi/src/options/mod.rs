@@ -1,4 +1,4 @@
-//! What C asks for, in structures that tell their size, so that later versions can add members.
+//! Options in structures that hold their size, so that later versions can add members.
 
 mod run;
 
@@ -25,8 +25,8 @@ use farpoint::{Algorithm, Amount, Method, Norm, Start};
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-/// An options structure and its version: `$last` is the last member that version 0.1 knew; members that
-/// are added later come behind it.
+/// An options structure and its version: `$last` is the last member of version 0.1; members that
+/// are added later follow it.
 macro_rules! options {
     ($name:ident, last: $last:ident) => {
         // SAFETY: C's layout, the size first; numbers, and addresses and functions that may be NULL.
@@ -43,13 +43,13 @@ macro_rules! options {
 }
 use options;
 
-/// Where a sampler starts; the default if C says nothing.
+/// Returns the start of a sampler; the default if C sets none.
 ///
 /// # Safety
 /// There are as many starts as counted, if there are any.
 ///
 /// # Errors
-/// If a random start is wanted, too.
+/// If a random start is set, too.
 unsafe fn start(
     starts: *const usize,
     count: usize,
@@ -68,13 +68,13 @@ unsafe fn start(
     }
 }
 
-/// An algorithm by its text.
+/// Parses an algorithm.
 ///
 /// # Safety
 /// NULL, or a text of C.
 ///
 /// # Errors
-/// If it is the text of none.
+/// If the text is no algorithm.
 unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
     // SAFETY: by this function's contract.
     match unsafe { text(name, "algorithm") }? {
@@ -88,7 +88,7 @@ unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
 /// Refuses an amount of nothing: a structure in which it was forgotten.
 ///
 /// # Errors
-/// If that is what is asked for.
+/// If that is the amount.
 fn some(amount: Amount) -> Result<Amount, Failure> {
     let member = match amount {
         Amount::Count(0) => "count",

@@ -1,4 +1,4 @@
-//! How a call is run.
+//! Options of the run of a call.
 
 use crate::constants::*;
 use crate::given::{named, optional};
@@ -9,10 +9,10 @@ use farpoint::{BadRows, Cpu, Level};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
-/// How a call is run: what `run` of the other options structures points to, where NULL means the
+/// Options of the run of a call: `run` of the other options structures points to this, where NULL means the
 /// defaults.
 ///
-/// Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
+/// Set everything to zero, then `size`, then the members to change: zero means the default everywhere.
 ///
 /// @code
 /// farpoint_run_options run = {0};
@@ -23,9 +23,9 @@ use std::mem::MaybeUninit;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_run_options {
-    /// `sizeof(farpoint_run_options)`: tells the library which members there are.
+    /// `sizeof(farpoint_run_options)`: gives the library the caller's version.
     pub size: usize,
-    /// Threads to work on. 0: those of one pool for the whole process, one per core, which starts
+    /// Number of threads. 0: those of one pool for the whole process, one per core, which starts
     /// when it is first needed. 1: the calling thread alone; no thread is ever started.
     pub threads: usize,
     /// FARPOINT_CPU or FARPOINT_CUDA.
@@ -36,7 +36,7 @@ pub struct farpoint_run_options {
     pub instruction_set: MaybeUninit<farpoint_instruction_set>,
     /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
     pub bad_rows: MaybeUninit<farpoint_bad_rows>,
-    /// Called now and then; may cancel. NULL if nobody listens.
+    /// Called now and then; may cancel. NULL: no callback.
     pub progress: farpoint_progress_callback,
     /// Passed to `progress`.
     pub user: *mut c_void,
@@ -47,13 +47,13 @@ super::options!(farpoint_run_options, last: user);
 /// More threads than any machine has; each would be started.
 const MOST_THREADS: usize = 4096;
 
-/// How a call is run; with the defaults for NULL.
+/// Returns the run of a call; the defaults for NULL.
 ///
 /// # Safety
 /// NULL, or as large as its first member says.
 ///
 /// # Errors
-/// If a number stands for nothing, or for what is not there.
+/// If a number is unknown, or stands for something unavailable.
 pub(crate) unsafe fn run(options: *const farpoint_run_options) -> Result<Run, Failure> {
     // SAFETY: by this function's contract.
     let Some(options) = unsafe { optional(options) }? else { return Ok(Run::default()) };

@@ -1,4 +1,4 @@
-//! What is asked of exact sampling.
+//! Options of exact sampling.
 
 use crate::constants::*;
 use crate::given::named;
@@ -9,8 +9,8 @@ use farpoint::{Amount, BadRows, Sampler};
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-/// What is asked of exact sampling. How many samples must be set: a `count` or `ratio` of 0 is
-/// FARPOINT_INVALID_ARGUMENT, as nobody asks for none on purpose.
+/// Options of exact sampling. The number of samples must be set: a `count` or `ratio` of 0 is
+/// FARPOINT_INVALID_ARGUMENT, as nobody requests none on purpose.
 ///
 /// @code
 /// farpoint_sample_options options = {0};
@@ -20,11 +20,11 @@ use std::mem::MaybeUninit;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_sample_options {
-    /// `sizeof(farpoint_sample_options)`: tells the library which members there are.
+    /// `sizeof(farpoint_sample_options)`: gives the library the caller's version.
     pub size: usize,
-    /// How the call is run. NULL: on all threads of the CPU, with the defaults.
+    /// Device, threads and more. NULL: on all threads of the CPU, with the defaults.
     pub run: *const farpoint_run_options,
-    /// How many samples: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
+    /// Amount: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
     pub amount: MaybeUninit<farpoint_amount>,
     /// Not 0 to start at a point drawn by `seed`, the same on every machine.
     pub random_start: i32,
@@ -43,13 +43,13 @@ pub struct farpoint_sample_options {
     /// The algorithm, with its options: `"peak"`, `"radius:nvox=24"`. NULL: the fastest. All give the
     /// same samples.
     pub algorithm: *const c_char,
-    /// Rows of the cloud that are to be sampled, each once: `row_count` of them. Ties go to the row
+    /// Rows of the cloud to sample, each once: `row_count` of them. Ties go to the row
     /// that is listed first, and the first listed row is the start unless others are given. Indices
     /// and starts are rows of the whole cloud. NULL: all rows.
     pub rows: *const usize,
     /// Number of `rows`.
     pub row_count: usize,
-    /// One byte per point of the cloud: those that are not 0 are sampled, as if listed in `rows` from
+    /// One byte per point of the cloud: points whose byte is not 0 are sampled, as if listed in `rows` from
     /// the first to the last. NULL: all rows. Not together with `rows`.
     pub mask: *const u8,
 }
@@ -57,13 +57,13 @@ pub struct farpoint_sample_options {
 super::options!(farpoint_sample_options, last: mask);
 
 impl farpoint_sample_options {
-    /// What is asked.
+    /// Returns the sampler.
     ///
     /// # Safety
     /// Starts and algorithm are as the header says.
     ///
     /// # Errors
-    /// If a number or a text stands for nothing, or nothing is asked for.
+    /// If a number or a text is unknown, or the amount is 0.
     pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<Sampler, Failure> {
         let amounts = [
             (FARPOINT_COUNT, Amount::Count(self.count)),
@@ -84,7 +84,7 @@ impl farpoint_sample_options {
         })
     }
 
-    /// Which rows are to be sampled.
+    /// Returns the selected rows.
     pub(crate) fn wanted(&self) -> Wanted {
         Wanted { rows: self.rows, row_count: self.row_count, mask: self.mask }
     }

@@ -1,4 +1,4 @@
-//! What is asked of a search for several neighbors.
+//! Options of a search for several neighbors.
 
 use crate::constants::*;
 use crate::given::named;
@@ -7,35 +7,34 @@ use crate::status::Failure;
 use farpoint::{BadRows, Order, Searcher};
 use std::mem::MaybeUninit;
 
-/// What is asked of a search for several neighbors. `k` must be set, unless all neighbors in balls
-/// are wanted.
+/// Options of a search for several neighbors. `k` must be set, except for farpoint_within().
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_search_options {
-    /// `sizeof(farpoint_search_options)`: tells the library which members there are.
+    /// `sizeof(farpoint_search_options)`: gives the library the caller's version.
     pub size: usize,
-    /// How the call is run. NULL: on all threads of the CPU, with the defaults.
+    /// Device, threads and more. NULL: on all threads of the CPU, with the defaults.
     pub run: *const farpoint_run_options,
-    /// Most neighbors of a point. farpoint_within() does not look at it.
+    /// Most neighbors of a point. Ignored by farpoint_within().
     pub k: usize,
     /// 2: Euclidean distances; 1: sums of absolute differences; 0: the default, 2.
     pub norm: i32,
     /// FARPOINT_SEARCH_AUTO or another. Never changes a result.
     pub method: MaybeUninit<farpoint_search_method>,
-    /// Which neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
+    /// Kind of neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
     pub kind: MaybeUninit<farpoint_search_kind>,
-    /// Which of a ball's neighbors are kept, in which order: FARPOINT_BY_INDEX or
+    /// Neighbors of a ball that are kept, and their order: FARPOINT_BY_INDEX or
     /// FARPOINT_BY_DISTANCE.
     pub order: MaybeUninit<farpoint_ball_order>,
-    /// Not 0: points at the very radius are neighbors, too.
+    /// Not 0: points at exactly `radius` are neighbors, too.
     pub inclusive: i32,
-    /// Not 0: the row of the same number is no neighbor, for a cloud that is searched for its own.
+    /// Not 0: excludes the row of the same number, for a cloud searched for its own neighbors.
     pub exclude_self: i32,
     /// Points nearer than this are neighbors. For balls.
     pub radius: f64,
     /// Points nearer than this are none, unless they are within `near_radius`. For balls.
     pub min_radius: f64,
-    /// Points up to this far away are neighbors whatever `min_radius` is; 0: those at the very place.
+    /// Points up to this far away are neighbors whatever `min_radius` is; 0: those at the same position.
     /// For balls.
     pub near_radius: f64,
 }
@@ -43,10 +42,10 @@ pub struct farpoint_search_options {
 super::options!(farpoint_search_options, last: near_radius);
 
 impl farpoint_search_options {
-    /// What is asked.
+    /// Returns the searcher.
     ///
     /// # Errors
-    /// If a number stands for nothing.
+    /// If a number is unknown.
     pub(crate) fn job(&self, bad_rows: BadRows) -> Result<Searcher, Failure> {
         let kinds = [
             (FARPOINT_NEAREST, Searcher::nearest as fn(usize) -> Searcher),

@@ -48,7 +48,7 @@ impl FromStr for Method {
     }
 }
 
-/// The names of the exact algorithms; of those that not every device has, with the device.
+/// Returns the names of the exact algorithms, with the device if not all devices have it.
 fn exact() -> String {
     let name = |algorithm: &Algorithm| {
         let kinds = [DeviceKind::Cpu, DeviceKind::Gpu];
@@ -74,23 +74,23 @@ pub(crate) struct Chosen {
 /// Name of the argument that the others add to.
 const ALGORITHM: &str = "algorithm";
 
-/// Every option once.
+/// Returns every option once.
 fn options() -> Vec<&'static AlgorithmOption> {
     Algorithm::OPTIONS.into_iter().flatten().collect()
 }
 
-/// What is on unless it is switched off.
+/// Returns whether an option is a switch, on by default.
 fn is_switch(option: &AlgorithmOption) -> bool {
     option.value == "true|false"
 }
 
-/// The option's name on the command line: `nvox`, `no-point-skip`.
+/// Returns the option's name on the command line: `nvox`, `no-point-skip`.
 fn flag(option: &AlgorithmOption) -> String {
     let name = option.name.replace('_', "-");
     if is_switch(option) { format!("no-{name}") } else { name }
 }
 
-/// The library's help in one sentence, with what it is for.
+/// Returns the library's help in one sentence, with its algorithm and device.
 fn help(option: &AlgorithmOption) -> String {
     let words: Vec<_> = option.help.split_whitespace().collect();
     let text = words.join(" ").replace('`', "");
@@ -167,7 +167,7 @@ impl FromArgMatches for Chosen {
     }
 }
 
-/// The text of an option that was given.
+/// Returns the text of an option, if it is set.
 fn given(matches: &ArgMatches, option: &AlgorithmOption) -> Option<String> {
     match is_switch(option) {
         true => matches.get_flag(option.name).then(|| "false".to_owned()),

@@ -1,4 +1,4 @@
-//! What is read and written, and how: the options that several commands share.
+//! Options of readers, writers and reports that several commands share.
 
 use super::{Count, Length};
 use anyhow::{Result, anyhow, ensure};
@@ -38,7 +38,7 @@ pub(crate) struct Recording {
 }
 
 impl Reading {
-    /// An option that says how another kind of file than a recording is read.
+    /// Returns an option of readers of other files than bags, if one is set.
     #[cfg(feature = "bags")]
     pub(crate) fn of_files(&self) -> Option<&'static str> {
         let options = [
@@ -111,13 +111,13 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// Whether COPC is asked for, by the format or by the name of the output.
+    /// Returns whether COPC is requested, by the format or by the name of the output.
     pub(crate) fn is_copc(&self, path: &Path) -> bool {
         self.format.as_ref().map_or_else(|| Copc::is_named(path), |format| format.copc)
     }
 
-    /// How levels are made, without the distances that they are made of; `None` where nothing about COPC
-    /// is asked for.
+    /// Returns the options of COPC without the distances that levels are built from; `None` unless one of
+    /// them is given.
     pub(crate) fn levels(&self) -> Result<Option<Copc>> {
         let asked = self.format.as_ref().is_some_and(|format| format.copc);
         if !asked && self.node_points.is_none() && self.crs_wkt.is_none() {
@@ -136,14 +136,14 @@ impl Writing {
         Ok(Some(levels))
     }
 
-    /// The option about COPC that was given, if any.
+    /// Returns the option about COPC that is set, if any.
     pub(crate) fn of_copc(&self) -> Option<&'static str> {
         let options =
             [(self.node_points.is_some(), "--node-points"), (self.crs_wkt.is_some(), "--crs-wkt")];
         options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
     }
 
-    /// The options, `scale` in the unit of the file.
+    /// Returns the options of the writer, `scale` in the unit of the file.
     pub(crate) fn options(&self, scale: Option<f64>) -> WriteOptions {
         let format = self.format.as_ref();
         WriteOptions::default()
@@ -154,7 +154,7 @@ impl Writing {
             .scale(scale)
     }
 
-    /// The option that was given, if any.
+    /// Returns the option that is set, if any.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.format.is_some(), "--format"),
@@ -165,12 +165,12 @@ impl Writing {
         given.or_else(|| self.of_copc())
     }
 
-    /// The usual extension of the format that was asked for.
+    /// Returns the usual extension of the requested format.
     pub(crate) fn extension(&self) -> Option<&str> {
         self.format.as_ref().map(|format| format.extension.as_str())
     }
 
-    /// Refuses what a format does not have.
+    /// Refuses options that a format does not have.
     pub(crate) fn check(&self, format: Format) -> Result<(), String> {
         let las = matches!(format, Format::Las | Format::Laz);
         if let Some(scale) = self.scale {
@@ -206,7 +206,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Whether the object goes to stdout.
+    /// Returns whether the object goes to stdout.
     pub(crate) fn prints(&self) -> bool {
         self.json.as_deref() == Some(Path::new("-"))
     }
@@ -224,7 +224,7 @@ impl FromStr for InputFormat {
     }
 }
 
-/// The extensions of all formats that `fit`.
+/// Returns the extensions of all formats that `fit`.
 fn extensions(fit: impl Fn(Format) -> bool) -> String {
     let formats = Format::ALL.into_iter().filter(|format| fit(*format));
     formats.flat_map(Format::extensions).copied().collect::<Vec<_>>().join(", ")
@@ -236,9 +236,9 @@ struct OutputFormat {
     format: Format,
     encoding: Option<Encoding>,
     style: Option<TextStyle>,
-    /// Whether it is LAZ with the levels of COPC.
+    /// Set for LAZ with the levels of COPC.
     copc: bool,
-    /// What file names end in.
+    /// Extension of file names.
     extension: String,
 }
 
@@ -250,7 +250,7 @@ const ENCODINGS: [(&str, Encoding); 4] = [
     ("compressed", Encoding::BinaryCompressed),
 ];
 
-/// The names of the encodings that a format has.
+/// Returns the names of the encodings of a format.
 fn encodings(format: Format) -> &'static [&'static str] {
     match format {
         Format::Ply => &["ascii", "binary", "binary-big-endian"],

@@ -52,7 +52,7 @@ impl FromStr for Kept {
 }
 
 impl Filters {
-    /// Which point of a cell of a grid is kept.
+    /// Returns the point of a cell of a grid to keep.
     pub(crate) fn of_cell(&self) -> Option<Keep> {
         self.keep.iter().rev().find_map(|kept| match kept {
             Kept::Point(keep) => Some(*keep),
@@ -60,7 +60,7 @@ impl Filters {
         })
     }
 
-    /// The filter.
+    /// Returns the filter.
     ///
     /// # Errors
     /// A text, if a box has no inside.

@@ -40,11 +40,11 @@ Examples:
   farpoint generate room -n 1M --seed 1 -o room.ply
   farpoint generate indoor -n 200k --labels -o room.ply";
 
-/// What can be made.
+/// Kinds of generated clouds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Made {
     Cloud(Kind),
-    /// With classes, if they are asked for.
+    /// A scene, with classes if requested.
     Scene(Setting),
 }
 
@@ -63,7 +63,7 @@ impl Made {
         }
     }
 
-    /// The points alone.
+    /// Generates the points alone.
     pub(crate) fn points(self, count: usize, seed: u64) -> Vec<[f32; 3]> {
         match self {
             Self::Cloud(kind) => farpoint_generate::generate(kind, count, seed),

@@ -40,7 +40,7 @@ pub(crate) struct Many {
 }
 
 impl Many {
-    /// An option that is about several files, if one was given.
+    /// Returns an option for several files, if one is set.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.found.recursive, "--recursive"),

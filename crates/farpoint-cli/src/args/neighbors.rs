@@ -83,7 +83,7 @@ impl Neighbors {
         if self.norm == 1 { Norm::One } else { Norm::Two }
     }
 
-    /// Which of the points within the radius are kept.
+    /// Returns the order by which points within the radius are kept.
     pub(crate) fn order(&self) -> Order {
         match self.order {
             Some(OrderName::Nearest) => Order::Nearest,

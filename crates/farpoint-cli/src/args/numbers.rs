@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How many: `10000`, `10,000`, `10_000`, `10k`, `1.5M`, `1e4`.
+/// A count: `10000`, `10,000`, `10_000`, `10k`, `1.5M`, `1e4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) usize);
 
@@ -34,7 +34,7 @@ impl FromStr for Count {
     }
 }
 
-/// The digits without `_` and without commas, which must stand before groups of three.
+/// Returns the digits without `_` and without commas, which must stand before groups of three.
 fn ungrouped(text: &str) -> Option<String> {
     let starts = text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
     let (first, rest) = text.split_once(',').unwrap_or((text, ""));
@@ -68,11 +68,11 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// So many bytes: `512MiB`, `8GiB`, `8G`, `1e9`.
+/// A number of bytes: `512MiB`, `8GiB`, `8G`, `1e9`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) u64);
 
-/// Endings and what they stand for; a letter alone is binary, as in other tools.
+/// Units and their bytes; a letter alone is binary, as in other tools.
 const UNITS: [(&str, f64); 15] = [
     ("KiB", 1024.0),
     ("MiB", 1_048_576.0),

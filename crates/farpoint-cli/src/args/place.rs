@@ -1,4 +1,4 @@
-//! How the sampler runs, on which rows, and where.
+//! Options of the sampler, its rows, and its device.
 
 use super::Chosen;
 use crate::messages;
@@ -36,7 +36,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// The file that was given, if one was.
+    /// Returns the file of rows that is set, if any.
     pub(crate) fn listed(&self) -> Option<Listed> {
         match (&self.rows, &self.mask) {
             (Some(path), _) => Some(Listed::Rows(path.clone())),
@@ -45,10 +45,10 @@ impl Selection {
         }
     }
 
-    /// Refuses the options where they can't be heeded.
+    /// Refuses the options where they have no effect.
     ///
     /// # Errors
-    /// If one was given; `what` is what they are for.
+    /// If one is set; `what` is the input that they are for.
     pub(crate) fn refuse(&self, what: &str) -> Result<()> {
         let option = self.listed().map(|listed| listed.option());
         ensure!(option.is_none(), "{} is for {what}; leave it out", option.unwrap_or_default());
@@ -76,7 +76,7 @@ pub(crate) struct Where {
 }
 
 impl Where {
-    /// The same, for the library.
+    /// Converts the options to the library's.
     pub(crate) fn place(&self) -> farpoint_pipeline::Where {
         farpoint_pipeline::Where {
             device: match self.device {

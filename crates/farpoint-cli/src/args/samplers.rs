@@ -118,7 +118,7 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
-    /// How many samples; clap has seen that one of the two is given.
+    /// Returns the requested number of samples; clap ensures that one of the two is given.
     pub(crate) fn amount(&self) -> Amount {
         match self.count {
             Some(count) => Amount::Count(count.0),
@@ -126,7 +126,7 @@ impl Compare {
         }
     }
 
-    /// Where the picture goes, if one is drawn.
+    /// Returns the path of the picture, if one is drawn.
     pub(crate) fn picture(&self) -> Option<&Path> {
         match &self.output {
             _ if self.no_picture => None,

@@ -36,7 +36,7 @@ pub(crate) struct View {
     pub(crate) place: Where,
 }
 
-/// How many points a page holds unless that is said.
+/// Default number of points of a page.
 const POINTS: Count = Count(1_000_000);
 
 /// A page beside what else a command writes.
@@ -52,7 +52,7 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// How many points the page holds at most.
+    /// Returns the greatest number of points of the page.
     pub(crate) fn most(&self) -> Count {
         self.points.unwrap_or(POINTS)
     }

@@ -1,4 +1,4 @@
-//! The rows of one message that are kept: the sample of its usable rows, on the thread that asks.
+//! Sampling of one message: chooses the kept rows among its usable rows, on the calling thread.
 
 use crate::input::narrowed;
 use farpoint::{Amount, Cpu, RawLayout, RawPoints, Scalar, Selected};
@@ -7,11 +7,11 @@ use farpoint_io::bag::{Kept, PointCloud2};
 use farpoint_pipeline::{Job, Method, Request};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Samples messages as a request says.
+/// Samples messages by a request.
 pub(super) struct Chooser<'a> {
     request: &'a Request,
     cpu: Cpu,
-    /// Messages with fewer usable points than were asked for.
+    /// Messages with fewer usable points than requested.
     pub(super) short: AtomicU64,
 }
 
@@ -20,7 +20,7 @@ impl<'a> Chooser<'a> {
         Self { request, cpu: request.place.as_cpu().threads(1), short: AtomicU64::new(0) }
     }
 
-    /// The rows of a message that are kept.
+    /// Returns the rows of a message to keep.
     pub(super) fn choose(&self, message: &PointCloud2<'_>) -> Result<Kept, String> {
         let (rows, [bad, zeros]) = message.usable(self.request.rows.drop_zeros);
         // Messages of ROS are in meters.
@@ -47,7 +47,7 @@ impl<'a> Chooser<'a> {
         Job::new(*method, amount, start)
     }
 
-    /// Samples the records where they are, unless they have to be changed first.
+    /// Samples the records in place, unless they have to be changed first.
     fn of(
         &self,
         message: &PointCloud2<'_>,
@@ -81,7 +81,7 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// The points of a message where they are.
+/// Returns the points of a message in place.
 fn raw<'a, T: Scalar>(
     message: &PointCloud2<'_>,
     data: &'a [u8],

@@ -1,4 +1,4 @@
-//! What `farpoint info` tells of a recording: topics, types, counts, rates.
+//! `farpoint info` of a bag: topics, types, counts, rates.
 
 use super::Recording;
 use crate::args;
@@ -26,7 +26,7 @@ pub(crate) fn info(args: &args::Info, recording: &Recording) -> Result<()> {
     report::print(&args.report, object(&name, bags.len(), &all), &text(&name, &all), false)
 }
 
-/// What all files have together.
+/// Merges the contents of all files.
 fn joined(files: &[&Contents]) -> Contents {
     let mut all = Contents::default();
     if let Some(first) = files.first() {

@@ -1,6 +1,6 @@
-//! MCAP recordings: `farpoint sample` of every message of a topic, and what `farpoint info` tells.
+//! MCAP bags: `farpoint sample` of every message of a topic, and `farpoint info`.
 //!
-//! `choose` samples one message, `pace` keeps times, `write` makes the output, `report` and `info` tell.
+//! `choose` samples one message, `pace` keeps times, `write` writes the output, `report` and `info` print.
 
 mod choose;
 mod info;
@@ -21,18 +21,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What a recording starts with.
+/// First bytes of an MCAP file.
 const MAGIC: &[u8] = b"\x89MCAP0\r\n";
 
-/// A recording: its files in order.
+/// A bag: its files in order.
 pub(crate) struct Recording {
     path: PathBuf,
     files: Vec<PathBuf>,
-    /// Whether it is a folder that lists them.
+    /// True if it is a folder with a list of the files.
     folder: bool,
 }
 
-/// Some messages could not be read and were passed on.
+/// Error of a run in which some messages could not be read and were passed on.
 #[derive(Debug)]
 struct Unread {
     messages: u64,
@@ -51,17 +51,17 @@ impl fmt::Display for Unread {
 
 impl std::error::Error for Unread {}
 
-/// Returns true if the error says that some messages were passed on unread.
+/// Returns whether the error is that some messages were passed on unread.
 pub(crate) fn is_partial(error: &anyhow::Error) -> bool {
     error.is::<Unread>()
 }
 
-/// Whether a folder is a recording.
+/// Returns whether a folder is a bag.
 pub(crate) fn is_folder(path: &Path) -> Result<bool> {
     Ok(recordings(path)?.is_some())
 }
 
-/// The recording at `path`, unless one message of it was asked for.
+/// Returns the bag at `path`, or `None` if the options select one message of it.
 pub(crate) fn recording(path: &Path, reading: &Reading) -> Result<Option<Recording>> {
     if reading.recording.message.is_some() {
         return Ok(None);
@@ -77,7 +77,7 @@ pub(crate) fn recording(path: &Path, reading: &Reading) -> Result<Option<Recordi
     Ok(Some(recording(vec![path.to_owned()], false)))
 }
 
-/// As [`recording`], where it is the only input and goes into one output.
+/// As [`recording`], or `None` unless it is the only input and goes into one output.
 pub(crate) fn whole(
     path: &Path,
     reading: &Reading,
@@ -89,7 +89,7 @@ pub(crate) fn whole(
     }
 }
 
-/// A file that can't be read is told of where it is read.
+/// Returns whether a file starts with [`MAGIC`]; read errors are left to the reader.
 fn starts_as_one(path: &Path) -> bool {
     let mut start = [0; 8];
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
@@ -111,7 +111,7 @@ pub(crate) fn sample(args: &args::Sample, recording: &Recording) -> Result<()> {
     }
 }
 
-/// Refuses what can't be, before anything is read. Returns the output.
+/// Checks the options before anything is read, and returns the output.
 fn checked<'a>(args: &'a args::Sample, recording: &Recording) -> Result<&'a Path> {
     let gpu = args.place.device == Device::Cuda || args.place.gpu.is_some();
     ensure!(

@@ -1,25 +1,25 @@
-//! How fast messages went, and how that compares with the sensor.
+//! Times of messages, compared with the period of the sensor.
 
 use farpoint_io::bag::Cut;
 
-/// What is kept of every message: eight bytes, whatever the length of the recording.
+/// Statistics of messages: at most eight bytes for each, whatever the length of the bag.
 #[derive(Default)]
 pub(super) struct Pace {
     /// Milliseconds of each message that was read.
     times: Vec<f32>,
     /// Log time of the first and the last message, in nanoseconds.
     span: Option<[u64; 2]>,
-    /// Points read, kept, and without a place.
+    /// Numbers of points read, kept, and left out.
     pub(super) points: [u64; 3],
     pub(super) unread: u64,
-    /// Why the first of those could not be read.
+    /// Reason why the first unread message could not be read.
     pub(super) reason: Option<String>,
 }
 
 /// Times of a message, in milliseconds.
 pub(super) struct Spread {
     pub(super) median: f64,
-    /// 99 of 100 take no longer.
+    /// 99th percentile.
     pub(super) most: f64,
     pub(super) longest: f64,
 }
@@ -46,14 +46,14 @@ impl Pace {
         self.times.len() as u64 + self.unread
     }
 
-    /// Messages a second at which they were recorded; `None` for fewer than two.
+    /// Returns the recorded rate in messages per second; `None` for fewer than two.
     pub(super) fn recorded(&self) -> Option<f64> {
         let [first, last] = self.span?;
         let seconds = last.saturating_sub(first) as f64 * 1e-9;
         (self.messages() > 1 && seconds > 0.0).then(|| (self.messages() - 1) as f64 / seconds)
     }
 
-    /// `None` without a message that was read.
+    /// Returns the percentiles, or `None` if no message was read.
     pub(super) fn spread(&self) -> Option<Spread> {
         let mut times = self.times.clone();
         times.sort_by(f32::total_cmp);
@@ -64,7 +64,7 @@ impl Pace {
         Some(Spread { median: at(0.5)?, most: at(0.99)?, longest: at(1.0)? })
     }
 
-    /// Messages that took longer than the sensor took to the next; `None` if that is not known.
+    /// Counts the messages that took longer than the sensor's period; `None` if that is unknown.
     pub(super) fn late(&self) -> Option<usize> {
         let period = 1e3 / self.recorded()?;
         Some(self.times.iter().filter(|&&time| f64::from(time) > period).count())

@@ -1,4 +1,4 @@
-//! What was done to a recording, as a table and as JSON.
+//! Report of a sampled bag, as a table and as JSON.
 
 use super::Recording;
 use super::write::{Done, messages};
@@ -23,7 +23,7 @@ pub(super) fn print(
     report::print(&args.report, object(args, recording, output, done), &table, taken)
 }
 
-/// What a user may not expect.
+/// Prints warnings and notes about unread messages, small messages and non-finite points.
 fn tell(args: &args::Sample, recording: &Recording, done: &Done) {
     let name = recording.path.display();
     if let Some(reason) = &done.pace.reason {
@@ -50,7 +50,7 @@ fn algorithm(args: &args::Sample) -> String {
     }
 }
 
-/// Messages a second.
+/// Returns the messages processed per second.
 fn rate(done: &Done) -> f64 {
     done.pace.messages() as f64 / done.stages.whole.as_secs_f64().max(1e-9)
 }

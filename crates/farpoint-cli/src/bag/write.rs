@@ -1,4 +1,4 @@
-//! The output: a recording for each file of the input, completely or not at all.
+//! Writing of the output: a bag for each file of the input, completely or not at all.
 
 use super::Recording;
 use super::choose::Chooser;
@@ -13,19 +13,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Memory that a run takes about, unless it is said.
+/// Approximate memory of a run without `--memory`.
 const MEMORY: u64 = 256 << 20;
-/// What of it may be messages on their way; the rest is for those being worked on, and the output.
+/// Share of it for queued messages; the rest is for messages in work, and the output.
 const SHARE: f64 = 0.375;
 
-/// What became of all files.
+/// Result of all files.
 pub(super) struct Done {
     pub(super) pace: Pace,
     pub(super) stages: Stages,
     pub(super) topic: String,
     pub(super) encoding: String,
     pub(super) threads: usize,
-    /// Messages with fewer usable points than were asked for.
+    /// Messages with fewer usable points than requested.
     pub(super) short: u64,
 }
 
@@ -80,7 +80,7 @@ struct Messages {
     all: u64,
 }
 
-/// One file; whether it was written.
+/// Writes one file; returns true if it was written.
 fn one(
     request: &Request,
     bag: &Bag,
@@ -116,7 +116,7 @@ fn one(
     totals
         .warnings
         .iter()
-        // What the survey of the file told already.
+        // The survey of the file has printed its warnings already.
         .filter(|_| warned.is_empty())
         .for_each(|warning| warn(&format!("{name}: {warning}")));
     done.stages.unpacking += totals.stages.unpacking;
@@ -126,14 +126,14 @@ fn one(
     Ok(true)
 }
 
-/// The topic that the options name, with clouds.
+/// Returns the topic that the options name, with clouds.
 fn topic<'a>(request: &Request, bag: &'a Bag) -> Result<&'a Topic> {
     let name = request.reading.topic.as_deref();
     let topic = bag.contents().cloud_topic(name);
     topic.map_err(|error| anyhow!("{}: {error}", bag.name()))
 }
 
-/// Whether a folder can be made there.
+/// Checks that a folder can be created there.
 pub(super) fn check_folder(output: &Path) -> Result<()> {
     let name = output.display();
     ensure!(
@@ -153,7 +153,7 @@ fn parent(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// A folder that is being made, and moved to its place when it is complete.
+/// A folder under construction, moved to its place when it is complete.
 struct Made {
     temporary: temporary::Folder,
     input: PathBuf,
@@ -176,7 +176,7 @@ impl Made {
         Ok(path)
     }
 
-    /// The list of files, which have their names and numbers of messages, and everything in its place.
+    /// Writes the list of files with their numbers of messages, and moves everything to its place.
     fn finish(self) -> Result<()> {
         let name = self.output.display().to_string();
         let finish = || -> std::io::Result<()> {
@@ -192,7 +192,7 @@ impl Made {
     }
 }
 
-/// `3 messages`.
+/// Formats `3 messages`.
 pub(super) fn messages(number: u64) -> String {
     format!("{} message{}", count(number), if number == 1 { "" } else { "s" })
 }

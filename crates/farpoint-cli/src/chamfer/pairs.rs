@@ -12,12 +12,12 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Whether folders, patterns or lists are compared.
+/// Returns whether folders, patterns or lists are compared.
 pub(super) fn are_asked(args: &args::Chamfer) -> bool {
     names_several(&args.a) || names_several(&args.b)
 }
 
-/// Compares each pair; those that can't be are told, and the others go on.
+/// Compares each pair; pairs that fail print an error, and the others go on.
 pub(super) fn run(args: &args::Chamfer) -> Result<()> {
     ensure!(args.per_point.is_none(), "--per-point is for two files; leave it out");
     crate::check::report(&args.report, &[])?;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &args::Chamfer) -> Result<()> {
     if failed.files == 0 { Ok(()) } else { Err(failed.into()) }
 }
 
-/// Files by their path below what was given, without what tells the format.
+/// Maps each file's path below its input, without the format's extension, to its path.
 fn by_name(found: Vec<Found>) -> Result<BTreeMap<PathBuf, PathBuf>> {
     let mut all: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for Found { path, inside } in found {
@@ -70,7 +70,7 @@ fn by_name(found: Vec<Found>) -> Result<BTreeMap<PathBuf, PathBuf>> {
     Ok(all)
 }
 
-/// The name up to its first dot: `a.pcd.bin` and `a.ply` are a pair.
+/// Returns the name up to its first dot: `a.pcd.bin` and `a.ply` are a pair.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     name.split('.').next().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! How each sampler is run.
+//! Runs one sampler.
 
 use crate::args::Which;
 use farpoint::approximate::{ApproximateSampler, Keep, Method};
@@ -6,7 +6,7 @@ use farpoint::{Algorithm, Cpu, Sampler, Scalar};
 use farpoint_pipeline::named;
 use serde_json::Value;
 
-/// What is asked of every sampler.
+/// Input of every sampler.
 pub(super) struct Question<'a, T> {
     pub(super) points: &'a [[T; 3]],
     pub(super) samples: usize,
@@ -14,7 +14,7 @@ pub(super) struct Question<'a, T> {
     pub(super) threads: usize,
 }
 
-/// A sample as it was taken.
+/// A sample and its description.
 pub(super) struct Taken<T> {
     pub(super) title: String,
     pub(super) exact: bool,
@@ -25,7 +25,7 @@ pub(super) struct Taken<T> {
 
 pub(super) enum Chosen<T> {
     Rows(Vec<usize>),
-    /// Not points of the cloud.
+    /// Coordinates that are not points of the cloud.
     Places(Vec<[T; 3]>),
 }
 
@@ -77,7 +77,7 @@ impl<T: Scalar> Question<'_, T> {
         }
     }
 
-    /// Share of the computed distances that changed nothing. Exact algorithms count in a
+    /// Returns the share of the computed distances that changed nothing. Exact algorithms count in a
     /// run of their own, which is not timed.
     pub(super) fn in_vain(
         &self,

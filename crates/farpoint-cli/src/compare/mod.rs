@@ -1,4 +1,4 @@
-//! `farpoint compare`: several samplers on one cloud, judged by the same measures, as a table,
+//! `farpoint compare`: several samplers on one cloud, evaluated by the same measures, as a table,
 //! as CSV and JSON, as a picture, and as a page.
 
 mod job;
@@ -21,32 +21,32 @@ use job::{Chosen, Question, Taken};
 use std::path::Path;
 use std::time::Instant;
 
-/// A sampler is run again until it has run so often, or for so many seconds.
+/// Runs of a sampler, unless they take this many seconds.
 const RUNS: usize = 3;
 const SECONDS: f64 = 2.0;
 
-/// A sampler's result, judged.
+/// A sampler's result with its quality.
 pub(crate) struct Judged {
-    /// As it was named.
+    /// Sampler as named on the command line.
     which: Which,
-    /// What ran, in words.
+    /// Title of the sampler that ran.
     title: String,
     exact: bool,
     seconds: f64,
     quality: Quality,
     /// Share of computed distances that changed nothing.
     in_vain: Option<f64>,
-    /// What the sampler reports of its sample.
+    /// Statistics that the sampler reports.
     details: Vec<(String, serde_json::Value)>,
-    /// Which points its samples are; `None` if they are not points of the cloud.
+    /// Rows of the samples; `None` if they are not points of the cloud.
     rows: Option<Vec<usize>>,
-    /// Where its samples are.
+    /// Coordinates of the samples.
     sample: Vec<[f64; 3]>,
     /// Distance of each point to the sample, for the picture and the page.
     distances: Vec<f64>,
 }
 
-/// What was asked of all.
+/// Parameters shared by all samplers.
 struct Asked {
     input: String,
     points: usize,
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &args::Compare) -> Result<()> {
     each_precision!(&points, points => compare(points, &cloud, args))
 }
 
-/// What can be refused before the input is read.
+/// Checks the options before the input is read.
 fn check(args: &args::Compare) -> Result<()> {
     check::amount(args.amount())?;
     ensure!(

@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow};
 use farpoint::{Amount, Cpu, Sampler, Scalar};
 use farpoint_io::Cloud;
 
-/// The page of a cloud, whose usable `points` are at these `rows`.
+/// Builds the page of a cloud, whose usable `points` are at these `rows`.
 pub(super) fn page<T: Scalar>(
     args: &args::Compare,
     asked: &Asked,

@@ -11,7 +11,7 @@ fn spacing(judged: &Judged) -> [Option<f64>; 3] {
     [spacing.map(|s| s.min), spacing.map(|s| s.mean), spacing.map(|s| s.max)]
 }
 
-/// The table for people.
+/// Returns the table for people.
 pub(super) fn table(asked: &Asked, judged: &[Judged]) -> String {
     let head = [
         "sampler",
@@ -82,7 +82,7 @@ const COLUMNS: [&str; 17] = [
     "in_vain",
 ];
 
-/// One line a sampler; empty where there is no value.
+/// Returns one line per sampler; fields without a value are empty.
 pub(super) fn csv(asked: &Asked, judged: &[Judged]) -> String {
     let given = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let row = |judged: &Judged| {
@@ -143,7 +143,7 @@ pub(super) fn json(asked: &Asked, judged: &[Judged]) -> Value {
     })
 }
 
-/// The picture inside an SVG file.
+/// Embeds the picture in an SVG file.
 pub(super) fn svg(picture: &Picture) -> Vec<u8> {
     let [wide, high] = picture.size;
     let data = base64(&picture.png);
@@ -155,7 +155,7 @@ pub(super) fn svg(picture: &Picture) -> Vec<u8> {
     .into_bytes()
 }
 
-/// RFC 4648.
+/// Encodes bytes by RFC 4648.
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

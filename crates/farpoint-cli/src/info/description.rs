@@ -1,4 +1,4 @@
-//! What is told of a file, as a table and as JSON.
+//! Description of a file, as a table and as JSON.
 
 use super::facts::{Attributes, CoordinateFacts, Counts, class_name};
 use crate::output::{self, count};
@@ -6,7 +6,7 @@ use crate::text::lines;
 use farpoint_io::{Crs, Field, Format, Octree, Summary};
 use serde_json::{Map, Value, json};
 
-/// All that is known.
+/// Known facts of a file.
 pub(super) struct Description {
     pub(super) file: String,
     pub(super) format: Option<Format>,
@@ -51,7 +51,7 @@ impl Description {
         }
     }
 
-    /// What a header says; all formats with a summary are read as doubles.
+    /// Describes a header; all formats with a summary are read as doubles.
     pub(super) fn of_header(file: String, summary: Summary) -> Self {
         let description = Self {
             file,
@@ -67,7 +67,7 @@ impl Description {
         description.with_origin(Some(summary))
     }
 
-    /// With what only a header tells.
+    /// Adds the facts that only a header has.
     pub(super) fn with_origin(self, summary: Option<Summary>) -> Self {
         let Some(summary) = summary else { return self };
         Self {
@@ -159,7 +159,7 @@ impl Description {
         lines(&rows, 13)
     }
 
-    /// What is known of points that were read.
+    /// Adds the rows of facts counted from points.
     fn counted(&self, rows: &mut Vec<(&'static str, String)>) {
         let Some(found) = &self.rows else { return };
         let share = |part: usize| match part {
@@ -207,7 +207,7 @@ fn field(field: &Field) -> String {
     }
 }
 
-/// Its name and unit.
+/// Returns the name and unit of a CRS.
 fn crs(crs: &Crs) -> String {
     match crs.meters {
         _ if crs.geographic => format!("{}, degrees", crs.name),
@@ -217,7 +217,7 @@ fn crs(crs: &Crs) -> String {
     }
 }
 
-/// Levels, nodes and the spacing of the root.
+/// Formats levels, nodes and the spacing of the root.
 fn octree(octree: Octree) -> String {
     format!(
         "{} levels, {} nodes of up to {} points, spacing {} at the root",

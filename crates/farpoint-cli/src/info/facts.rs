@@ -1,4 +1,4 @@
-//! What is counted of the points of a file.
+//! Facts counted from the points of a file.
 
 use super::column;
 use crate::input::{Points, each_precision};
@@ -6,13 +6,13 @@ use farpoint::Scalar;
 use farpoint_io::{Cloud, Column};
 use std::collections::BTreeMap;
 
-/// What is counted of the coordinates.
+/// Facts counted from coordinates.
 pub(super) struct CoordinateFacts {
-    /// Corners of the box around the usable rows.
+    /// Corners of the bounding box of the usable rows.
     pub(super) bounds: Option<[[f64; 3]; 2]>,
     pub(super) not_finite: usize,
     pub(super) zeros: usize,
-    /// Rows whose coordinates occurred before, if that was asked for: it takes a sort.
+    /// Rows whose coordinates occurred before, if requested: it takes a sort.
     pub(super) repeated: Option<usize>,
 }
 
@@ -41,7 +41,7 @@ fn bounds<T: Scalar>(points: &[[T; 3]]) -> Option<[[f64; 3]; 2]> {
     })
 }
 
-/// Number of usable rows whose coordinates occurred before.
+/// Counts the usable rows whose coordinates occurred before.
 fn repeated<T: Scalar>(points: &[[T; 3]]) -> usize {
     // Adding 0.0 makes -0.0 and 0.0 one.
     let mut keys: Vec<_> =
@@ -50,10 +50,10 @@ fn repeated<T: Scalar>(points: &[[T; 3]]) -> usize {
     keys.windows(2).filter(|pair| pair[0] == pair[1]).count()
 }
 
-/// What is counted of the usual attributes, of those that are there.
+/// Facts counted from the usual attributes that are present.
 #[derive(Default)]
 pub(super) struct Attributes {
-    /// Least and largest.
+    /// Least and largest value.
     pub(super) intensity: Option<[f64; 2]>,
     /// Points of each class.
     pub(super) classes: Option<Counts>,
@@ -61,10 +61,10 @@ pub(super) struct Attributes {
     pub(super) returns: Option<Counts>,
 }
 
-/// How often each value occurs.
+/// Number of occurrences of each value.
 pub(super) type Counts = BTreeMap<u64, usize>;
 
-/// More classes than this are no classes.
+/// Most classes for values to be classes.
 const MOST: usize = 256;
 
 impl Attributes {
@@ -90,7 +90,7 @@ fn range(column: &Column) -> Option<[f64; 2]> {
     values(column).map(|value| [value, value]).reduce(|[a, b], [c, _]| [a.min(c), b.max(c)])
 }
 
-/// `None` if the values are no small whole numbers.
+/// Counts the values; `None` unless they are small whole numbers.
 fn counts(column: &Column) -> Option<Counts> {
     let mut counts = Counts::new();
     for value in values(column) {
@@ -102,7 +102,7 @@ fn counts(column: &Column) -> Option<Counts> {
     Some(counts)
 }
 
-/// The name of a class, as ASPRS defines it for LAS 1.4.
+/// Returns the name of a class, as ASPRS defines it for LAS 1.4.
 pub(crate) fn class_name(class: u64) -> &'static str {
     const NAMES: [&str; 23] = [
         "never classified",

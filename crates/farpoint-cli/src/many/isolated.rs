@@ -1,5 +1,5 @@
-//! A file that may have ended an earlier run: in a process of its own, which is this program with the same
-//! arguments and `--one`.
+//! Isolated processes for files that may have ended an earlier run: this program with the same arguments
+//! and `--one`.
 
 use crate::args::Many;
 use crate::{interrupt, messages, output};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Works on one file and prints what came of it, for the process that called this one.
+/// Processes one file and prints the result for the parent process.
 pub(super) fn one(executor: &Executor, input: &Path, to: &Path, many: &Many) -> Result<()> {
     let mut notes = Notes::default();
     let stop = Stop::new(interrupt::gentle(), many.time_limit.map(|limit| limit.0));
@@ -19,7 +19,7 @@ pub(super) fn one(executor: &Executor, input: &Path, to: &Path, many: &Many) -> 
     output::print(&format!("{}\n", answer(stop.seconds(), &result)))
 }
 
-/// Has a process work on the file: seconds and what came of it, or `None` if it was killed.
+/// Processes the file in a child process: seconds and result, or `None` if it was killed.
 pub(super) fn call(file: &File) -> Option<(f64, Result<Done, String>)> {
     let (begin, name) = (Instant::now(), file.input.display());
     let failed =
@@ -38,7 +38,7 @@ pub(super) fn call(file: &File) -> Option<(f64, Result<Done, String>)> {
     }
 }
 
-/// The arguments of this process, with `--one` behind the name of the command.
+/// Returns the arguments of this process, with `--one` behind the name of the command.
 fn arguments(file: &File) -> Vec<OsString> {
     let mut arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let command = arguments.iter().position(|argument| {

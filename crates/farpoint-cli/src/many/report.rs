@@ -1,4 +1,4 @@
-//! What is told at the end of a run over many files.
+//! Summary of a run over many files.
 
 use crate::args::Report;
 use crate::output::{count, seconds};
@@ -9,7 +9,7 @@ use farpoint_pipeline::{MANIFEST, Row};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Files by what became of them.
+/// Numbers of files by outcome.
 pub(super) struct Summary<'a> {
     rows: &'a [Option<Row>],
     manifest: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct Summary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    /// `left` are the files that needed work when the run began.
+    /// Summarizes a run; `left` are the files that needed work when it began.
     pub(super) fn new(rows: &'a [Option<Row>], left: &[usize], out: &Path, seconds: f64) -> Self {
         let good = |row: &&Option<Row>| row.as_ref().is_some_and(|row| row.result.is_ok());
         let done = left.iter().map(|&k| &rows[k]).filter(good).count();
@@ -37,13 +37,13 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// Points and samples of all files that are done.
+    /// Returns the points and samples of all finished files.
     fn points(&self) -> (u64, u64) {
         let done = self.rows.iter().flatten().filter_map(|row| row.result.as_ref().ok());
         done.fold((0, 0), |(points, samples), done| (points + done.points, samples + done.samples))
     }
 
-    /// Prints the table, or the object if that was asked for.
+    /// Prints the table, or the JSON object if requested.
     pub(super) fn print(&self, asked: &Report) -> Result<()> {
         let (points, samples) = self.points();
         let errors = self.rows.iter().flatten().filter_map(|row| {

@@ -1,4 +1,4 @@
-//! What a search found: so many places a point, or ragged; as numbers and as arrays of a file.
+//! Result of a search: k places per point, or ragged; as numbers and as arrays of a file.
 
 use crate::interrupt::guarded;
 use anyhow::Result;
@@ -8,20 +8,20 @@ use std::path::Path;
 
 /// The neighbors of each row.
 pub(super) enum Found<T> {
-    /// At most k of them.
+    /// At most k neighbors.
     Places(Neighbors<T>),
-    /// All in a ball.
+    /// All neighbors in a ball.
     Ragged(WithinBall<T>),
 }
 
-/// How many neighbors there are, and how far away.
+/// Numbers of neighbors, and the largest distance.
 pub(super) struct Spread {
-    /// Of all rows together.
+    /// Total over all rows.
     pub(super) neighbors: usize,
-    /// Of a row that was not left out.
+    /// Least and largest number of a row that was not left out.
     pub(super) fewest: usize,
     pub(super) most: usize,
-    /// Rows that were not left out and have none.
+    /// Number of rows that were not left out and have none.
     pub(super) without: usize,
     /// The largest distance; NaN without neighbors.
     pub(super) farthest: f64,
@@ -45,7 +45,7 @@ impl Stored for f64 {
 }
 
 impl<T: Stored> Found<T> {
-    /// Rows that were left out.
+    /// Returns the number of rows that were left out.
     pub(super) fn dropped(&self) -> usize {
         match self {
             Self::Places(found) => found.dropped,
@@ -53,7 +53,7 @@ impl<T: Stored> Found<T> {
         }
     }
 
-    /// Takes the roots of distances that are squares.
+    /// Replaces squared distances by their roots.
     pub(super) fn plain(&mut self) {
         let (norm, distances) = match self {
             Self::Places(found) => (found.norm, &mut found.all_distances),
@@ -78,7 +78,7 @@ impl<T: Stored> Found<T> {
         }
     }
 
-    /// Numbers about it; `rows` are those that were not left out.
+    /// Summarizes the result; `rows` are those that were not left out.
     pub(super) fn spread(&self, rows: impl Iterator<Item = usize>) -> Spread {
         let none =
             Spread { neighbors: 0, fewest: usize::MAX, most: 0, without: 0, farthest: f64::NAN };

@@ -13,15 +13,15 @@ use farpoint_pipeline::RanOn;
 use found::Spread;
 use std::path::Path;
 
-/// A search and what it writes.
+/// A search and its output.
 struct Search<'a> {
     args: &'a args::Neighbors,
     searcher: Searcher,
 }
 
-/// What came of it.
+/// Result of a search.
 struct Outcome {
-    /// Points of both clouds, and how many of them were left out.
+    /// Number of points of both clouds, and how many of them were left out.
     points: [usize; 2],
     dropped: [usize; 2],
     spread: Spread,
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &args::Neighbors) -> Result<()> {
     report::print(&search, &outcome, read)
 }
 
-/// The search of these options; `length` turns a length into the unit of the file.
+/// Returns the search of these options; `length` converts a length to the unit of the file.
 fn searcher(args: &args::Neighbors, length: impl Fn(Length) -> f64) -> Searcher {
     let k = args.k.map_or(1, |k| k.0);
     let searcher = match args.radius {
@@ -72,7 +72,7 @@ fn searcher(args: &args::Neighbors, length: impl Fn(Length) -> f64) -> Searcher 
         .bad_rows(BadRows::Skip)
 }
 
-/// What can be refused before the inputs are read.
+/// Checks the options before the inputs are read.
 fn check(args: &args::Neighbors) -> Result<()> {
     let what = format!("--method {}", args.method);
     check::device(&args.place, &what, &|kind| args.method.check(kind))?;

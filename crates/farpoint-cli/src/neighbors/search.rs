@@ -1,4 +1,4 @@
-//! Running the search: whether memory has room for what it finds, on which device, and writing it.
+//! Running the search: check of memory for the result, choice of the device, and writing.
 
 use super::found::{Found, Stored};
 use super::{Outcome, Search};
@@ -11,8 +11,8 @@ use farpoint_io::memory;
 use farpoint_pipeline::RanOn;
 use std::time::Instant;
 
-/// Most rows whose neighbors are counted to tell how many all have, and how many pairs of points
-/// may be in them.
+/// Most rows whose neighbors are counted to estimate the number of all, and most pairs of points
+/// among them.
 const COUNTED: usize = 1024;
 const PAIRS: usize = 1 << 24;
 
@@ -73,7 +73,7 @@ impl Search<'_> {
         })
     }
 
-    /// Refuses results that memory has no room for.
+    /// Refuses results that do not fit in memory.
     fn fits<T: Scalar>(&self, names: &str, x: &[[T; 3]], y: &[[T; 3]]) -> Result<()> {
         let size = |rows: usize, bytes: usize| (rows as u64).saturating_mul(bytes as u64);
         // A copy of both clouds, and another in the order of a tree.
@@ -95,7 +95,7 @@ impl Search<'_> {
     }
 }
 
-/// About how many neighbors there are, from rows here and there; 0 where the search itself has
+/// Estimates the number of neighbors from evenly spaced rows; 0 where the search itself has
 /// something to refuse.
 fn expected<T: Scalar>(
     searcher: &Searcher,
@@ -110,7 +110,7 @@ fn expected<T: Scalar>(
     (found as f64 / some.len().max(1) as f64 * x.len() as f64) as u64
 }
 
-/// Rows that hold NaN or infinity.
+/// Counts the non-finite points.
 fn dropped<T: Scalar>(points: &[[T; 3]]) -> usize {
     points.iter().filter(|row| !row.iter().all(|value| Scalar::is_finite(*value))).count()
 }

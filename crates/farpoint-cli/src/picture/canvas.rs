@@ -5,11 +5,11 @@ use super::palette::indexed;
 use anyhow::Result;
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 
-/// Width of a picture: what is written in it can be read where it is shown 400 pixels wide.
+/// Width of a picture in pixels; its text stays readable when shown 400 pixels wide.
 pub(super) const WIDE: usize = 976;
 pub(super) const GAP: usize = 12;
 
-/// How large and strong text is.
+/// Size and weight of text.
 #[derive(Clone, Copy)]
 pub(super) enum Text {
     Title,
@@ -24,7 +24,7 @@ impl Text {
         }
     }
 
-    /// Width of a text in pixels.
+    /// Returns the width of a text in pixels.
     pub(super) fn width(self, text: &str) -> usize {
         let (weight, size) = self.font();
         text.chars().count() * get_raster_width(weight, size)
@@ -43,7 +43,7 @@ impl Canvas {
         Self { width, height, pixels: vec![color; width * height] }
     }
 
-    /// Mixes a color into a pixel; outside the image nothing happens.
+    /// Blends a color into a pixel; pixels outside the image are ignored.
     pub(super) fn blend(&mut self, x: usize, y: usize, color: Color, share: f32) {
         if x < self.width && y < self.height {
             let pixel = &mut self.pixels[y * self.width + x];
@@ -51,7 +51,7 @@ impl Canvas {
         }
     }
 
-    /// A disc with a smooth rim.
+    /// Draws a disc with a smooth rim.
     pub(super) fn dot(&mut self, x: f32, y: f32, radius: f32, color: Color) {
         let reach = radius.ceil() as i32 + 1;
         for dy in -reach..=reach {
@@ -66,14 +66,14 @@ impl Canvas {
         }
     }
 
-    /// A filled rectangle.
+    /// Fills a rectangle.
     pub(super) fn fill(&mut self, [x, y]: [usize; 2], [wide, high]: [usize; 2], color: Color) {
         for row in y..y + high {
             (x..x + wide).for_each(|column| self.blend(column, row, color, 1.0));
         }
     }
 
-    /// The outline of a rectangle between two corners.
+    /// Draws the outline of a rectangle between two corners.
     pub(super) fn frame(&mut self, [low, high]: [[f32; 2]; 2], color: Color) {
         const THICK: usize = 3;
         let end = |at: f32, end: usize| (at.max(0.0) as usize).min(end.saturating_sub(THICK));
@@ -87,14 +87,14 @@ impl Canvas {
         }
     }
 
-    /// Mixes a color into a rectangle.
+    /// Blends a color into a rectangle.
     pub(super) fn shade(&mut self, [x, y]: [usize; 2], size: [usize; 2], color: Color, share: f32) {
         for row in y..y + size[1] {
             (x..x + size[0]).for_each(|column| self.blend(column, row, color, share));
         }
     }
 
-    /// One line of text in at most so many pixels: what is too long loses its middle.
+    /// Draws one line of text of at most the given width, shortened in the middle if it is too long.
     pub(super) fn text_within(
         &mut self,
         at: [usize; 2],
@@ -106,7 +106,7 @@ impl Canvas {
         self.text(at, kind, &shortened(text, wide / kind.width("m")), color);
     }
 
-    /// One line of text, its top left corner at (x, y); letters the font lacks become '?'.
+    /// Draws one line of text, its top left corner at (x, y); characters missing in the font become '?'.
     pub(super) fn text(&mut self, [x, y]: [usize; 2], kind: Text, text: &str, color: Color) {
         let (weight, size) = kind.font();
         let step = get_raster_width(weight, size);
@@ -120,7 +120,7 @@ impl Canvas {
         }
     }
 
-    /// Puts another image into this one.
+    /// Pastes another image into this one.
     pub(super) fn paste(&mut self, [x, y]: [usize; 2], other: &Self) {
         for row in 0..other.height {
             for column in 0..other.width {
@@ -134,7 +134,7 @@ impl Canvas {
         self.pixels[y * self.width + x]
     }
 
-    /// The image as a PNG file.
+    /// Encodes the image as PNG.
     pub(super) fn png(&self) -> Result<Vec<u8>> {
         let (palette, indices) = indexed(&self.pixels);
         let mut file = Vec::new();
@@ -150,7 +150,7 @@ impl Canvas {
     }
 }
 
-/// At most so many letters of a text: its beginning and its end.
+/// Shortens a text to at most `most` characters, keeping its beginning and its end.
 fn shortened(text: &str, most: usize) -> String {
     let letters: Vec<char> = text.chars().collect();
     if letters.len() <= most {

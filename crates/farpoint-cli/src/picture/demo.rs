@@ -14,7 +14,7 @@ use crate::output::count;
 use anyhow::Result;
 use rayon::prelude::*;
 
-/// What is compared.
+/// The two samples compared and their cloud.
 pub(crate) struct Comparison<'a> {
     pub(crate) points: &'a [[f32; 3]],
     pub(crate) samples: [Candidate<'a>; 2],
@@ -41,7 +41,7 @@ const ACCENT: [Color; 2] = [OTHER, EXACT];
 /// A place on the table, in meters.
 const TABLE: [f64; 3] = [4.5, 3.8, 0.8];
 
-/// With so many samples the close-up is so much larger than the room: they can be told apart.
+/// Magnification of the close-up at this sample count, which keeps samples distinct.
 const CLOSER: f64 = 16.0;
 const SAMPLES: f64 = 250_000.0;
 

@@ -1,5 +1,5 @@
-//! A cloud, each point in the color of its distance to another cloud: a person sees at a glance where
-//! two scans differ.
+//! A cloud, each point colored by its distance to another cloud, so that differences between two scans
+//! stand out.
 
 use super::canvas::{Canvas, GAP, Text, WIDE};
 use super::color::{FAINT, INK, PAPER};
@@ -12,7 +12,7 @@ use super::view::View;
 use crate::output::{count, number};
 use anyhow::Result;
 
-/// What is drawn.
+/// Input of the picture.
 pub(crate) struct Deviation {
     pub(crate) points: Vec<[f64; 3]>,
     pub(crate) distances: Vec<f64>,
@@ -20,17 +20,17 @@ pub(crate) struct Deviation {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) unit: Unit,
-    /// What points up; guessed unless given.
+    /// Up axis; guessed if `None`.
     pub(crate) up: Option<Up>,
-    /// The distance from which points are alarming, if one was given.
+    /// Distance above which points are counted.
     pub(crate) threshold: Option<f64>,
 }
 
-/// The scene is between so many pixels high.
+/// Least and greatest height of the scene in pixels.
 const SCENE: [f64; 2] = [480.0, 900.0];
 const HEAD: usize = 122;
 
-/// This share of the points is within the colors.
+/// Share of the points within the color scale.
 const WITHIN: f64 = 0.99;
 
 /// Draws the picture; returns a PNG file.
@@ -56,7 +56,7 @@ pub(crate) fn deviation(deviation: &Deviation) -> Result<Vec<u8>> {
     canvas.png()
 }
 
-/// The distance at the end of the colors.
+/// Returns the distance at the end of the color scale.
 fn scale(deviation: &Deviation) -> f64 {
     let most = quantile(&deviation.distances, WITHIN);
     let most = if most > 0.0 { most } else { quantile(&deviation.distances, 1.0) };
@@ -80,7 +80,7 @@ fn heads(canvas: &mut Canvas, deviation: &Deviation, shape: &Shape, complete: bo
     canvas.text_within([GAP, 82], Text::Body, &shape.words(complete), FAINT, wide);
 }
 
-/// The value that this share of the values is not above.
+/// Returns the quantile `share` of the values.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let mut values = values.to_vec();
     if values.is_empty() {

@@ -1,24 +1,24 @@
-//! What makes a picture readable: a bar of a round length, and a bar of the colors with numbers.
+//! Legends: a scale bar of a round length, and a color bar with numbers.
 
 use super::canvas::{Canvas, GAP, Text};
 use super::color::{FAINT, INK, PAPER};
 use super::ramp::{BEYOND, ramp};
 use super::unit::{Unit, plain};
 
-/// A scale bar is at most this share of the image long.
+/// Greatest length of a scale bar as a share of the image.
 const LONGEST: f64 = 0.33;
 
 /// Height of the color bar with caption and numbers.
 pub(super) const COLOR_BAR: usize = 96;
 const THICK: usize = 24;
 
-/// Numbers at the color bar are at least this far apart, in pixels.
+/// Least distance between numbers of the color bar, in pixels.
 const NUMBERS: f64 = 110.0;
 
-/// Height of a scale bar with its words.
+/// Height of a scale bar with its text.
 pub(super) const SCALE_BAR: usize = 38;
 
-/// Draws a scale bar for an image so wide, its upper left corner here.
+/// Draws a scale bar for an image of this width, its upper left corner at the position.
 pub(super) fn scale_bar(
     canvas: &mut Canvas,
     [x, y]: [usize; 2],
@@ -40,7 +40,7 @@ pub(super) fn scale_bar(
     canvas.text([x + pixels + 16, y + 3], Text::Body, &label, INK);
 }
 
-/// Draws what the colors mean: a caption, the bar, numbers below. Beyond the end is an arrow.
+/// Draws the color legend: a caption, the bar, and numbers below; an arrow marks values beyond the end.
 pub(super) fn color_bar(canvas: &mut Canvas, y: usize, scale: f64, caption: &str, beyond: &str) {
     canvas.text_within([GAP, y], Text::Body, caption, INK, canvas.width - 2 * GAP);
     let (top, arrow) = (y + 34, THICK / 2 + 4);
@@ -62,7 +62,7 @@ pub(super) fn color_bar(canvas: &mut Canvas, y: usize, scale: f64, caption: &str
     }
 }
 
-/// Round numbers from 0 to the end, at most so many steps; only 0 where there is no end.
+/// Returns round numbers from 0 to the end, at most `steps` steps; only 0 if there is no end.
 fn ticks(scale: f64, steps: f64) -> Vec<f64> {
     if !scale.is_normal() {
         return vec![0.0];
@@ -74,14 +74,14 @@ fn ticks(scale: f64, steps: f64) -> Vec<f64> {
     (0..=(scale / step + 1e-9) as usize).map(|k| k as f64 * step).collect()
 }
 
-/// The largest of 1, 2, 5, 10, 20, ... that is not above a positive value.
+/// Rounds a positive value down to 1, 2, 5, 10, 20, ...
 fn round_below(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     let fits = |factor: &f64| factor * power <= value * (1.0 + 1e-9);
     [5.0, 2.0, 1.0].into_iter().find(fits).unwrap_or(1.0) * power
 }
 
-/// The smallest of them that is not below it.
+/// Rounds a positive value up to 1, 2, 5, 10, 20, ...
 fn round_above(value: f64) -> f64 {
     let below = round_below(value);
     let next = [2.0, 2.5, 5.0].map(|factor| below * factor);
@@ -91,7 +91,7 @@ fn round_above(value: f64) -> f64 {
     }
 }
 
-/// A value a little above, of two digits: the end of a scale of colors.
+/// Rounds a value up to two digits, as the end of a color scale.
 pub(super) fn rounded_up(value: f64) -> f64 {
     if !value.is_normal() {
         return 0.0;
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// The bar is as long as it says.
+    /// The bar has the length of its label.
     #[test]
     fn a_scale_bar_is_true() {
         let mut image = Canvas::new(400, 200, PAPER);

@@ -9,11 +9,11 @@ const THICK: f64 = 0.02;
 /// ... holds at least this share of the points, ...
 const POINTS: f64 = 0.03;
 
-/// ... and fills this share of its side of the box, which is divided into so many squares each way.
+/// ... and fills this share of its side of the box, which is divided into a grid of this many squares each way.
 const FILLED: f64 = 0.5;
 const SQUARES: usize = 16;
 
-/// Which points to draw, and whether that is all of them.
+/// Returns which points to draw, and true if that is all of them.
 pub(super) fn open(points: &[[f64; 3]], shape: &Shape) -> (Vec<bool>, bool) {
     let mut shown = vec![true; points.len()];
     let mut all = true;
@@ -39,7 +39,7 @@ pub(super) fn open(points: &[[f64; 3]], shape: &Shape) -> (Vec<bool>, bool) {
     (shown, all)
 }
 
-/// Whether these points are spread over a side of the box.
+/// Returns whether these points are spread over a side of the box.
 fn fills(points: &[[f64; 3]], rows: &[usize], shape: &Shape, axis: usize) -> bool {
     let mut filled = [[false; SQUARES]; SQUARES];
     for &row in rows {

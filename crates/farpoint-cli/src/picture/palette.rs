@@ -1,5 +1,5 @@
-//! Few colors for small files: pictures are written with a palette, the same for all of them, which has
-//! every color of the ramp in every light.
+//! Palettes for small files: all pictures share one palette, which holds every color of the ramp in
+//! every light.
 
 use super::color::{Color, EXACT, GROUND, INK, OTHER, mix};
 use super::ramp::ramp;
@@ -11,10 +11,10 @@ const LIGHT: [f32; 5] = [1.0, 0.85, 0.71, 0.56, 0.42];
 const GRAY: usize = 24;
 const RIM: [f32; 6] = [1.0, 0.8, 0.62, 0.45, 0.3, 0.15];
 
-/// Pixels whose red, green and blue agree in so many leading bits get the same color.
+/// Leading bits of red, green and blue by which pixels share a color.
 const BITS: u32 = 6;
 
-/// The palette, and for each pixel the place of the nearest color in it.
+/// Returns the palette, and the index of the nearest palette color for each pixel.
 pub(super) fn indexed(pixels: &[Color]) -> (Vec<[u8; 3]>, Vec<u8>) {
     let palette: Vec<[u8; 3]> = colors().into_iter().map(|color| color.map(byte)).collect();
     let mut known: HashMap<[u8; 3], u8> = HashMap::new();
@@ -43,7 +43,7 @@ fn byte(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
 }
 
-/// The place of the color in the palette that is most like it.
+/// Returns the index of the palette color nearest to a color.
 fn nearest(palette: &[[u8; 3]], color: [u8; 3]) -> u8 {
     let apart = |other: &[u8; 3]| -> i32 {
         // Eyes see green best.
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use crate::picture::color::PAPER;
 
-    /// As it is read from the file.
+    /// Returns a color as read back from the file.
     fn written(color: Color) -> [i32; 3] {
         let (palette, indices) = indexed(&[color]);
         assert!(palette.len() <= 256);

@@ -14,16 +14,16 @@ use crate::output::{count, number};
 use anyhow::Result;
 use rayon::prelude::*;
 
-/// What is drawn.
+/// Input of the picture.
 pub(crate) struct Panels<'a> {
     pub(crate) points: &'a [[f64; 3]],
     pub(crate) title: String,
-    /// Samples that each sampler was asked for.
+    /// Requested number of samples per sampler.
     pub(crate) asked: usize,
     /// The distance at the end of the colors.
     pub(crate) scale: f64,
     pub(crate) unit: Unit,
-    /// What points up; guessed unless given.
+    /// Up axis; guessed if `None`.
     pub(crate) up: Option<Up>,
     pub(crate) panels: Vec<Panel<'a>>,
 }
@@ -36,30 +36,30 @@ pub(crate) struct Panel<'a> {
     pub(crate) mean: f64,
     pub(crate) samples: usize,
     pub(crate) sample: &'a [[f64; 3]],
-    /// Of each point to its nearest sample.
+    /// Distance of each point to its nearest sample.
     pub(crate) distances: &'a [f64],
 }
 
-/// A picture, as a PNG file.
+/// A picture and its PNG file.
 pub(crate) struct Picture {
     pub(crate) png: Vec<u8>,
     pub(crate) size: [usize; 2],
 }
 
-/// Panels side by side at most.
+/// Greatest number of panels side by side.
 const COLUMNS: usize = 2;
 const PANEL: usize = (WIDE - (COLUMNS + 1) * GAP) / COLUMNS;
-/// The whole cloud is between so many pixels high.
+/// Least and greatest height of the whole cloud in pixels.
 const WHOLE: [f64; 2] = [230.0, 470.0];
 const CLOSE: usize = 230;
-/// Of the picture, and of a panel.
+/// Height of the head of the picture, and of the title of a panel.
 const HEAD: usize = 92;
 const TITLE: usize = 78;
 
-/// A close-up shows about so many samples, ...
+/// Approximate number of samples in a close-up.
 const SHOWN: usize = 450;
 
-/// ... but is only so many times larger than the whole.
+/// Least and greatest magnification of a close-up.
 const CLOSER: [f64; 2] = [4.0, 60.0];
 
 /// Draws the picture.
@@ -106,7 +106,7 @@ pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
     Ok(Picture { png: canvas.png()?, size })
 }
 
-/// What ran, and how well it covers the cloud.
+/// Draws the sampler's name and its coverage.
 fn title(canvas: &mut Canvas, [x, y]: [usize; 2], panel: &Panel<'_>, asked: usize) {
     let (accent, words) = match panel.exact {
         true => (EXACT, "exact"),
@@ -122,13 +122,13 @@ fn title(canvas: &mut Canvas, [x, y]: [usize; 2], panel: &Panel<'_>, asked: usiz
     canvas.text_within([x, y + 42], Text::Body, &line, INK, PANEL);
 }
 
-/// Places for a close-up that are looked at, along each side.
+/// Candidate positions of a close-up along each side.
 const PLACES: usize = 24;
 
-/// A place's points are counted by the cells of so fine a raster that they fill.
+/// Side of the raster by whose filled cells a position's points are counted.
 const RASTER: usize = 16;
 
-/// A close-up of few enough samples to tell them apart.
+/// Returns a close-up in which samples are distinct.
 fn close_up(view: &View, all: &Panels<'_>, shown: &[bool]) -> View {
     let Some(first) = all.panels.first() else { return view.clone() };
     let points = all.points.par_iter().zip(shown).filter(|(_, shown)| **shown);
@@ -144,8 +144,8 @@ fn close_up(view: &View, all: &Panels<'_>, shown: &[bool]) -> View {
     }
 }
 
-/// The part of a view, so many times larger, that shows most: whose raster is filled most, the sparse
-/// middle of nothing and a single wall being equally dull.
+/// Returns the part of a view, `times` magnified, that shows most: the one whose raster is filled most,
+/// as empty space and a single wall are equally dull.
 fn best_place(view: &View, pixels: &[Pixel], times: f64) -> View {
     let size = [PANEL, CLOSE];
     // Of a cell, and how many there are in the view.
@@ -170,7 +170,7 @@ fn best_place(view: &View, pixels: &[Pixel], times: f64) -> View {
     view.closer(middle, times, size)
 }
 
-/// How much there is to see: cells that are filled, less where points are many in few of them.
+/// Scores a close-up by its filled cells, less where many points share few of them.
 fn worth(filled: &[u32], cells: [usize; 2], first: [usize; 2]) -> f64 {
     let mut worth = 0.0;
     for row in first[1]..(first[1] + RASTER).min(cells[1]) {

@@ -1,4 +1,4 @@
-//! The colors of distances: the upper three quarters of *viridis*, whose lightness rises evenly with the
+//! Color ramp of distances: the upper three quarters of *viridis*, whose lightness rises evenly with the
 //! value, for color-blind readers too. On dark paper the largest distances are the brightest.
 //!
 //! Viridis is by Stéfan van der Walt and Nathaniel Smith, given to the public domain under CC0
@@ -30,7 +30,7 @@ const STOPS: [[u8; 3]; 17] = [
 /// The color of values beyond the end.
 pub(super) const BEYOND: Color = [1.0, 1.0, 1.0];
 
-/// The color of a share of the scale, 0 to 1.
+/// Returns the color of a share of the scale, 0 to 1.
 pub(super) fn ramp(share: f32) -> Color {
     if share > 1.0 {
         return BEYOND;
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::picture::color::PAPER;
 
-    /// What people without one kind of cones see, in linear RGB: G. M. Machado and others, "A
+    /// Linear RGB matrices of color vision without one kind of cones: G. M. Machado and others, "A
     /// Physiologically-based Model for Simulation of Color Vision Deficiency", 2009, severity 1.
     const EYES: [(&str, [[f32; 3]; 3]); 4] = [
         ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
@@ -76,7 +76,7 @@ mod tests {
         ),
     ];
 
-    /// CIE L*a*b* (D65) of an sRGB color as these eyes see it.
+    /// Returns the CIE L*a*b* color (D65) of an sRGB color as these eyes see it.
     fn lab(color: Color, eyes: &[[f32; 3]; 3]) -> [f32; 3] {
         let linear = color.map(|v| match v <= 0.040_45 {
             true => v / 12.92,
@@ -98,8 +98,8 @@ mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// Larger is lighter, step by step, whoever looks; eighths are more than twice the least difference
-    /// that is seen (2.3) apart.
+    /// Lightness rises with every step for all kinds of color vision; eighths differ by more than
+    /// twice the least visible difference (2.3).
     #[test]
     fn lightness_rises_for_everyone() {
         for (name, eyes) in &EYES {

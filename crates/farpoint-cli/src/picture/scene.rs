@@ -1,5 +1,5 @@
-//! A cloud seen from one side: what is in front, found through a depth image, and light by which forms
-//! are seen.
+//! A cloud seen from one side: visible points, found through a depth image, and shading that shows
+//! forms.
 
 use super::canvas::Canvas;
 use super::color::{Color, GROUND, INK, mix};
@@ -7,7 +7,7 @@ use super::ramp::ramp;
 use super::view::{Pixel, View};
 use rayon::prelude::*;
 
-/// Points are drawn as discs of such diameters, in pixels.
+/// Least and greatest diameter of the disc of a point, in pixels.
 const LEAST: f32 = 2.6;
 const MOST: f32 = 14.0;
 
@@ -18,16 +18,16 @@ const WIDE_SQUARE: usize = 24;
 /// A point this many diameters behind the surface still belongs to it.
 const SLACK: f32 = 3.0;
 
-/// From this share of the scale on, points that are hidden shine through, this strongly.
+/// Share of the scale from which hidden points shine through, and their opacity.
 const ALARMING: f64 = 0.5;
 const HIDDEN: f32 = 0.4;
 
-/// A cloud, a view of it, and what is seen there.
+/// A cloud, a view of it, and its depth image.
 pub(super) struct Scene {
     pub(super) view: View,
-    /// Where each point of the cloud is drawn; `None` outside of the image.
+    /// Pixel of each point of the cloud; `None` outside of the image.
     pixels: Vec<Option<Pixel>>,
-    /// The depth of what is nearest at each pixel.
+    /// Depth of the nearest point at each pixel.
     nearest: Vec<f32>,
     light: Vec<f32>,
     /// Diameter of a point.
@@ -35,7 +35,7 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// `shown` says which points hide others.
+    /// Computes the depth image; only points in `shown` hide others.
     pub(super) fn new(view: View, points: &[[f64; 3]], shown: &[bool]) -> Self {
         let pixel = |point: &[f64; 3]| Some(view.project(*point)).filter(|at| view.holds(*at));
         let pixels: Vec<_> = points.par_iter().map(pixel).collect();
@@ -56,8 +56,8 @@ impl Scene {
         scene
     }
 
-    /// Each point in the color of its distance, the farthest drawn last. Hidden points are not drawn,
-    /// but those far from everything shine through.
+    /// Draws each point in the color of its distance, the farthest last. Hidden points are drawn only if
+    /// far from all samples: these shine through.
     pub(super) fn by_distance(&self, distances: &[f64], scale: f64) -> Canvas {
         let share = |row: usize| if scale > 0.0 { distances[row] / scale } else { 0.0 };
         let mut order: Vec<usize> =
@@ -72,7 +72,7 @@ impl Scene {
         canvas
     }
 
-    /// The points, dim, on a dimmer surface.
+    /// Draws the points, dim, on a dimmer surface.
     fn faint(&self) -> Canvas {
         let mut canvas = self.canvas();
         let wide = self.view.size[0];
@@ -87,7 +87,7 @@ impl Scene {
         canvas
     }
 
-    /// The samples as dots of this radius on the points they were chosen from.
+    /// Draws the samples as dots of this radius on the points they were chosen from.
     pub(super) fn dots(&self, sample: &[[f64; 3]], color: Color, radius: f32) -> Canvas {
         let mut canvas = self.faint();
         for Pixel { x, y, .. } in self.seen(sample) {
@@ -97,12 +97,12 @@ impl Scene {
         canvas
     }
 
-    /// A radius with which a sample covers about a third of the area it stands on.
+    /// Returns a dot radius with which a sample covers about a third of its area.
     pub(super) fn dot(&self, sample: &[[f64; 3]]) -> f32 {
         (0.3 * apart(&self.view, &self.seen(sample), WIDE_SQUARE)).clamp(2.0, 6.0)
     }
 
-    /// Those that are in the image and not hidden.
+    /// Returns the pixels of the samples that are in the image and not hidden.
     fn seen(&self, sample: &[[f64; 3]]) -> Vec<Pixel> {
         let pixels = sample.iter().map(|place| self.view.project(*place));
         pixels.filter(|at| self.view.holds(*at) && self.in_front(*at)).collect()
@@ -112,7 +112,7 @@ impl Scene {
         Canvas::new(self.view.size[0], self.view.size[1], GROUND)
     }
 
-    /// Draws a point where it is in front, and by this share where it is not.
+    /// Draws a point, blended by the share `hidden` where it is hidden.
     fn draw(&self, canvas: &mut Canvas, row: usize, color: Color, hidden: f32) {
         let Some(pixel) = self.pixels[row] else { return };
         let wide = self.view.size[0];
@@ -124,14 +124,14 @@ impl Scene {
         });
     }
 
-    /// Whether a pixel is not behind what is seen there.
+    /// Returns whether a pixel is visible, up to [`SLACK`].
     fn in_front(&self, pixel: Pixel) -> bool {
         let at = pixel.y as usize * self.view.size[0] + pixel.x as usize;
         pixel.depth <= self.nearest[at] + SLACK * self.point
     }
 
-    /// Light at a pixel, at most 1: less on surfaces turned away from a lamp at the upper left, and
-    /// where nearer things stand around (eye-dome lighting, after C. Boucheny).
+    /// Returns the light at a pixel, at most 1: less on surfaces turned away from a lamp at the upper left,
+    /// and beside nearer surfaces (eye-dome lighting, after C. Boucheny).
     fn light_at(&self, at: usize) -> f32 {
         let here = self.nearest[at];
         if here.is_infinite() {
@@ -158,7 +158,7 @@ impl Scene {
         (0.62 + 0.38 * (lamp / 0.8).clamp(0.0, 1.0)) * (1.0 - 0.16 * shade).max(0.4)
     }
 
-    /// The depth at a pixel beside another, if there is something.
+    /// Returns the depth at a neighbor of a pixel, if there is a surface.
     fn depth_at(&self, at: usize, dx: i32, dy: i32) -> Option<f32> {
         let [wide, high] = self.view.size;
         let x = (at % wide).checked_add_signed(dx as isize).filter(|x| *x < wide)?;
@@ -167,7 +167,7 @@ impl Scene {
     }
 }
 
-/// Calls `put` with each pixel of a disc and how much of it is covered.
+/// Calls `put` with each pixel of a disc and its covered share.
 fn disc(view: &View, at: Pixel, diameter: f32, mut put: impl FnMut(usize, f32)) {
     let radius = diameter / 2.0;
     let range = |middle: f32, end: usize| {
@@ -185,7 +185,7 @@ fn disc(view: &View, at: Pixel, diameter: f32, mut put: impl FnMut(usize, f32)) 
     }
 }
 
-/// How far points are apart if they share the squares of this side that they fill, in pixels.
+/// Returns the distance of points spread evenly over the squares of this side that they fill, in pixels.
 fn apart(view: &View, pixels: &[Pixel], side: usize) -> f32 {
     let columns = view.size[0].div_ceil(side);
     let mut filled = vec![false; columns * view.size[1].div_ceil(side)];
@@ -196,7 +196,7 @@ fn apart(view: &View, pixels: &[Pixel], side: usize) -> f32 {
     ((squares * side * side) as f32 / pixels.len().max(1) as f32).sqrt()
 }
 
-/// Discs so large that they close a surface, nearly.
+/// Returns a disc diameter with which discs nearly close a surface.
 fn diameter(view: &View, pixels: &[Pixel]) -> f32 {
     (2.5 * apart(view, pixels, SQUARE)).clamp(LEAST, MOST)
 }

@@ -1,5 +1,5 @@
-//! The side from which a cloud is drawn: flat clouds and terrain face on, others obliquely. Files don't
-//! say which axis points up, so this is guessed from the form of the cloud, and said in the picture.
+//! View direction of a cloud: flat clouds and terrain face on, others obliquely. Files don't state which
+//! axis points up, so it is guessed from the form of the cloud; the picture names the view.
 
 use super::vector::{cross, normalized};
 
@@ -11,17 +11,17 @@ pub(crate) enum Up {
     Z,
 }
 
-/// How a cloud lies in space, and the view that suits it.
+/// Position of a cloud in space, and the view that suits it.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
-    /// Middle of the bounding box, and half its longest side.
+    /// Center of the bounding box, and half its longest side.
     pub(super) middle: [f64; 3],
     pub(super) reach: f64,
-    /// The bounding box: least and greatest along each axis.
+    /// Bounding box: least and greatest coordinate along each axis.
     pub(super) ends: [[f64; 2]; 3],
-    /// What points to the right, upwards and towards the viewer.
+    /// Unit vectors to the right, upwards and towards the viewer.
     pub(super) axes: [[f64; 3]; 3],
-    /// Whether it may be a room: seen obliquely, and low.
+    /// True if it may be a room: seen obliquely, and low.
     pub(super) room: bool,
     /// The view in words.
     words: &'static str,
@@ -33,11 +33,11 @@ const FLAT: f64 = 0.3;
 /// Rooms and buildings are at most this share as high as wide and deep.
 const LOW: f64 = 0.8;
 
-/// Clouds that over each small part of the ground are at most this share of themselves high are terrain,
-/// or what a depth camera saw.
+/// Terrain, or a view of a depth camera: over each small part of the ground, at most this share of
+/// the cloud's height.
 const FIELD: f64 = 0.22;
 
-/// The ground is divided into so many parts each way, and heights into so many layers.
+/// Parts of the ground each way, and layers of height.
 const PARTS: usize = 10;
 const LAYERS: usize = 64;
 
@@ -49,15 +49,15 @@ const FLOOR: f64 = 0.08;
 /// This share of the points may lie outside of a side on each end: a few outliers don't set the view.
 const OUTSIDE: f64 = 0.005;
 
-/// Sides are measured on about so many points.
+/// Approximate number of points on which sides are measured.
 const MEASURED: usize = 100_000;
 
-/// How the words for such a cloud begin.
+/// First words for such a cloud.
 const LOW_WORDS: &str = "oblique view from above";
 
 const UNIT: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// A side of the cloud: where it begins and ends.
+/// A side of the cloud: its two ends.
 #[derive(Clone, Copy)]
 struct Side {
     low: f64,
@@ -70,25 +70,25 @@ impl Side {
         self.high / 2.0 - self.low / 2.0
     }
 
-    /// Where a coordinate lies, 0 to 1.
+    /// Returns the position of a coordinate within the side, 0 to 1.
     fn share(self, value: f64) -> f64 {
         let share = (value / 2.0 - self.low / 2.0) / self.half();
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// Whether zero lies well inside: the cloud was put around the origin.
+    /// Returns whether zero lies well inside: the cloud was centered at the origin.
     fn around_zero(self) -> bool {
         self.low < -0.2 * self.half() && self.high > 0.2 * self.half()
     }
 
-    /// Whether all of it lies above zero, this many times its half.
+    /// Returns whether all of it lies above zero by `times` its half.
     fn above_zero(self, times: f64) -> bool {
         self.low > times * self.half()
     }
 }
 
 impl Shape {
-    /// Of points with finite coordinates; what points up is guessed unless given.
+    /// Computes the shape of points with finite coordinates; the up axis is guessed if `None`.
     pub(super) fn of(points: &[[f64; 3]], up: Option<Up>) -> Self {
         let whole = [0, 1, 2].map(|axis| ends(points, axis));
         let middle = whole.map(|side| side.low / 2.0 + side.high / 2.0);
@@ -104,7 +104,7 @@ impl Shape {
         Self { middle, reach, ends: whole.map(|side| [side.low, side.high]), axes, room, words }
     }
 
-    /// What is seen of the cloud, for the head of a picture; `complete` unless walls were left out.
+    /// Describes the view for the head of a picture; `complete` unless walls were left out.
     pub(super) fn words(&self, complete: bool) -> String {
         match complete {
             true => format!("whole cloud, {}", self.words),
@@ -113,7 +113,7 @@ impl Shape {
     }
 }
 
-/// The least and greatest coordinate.
+/// Returns the least and greatest coordinate.
 fn ends(points: &[[f64; 3]], axis: usize) -> Side {
     let ends = points.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], point| {
         [low.min(point[axis]), high.max(point[axis])]
@@ -125,7 +125,7 @@ fn ends(points: &[[f64; 3]], axis: usize) -> Side {
     }
 }
 
-/// The same without a few outliers.
+/// Returns the least and greatest coordinate without a few outliers.
 fn most(points: &[[f64; 3]], axis: usize) -> Side {
     let mut values: Vec<f64> = points.iter().map(|point| point[axis]).collect();
     if values.is_empty() {
@@ -137,14 +137,14 @@ fn most(points: &[[f64; 3]], axis: usize) -> Side {
     Side { low: at(outside), high: at(last - outside) }
 }
 
-/// Right, up and towards the viewer, and the view in words.
+/// Axes (right, up, towards the viewer) and the view in words.
 type Direction = ([[f64; 3]; 3], &'static str);
 
 fn back(axis: [f64; 3]) -> [f64; 3] {
     axis.map(|value| -value)
 }
 
-/// Where it is known what points up: flat clouds from above, others obliquely.
+/// Returns the view for a known up axis: flat clouds from above, others obliquely.
 fn upright(half: [f64; 3], up: Up) -> Direction {
     let [x, y, z] = UNIT;
     let others = (0..3).filter(|&axis| axis != up as usize).map(|axis| half[axis]);
@@ -158,7 +158,7 @@ fn upright(half: [f64; 3], up: Up) -> Direction {
     }
 }
 
-/// From the longer side, and higher if the cloud is low.
+/// Returns a view from the longer side, and higher if the cloud is low.
 fn obliquely(half: [f64; 3], up: Up) -> Direction {
     let [x, y, z] = UNIT;
     let low = (0..3).all(|k| k == up as usize || half[up as usize] < LOW * half[k]);
@@ -181,7 +181,7 @@ fn obliquely(half: [f64; 3], up: Up) -> Direction {
     (oblique(upwards, front, side, if low { 45.0 } else { 20.0 }), words)
 }
 
-/// The same for any cloud, by its form.
+/// Guesses the view of any cloud by its form.
 fn guessed(points: &[[f64; 3]]) -> Direction {
     let sides = [0, 1, 2].map(|axis| most(points, axis));
     let [x, y, z] = UNIT;
@@ -209,8 +209,8 @@ fn guessed(points: &[[f64; 3]]) -> Direction {
     }
 }
 
-/// Whether y points up: turntable scans stand above the plane y = 0; statues have a base, and buildings
-/// floors, which hold more points than any layer across z.
+/// Returns whether y points up: turntable scans stand above the plane y = 0; statues have a base, and
+/// buildings floors, which hold more points than any layer across z.
 fn y_is_up(points: &[[f64; 3]], sides: [Side; 3]) -> bool {
     let [x, y, z] = sides;
     let turntable = x.around_zero() && z.around_zero() && y.above_zero(0.1);
@@ -221,7 +221,7 @@ fn y_is_up(points: &[[f64; 3]], sides: [Side; 3]) -> bool {
     turntable || stands || (lowest && layer_y >= FLOOR && layer_y > 2.0 * layer_z)
 }
 
-/// The share of the points in the lowest layer across an axis, and in the fullest.
+/// Returns the share of the points in the lowest layer across an axis, and in the fullest.
 fn layers(points: &[[f64; 3]], axis: usize, side: Side) -> [f64; 2] {
     let mut counts = [0u32; LAYERS];
     for point in points {
@@ -231,8 +231,8 @@ fn layers(points: &[[f64; 3]], axis: usize, side: Side) -> [f64; 2] {
     [counts[0], most].map(|count| f64::from(count) / points.len().max(1) as f64)
 }
 
-/// How much of its height a cloud has over a small part of the ground, on average; 1 if too few points
-/// tell.
+/// Returns the mean share of a cloud's height over a small part of the ground; 1 with too few
+/// points.
 fn thickness(points: &[[f64; 3]], sides: [Side; 3]) -> f64 {
     let mut parts = vec![(0u32, 1.0f64, 0.0f64); PARTS * PARTS];
     for point in points {
@@ -246,7 +246,7 @@ fn thickness(points: &[[f64; 3]], sides: [Side; 3]) -> f64 {
     if told.len() < PARTS { 1.0 } else { told.iter().sum::<f64>() / told.len() as f64 }
 }
 
-/// From the front, turned to the side, so many degrees above the horizon.
+/// Returns a view from the front, turned to the side, `elevation` degrees above the horizon.
 fn oblique(up: [f64; 3], front: [f64; 3], side: [f64; 3], elevation: f64) -> [[f64; 3]; 3] {
     let (turn, rise) = (30f64.to_radians(), elevation.to_radians());
     let level: [f64; 3] = std::array::from_fn(|k| turn.cos() * front[k] + turn.sin() * side[k]);
@@ -260,7 +260,7 @@ pub(super) mod tests {
     use super::*;
     use crate::picture::vector::dot;
 
-    /// The eight corners of a box.
+    /// Returns the eight corners of a box.
     pub(in crate::picture) fn corners(low: [f64; 3], high: [f64; 3]) -> [[f64; 3]; 8] {
         std::array::from_fn(|k| {
             std::array::from_fn(|axis| if k >> axis & 1 == 1 { high[axis] } else { low[axis] })
@@ -299,7 +299,7 @@ pub(super) mod tests {
         Shape::of(&points.into_iter().collect::<Vec<_>>(), None).words
     }
 
-    /// The same points with another axis up.
+    /// Base and floor give the up axis, whichever axis that is.
     #[test]
     fn floors_and_bases_tell_what_is_up() {
         let room = farpoint_generate::room(20_000, 1).into_iter().map(|p| p.map(f64::from));

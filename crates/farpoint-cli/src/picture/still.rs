@@ -1,5 +1,5 @@
-//! A cloud in the colors of its heights, for a page that cannot draw it itself, and the side from which
-//! it is seen first.
+//! A cloud colored by height, for browsers that cannot draw the page's cloud, and the direction from
+//! which it is seen first.
 
 use super::canvas::{Canvas, GAP, WIDE};
 use super::color::PAPER;
@@ -9,22 +9,22 @@ use super::shape::{Shape, Up};
 use super::view::View;
 use anyhow::Result;
 
-/// A picture and how it is seen.
+/// A picture and its view.
 pub(crate) struct Still {
     pub(crate) png: Vec<u8>,
-    /// The direction from the cloud to the viewer.
+    /// Direction from the cloud to the viewer.
     pub(crate) toward: [f64; 3],
-    /// The axis that points up.
+    /// Index of the up axis.
     pub(crate) up: usize,
 }
 
-/// The picture is between so many pixels high.
+/// Least and greatest height of the picture in pixels.
 const HIGH: [f64; 2] = [300.0, 620.0];
 
-/// A cloud is seen face on if this much of the direction is along one axis.
+/// Component of the direction along one axis above which a cloud is seen face on.
 const FACE_ON: f64 = 0.99;
 
-/// Draws points with finite coordinates; what points up is guessed unless given.
+/// Draws points with finite coordinates; the up axis is guessed if `None`.
 pub(crate) fn still(points: &[[f64; 3]], up: Option<Up>) -> Result<Still> {
     let shape = Shape::of(points, up);
     let wide = WIDE / 2;
@@ -40,7 +40,7 @@ pub(crate) fn still(points: &[[f64; 3]], up: Option<Up>) -> Result<Still> {
     Ok(Still { png: canvas.png()?, toward: shape.axes[2], up: axis })
 }
 
-/// The axis about which a person turns the cloud.
+/// Returns the axis about which the viewer turns the cloud.
 fn upward(shape: &Shape, up: Option<Up>) -> usize {
     let [_, above, toward] = shape.axes;
     match up {

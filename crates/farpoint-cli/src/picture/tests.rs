@@ -10,10 +10,10 @@ use farpoint_generate::{Kind, generate};
 use farpoint_io::{ReadOptions, read};
 use std::path::Path;
 
-/// Pixels at the edge that stay free, at least.
+/// Least width of the free edge in pixels.
 const EDGE: usize = 3;
 
-/// The whole cloud in the form of its panel, every point alarming: even hidden ones are drawn.
+/// Draws the whole cloud in the form of its panel, every point at the end of the scale: even hidden ones are drawn.
 fn drawn(points: &[[f64; 3]], size: [usize; 2]) -> Canvas {
     let shape = Shape::of(points, None);
     let (shown, _) = open(points, &shape);

@@ -7,12 +7,12 @@ use farpoint_io::{Cloud, Format};
 pub(crate) enum Unit {
     Meters,
     Feet,
-    /// The file doesn't say.
+    /// Not stated by the file.
     Unknown,
 }
 
 impl Unit {
-    /// E57 files are in meters; others say it, if at all, in their coordinate reference system.
+    /// Returns the unit of a cloud: meters for E57; of other formats that of the CRS, if any.
     pub(crate) fn of(cloud: &Cloud) -> Self {
         match (cloud.format(), cloud.crs()) {
             (Some(Format::E57), _) => Self::Meters,
@@ -21,7 +21,7 @@ impl Unit {
         }
     }
 
-    /// The unit that is so many meters long.
+    /// Returns the unit of this length in meters.
     fn of_meters(meters: f64) -> Self {
         // International and US survey feet differ by 2 millionths.
         let is = |wanted: f64| (meters / wanted - 1.0).abs() < 1e-5;
@@ -32,7 +32,7 @@ impl Unit {
         }
     }
 
-    /// What follows "distance, in".
+    /// Returns the words that follow "distance, in".
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Meters => "meters",
@@ -41,7 +41,7 @@ impl Unit {
         }
     }
 
-    /// What follows a number, if the unit is known.
+    /// Returns the symbol that follows a number, if the unit is known.
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             Self::Meters => "m",
@@ -50,7 +50,7 @@ impl Unit {
         }
     }
 
-    /// A round length with its unit.
+    /// Formats a round length with its unit.
     pub(super) fn length(self, value: f64) -> String {
         match self {
             Self::Meters if value >= 1000.0 => format!("{} km", plain(value / 1000.0)),
@@ -64,7 +64,7 @@ impl Unit {
     }
 }
 
-/// A number of few digits, without the traces of binary fractions.
+/// Formats a number of few digits, without the traces of binary fractions.
 pub(super) fn plain(value: f64) -> String {
     if value != 0.0 && !(1e-4..1e6).contains(&value.abs()) {
         return format!("{value:e}");

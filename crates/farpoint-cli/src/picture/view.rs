@@ -1,28 +1,28 @@
-//! From where a cloud is drawn: parallel projections, in which a scale bar is true everywhere, and the
-//! choice of one in which the whole cloud is seen.
+//! Parallel projections, in which a scale bar is true everywhere, and the choice of one that shows the
+//! whole cloud.
 
 use super::shape::Shape;
 use super::vector::dot;
 
-/// Pixels that stay free around a cloud.
+/// Free margin around a cloud in pixels.
 const MARGIN: f64 = 14.0;
 
 /// A parallel projection of space onto an image.
 #[derive(Clone, Debug)]
 pub(super) struct View {
-    /// The cloud's middle and half its longest side: between them all numbers are near 1.
+    /// Center of the cloud and half its longest side, which scale all numbers to about 1.
     middle: [f64; 3],
     reach: f64,
-    /// What points to the right, upwards and towards the viewer.
+    /// Unit vectors to the right, upwards and towards the viewer.
     axes: [[f64; 3]; 3],
-    /// What is seen in the middle of the image, along the first two axes.
+    /// Position at the center of the image, along the first two axes.
     center: [f64; 2],
     /// Pixels that `reach` spans.
     zoom: f64,
     pub(super) size: [usize; 2],
 }
 
-/// Where a point is seen; a smaller depth is nearer. All in pixels.
+/// Projected position of a point in pixels; a smaller depth is nearer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pixel {
     pub(super) x: f32,
@@ -31,7 +31,7 @@ pub(super) struct Pixel {
 }
 
 impl View {
-    /// All points, as large as they fit into the image, from the side that suits their shape.
+    /// Fits all points into the image, seen from the side that suits their shape.
     pub(super) fn of(points: &[[f64; 3]], shape: &Shape, size: [usize; 2]) -> Self {
         let mut view = Self {
             middle: shape.middle,
@@ -52,21 +52,21 @@ impl View {
         view
     }
 
-    /// The part of this view around a pixel, so many times larger.
+    /// Returns the part of this view around a pixel, magnified `times`.
     pub(super) fn closer(&self, middle: [f64; 2], times: f64, size: [usize; 2]) -> Self {
         let off = [0, 1].map(|k| (middle[k] - self.size[k] as f64 / 2.0) / self.zoom);
         let center = [self.center[0] + off[0], self.center[1] - off[1]];
         Self { center, zoom: self.zoom * times, size, ..self.clone() }
     }
 
-    /// Height over width of what this view fits into its image.
+    /// Returns the ratio of height to width of the points in this view.
     pub(super) fn form(points: &[[f64; 3]], shape: &Shape) -> f64 {
         let [low, high] = Self::of(points, shape, [1, 1]).ends(points);
         let form = (high[1] - low[1]) / (high[0] - low[0]);
         if form.is_finite() { form } else { 1.0 }
     }
 
-    /// The least and greatest of all points along the image's axes.
+    /// Returns the least and greatest coordinate of all points along the image's axes.
     fn ends(&self, points: &[[f64; 3]]) -> [[f64; 2]; 2] {
         let mut ends = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
         for point in points {
@@ -79,14 +79,14 @@ impl View {
         if points.is_empty() { [[0.0; 2]; 2] } else { ends }
     }
 
-    /// A point along the image's axes, in units of `reach`.
+    /// Returns a point along the image's axes, in units of `reach`.
     fn along(&self, point: [f64; 3]) -> [f64; 3] {
         let local: [f64; 3] =
             std::array::from_fn(|axis| (point[axis] - self.middle[axis]) / self.reach);
         self.axes.map(|axis| dot(axis, local))
     }
 
-    /// The pixel of a point, which may lie outside of the image.
+    /// Returns the pixel of a point, which may lie outside of the image.
     pub(super) fn project(&self, point: [f64; 3]) -> Pixel {
         let [right, up, toward] = self.along(point);
         let x = self.size[0] as f64 / 2.0 + (right - self.center[0]) * self.zoom;
@@ -94,18 +94,18 @@ impl View {
         Pixel { x: x as f32, y: y as f32, depth: (-toward * self.zoom) as f32 }
     }
 
-    /// Whether a pixel is in the image.
+    /// Returns whether a pixel is in the image.
     pub(super) fn holds(&self, pixel: Pixel) -> bool {
         let inside = |at: f32, end: usize| at >= 0.0 && at < end as f32;
         inside(pixel.x, self.size[0]) && inside(pixel.y, self.size[1])
     }
 
-    /// Pixels that a unit of the cloud spans.
+    /// Returns the pixels per unit of the cloud.
     pub(super) fn pixels_per_unit(&self) -> f64 {
         self.zoom / self.reach
     }
 
-    /// Two corners of what this view shows, as pixels of another view from the same side.
+    /// Returns two corners of this view as pixels of another view from the same side.
     pub(super) fn corners_in(&self, other: &Self) -> [[f32; 2]; 2] {
         let corner = |sign: f64| {
             [0, 1].map(|k| {

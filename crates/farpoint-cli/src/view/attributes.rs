@@ -5,12 +5,12 @@ use farpoint_io::{Cloud, Column, NumberType};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// One byte and two, less the number that says "no value".
+/// Largest values of one byte and of two, less the one that means "no value".
 const BYTE: f64 = 254.0;
 const TWO: f64 = 65_534.0;
-/// Whole numbers of at most so many values are classes.
+/// Greatest number of distinct whole numbers that are classes.
 const CLASSES: usize = 32;
-/// A class beyond which a byte per point and a color are no use.
+/// Class from which a byte per point and a color are no use.
 const WIDEST: usize = 256;
 
 /// An attribute of many values.
@@ -22,23 +22,23 @@ pub(super) struct Attribute {
     whole: bool,
     class: bool,
     limits: [f64; 2],
-    /// The values that occur, of classes.
+    /// Distinct values of classes.
     values: Vec<f64>,
     pub(super) data: Vec<u8>,
 }
 
-/// What is kept of a cloud besides coordinates.
+/// Attributes of a cloud, without coordinates.
 #[derive(Default)]
 pub(super) struct Attributes {
     /// Red, green and blue per point.
     pub(super) rgb: Option<Vec<u8>>,
     pub(super) varying: Vec<Attribute>,
-    /// Attributes of one value for all points.
+    /// Attributes with one value for all points.
     pub(super) constant: Vec<(String, f64)>,
 }
 
 impl Attributes {
-    /// Of these rows.
+    /// Encodes the attributes of these rows.
     pub(super) fn of(cloud: &Cloud, rows: &[usize]) -> Self {
         let columns: Vec<_> = cloud.columns(rows).collect();
         let color = color(&columns);
@@ -99,7 +99,7 @@ impl Attribute {
         Self { name, bytes, offset: low, scale, whole, class, limits, values, data }
     }
 
-    /// What the page needs to know of it; `asprs` says that classes are those of LAS files.
+    /// Describes the attributes to the page; `asprs` if classes are those of LAS files.
     pub(super) fn json(&self, asprs: bool) -> Value {
         let named = asprs && self.name == "classification";
         let name = |value: &f64| (value.to_string(), class_name(*value as u64).into());
@@ -118,7 +118,7 @@ impl Attribute {
     }
 }
 
-/// The values at 2 and 98 percent.
+/// Returns the values at 2 and 98 percent.
 fn limits(mut values: Vec<f64>) -> [f64; 2] {
     let mut at = |share: f64| {
         let place = ((values.len() - 1) as f64 * share).round() as usize;
@@ -128,7 +128,7 @@ fn limits(mut values: Vec<f64>) -> [f64; 2] {
     if limits[0] < limits[1] { limits } else { [at(0.0), at(1.0)] }
 }
 
-/// The colors of the rows as bytes, and the names of the attributes that hold them.
+/// Returns the colors of the rows as bytes, and the names of the attributes that hold them.
 fn color<'a>(columns: &[(&'a str, Column)]) -> Option<(Vec<u8>, Vec<&'a str>)> {
     const TRIPLES: [[&str; 3]; 3] = [
         ["red", "green", "blue"],
@@ -155,7 +155,7 @@ fn color<'a>(columns: &[(&'a str, Column)]) -> Option<(Vec<u8>, Vec<&'a str>)> {
     Some((rgb, vec![packed]))
 }
 
-/// Colors of any range as bytes: 8 bits, 16 bits, or shares of 1.
+/// Converts colors of any range to bytes: 8 bits, 16 bits, or shares of 1.
 fn bytes(columns: [&Column; 3]) -> Vec<u8> {
     let most = columns.iter().flat_map(|column| (0..column.len()).map(|row| column.get(row)));
     let most = most.filter(|value| value.is_finite()).fold(0.0, f64::max);

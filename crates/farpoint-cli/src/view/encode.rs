@@ -6,20 +6,20 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::io::Write;
 
-/// Bytes are packed if that leaves at most this share of them: unpacking takes the browser longer than reading.
+/// Largest compressed share of the bytes that pays: unpacking takes the browser longer than reading.
 const PAYS: f64 = 0.8;
 
 /// Level 1 is much worse, higher ones take longer for nothing.
 const LEVEL: Compression = Compression::new(3);
 
-/// Compressor of one part after another. To make one for each of thousands of parts takes longer than to compress them.
+/// Compressor for one part after another: creating one for each of thousands of parts takes longer than compressing.
 pub(super) type Packer = ZlibEncoder<Vec<u8>>;
 
 pub(super) fn packer() -> Packer {
     Packer::new(Vec::new(), LEVEL)
 }
 
-/// A script tag of bytes that no browser runs; a value takes so many of them.
+/// Returns a script tag with inert bytes; a value takes `each` of them.
 pub(super) fn tag(packer: &mut Packer, id: &str, bytes: &[u8], each: usize) -> String {
     let packed = packed(packer, bytes, each);
     let most = PAYS * bytes.len() as f64;
@@ -33,7 +33,7 @@ pub(super) fn tag(packer: &mut Packer, id: &str, bytes: &[u8], each: usize) -> S
     text
 }
 
-/// The first bytes of all values, then their second bytes, ..., compressed.
+/// Compresses the first bytes of all values, then their second bytes, ...
 fn packed(packer: &mut Packer, bytes: &[u8], each: usize) -> Option<Vec<u8>> {
     let planes = (0..each).flat_map(|k| bytes[k.min(bytes.len())..].iter().step_by(each).copied());
     let planes: Vec<u8> = planes.collect();
@@ -41,7 +41,7 @@ fn packed(packer: &mut Packer, bytes: &[u8], each: usize) -> Option<Vec<u8>> {
     packer.reset(Vec::new()).ok()
 }
 
-/// Rising numbers as differences, 7 bits a byte, lowest first; the top bit says that more follow.
+/// Encodes rising numbers as differences, 7 bits a byte, lowest first; the top bit marks a following byte.
 pub(super) fn rising(numbers: impl Iterator<Item = usize>, into: &mut Vec<u8>) {
     let mut next = 0;
     for number in numbers {
@@ -55,12 +55,12 @@ pub(super) fn rising(numbers: impl Iterator<Item = usize>, into: &mut Vec<u8>) {
     }
 }
 
-/// Text that is safe inside a script tag: JSON without any '<'.
+/// Returns JSON that is safe inside a script tag: without any '<'.
 pub(super) fn json(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
-/// Text that is safe in HTML.
+/// Escapes text for HTML.
 pub(super) fn html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(bytes, [0, 0, 127, 0, 0x9d, 0x9b, 0x01]);
     }
 
-    /// Packed where it pays, of values of several bytes.
+    /// Bytes round-trip, packed where it pays, of values of several bytes.
     #[test]
     fn bytes_come_back() {
         let mut state = 1_u32;

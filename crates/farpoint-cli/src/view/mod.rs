@@ -20,7 +20,7 @@ use farpoint_pipeline::Files;
 use std::path::Path;
 use std::time::Instant;
 
-/// A page larger than this is told: browsers take long, and mail refuses it.
+/// Size from which a page prints a warning: browsers take long, and mail refuses it.
 const LARGE: usize = 50 << 20;
 
 pub(crate) fn run(args: &args::View) -> Result<()> {
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &args::View) -> Result<()> {
     report::print(&args.report, object, &table, args.output == Path::new("-"))
 }
 
-/// Writes a page, and tells if it is large.
+/// Writes a page, and warns if it is large.
 pub(crate) fn write(output: &Path, page: &Page) -> Result<()> {
     let progress = Progress::start("writing", &output.display().to_string());
     let page = page.html()?;

@@ -23,26 +23,26 @@ const SCRIPT: &str = include_str!("../../assets/view.js");
 /// Points of the picture for browsers that cannot draw the cloud.
 const PICTURED: usize = 60_000;
 
-/// A cloud of which a page is made.
+/// A cloud shown on a page.
 pub(crate) struct Subject<'a> {
-    /// What it is called.
+    /// Path of the input.
     pub(crate) input: &'a Path,
     pub(crate) cloud: &'a Cloud,
-    /// How many of its points could have been chosen.
+    /// Number of usable points.
     pub(crate) usable: usize,
-    /// What points up; guessed unless given.
+    /// Up axis; guessed if `None`.
     pub(crate) up: Option<Up>,
 }
 
 impl<'a> Subject<'a> {
-    /// A cloud with its order.
+    /// Returns a cloud with its order.
     pub(crate) fn of(taken: &'a Taken<'_>, up: Option<Up>) -> Self {
         let input = Path::new(&taken.finished.name);
         Self { input, cloud: &taken.cloud, usable: taken.usable(), up }
     }
 }
 
-/// What a page shows.
+/// Contents of a page.
 pub(crate) struct Page {
     name: String,
     meta: Value,
@@ -54,7 +54,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Of a cloud's points in farthest-first order, once or as often as there are panes.
+    /// Lays out a cloud's points in farthest-first order, once or once per pane.
     pub(crate) fn of(
         subject: &Subject<'_>,
         sequence: Sequence<'_>,
@@ -87,7 +87,7 @@ impl Page {
         Ok(Self { name, meta, places, rows, attributes, panes, picture: still.png })
     }
 
-    /// The whole page as text.
+    /// Returns the whole page as text.
     pub(crate) fn html(&self) -> Result<String> {
         let mut data = format!(
             "<script type=\"application/json\" id=\"fp-meta\">{}</script>\n",
@@ -112,7 +112,7 @@ impl Page {
         ]))
     }
 
-    /// The data by name, and the bytes of a value of each.
+    /// Returns the data by name, with the bytes per value.
     fn parts(&self) -> Vec<(String, &[u8], usize)> {
         let named = |name: &str| format!("fp-{name}");
         let mut parts = vec![
@@ -132,7 +132,7 @@ impl Page {
     }
 }
 
-/// The rows in the order of the page, and as it stores them.
+/// Returns the rows in the order of the page, and as it stores them.
 fn stored_order(prefixes: &Prefixes, rows: &[usize]) -> (Vec<usize>, Vec<u8>) {
     let mut order = rows.to_vec();
     let mut stored = Vec::with_capacity(2 * order.len());
@@ -145,7 +145,7 @@ fn stored_order(prefixes: &Prefixes, rows: &[usize]) -> (Vec<usize>, Vec<u8>) {
     (order, stored)
 }
 
-/// What the page needs to know of the file and of attributes.
+/// Describes the file and its attributes to the page.
 fn described(cloud: &Cloud, attributes: &Attributes) -> Value {
     let asprs = matches!(cloud.format(), Some(Format::Las | Format::Laz));
     let varying: Vec<_> = attributes.varying.iter().map(|one| one.json(asprs)).collect();
@@ -163,7 +163,7 @@ fn described(cloud: &Cloud, attributes: &Attributes) -> Value {
     })
 }
 
-/// The template with its places filled, in their order; what is put in is not looked at again.
+/// Fills the places of the template in order; inserted text is not searched.
 fn filled(places: &[(&str, &str)]) -> String {
     let length: usize = places.iter().map(|(_, text)| text.len()).sum();
     let mut page = String::with_capacity(TEMPLATE.len() + length);
@@ -177,7 +177,7 @@ fn filled(places: &[(&str, &str)]) -> String {
     page + rest
 }
 
-/// The unit of lengths as it follows a number.
+/// Returns the unit of lengths as it follows a number.
 fn unit(cloud: &Cloud) -> &'static str {
     Unit::of(cloud).symbol()
 }

@@ -1,15 +1,15 @@
-//! Several samples of one cloud beside each other (`farpoint compare --view`): of each which points it
-//! chose, and a byte per point for the distance to the nearest of them.
+//! Several samples of one cloud beside each other (`farpoint compare --view`): the chosen points of each,
+//! and a byte per point for the distance to the nearest of them.
 
 use super::encode::rising;
 use super::places::Places;
 use farpoint_io::Cloud;
 use serde_json::{Value, json};
 
-/// What is shown beside each other.
+/// The samples shown beside each other.
 #[derive(Default)]
 pub(crate) struct Panes<'a> {
-    /// The rows of the cloud that all samplers had, in their order.
+    /// Rows of the cloud available to all samplers, in their order.
     pub(crate) rows: &'a [usize],
     pub(crate) panes: Vec<Pane<'a>>,
 }
@@ -17,27 +17,27 @@ pub(crate) struct Panes<'a> {
 /// One sampler's result.
 pub(crate) struct Pane<'a> {
     pub(crate) title: String,
-    /// How good it is, in words.
+    /// Quality in words.
     pub(crate) note: String,
     pub(crate) exact: bool,
     pub(crate) chosen: Chosen<'a>,
-    /// Of each of the rows to the nearest sample.
+    /// Distance of each row to the nearest sample.
     pub(crate) distances: &'a [f64],
 }
 
-/// Where its samples are.
+/// Position of the samples.
 pub(crate) enum Chosen<'a> {
-    /// By place in [`Panes::rows`].
+    /// Indices into [`Panes::rows`].
     Rows(&'a [usize]),
-    /// Not points of the cloud.
+    /// Coordinates that are not points of the cloud.
     Made(&'a [[f64; 3]]),
 }
 
-/// The samples of a pane by where the page finds them.
+/// The samples of a pane, located in the page.
 pub(super) struct Found {
-    /// Places in the page's order, rising.
+    /// Positions in the page's order, rising.
     within: Vec<usize>,
-    /// Coordinates of those that are not among the page's points.
+    /// Coordinates of samples that are not among the page's points.
     pub(super) beside: Vec<[f64; 3]>,
 }
 
@@ -49,14 +49,14 @@ pub(super) struct Stored {
     pub(super) distances: Vec<u8>,
 }
 
-/// What stands for a row that the page does not hold.
+/// Position of a row that the page does not hold.
 const NOWHERE: u32 = u32::MAX;
 
-/// The place of each row of the cloud in the page's order.
+/// Position of each row of the cloud in the page's order.
 pub(super) struct Located(Vec<u32>);
 
 impl Located {
-    /// Of a cloud of so many rows; nothing where there are no panes to ask.
+    /// Locates the rows of a cloud; empty without panes.
     pub(super) fn of(order: &[usize], rows: usize, panes: &Panes<'_>) -> Self {
         if panes.panes.is_empty() {
             return Self(Vec::new());
@@ -74,12 +74,12 @@ impl Located {
 }
 
 impl Panes<'_> {
-    /// Where the samples of each pane are.
+    /// Returns the located samples of each pane.
     pub(super) fn found(&self, cloud: &Cloud, located: &Located) -> Vec<Found> {
         self.panes.iter().map(|pane| pane.found(self.rows, cloud, located)).collect()
     }
 
-    /// All panes as they are stored; the page holds `shown` points.
+    /// Encodes all panes; the page holds `shown` points.
     pub(super) fn stored(
         &self,
         found: &[Found],
@@ -142,8 +142,8 @@ impl Pane<'_> {
     }
 }
 
-/// The root of the share of the farthest distance: small distances, which most are, keep their digits
-/// where a few are very large.
+/// Returns the root of the share of the farthest distance: small distances, which are most, keep their
+/// digits where a few are very large.
 fn byte(distance: f64, farthest: f64) -> u8 {
     if farthest > 0.0 { (255.0 * (distance / farthest).sqrt()).round() as u8 } else { 0 }
 }
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// The page holds the rows 4, 1 and 2 of five, of which the samplers saw 1 to 4.
+    /// The page holds the rows 4, 1 and 2 of five; the samplers were given rows 1 to 4.
     #[test]
     fn samples_are_found_in_the_page_or_stored_beside_it() {
         let rows: Vec<[f32; 3]> = (0..5).map(|k| [k as f32, 0.0, 0.0]).collect();

@@ -1,22 +1,22 @@
-//! Coordinates as whole steps from a corner.
+//! Coordinates as multiples of a step from a corner.
 
 use farpoint_io::Cloud;
 
 /// Whole numbers of 2 or 3 bytes along each axis.
 pub(super) struct Places {
-    /// The coordinates of (0, 0, 0).
+    /// Coordinates of (0, 0, 0).
     pub(super) origin: [f64; 3],
     pub(super) step: f64,
     pub(super) bytes: usize,
-    /// The whole numbers, lowest byte first.
+    /// The multiples, lowest byte first.
     pub(super) data: Vec<u8>,
 }
 
-/// Two bytes do if a step is at most this share of the length that is typical of the points.
+/// Step as a share of the typical point distance up to which two bytes do.
 const FINE: f64 = 1.0 / 20.0;
 
 impl Places {
-    /// Of these rows, which are `typical` apart; there is room for the coordinates `beside`.
+    /// Encodes these rows, which are `typical` apart; `beside` fits into the range too.
     pub(super) fn of(cloud: &Cloud, rows: &[usize], beside: &[[f64; 3]], typical: f64) -> Self {
         let places = || rows.iter().map(|&row| cloud.coordinates().get(row));
         let (origin, side) = corner(places().chain(beside.iter().copied()));
@@ -30,7 +30,7 @@ impl Places {
         made
     }
 
-    /// These coordinates in the same steps.
+    /// Encodes these coordinates with the same step.
     pub(super) fn steps(&self, places: impl ExactSizeIterator<Item = [f64; 3]>) -> Vec<u8> {
         let most = f64::from((1_u32 << (8 * self.bytes)) - 1);
         let mut data = Vec::with_capacity(3 * self.bytes * places.len());
@@ -44,7 +44,7 @@ impl Places {
     }
 }
 
-/// The lowest corner and the longest side.
+/// Returns the lowest corner and the longest side.
 fn corner(places: impl Iterator<Item = [f64; 3]>) -> ([f64; 3], f64) {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for place in places {
@@ -59,7 +59,7 @@ fn corner(places: impl Iterator<Item = [f64; 3]>) -> ([f64; 3], f64) {
     (low, (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max))
 }
 
-/// The file's own step if the numbers are large enough for it: then nothing is rounded.
+/// Returns the file's own step if the numbers are large enough for it: then nothing is rounded.
 fn stored(cloud: &Cloud, origin: [f64; 3], side: f64, most: f64) -> Option<([f64; 3], f64)> {
     let [step, y, z] = cloud.scale()?;
     let same = step == y && step == z && step > 0.0;
@@ -77,7 +77,7 @@ mod tests {
         u32::from_le_bytes(bytes)
     }
 
-    /// Each coordinate comes back to within half a step.
+    /// Each coordinate round-trips to within half a step.
     #[test]
     fn coordinates_come_back() {
         let rows: Vec<[f64; 3]> =

@@ -10,12 +10,12 @@ pub(crate) struct Sequence<'a> {
     pub(crate) rows: &'a [usize],
     /// Selection distances of these rows.
     pub(crate) distances: &'a [f64],
-    /// No point of the cloud is farther from all of these.
+    /// Covering radius of all these points.
     pub(crate) covering_radius: f64,
 }
 
 impl<'a> Sequence<'a> {
-    /// At most so many points of an exact sample: its first ones, which are the sample of that size.
+    /// Returns at most `most` points of an exact sample: its prefix, which is the sample of that size.
     pub(crate) fn first(outcome: &'a Outcome, most: usize) -> Self {
         let shown = outcome.indices.len().min(most);
         Self {
@@ -33,17 +33,17 @@ impl<'a> Sequence<'a> {
 /// Each prefix is about this much longer than the one before it.
 const LONGER: f64 = 1.02;
 
-/// Prefixes, each with what is known of it.
+/// Prefixes with their covering radii and spacings.
 pub(super) struct Prefixes {
     pub(super) counts: Vec<usize>,
-    /// Covering radius: no point of the cloud is farther from the prefix.
+    /// Covering radius of each prefix: no point of the cloud is farther from it.
     radii: Vec<f64>,
-    /// The least distance between two points of the prefix.
+    /// Spacing of each prefix: the least distance between two of its points.
     spacings: Vec<f64>,
 }
 
 impl Prefixes {
-    /// Of points with their selection distances.
+    /// Computes the prefixes of points with selection distances.
     pub(super) fn of(sequence: Sequence<'_>) -> Self {
         let counts = counts(sequence.rows.len());
         let distance = |k: usize| sequence.distances.get(k).copied();
@@ -54,14 +54,14 @@ impl Prefixes {
         Self { counts, radii, spacings }
     }
 
-    /// A length that is typical of the points: the covering radius of half of them.
+    /// Returns a length typical of the points: the covering radius of half of them.
     pub(super) fn typical(&self) -> f64 {
         let most = self.counts.last().copied().unwrap_or(0);
         let half = self.counts.iter().position(|&n| 2 * n >= most).unwrap_or(0);
         self.radii.get(half).copied().unwrap_or(0.0)
     }
 
-    /// The end of each prefix together with the start of what it adds.
+    /// Returns the range of points that each prefix adds.
     pub(super) fn parts(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
         let starts = std::iter::once(0).chain(self.counts.iter().copied());
         starts.zip(self.counts.iter().copied()).map(|(start, end)| start..end)
@@ -72,7 +72,7 @@ impl Prefixes {
     }
 }
 
-/// From one point to all, each step a whole point at least.
+/// Returns the sizes from one point to all, each at least one point larger.
 fn counts(all: usize) -> Vec<usize> {
     let next = |&n: &usize| (n < all).then(|| ((n as f64 * LONGER) as usize).max(n + 1).min(all));
     std::iter::successors((all > 0).then_some(1), next).collect()

@@ -1,4 +1,4 @@
-//! Recordings on the command line.
+//! Bags on the command line.
 
 use crate::common::{Folder, indices};
 use crate::recordings::{File, MessageLayout, OUSTER, ZSTD, cloud, drive, records};
@@ -10,7 +10,7 @@ fn clouds(count: usize, points: usize) -> Vec<Vec<u8>> {
     (0..count).map(|k| cloud(&OUSTER, points, k)).collect()
 }
 
-/// The data of the lidar's messages.
+/// Returns the data of the lidar's messages.
 fn lidar(file: &[u8]) -> Vec<Vec<u8>> {
     let messages = records(file).into_iter().filter(|(op, data)| *op == MESSAGE && data[0] == 7);
     messages.map(|(_, data)| data[22..].to_vec()).collect()
@@ -107,7 +107,7 @@ fn info_tells_topics() {
     assert_eq!((cloud["format"].as_str(), cloud["points"].as_u64()), (Some("MCAP"), Some(30)));
 }
 
-/// A recording with two lidars and what is refused.
+/// Returns a bag with two lidars and a topic of the schema `refused`.
 fn two(refused: &str) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());
     let mut writer = mcap::Writer::new(&mut bytes).unwrap();

@@ -93,7 +93,7 @@ fn the_picture_shows_where_clouds_differ() {
     assert_eq!(json["picture"], "same.png");
 }
 
-/// Width and pixels of a PNG file.
+/// Returns width and pixels of a PNG file.
 fn picture(bytes: &[u8]) -> (usize, Vec<[u8; 3]>) {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::EXPAND);
@@ -157,7 +157,7 @@ fn what_cannot_be_done_is_refused() {
     assert_eq!(folder.files(), ["a.ply", "bad.xyz", "none.ply", "none.xyz"]);
 }
 
-/// The GPU's numbers are the CPU's; without one the reason is told.
+/// The GPU's numbers are the CPU's; without a GPU the error gives the reason.
 #[test]
 fn a_gpu_says_the_same() {
     let folder = Folder::new();
@@ -180,7 +180,7 @@ fn a_gpu_says_the_same() {
     assert_eq!(cpu, gpu);
 }
 
-/// Real pairs: the command says what the obvious loop says, whatever the threads.
+/// Real pairs: the command's numbers are those of the obvious loop, whatever the threads.
 #[test]
 fn real_pairs() {
     let folder = Folder::new();
@@ -230,7 +230,7 @@ fn folders_are_compared_file_by_file() {
     }
     let table = folder.ok("chamfer a b").text();
     assert!(table.contains("chamfer") && table.contains("one") && !table.contains("three"));
-    // What has no partner, or can't be read, is told; the others go on.
+    // Files without a partner, or unreadable ones, print an error; the others go on.
     folder.write("b/more.ply", "no cloud");
     folder.write("a/two.ply", "no cloud");
     let said = folder.run("chamfer a b --json");

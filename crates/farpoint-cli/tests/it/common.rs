@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// What a run said.
+/// Result of a run.
 pub(crate) struct Said {
     pub(crate) status: i32,
     pub(crate) out: Vec<u8>,
@@ -28,7 +28,7 @@ impl Said {
     }
 }
 
-/// A folder that goes away with the test.
+/// A temporary folder, removed with the test.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -48,7 +48,7 @@ impl Folder {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    /// Names of all files, temporary ones too.
+    /// Returns the names of all files, temporary ones too.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<_> =
@@ -57,7 +57,7 @@ impl Folder {
         names
     }
 
-    /// A generated room of `n` points.
+    /// Writes a generated room of `n` points.
     pub(crate) fn room(&self, name: &str, n: usize) -> Vec<[f32; 3]> {
         self.ok(&format!("generate room -n {n} --seed 3 -o {name}"));
         farpoint_generate::room(n, 3)
@@ -115,7 +115,7 @@ impl Folder {
     }
 }
 
-/// The numbers of a one-dimensional int64 .npy file.
+/// Returns the numbers of a one-dimensional int64 .npy file.
 pub(crate) fn indices(npy: &[u8]) -> Vec<usize> {
     assert_eq!(&npy[..6], b"\x93NUMPY");
     let start = 10 + usize::from(u16::from_le_bytes([npy[8], npy[9]]));
@@ -127,12 +127,12 @@ pub(crate) fn indices(npy: &[u8]) -> Vec<usize> {
         .collect()
 }
 
-/// A cloud as text, one row a line.
+/// Formats a cloud as text, one row per line.
 pub(crate) fn text(rows: &[[f32; 3]]) -> String {
     rows.iter().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect()
 }
 
-/// A file of the shared real clouds; says so and gives `None` where they are not.
+/// Returns a file of the shared real clouds; prints a line and returns `None` where they are missing.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if path.exists() {

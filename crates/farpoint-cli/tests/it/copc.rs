@@ -5,7 +5,7 @@ use crate::common::{Folder, Said};
 use farpoint_io::{Cloud, ReadOptions};
 use std::collections::BTreeMap;
 
-/// Number of points of each node, and the declared spacing, of a file.
+/// Returns the number of points of each node, and the declared spacing, of a file.
 fn octree(bytes: &[u8]) -> (BTreeMap<[u32; 4], u32>, f64) {
     let int = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
@@ -24,7 +24,7 @@ fn octree(bytes: &[u8]) -> (BTreeMap<[u32; 4], u32>, f64) {
     (nodes, f64::from_le_bytes(bytes[461..469].try_into().unwrap()))
 }
 
-/// Runs it; warnings of rounding and of coordinate systems that nobody states are expected.
+/// Runs the command; warnings of rounding and of unstated coordinate systems are expected.
 fn done(folder: &Folder, arguments: &str) -> Said {
     let said = folder.run(arguments);
     assert_eq!(said.status, 0, "{arguments}: {}", said.err);
@@ -35,7 +35,7 @@ fn cloud(folder: &Folder, name: &str) -> Cloud {
     farpoint_io::read(&folder.path(name), &ReadOptions::default()).unwrap()
 }
 
-/// The places of the points as sorted integers.
+/// Returns the coordinates of the points as sorted integers.
 fn places(cloud: &Cloud, step: f64) -> Vec<[i64; 3]> {
     let place = |row| cloud.coordinates().get(row).map(|value: f64| (value / step).round() as i64);
     let mut all: Vec<_> = (0..cloud.len()).map(place).collect();
@@ -43,7 +43,7 @@ fn places(cloud: &Cloud, step: f64) -> Vec<[i64; 3]> {
     all
 }
 
-/// How far the farthest point of a cloud is from a sample.
+/// Returns the covering radius of a sample.
 fn radius(cloud: &Cloud, sample: &[[f64; 3]]) -> f64 {
     let points: Vec<_> = (0..cloud.len()).map(|row| cloud.coordinates().get(row)).collect();
     farpoint_pipeline::covering_radius(&points[..], sample).unwrap()

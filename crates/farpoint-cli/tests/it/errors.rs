@@ -1,4 +1,4 @@
-//! What can go wrong: one line that says what, where and what to do; status 2; no output.
+//! Errors: one line with the cause, the place and the remedy; status 2; no output.
 
 use crate::common::Folder;
 
@@ -89,7 +89,7 @@ fn a_ratio_of_zero_is_refused() {
         folder.fails(command, &["--ratio 0", "above 0"]);
     }
     assert_eq!(folder.files(), ["room.ply"]);
-    // As many as were asked for, by number.
+    // As many as requested, by number.
     folder.ok("sample room.ply -o none.ply -n 0");
     assert_eq!(folder.ok("info none.ply --json").json()["points"], 0);
 }

@@ -3,7 +3,7 @@
 use crate::common::Folder;
 use crate::recordings::{OUSTER, ZSTD, cloud, drive};
 
-/// Fails if something acts on a terminal.
+/// Fails if a control character reaches the terminal.
 fn harmless(text: &str) {
     let acts = |c: char| c.is_control() && c != '\n';
     assert!(!text.contains(acts), "{text:?}");

@@ -23,7 +23,7 @@ fn the_bytes_are_those_of_sampling_in_memory() {
     }
 }
 
-/// The most memory that a process had, in MiB, as the system counts it.
+/// Returns the peak memory of a process, in MiB, as the system counts it.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn peak(mut child: std::process::Child) -> f64 {
     let (status, mut most) = (format!("/proc/{}/status", child.id()), 0.0);
@@ -78,7 +78,7 @@ fn a_small_file_stays_in_memory() {
     assert_eq!(folder.files(), ["a.ply", "large.ply", "room.ply"]);
 }
 
-/// The memory that the error of a run names, in MiB.
+/// Returns the memory that the error of a run names, in MiB.
 fn named(folder: &Folder, arguments: &str) -> u64 {
     let said = folder.run(arguments);
     assert_eq!(said.status, 2, "{arguments}: {}", said.err);
@@ -205,7 +205,7 @@ fn killed_at_any_time_and_resumed() {
     }
     assert!(killed > 0);
     if !folder.path("out.laz").exists() {
-        // Killed early, there was nothing to go on with: a note says so.
+        // Killed early, there was nothing to resume: a note reports it.
         let said = folder.run(&format!("{options} --resume"));
         assert_eq!(said.status, 0, "{}", said.err);
     }

@@ -8,16 +8,16 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// No process of these tests is waited for any longer.
+/// Longest wait for a process of these tests.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Rows of the manifest, in its order.
+/// Returns the rows of the manifest, in its order.
 fn rows(folder: &Folder, out: &str) -> Vec<Value> {
     let text = fs::read_to_string(folder.path(out).join("farpoint.jsonl")).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// All files below a folder with their bytes, but for the manifest.
+/// Returns all files below a folder with their bytes, but for the manifest.
 fn tree(root: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(root: &Path, folder: &Path, all: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -35,7 +35,7 @@ fn tree(root: &Path) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// A folder `scans` with so many files, some below it, all different.
+/// Creates a folder `scans` with this many files, some below it, all different.
 fn scans(files: usize, points: usize) -> Folder {
     let folder = Folder::new();
     fs::create_dir_all(folder.path("scans/deep")).unwrap();
@@ -158,7 +158,7 @@ fn what_can_not_be_is_refused_before_any_work() {
     folder.fails("sample scans --ratio 0.5 --output-dir scans/s1.xyz", &["s1.xyz", "folder"]);
     folder.fails("sample scans --ratio 0.5 --output-dir thin --memory much", &["--memory", "8GiB"]);
     folder.fails("sample scans/s1.xyz --ratio 0.5 --jobs 2", &["--jobs", "--output-dir"]);
-    // Folders were given, whose tree is kept.
+    // Trees of input folders are kept.
     let deep = "sample scans more --ratio 0.5 --output-dir thin";
     folder.fails(deep, &["s1.xyz", "the folder above both with --recursive"]);
     fs::copy(folder.path("more/s1.xyz"), folder.path("scans/s1.txt")).unwrap();
@@ -239,7 +239,7 @@ fn start(folder: &Folder, arguments: &str) -> Child {
         .unwrap()
 }
 
-/// The exit status, `None` after a signal.
+/// Returns the exit status, `None` after a signal.
 fn end(child: &mut Child) -> Option<i32> {
     let begin = Instant::now();
     loop {
@@ -286,7 +286,7 @@ fn an_interrupt_leaves_whole_files_and_the_next_run_goes_on() {
     assert_eq!(tree(&folder.path("thin")).len(), 150);
 }
 
-/// The same outputs as those of a run that nobody disturbed, a row for each, nothing else.
+/// Checks for the same outputs as those of an undisturbed run, a row for each, and nothing else.
 fn is_whole(folder: &Folder, files: usize) {
     folder.ok(SAMPLE);
     folder.ok("sample scans --recursive --ratio 0.25 --output-dir undisturbed");
@@ -342,7 +342,7 @@ fn two_runs_in_one_folder() {
     is_whole(&folder, 60);
 }
 
-/// Processes that this one started.
+/// Returns the child processes of a process.
 #[cfg(target_os = "linux")]
 fn children(of: u32) -> Vec<String> {
     let path = format!("/proc/{of}/task/{of}/children");

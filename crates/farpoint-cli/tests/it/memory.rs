@@ -5,7 +5,7 @@ use crate::common::Folder;
 use std::fs::File;
 use std::process::Command;
 
-/// Runs `farpoint` with so many kibibytes of address space; gives the status and stderr.
+/// Runs `farpoint` with a limited address space in KiB; returns the status and stderr.
 fn limited(folder: &Folder, kibibytes: usize, arguments: &str) -> (Option<i32>, String) {
     let program = env!("CARGO_BIN_EXE_farpoint");
     let line = format!("ulimit -v {kibibytes} && exec {program} {arguments}");

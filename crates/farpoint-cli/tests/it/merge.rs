@@ -3,7 +3,7 @@
 use crate::common::{Folder, indices};
 use std::fs;
 
-/// Tiles `a.ply`, `b.ply` and `c.ply` of a room, of which b repeats the last 50 rows of a; the room as
+/// Writes tiles `a.ply`, `b.ply` and `c.ply` of a room, of which b repeats the last 50 rows of a; also the room as
 /// one file, with these rows twice.
 fn tiles(n: usize) -> Folder {
     let folder = Folder::new();

@@ -3,10 +3,10 @@
 use crate::common::Folder;
 use std::io::{Cursor, Read};
 
-/// An archive that was written.
+/// A written archive.
 struct Arrays(zip::ZipArchive<Cursor<Vec<u8>>>);
 
-/// The type of an array, as NumPy has it, its shape and its values.
+/// Type of an array in NumPy's notation, shape and values.
 type Array = (String, Vec<usize>, Vec<f64>);
 
 impl Arrays {
@@ -54,7 +54,7 @@ impl Arrays {
     }
 }
 
-/// All of `y` that `counts` says are neighbors of a point, by distance and then by index.
+/// Returns all points of `y` for which `counts` is true, by distance and then by index.
 fn near(x: [f32; 3], y: &[[f32; 3]], counts: impl Fn(usize, f32) -> bool) -> Vec<(f32, usize)> {
     let distance = |y: &[f32; 3]| {
         let [a, b, c]: [f32; 3] = std::array::from_fn(|axis| x[axis] - y[axis]);
@@ -268,7 +268,7 @@ fn what_cannot_be_done_is_refused() {
     folder.fails("neighbors a.ply none.ply -k 4 -o out.npz", &["none.ply", "no usable point"]);
     // 400 TB of places.
     folder.fails("neighbors a.ply -k 4000000000k -o out.npz", &["a.ply: needs about", "are free"]);
-    // 8 TB of neighbors, as rows here and there tell.
+    // 8 TB of neighbors, estimated from evenly spaced rows.
     folder.ok("generate room -n 1M -o room.npy");
     folder.fails(
         "neighbors room.npy --radius 100 -o out.npz",
@@ -277,7 +277,7 @@ fn what_cannot_be_done_is_refused() {
     assert_eq!(folder.files(), ["a.ply", "none.ply", "room.npy"]);
 }
 
-/// A GPU's arrays are the CPU's, byte by byte; without one the reason is told.
+/// A GPU's arrays are the CPU's, byte by byte; without a GPU the error gives the reason.
 #[test]
 fn a_gpu_writes_the_same() {
     let folder = Folder::new();

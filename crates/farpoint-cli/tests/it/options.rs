@@ -3,7 +3,7 @@
 use crate::common::{Folder, Said, text};
 use farpoint_io::{Format, ReadOptions, WriteOptions, read, write};
 
-/// Whether a run went well, with what was said on stderr.
+/// Checks that a run succeeded, and returns its stderr.
 fn fine(said: Said) -> String {
     assert_eq!(said.status, 0, "{}", said.err);
     said.err
@@ -93,7 +93,7 @@ fn numbers_as_people_write_them() {
     folder.fails("chamfer room.ply room.ply --threshold far", &["far", "5cm"]);
 }
 
-/// A LAS file of a room whose system has this well-known text.
+/// Writes a LAS file of a room with this well-known text as its coordinate system.
 fn with_crs(folder: &Folder, name: &str, wkt: &str) {
     fine(folder.run(&format!("generate room -n 2000 --seed 3 -o {name}")));
     let mut bytes = folder.read(name);
@@ -329,7 +329,7 @@ fn info_counts_classes_and_returns() {
     }
 }
 
-/// The words that look like options, `--word`.
+/// Returns the words of the form `--word`.
 fn options(text: &str) -> Vec<String> {
     let parts = text.split("--").skip(1).map(|part| {
         let end = part.find(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit() && c != '-');

@@ -1,4 +1,4 @@
-//! A few hundred command lines, compared with what they did when they were recorded: exit status, both streams
+//! A few hundred command lines, compared with a recording: exit status, both streams
 //! and the digests of all files written. `FARPOINT_RECORD=1` records them anew.
 
 use serde_json::Value;
@@ -55,7 +55,7 @@ fn lines() -> Vec<String> {
     lines
 }
 
-/// Makes the clouds that are read.
+/// Writes the input clouds.
 fn inputs(base: &Path) {
     let input = base.join("in");
     fs::create_dir(&input).unwrap();
@@ -97,7 +97,7 @@ fn inputs(base: &Path) {
     }
 }
 
-/// Runs all, each in a folder of its own, as many at once as there are cores.
+/// Runs all command lines, each in a folder of its own, as many at once as there are cores.
 fn all(base: &Path, lines: &[String]) -> Vec<String> {
     let left: Mutex<VecDeque<usize>> = Mutex::new((0..lines.len()).collect());
     let found = Mutex::new(vec![String::new(); lines.len()]);
@@ -118,7 +118,7 @@ fn all(base: &Path, lines: &[String]) -> Vec<String> {
     found.into_inner().unwrap()
 }
 
-/// Runs a command line in a folder; returns what it did.
+/// Runs a command line in a folder; returns its record.
 fn record(folder: &Path, line: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_farpoint"))
         .args(line.split_whitespace())
@@ -149,7 +149,7 @@ fn record(folder: &Path, line: &str) -> String {
     text
 }
 
-/// A line of a report without what differs from run to run, or from machine to machine.
+/// Returns a line of a report without values that differ from run to run, or from machine to machine.
 fn without_times(line: &str) -> String {
     if let Ok(mut object @ Value::Object(_)) = serde_json::from_str(line) {
         blank(&mut object);
@@ -205,7 +205,7 @@ fn files(folder: &Path, base: &Path, text: &mut String) {
     }
 }
 
-/// FNV-1a of some bytes.
+/// Returns the FNV-1a digest of bytes.
 fn digest(bytes: &[u8]) -> String {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))

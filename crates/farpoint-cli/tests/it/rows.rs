@@ -3,7 +3,7 @@
 use crate::common::{Folder, indices};
 use farpoint::{Sampler, Selected, Start};
 
-/// The rows as text, one on a line.
+/// Formats the rows as text, one per line.
 fn listed(rows: &[usize]) -> String {
     rows.iter().map(|row| format!("{row}\n")).collect()
 }

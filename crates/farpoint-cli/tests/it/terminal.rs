@@ -28,7 +28,7 @@ fn progress_fits_into_the_terminal() {
     }
 }
 
-/// Returns what a run draws on a terminal of so many columns until it is ended; `None` without script(1).
+/// Returns what a run draws on a terminal of `columns` until it is ended; `None` without script(1).
 fn drawn(folder: &Folder, name: &str, columns: usize, seconds: u32) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_farpoint");
     let run = format!(
@@ -41,7 +41,7 @@ fn drawn(folder: &Folder, name: &str, columns: usize, seconds: u32) -> Option<St
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Without the sequences that move the cursor or clear a line.
+/// Removes the sequences that move the cursor or clear a line.
 fn plain(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line.chars();

@@ -36,13 +36,13 @@ impl Page {
         self.meta["shown"].as_u64().unwrap() as usize
     }
 
-    /// The end of each prefix.
+    /// Returns the end of each prefix.
     fn counts(&self) -> Vec<usize> {
         let counts = self.meta["prefixes"]["count"].as_array().unwrap();
         counts.iter().map(|count| count.as_u64().unwrap() as usize).collect()
     }
 
-    /// The row of each point.
+    /// Returns the row of each point.
     fn rows(&self) -> Vec<usize> {
         let differences = variable(&self.bytes("fp-rows"));
         assert_eq!(differences.len(), self.shown());
@@ -70,7 +70,7 @@ impl Page {
         numbers.as_chunks().0.to_vec()
     }
 
-    /// The rows that a pane's samples are.
+    /// Returns the rows of a pane's samples.
     fn samples(&self, pane: usize) -> Vec<usize> {
         let rows = self.rows();
         let mut next = 0;
@@ -89,7 +89,7 @@ impl Page {
     }
 }
 
-/// What stands in the tag after its name, and between the tags.
+/// Returns the attributes of a tag, and its content.
 fn tag<'a>(text: &'a str, id: &str) -> (&'a str, &'a str) {
     let (_, rest) = text.split_once(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
     rest.split_once("</script>").unwrap().0.split_once('>').unwrap()
@@ -117,7 +117,7 @@ fn apart(a: [f64; 3], b: [f64; 3]) -> f64 {
     (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt()
 }
 
-/// A room with colors, a class, and rows that can't be used: (0, 0, 0) and NaN.
+/// Writes a room with colors, a class, and unusable rows: (0, 0, 0) and NaN.
 fn mixed(folder: &Folder) -> Vec<[f32; 3]> {
     let room = farpoint_generate::room(2000, 3);
     let mut lines = "x,y,z,red,green,blue,class\n".to_owned();
@@ -136,7 +136,7 @@ fn mixed(folder: &Folder) -> Vec<[f32; 3]> {
     all
 }
 
-/// A look through all columns for each, or a compressor of its own for each, would take minutes and gigabytes.
+/// Searching all columns for each column, or a compressor for each, would take minutes and gigabytes.
 #[test]
 fn thousands_of_columns_are_shown() {
     const COLUMNS: usize = 40_000;
@@ -257,7 +257,7 @@ fn panes_hold_what_the_samplers_chose() {
     }
 }
 
-/// Each distance to within half of what a byte tells.
+/// Checks each distance to within half of a byte's step.
 fn right_distances(page: &Page, pane: usize, all: &[[f32; 3]], sample: &[[f32; 3]]) {
     let farthest = page.meta["panes"][pane]["farthest"].as_f64().unwrap();
     let distances = page.distances(pane);
@@ -353,7 +353,7 @@ fn pages_that_cannot_be_written_are_refused_before_work() {
     assert_eq!((folder.files(), folder.read("cloud.html")), (vec!["cloud.html".to_owned()], text));
 }
 
-/// A folder where nothing can be made: the order is written, the page is not, and no part of it stays.
+/// A folder in which nothing can be created: the order is written, the page is not, and no part of it stays.
 #[test]
 #[cfg(unix)]
 fn a_page_that_fails_leaves_nothing() {

@@ -22,7 +22,7 @@ fn thing(random: &mut Random) -> Finish {
     finish(class::CLUTTER, &THINGS, 9.0, random)
 }
 
-/// A screen and a keyboard on a desk about the frame's axis, the wall behind it at -y.
+/// Adds a screen and a keyboard on a desk about the frame's axis, the wall behind it at -y.
 pub(super) fn screen(room: &mut Interior, random: &mut Random) {
     if random.below(4) == 0 {
         return;
@@ -38,7 +38,7 @@ pub(super) fn screen(room: &mut Interior, random: &mut Random) {
     });
 }
 
-/// A few things on a table top of this size and height; leaves the frame where the last one stands.
+/// Adds a few things on a table top of this size and height; leaves the frame where the last one stands.
 pub(super) fn on_table(
     room: &mut Interior,
     at: (f64, f64),
@@ -65,7 +65,7 @@ pub(super) fn on_table(
     }
 }
 
-/// A box, bin, plant, lamp or bag somewhere on the floor.
+/// Adds a box, bin, plant, lamp or bag somewhere on the floor.
 pub(super) fn on_floor(room: &mut Interior, random: &mut Random) {
     let Some((x, y)) = room.somewhere((0.5, 0.5), random) else { return };
     room.builder.stand(x, y, 0.0, TAU * random.unit());
@@ -109,7 +109,7 @@ fn plant(room: &mut Interior, pot: Finish, random: &mut Random) {
     });
 }
 
-/// Radiators, posters, boxes and pipes on walls.
+/// Adds radiators, posters, boxes and pipes on walls.
 pub(super) fn on_walls(room: &mut Interior, random: &mut Random) {
     for _ in 0..2 + random.below(4) {
         let wall = random.below(4);
@@ -147,7 +147,7 @@ fn radiator(room: &mut Interior, wall: usize, random: &mut Random) {
     });
 }
 
-/// Lamps under the ceiling: panels, or globes that hang.
+/// Adds lamps under the ceiling: panels, or globes that hang.
 pub(super) fn lights(room: &mut Interior, random: &mut Random) {
     let V(x, y, z) = room.size;
     let (across, along) = ((x / 2.4) as usize + 1, (y / 2.6) as usize + 1);

@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::vector::Vector as V;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// What most pieces of a room share.
+/// Finishes shared by most pieces of a room.
 pub(super) struct Sets {
     chair: Chair,
     top: Finish,
@@ -44,7 +44,7 @@ impl Sets {
     }
 }
 
-/// A chair at a place, its back at -y before it is turned.
+/// Adds a chair at a place, its back at -y before it is turned.
 fn chair(room: &mut Interior, sets: &Sets, x: f64, y: f64, angle: f64) {
     let Chair { seat, frame, swivel, arms, height, wide } = sets.chair;
     room.builder.stand(x, y, 0.0, angle);
@@ -84,7 +84,7 @@ fn legs(b: &mut crate::room::shape::Builder, half: (f64, f64), radius: f64, heig
     }
 }
 
-/// A table about the frame's axis.
+/// Adds a table about the frame's axis.
 fn table(room: &mut Interior, sets: &Sets, wide: f64, deep: f64, height: f64, panels: bool) {
     room.centered(sets.top, V(0.0, 0.0, height - 0.03), V(wide, deep, 0.035));
     if panels {
@@ -101,7 +101,7 @@ fn stand(room: &mut Interior, at: (f64, f64), angle: f64) {
     room.builder.stand(at.0, at.1, 0.0, angle);
 }
 
-/// A long or round table in the middle, with chairs around.
+/// Adds a long or round table in the middle, with chairs around.
 pub(super) fn meeting(room: &mut Interior, sets: &Sets, random: &mut Random) {
     let (x, y) = (room.size.0, room.size.1);
     if random.below(4) == 0 {
@@ -149,7 +149,7 @@ fn round(room: &mut Interior, sets: &Sets, at: (f64, f64), radius: f64, random: 
     clutter::on_table(room, at, (radius, radius), height, random);
 }
 
-/// Rows of small tables, a chair behind each.
+/// Adds rows of small tables, a chair behind each.
 pub(super) fn rows(room: &mut Interior, sets: &Sets, random: &mut Random) {
     let (wide, deep) = (random.between(0.7, 1.5), random.between(0.45, 0.6));
     let (step_x, step_y) = (wide + random.between(0.2, 0.6), deep + random.between(0.9, 1.2));
@@ -179,7 +179,7 @@ pub(super) fn rows(room: &mut Interior, sets: &Sets, random: &mut Random) {
     }
 }
 
-/// A desk at a wall, with its chair and what lies on it.
+/// Adds a desk at a wall, with its chair and what lies on it.
 pub(super) fn desk(room: &mut Interior, sets: &Sets, random: &mut Random) {
     let (wide, deep) = (random.between(1.1, 1.9), random.between(0.6, 0.85));
     let heights = (0.0, 0.8);
@@ -200,7 +200,7 @@ pub(super) fn desk(room: &mut Interior, sets: &Sets, random: &mut Random) {
     chair(room, sets, x, y, angle + PI + random.between(-0.6, 0.6));
 }
 
-/// A low table somewhere.
+/// Adds a low table somewhere.
 pub(super) fn low_table(room: &mut Interior, sets: &Sets, random: &mut Random) {
     let (wide, deep) = (random.between(0.7, 1.2), random.between(0.5, 0.8));
     let Some(at) = room.somewhere((wide + 0.2, deep + 0.2), random) else { return };
@@ -209,14 +209,14 @@ pub(super) fn low_table(room: &mut Interior, sets: &Sets, random: &mut Random) {
     clutter::on_table(room, at, (wide, deep), 0.5, random);
 }
 
-/// A chair that stands alone.
+/// Adds a chair that stands alone.
 pub(super) fn loose_chair(room: &mut Interior, sets: &Sets, random: &mut Random) {
     if let Some((x, y)) = room.somewhere((0.6, 0.6), random) {
         chair(room, sets, x, y, TAU * random.unit());
     }
 }
 
-/// Shelves at a wall, more or less full.
+/// Adds shelves at a wall, more or less full.
 pub(super) fn bookcase(room: &mut Interior, sets: &Sets, random: &mut Random) {
     let (units, unit) = (1 + random.below(3), random.between(0.7, 1.0));
     let (deep, tall) = (random.between(0.26, 0.4), random.between(1.1, 2.2));
@@ -253,7 +253,7 @@ const BOOKS: [[u8; 3]; 8] = [
     [110, 110, 116],
 ];
 
-/// A row of books: their backs and tops, which is what a scanner sees.
+/// Adds a row of books: their backs and tops, which is what a scanner sees.
 fn books(room: &mut Interior, low: V, wide: f64, deep: f64, random: &mut Random) {
     let full = random.unit();
     let mut x = 0.0;
@@ -272,7 +272,7 @@ fn books(room: &mut Interior, low: V, wide: f64, deep: f64, random: &mut Random)
     }
 }
 
-/// A sofa or an armchair at a wall.
+/// Adds a sofa or an armchair at a wall.
 pub(super) fn sofa(room: &mut Interior, random: &mut Random) {
     let (seats, seat) = (1 + random.below(3), random.between(0.6, 0.75));
     let (arm, deep) = (random.between(0.12, 0.22), random.between(0.8, 1.0));

@@ -1,4 +1,4 @@
-//! A room as it fills: surfaces with their classes and colors, what hides what, which places are taken.
+//! A room under construction: surfaces with their classes and colors, occlusion, and occupied places.
 
 use crate::random::Random;
 use crate::room::shape::{Builder, Shape};
@@ -8,7 +8,7 @@ use std::f64::consts::FRAC_PI_2;
 /// Red, green and blue, 0 to 255.
 pub(super) type Color = [f64; 3];
 
-/// What a surface is and looks like.
+/// Class and color of a surface.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Finish {
     pub(super) class: u8,
@@ -22,7 +22,7 @@ impl Finish {
         Self { class, color, grain }
     }
 
-    /// The color of one point.
+    /// Returns the color of one point.
     pub(super) fn color(&self, random: &mut Random) -> [u8; 3] {
         // Bright and dark more than of another hue.
         let bright = self.grain * random.normal();
@@ -34,7 +34,7 @@ impl Finish {
     }
 }
 
-/// A box that hides what is behind it, in a frame of its own.
+/// A box that occludes, in a frame of its own.
 struct Blocker {
     origin: Vector,
     turn: (f64, f64),
@@ -42,7 +42,7 @@ struct Blocker {
     high: Vector,
 }
 
-/// How far blockers lie inside their surfaces, so that a surface does not hide itself.
+/// Distance of blockers below their surfaces, so that a surface does not hide itself.
 const INSET: f64 = 0.004;
 
 impl Blocker {
@@ -51,7 +51,7 @@ impl Blocker {
         Vector(c * v.0 + s * v.1, c * v.1 - s * v.0, v.2)
     }
 
-    /// Whether the way between two places leads through.
+    /// Returns whether the box blocks the segment between two positions.
     fn hides(&self, from: Vector, to: Vector) -> bool {
         let (o, d) = (self.local(from - self.origin), self.local(to - from));
         let (mut enter, mut leave) = (0.0f64, 1.0f64);
@@ -80,20 +80,20 @@ pub(super) struct Wall {
     pub(super) length: f64,
     /// Holes for doors and windows: from, to, lowest, highest.
     pub(super) holes: Vec<[f64; 4]>,
-    /// What hangs or stands there: from, to, lowest, highest.
+    /// Occupied parts: from, to, lowest, highest.
     used: Vec<[f64; 4]>,
 }
 
 pub(super) struct Interior {
     pub(super) builder: Builder,
-    /// Of each shape of the builder.
+    /// Finish of each shape of the builder.
     pub(super) finishes: Vec<Finish>,
     blockers: Vec<Blocker>,
     taken: Vec<Area>,
     pub(super) walls: [Wall; 4],
     /// Length, depth and height.
     pub(super) size: Vector,
-    /// Where the scanner stood.
+    /// Positions of the scanner.
     pub(super) stations: Vec<Vector>,
 }
 
@@ -118,7 +118,7 @@ impl Interior {
         }
     }
 
-    /// Adds shapes of one finish; what faces the ceiling is lighter.
+    /// Adds shapes of one finish; surfaces that face the ceiling are lighter.
     pub(super) fn add(&mut self, finish: Finish, build: impl FnOnce(&mut Builder)) {
         let before = self.finishes.len();
         build(&mut self.builder);
@@ -135,18 +135,18 @@ impl Interior {
         }
     }
 
-    /// A box that hides what is behind it.
+    /// Adds a box that occludes.
     pub(super) fn solid(&mut self, finish: Finish, low: Vector, size: Vector) {
         self.hide(low, size);
         self.add(finish, |b| b.block(low, size));
     }
 
-    /// A [`Self::solid`] about the frame's axis: center of its base, and size.
+    /// Adds a [`Self::solid`] about the frame's axis: center of its base, and size.
     pub(super) fn centered(&mut self, finish: Finish, base: Vector, size: Vector) {
         self.solid(finish, base - Vector(size.0 / 2.0, size.1 / 2.0, 0.0), size);
     }
 
-    /// A box that hides what is behind it, without a surface.
+    /// Adds a box that occludes, without a surface.
     pub(super) fn hide(&mut self, low: Vector, size: Vector) {
         let (origin, turn) = self.builder.frame();
         let inset = Vector(INSET, INSET, INSET);
@@ -157,7 +157,7 @@ impl Interior {
         !self.blockers.iter().any(|blocker| blocker.hides(station, point))
     }
 
-    /// Takes a rectangle of the floor if it is free and inside the room.
+    /// Claims a rectangle of the floor if it is free and inside the room.
     pub(super) fn claim(&mut self, area: Area) -> bool {
         let [x0, y0, x1, y1] = area;
         let inside = x0 >= 0.0 && y0 >= 0.0 && x1 <= self.size.0 && y1 <= self.size.1;
@@ -168,13 +168,13 @@ impl Interior {
         inside && free
     }
 
-    /// Lets nothing stand in the middle that is not there yet.
+    /// Keeps further things out of the middle.
     pub(super) fn keep_middle(&mut self) {
         let (x, y) = (self.size.0 / 2.0, self.size.1 / 2.0);
         self.taken.push([x - 0.2, y - 0.2, x + 0.2, y + 0.2]);
     }
 
-    /// Takes a free rectangle of this size somewhere, and returns its center.
+    /// Claims a free rectangle of this size somewhere, and returns its center.
     pub(super) fn somewhere(
         &mut self,
         size: (f64, f64),
@@ -191,9 +191,9 @@ impl Interior {
         })
     }
 
-    /// Takes a free part of a wall, with the floor before it down to `deep` if that is above 0, and
-    /// makes its left end the frame: x along the wall, y into the room. Returns how far along the wall
-    /// that is.
+    /// Claims a free part of a wall, with the floor before it down to `deep` if that is above 0, and
+    /// makes its left end the frame: x along the wall, y into the room. Returns its position along
+    /// the wall.
     pub(super) fn against(
         &mut self,
         wall: usize,
@@ -213,7 +213,7 @@ impl Interior {
         })
     }
 
-    /// [`Self::against`] any wall; returns which.
+    /// [`Self::against`] any wall; returns the wall.
     pub(super) fn against_any(
         &mut self,
         wide: f64,
@@ -259,13 +259,13 @@ impl Interior {
         self.walls[wall].holes.push(hole);
     }
 
-    /// Along a wall, and from it into the room.
+    /// Returns the directions along a wall, and from it into the room.
     pub(super) fn directions(wall: usize) -> ((f64, f64), (f64, f64)) {
         DIRECTIONS[wall]
     }
 }
 
-/// Along each wall, and from it into the room.
+/// Directions along each wall, and from it into the room.
 const DIRECTIONS: [((f64, f64), (f64, f64)); 4] = [
     ((1.0, 0.0), (0.0, 1.0)),
     ((0.0, 1.0), (-1.0, 0.0)),

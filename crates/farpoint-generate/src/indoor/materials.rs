@@ -1,4 +1,4 @@
-//! Classes and colors of what is in a room.
+//! Classes and colors of the things in a room.
 
 use super::interior::Finish;
 use crate::random::Random;
@@ -20,7 +20,7 @@ pub(super) mod class {
     pub(in super::super) const CLUTTER: u8 = 12;
 }
 
-/// A color of the list, a little lighter or darker.
+/// Returns a color of the list, a little lighter or darker.
 pub(super) fn one_of(colors: &[[u8; 3]], random: &mut Random) -> [f64; 3] {
     let color = colors[random.below(colors.len())];
     let light = random.between(0.85, 1.12);
@@ -47,7 +47,7 @@ pub(super) const FABRICS: [[u8; 3]; 8] = [
 ];
 pub(super) const METALS: [[u8; 3]; 3] = [[58, 58, 60], [150, 152, 156], [196, 198, 200]];
 
-/// A finish of this class in one of these colors.
+/// Returns a finish of this class in one of these colors.
 pub(super) fn finish(class: u8, colors: &[[u8; 3]], grain: f64, random: &mut Random) -> Finish {
     Finish::new(class, one_of(colors, random), grain)
 }

@@ -18,11 +18,11 @@ use interior::Interior;
 /// Standard deviation of the scanner's noise on each axis, in meters.
 const NOISE: f64 = 0.002;
 
-/// A scan of a room with sides of 3 to 12 m, or of a corridor of up to 12 m, with a color and a class of
+/// Generates a scan of a room with sides of 3 to 12 m, or of a corridor of up to 12 m, with a color and a class of
 /// [`INDOOR_CLASSES`](crate::INDOOR_CLASSES) for every point.
 ///
-/// The seed decides the size, what stands there and of which material it is. Denser near the two to four
-/// scanner positions, without what none of them sees; rows in random order, a corner of the floor is the
+/// The seed decides the size, the furniture and its materials. Denser near the two to four
+/// scanner positions, without surfaces that none of them sees; rows in random order, a corner of the floor is the
 /// origin.
 pub fn indoor(n: usize, seed: u64) -> Labeled {
     let mut random = Random::new(seed, 9);
@@ -46,7 +46,7 @@ pub fn indoor(n: usize, seed: u64) -> Labeled {
     Labeled { points, paint: Paint::Colors(colors), classes }
 }
 
-/// Share of the points that are kept here; none where no scanner sees.
+/// Returns the share of the points that are kept here; 0 where no scanner sees.
 fn density(interior: &Interior, point: Vector) -> f64 {
     let seen = interior.stations.iter().filter(|station| interior.sees(**station, point));
     let light = seen.map(|station| {

@@ -1,4 +1,4 @@
-//! What kind of room it is, and what goes where.
+//! Kind and furnishing of a room.
 
 use super::interior::Interior;
 use super::{clutter, furniture, shell, walls};
@@ -14,7 +14,7 @@ enum Use {
     Lounge,
 }
 
-/// A room with everything in it.
+/// Returns a furnished room.
 pub(super) fn furnished(random: &mut Random) -> Interior {
     let uses = [Use::Corridor, Use::Office, Use::Office, Use::Meeting, Use::Lecture, Use::Lounge];
     let used_as = uses[random.below(uses.len())];

@@ -10,7 +10,7 @@ const PALE: [[u8; 3]; 5] =
 const FLOORS: [[u8; 3]; 6] =
     [[118, 112, 106], [86, 88, 96], [150, 128, 100], [164, 160, 152], [102, 74, 56], [70, 80, 84]];
 
-/// Everything that stood before the furniture; last, because the walls must know their holes.
+/// Adds everything that stood before the furniture; called last, because the walls must know their holes.
 pub(super) fn shell(room: &mut Interior, random: &mut Random) {
     let V(x, y, z) = room.size;
     let (ex, ey, ez) = (V(x, 0.0, 0.0), V(0.0, y, 0.0), V(0.0, 0.0, z));
@@ -37,7 +37,7 @@ pub(super) fn shell(room: &mut Interior, random: &mut Random) {
     beams(room, random);
 }
 
-/// Beams under the ceiling, across the room.
+/// Adds beams under the ceiling, across the room.
 fn beams(room: &mut Interior, random: &mut Random) {
     if random.below(4) == 0 {
         return;
@@ -58,7 +58,7 @@ fn beams(room: &mut Interior, random: &mut Random) {
     }
 }
 
-/// Columns, most of them at the walls.
+/// Adds columns, most of them at the walls.
 pub(super) fn columns(room: &mut Interior, random: &mut Random) {
     let count = random.below(4);
     let column = finish(class::COLUMN, &PALE, 6.0, random);

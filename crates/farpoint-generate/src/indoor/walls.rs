@@ -1,11 +1,11 @@
-//! What belongs to walls: doors, windows, boards.
+//! Fixtures of walls: doors, windows, boards.
 
 use super::interior::{Finish, Interior};
 use super::materials::{METALS, WOODS, class, finish};
 use crate::random::Random;
 use crate::vector::Vector as V;
 
-/// The doors of a room look alike.
+/// Style shared by the doors of a room.
 pub(super) struct DoorStyle {
     leaf: Finish,
     frame: Finish,
@@ -23,7 +23,7 @@ impl DoorStyle {
     }
 }
 
-/// A door that is shut, ajar or open.
+/// Adds a door that is shut, ajar or open.
 pub(super) fn door(room: &mut Interior, wall: usize, style: &DoorStyle, random: &mut Random) {
     let (wide, tall) = style.size;
     let heights = (0.0, tall + 0.06);
@@ -53,7 +53,7 @@ pub(super) fn door(room: &mut Interior, wall: usize, style: &DoorStyle, random: 
     });
 }
 
-/// The windows of a room look alike.
+/// Style shared by the windows of a room.
 pub(super) struct WindowStyle {
     frame: Finish,
     glass: Finish,
@@ -79,7 +79,7 @@ impl WindowStyle {
     }
 }
 
-/// A window in a reveal, with a frame, a bar and perhaps blinds.
+/// Adds a window in a reveal, with a frame, a bar and perhaps blinds.
 pub(super) fn window(room: &mut Interior, wall: usize, style: &WindowStyle, random: &mut Random) {
     let (V(wide, deep, tall), sill) = (style.size, style.sill);
     let heights = (sill, sill + tall);
@@ -111,7 +111,7 @@ pub(super) fn window(room: &mut Interior, wall: usize, style: &WindowStyle, rand
     }
 }
 
-/// A white, green or cork board with a rim and a tray.
+/// Adds a white, green or cork board with a rim and a tray.
 pub(super) fn board(room: &mut Interior, wall: usize, random: &mut Random) {
     let (wide, tall) = (random.between(1.0, 3.2), random.between(0.8, 1.25));
     let low = random.between(0.75, 1.05);

@@ -31,7 +31,7 @@ pub struct Turn {
     pub noise: f64,
     /// Share of the echoes that are lost at full reach; at half of it half as many.
     pub lost: f64,
-    /// Where the sensor stands.
+    /// Surroundings of the sensor.
     pub place: Place,
 }
 
@@ -44,7 +44,7 @@ pub enum Place {
     /// Roads that may cross, houses at any angle, hedges and trees on rough, sloping ground, and
     /// the roof of the car that carries it; how many of each depends on the seed.
     Suburb,
-    /// A street with all the classes of [`TOWN_CLASSES`](crate::TOWN_CLASSES), which [`town()`] tells
+    /// A street with all the classes of [`TOWN_CLASSES`](crate::TOWN_CLASSES), which [`town()`] returns
     /// beside the points.
     Town,
 }
@@ -63,7 +63,7 @@ impl Default for Turn {
     }
 }
 
-/// One revolution of a 64-ring LiDAR 1.73 m above a street with houses, cars, poles and
+/// Generates one revolution of a 64-ring LiDAR 1.73 m above a street with houses, cars, poles and
 /// trees, in meters; the sensor is the origin, x points along the street, z up.
 ///
 /// Dense and ring-like near the sensor, sparse at 100 m; rows ring by ring from the highest,
@@ -85,7 +85,7 @@ pub fn lidar_turn(n: usize, seed: u64, turn: &Turn) -> Vec<[f32; 3]> {
     turn.echoes(n, seed).into_iter().map(|echo| echo.point).collect()
 }
 
-/// One revolution of the LiDAR of [`lidar()`] in a town, with an intensity in `0.0..1.0` and a class of
+/// Generates one revolution of the LiDAR of [`lidar()`] in a town, with an intensity in `0.0..1.0` and a class of
 /// [`TOWN_CLASSES`](crate::TOWN_CLASSES) for every point: roads with parking, sidewalks, houses, fences, trees,
 /// poles and signs, parked and moving vehicles, two-wheelers and people.
 ///
@@ -108,13 +108,13 @@ pub fn town(n: usize, seed: u64) -> Labeled {
     Labeled { points, paint: Paint::Intensity(intensity), classes }
 }
 
-/// `n` of the echoes, evenly chosen, in their order.
+/// Returns `n` of the echoes, evenly chosen, in their order.
 fn thinned(echoes: &[Echo], n: usize) -> Vec<Echo> {
     let all = echoes.len() as u128;
     (0..n as u128).map(|k| echoes[(k * all / n as u128) as usize]).collect()
 }
 
-/// A point, and what it lies on.
+/// A point and its surface.
 #[derive(Clone, Copy)]
 struct Echo {
     point: [f32; 3],
@@ -122,7 +122,7 @@ struct Echo {
 }
 
 impl Turn {
-    /// `n` echoes of a turn; none if there are no echoes at all.
+    /// Returns `n` echoes of a turn; none if there are no echoes at all.
     fn echoes(&self, n: usize, seed: u64) -> Vec<Echo> {
         if n == 0 {
             return Vec::new();
@@ -133,7 +133,7 @@ impl Turn {
             Place::Suburb => Scene::suburb(self.height, &mut random),
             Place::Town => Scene::town(&mut random),
         };
-        // A coarse turn tells how many rays come back; then as many columns as it takes.
+        // A coarse turn estimates the share of rays that return; then columns are added until there are enough.
         let coarse = self.returns(&scene, 256, seed).len();
         if coarse == 0 {
             return Vec::new();
@@ -150,7 +150,7 @@ impl Turn {
         thinned(&echoes, n)
     }
 
-    /// What comes back from one turn of this many columns, ring by ring.
+    /// Returns the echoes of one turn of this many columns, ring by ring.
     fn returns(&self, scene: &Scene, columns: usize, seed: u64) -> Vec<Echo> {
         let mut random = Random::new(seed, 8);
         let lasers = self.lasers();
@@ -176,7 +176,7 @@ impl Turn {
         returns.into_iter().flatten().collect()
     }
 
-    /// Cosine and sine of each laser's elevation.
+    /// Returns cosine and sine of each laser's elevation.
     fn lasers(&self) -> Vec<(f64, f64)> {
         let [highest, lowest] = self.elevation;
         let laser = |ring: usize| {

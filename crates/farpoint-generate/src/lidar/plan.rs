@@ -1,4 +1,4 @@
-//! What is where on the ground of a town: roads at level 0, all else a kerb higher.
+//! Ground plan of a town: roads at level 0, all else a kerb higher.
 
 use super::surface::{Hit, Surface, class};
 use crate::random::Random;
@@ -12,14 +12,14 @@ pub(super) type Area = [f64; 4];
 
 /// The ground of a town whose main street runs along x.
 pub(super) struct Plan {
-    /// How far the middle of the main street is on the left of the sensor, and its half width.
+    /// Distance of the middle of the main street to the left of the sensor, and its half width.
     pub(super) middle: f64,
     pub(super) half: f64,
     /// Width of the strip for parked cars on each side, right and left, 0 for none.
     pub(super) parking: [f64; 2],
     /// Width of the sidewalks.
     pub(super) walk: f64,
-    /// Where a street crosses, and its half width.
+    /// Position of a crossing street, and its half width.
     pub(super) crossing: Option<(f64, f64)>,
     /// Parking lots and yards with their classes.
     pub(super) lots: Vec<(Area, u8)>,
@@ -28,17 +28,17 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Distance of a place from the kerb of the main street, negative on the street.
+    /// Returns the distance of a place from the kerb of the main street, negative on the street.
     pub(super) fn beside(&self, y: f64) -> f64 {
         (y - self.middle).abs() - self.half
     }
 
-    /// Distance from the kerb of the street that crosses.
+    /// Returns the distance from the kerb of the crossing street.
     pub(super) fn before_crossing(&self, x: f64) -> f64 {
         self.crossing.map_or(f64::INFINITY, |(at, half)| (x - at).abs() - half)
     }
 
-    /// The strip for parked cars on this side (0 right, 1 left) of the main street.
+    /// Returns the width of the strip for parked cars on this side (0 right, 1 left) of the main street.
     pub(super) fn strip(&self, y: f64) -> f64 {
         self.parking[usize::from(y > self.middle)]
     }
@@ -59,14 +59,14 @@ impl Plan {
         lot.map_or(class::TERRAIN, |(_, class)| *class)
     }
 
-    /// Whether a place lies a kerb above the road.
+    /// Returns whether a place lies a kerb above the road.
     fn is_raised(&self, x: f64, y: f64) -> bool {
         let main = self.beside(y);
         let strip = main < self.strip(y) && self.before_crossing(x) > self.walk + 3.0;
         main >= 0.0 && self.before_crossing(x) >= 0.0 && !strip
     }
 
-    /// Where a ray from above meets the ground.
+    /// Returns the hit of a ray from above with the ground.
     pub(super) fn hit(&self, from: Vector, along: Vector, random: &mut Random) -> Hit {
         if along.2 >= 0.0 {
             return Hit { range: f64::INFINITY, surface: self.surface(class::TERRAIN, 0.0, 0.0) };
@@ -102,7 +102,7 @@ impl Plan {
         Surface { class, reflectance }
     }
 
-    /// Whether a place of the road is painted: lines at both sides, dashes in the middle.
+    /// Returns whether a place of the road is painted: lines at both sides, dashes in the middle.
     fn is_marked(&self, x: f64, y: f64) -> bool {
         let off = (y - self.middle).abs();
         let dashed = off < 0.08 && (x + 1000.0) % 6.0 < 3.0;

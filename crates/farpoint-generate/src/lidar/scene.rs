@@ -1,4 +1,4 @@
-//! What stands around the sensor, and what a ray meets in it.
+//! Scene around the sensor, and its intersection with rays.
 
 use super::plan::Plan;
 use super::surface::{Hit, Surface};
@@ -8,7 +8,7 @@ use crate::vector::Vector;
 use libm::{atan2, cos, sin};
 use std::f64::consts::{PI, TAU};
 
-/// Something that stands there, in meters, the sensor's foot at (0, 0, 0).
+/// A solid, in meters, the sensor's foot at (0, 0, 0).
 enum Solid {
     /// A box turned about the vertical: center of its base, half size on the ground,
     /// cosine and sine of its turn, height.
@@ -21,10 +21,10 @@ enum Solid {
     Ball { center: Vector, radius: f64 },
 }
 
-/// Of places without classes.
+/// Surface of places without classes.
 const PLAIN: Surface = Surface { class: UNLABELED, reflectance: 0.3 };
 
-/// A solid and the azimuths at which it can be met.
+/// A solid and the azimuths at which rays can meet it.
 struct Thing {
     solid: Solid,
     surface: Surface,
@@ -42,12 +42,12 @@ pub(super) struct Ground {
 }
 
 impl Ground {
-    /// The place on the ground with these two coordinates.
+    /// Returns the position on the ground with these two coordinates.
     pub(super) fn under(self, x: f64, y: f64) -> Vector {
         Vector(x, y, self.slope.0 * x + self.slope.1 * y)
     }
 
-    /// Range at which a ray from above the sensor's foot ends; infinite if nowhere.
+    /// Returns the range at which a ray from above the sensor's foot ends; infinite if nowhere.
     fn range(self, from: Vector, along: Vector, random: &mut Random) -> f64 {
         let fall = self.slope.0 * along.0 + self.slope.1 * along.1 - along.2;
         if fall <= 0.0 {
@@ -62,40 +62,40 @@ impl Ground {
 pub(super) struct Scene {
     things: Vec<Thing>,
     pub(super) ground: Ground,
-    /// What is where on the ground, in a place with classes.
+    /// Ground plan, in a place with classes.
     plan: Option<Plan>,
-    /// Of the things added next.
+    /// Surface of the solids added next.
     surface: Surface,
 }
 
 impl Scene {
-    /// Bare ground.
+    /// Returns an empty scene on bare ground.
     pub(super) fn on(ground: Ground) -> Self {
         Self { things: Vec::new(), ground, plan: None, surface: PLAIN }
     }
 
-    /// Level ground by a plan.
+    /// Returns an empty scene on level ground by a plan.
     pub(super) fn planned(plan: Plan) -> Self {
         let ground = Ground { slope: (0.0, 0.0), rough: 0.0 };
         Self { plan: Some(plan), ..Self::on(ground) }
     }
 
-    /// Where a street crosses the main street of a plan, and its half width.
+    /// Returns the position of a street that crosses the main street of a plan, and its half width.
     pub(super) fn crossing(&self) -> Option<(f64, f64)> {
         self.plan.as_ref().and_then(|plan| plan.crossing)
     }
 
-    /// Width of the strip for parked cars on the right (-1) or left (1), 0 for none.
+    /// Returns the width of the strip for parked cars on the right (-1) or left (1), 0 for none.
     pub(super) fn strip(&self, side: f64) -> f64 {
         self.plan.as_ref().map_or(0.0, |plan| plan.parking[usize::from(side > 0.0)])
     }
 
-    /// What is added from now on has this surface.
+    /// Sets the surface of the solids added next.
     pub(super) fn made_of(&mut self, surface: Surface) {
         self.surface = surface;
     }
 
-    /// A straight street.
+    /// Returns a straight street.
     pub(super) fn street(random: &mut Random) -> Self {
         let mut scene = Self::on(Ground { slope: (0.0, 0.0), rough: 0.0 });
         for side in [-1.0, 1.0] {
@@ -151,7 +151,7 @@ impl Scene {
         }
     }
 
-    /// A car without wheels, as the places without classes have it.
+    /// Adds a car without wheels, for places without classes.
     pub(super) fn plain_car(&mut self, at: Vector, turn: f64) {
         self.block(at, (2.15, 0.88), turn, 0.85);
         self.block(at - Vector(0.25, 0.0, 0.0), (1.15, 0.78), turn, 1.47);
@@ -183,7 +183,7 @@ impl Scene {
         self.things.push(Thing { solid, surface, azimuth, half_width });
     }
 
-    /// Numbers of the things that a ray at this azimuth can meet.
+    /// Finds the numbers of the things that a ray at this azimuth can meet.
     pub(super) fn near(&self, azimuth: f64, found: &mut Vec<usize>) {
         found.clear();
         found.extend((0..self.things.len()).filter(|&k| {
@@ -193,7 +193,7 @@ impl Scene {
         }));
     }
 
-    /// Where a ray ends among the things `near` and the ground.
+    /// Returns the hit of a ray among the things `near` and the ground.
     pub(super) fn hit(
         &self,
         near: &[usize],

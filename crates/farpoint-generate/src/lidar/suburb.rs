@@ -1,4 +1,4 @@
-//! A place without a plan: how wide, how crowded and how green depends on the seed.
+//! A place without a plan: its width, density and vegetation depend on the seed.
 
 use super::scene::{Ground, Scene};
 use crate::random::Random;
@@ -12,7 +12,7 @@ const AWAY: f64 = 95.0;
 /// A straight road.
 struct Road {
     along: (f64, f64),
-    /// How far its center line passes the sensor on the left.
+    /// Distance of its center line to the left of the sensor.
     off: f64,
     half_width: f64,
 }
@@ -22,12 +22,12 @@ impl Road {
         Self { along: (cos(angle), sin(angle)), off, half_width }
     }
 
-    /// Distance of a place from the kerb, negative on the road.
+    /// Returns the distance of a place from the kerb, negative on the road.
     fn beside(&self, x: f64, y: f64) -> f64 {
         (self.along.0 * y - self.along.1 * x - self.off).abs() - self.half_width
     }
 
-    /// The place this far along the road and this far to the left of its center.
+    /// Returns the place this far along the road and this far to the left of its center.
     fn at(&self, far: f64, left: f64) -> (f64, f64) {
         let (left, along) = (self.off + left, self.along);
         (along.0 * far - along.1 * left, along.1 * far + along.0 * left)
@@ -35,7 +35,7 @@ impl Road {
 }
 
 impl Scene {
-    /// The sensor stands on a road, `height` over it.
+    /// Returns a place where the sensor stands on a road, `height` over it.
     pub(super) fn suburb(height: f64, random: &mut Random) -> Self {
         let ground = Ground {
             slope: (random.between(-0.03, 0.03), random.between(-0.03, 0.03)),
@@ -132,7 +132,7 @@ impl Scene {
     }
 }
 
-/// Along x or y in most cases.
+/// Returns a turn along x or y in most cases.
 fn any_turn(random: &mut Random) -> f64 {
     let quarter = random.below(2) as f64 * (PI / 2.0);
     let off = if random.below(3) == 0 { PI / 2.0 } else { 0.1 };

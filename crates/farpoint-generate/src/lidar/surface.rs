@@ -1,4 +1,4 @@
-//! What rays meet: surfaces and their classes.
+//! Surfaces, their classes, and hits of rays.
 
 use crate::random::Random;
 
@@ -26,19 +26,19 @@ pub(super) mod class {
     pub(in super::super) use crate::labeled::UNLABELED;
 }
 
-/// What a surface is: its class, and the share of the light that it returns.
+/// A surface: its class, and the share of the light that it returns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Surface {
     pub(super) class: u8,
     pub(super) reflectance: f64,
 }
 
-/// A surface of this class; objects of a class differ.
+/// Returns a surface of this class; objects of a class differ.
 pub(super) fn surface(class: u8, reflectance: f64, random: &mut Random) -> Surface {
     Surface { class, reflectance: reflectance * random.between(0.7, 1.3) }
 }
 
-/// Where a ray ends, at an infinite range if nowhere, and on what.
+/// End of a ray: its range, infinite if nowhere, and the surface.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hit {
     pub(super) range: f64,

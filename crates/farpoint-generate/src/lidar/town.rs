@@ -20,14 +20,14 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// The place this far along the street and this far beyond the sidewalk.
+    /// Returns the place this far along the street and this far beyond the sidewalk.
     fn beyond(self, x: f64, away: f64) -> V {
         V(x, self.edge + self.sign * away, KERB)
     }
 }
 
 impl Scene {
-    /// The sensor stands on the main street.
+    /// Returns a town whose main street the sensor stands on.
     pub(super) fn town(random: &mut Random) -> Self {
         let mut plan = streets(random);
         let sides = [-1.0, 1.0].map(|sign: f64| {
@@ -79,7 +79,7 @@ impl Scene {
         }
     }
 
-    /// Trees and bushes; a thicket where there is no house.
+    /// Adds trees and bushes; a thicket where there is no house.
     fn garden(&mut self, side: Side, lot: &Lot, random: &mut Random) {
         let deep = if lot.built { lot.garden.max(1.5) } else { lot.deep };
         let (trees, bushes) = if lot.built { (1, 2 + random.below(4)) } else { (5, 16) };
@@ -95,7 +95,7 @@ impl Scene {
         }
     }
 
-    /// Posts and three rails, or a wall of boards.
+    /// Adds posts and three rails, or a wall of boards.
     fn fence(&mut self, at: V, half: f64, tall: f64, random: &mut Random) {
         self.made_of(surface(class::FENCE, 0.35, random));
         if random.below(2) == 0 {
@@ -129,7 +129,7 @@ impl Scene {
         }
     }
 
-    /// A parking lot or a yard.
+    /// Adds a parking lot or a yard.
     fn open_lot(&mut self, side: Side, lot: &Lot, random: &mut Random) {
         let mut x = lot.from + 1.6;
         while x < lot.to - 1.2 {
@@ -148,7 +148,7 @@ impl Scene {
         self.fence(side.beyond(0.5 * (lot.from + lot.to), lot.deep), half, tall, random);
     }
 
-    /// A trunk, and a crown on it.
+    /// Adds a trunk, and a crown on it.
     pub(super) fn tree(&mut self, at: V, random: &mut Random) {
         let (stem, radius) = (random.between(1.4, 3.6), random.between(1.0, 3.2));
         self.made_of(surface(class::TRUNK, 0.3, random));
@@ -166,7 +166,7 @@ struct Lot {
     from: f64,
     to: f64,
     class: u8,
-    /// Whether a house stands on it.
+    /// True if a house stands on it.
     built: bool,
     /// Depth of the ground before the house, and of an open lot.
     garden: f64,

@@ -1,4 +1,4 @@
-//! What stands and moves in the street: vehicles, two-wheelers, people, poles, signs, bins.
+//! Vehicles, two-wheelers, people, poles, signs and bins of the street.
 
 use super::plan::KERB;
 use super::scene::Scene;
@@ -9,7 +9,7 @@ use crate::vector::Vector as V;
 use libm::{cos, sin};
 use std::f64::consts::PI;
 
-/// No vehicle or person is nearer to the sensor.
+/// Least distance of vehicles and people to the sensor.
 const NEAREST: f64 = 3.5;
 
 /// A place and the cosine and sine of a turn: the frame of a thing of several parts.
@@ -36,7 +36,7 @@ impl Scene {
         self.block(frame.place(x, y, z), half, frame.angle, height);
     }
 
-    /// Body, cabin and wheels.
+    /// Adds body, cabin and wheels.
     pub(super) fn car(&mut self, at: V, angle: f64, random: &mut Random) {
         let frame = Frame::new(at, angle);
         let (long, tall) = (random.between(1.9, 2.4), random.between(1.38, 1.75));
@@ -49,7 +49,7 @@ impl Scene {
         }
     }
 
-    /// A delivery van: a truck.
+    /// Adds a delivery van: a truck.
     pub(super) fn van(&mut self, at: V, angle: f64, random: &mut Random) {
         let frame = Frame::new(at, angle);
         let (long, tall) = (random.between(2.2, 4.2), random.between(2.4, 3.4));
@@ -61,7 +61,7 @@ impl Scene {
         }
     }
 
-    /// A bus, or a trailer.
+    /// Adds a bus, or a trailer.
     fn other_vehicle(&mut self, at: V, angle: f64, random: &mut Random) {
         let frame = Frame::new(at, angle);
         self.made_of(surface(class::OTHER_VEHICLE, 0.45, random));
@@ -76,7 +76,7 @@ impl Scene {
         }
     }
 
-    /// Legs, body and head.
+    /// Adds legs, body and head.
     fn person(&mut self, at: V, angle: f64, random: &mut Random) {
         let frame = Frame::new(at, angle);
         let size = random.between(0.88, 1.1);
@@ -88,7 +88,7 @@ impl Scene {
         self.ball(frame.place(0.02, 0.0, 1.6 * size), 0.12);
     }
 
-    /// Two wheels and what is between them, with a rider or without.
+    /// Adds two wheels and the parts between them, with a rider or without.
     fn two_wheeler(&mut self, at: V, angle: f64, motor: bool, ridden: bool, random: &mut Random) {
         let frame = Frame::new(at, angle);
         let class = match (motor, ridden) {
@@ -119,7 +119,7 @@ impl Scene {
         }
     }
 
-    /// Lamps, signs, street trees, bins; two-wheelers and people on the sidewalk.
+    /// Adds lamps, signs, street trees, bins; two-wheelers and people on the sidewalk.
     pub(super) fn street_furniture(&mut self, side: Side, random: &mut Random) {
         let inner = side.edge - side.kerb;
         // A place on the sidewalk, between its outer edge and the road or the strip of parked cars.
@@ -165,7 +165,7 @@ impl Scene {
         self.block(arm, (0.05, 0.75), 0.0, 0.1);
     }
 
-    /// A plate or two on a pole.
+    /// Adds a plate or two on a pole.
     fn sign(&mut self, at: V, random: &mut Random) {
         let tall = random.between(2.1, 2.7);
         self.made_of(surface(class::POLE, 0.45, random));
@@ -181,7 +181,7 @@ impl Scene {
         }
     }
 
-    /// A bin, a bench or a box.
+    /// Adds a bin, a bench or a box.
     fn unlabeled(&mut self, at: V, random: &mut Random) {
         self.made_of(surface(class::UNLABELED, 0.35, random));
         match random.below(3) {
@@ -191,7 +191,7 @@ impl Scene {
         }
     }
 
-    /// Parked cars in the strips, and what moves on the road.
+    /// Adds parked cars in the strips, and traffic on the road.
     pub(super) fn traffic(&mut self, sides: [Side; 2], random: &mut Random) {
         let crossing = self.crossing();
         for side in sides {
@@ -216,7 +216,7 @@ impl Scene {
         self.moving(sides, random);
     }
 
-    /// Lanes on both sides of the middle; each thing has a stretch of its own.
+    /// Adds moving objects in the lanes on both sides of the middle; each has a stretch of its own.
     fn moving(&mut self, sides: [Side; 2], random: &mut Random) {
         let mut stretch: Vec<f64> = (1..9).flat_map(|k| [f64::from(k), -f64::from(k)]).collect();
         random.shuffle(&mut stretch);
@@ -248,7 +248,7 @@ impl Scene {
     }
 }
 
-/// Before or behind the sensor, this far.
+/// Returns a position before or behind the sensor, this far.
 fn far(least: f64, most: f64, random: &mut Random) -> f64 {
     let far = random.between(least, most);
     if random.below(2) == 0 { far } else { -far }

@@ -1,4 +1,4 @@
-//! The room: walls with windows and a door, and what stands between them.
+//! The room: walls with windows and a door, and furniture.
 
 use super::shape::Builder;
 use crate::random::Random;
@@ -8,7 +8,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// Length, depth and height of the room, in meters.
 const SIZE: V = V(10.0, 8.0, 3.0);
 
-/// Everything in the room; the seed moves chairs, books and leaves.
+/// Builds the room; the seed moves chairs, books and leaves.
 pub(super) fn room(random: &mut Random) -> Builder {
     let mut b = Builder::new();
     walls(&mut b);
@@ -125,7 +125,7 @@ fn shelves(b: &mut Builder, random: &mut Random) {
     }
 }
 
-/// The back and the top of a book in its row: a scanner sees no more.
+/// Adds the back and the top of a book in its row: a scanner sees no more.
 fn book(b: &mut Builder, low: V, size: V) {
     let (x, y, z) = (V(size.0, 0.0, 0.0), V(0.0, size.1, 0.0), V(0.0, 0.0, size.2));
     b.patch(low + y, x, z, &[]);

@@ -13,7 +13,7 @@ const STATIONS: [Vector; 3] = [Vector(2.6, 2.9, 1.5), Vector(7.2, 5.4, 1.5), Vec
 /// Standard deviation of the scanner's noise on each axis, in meters.
 const NOISE: f64 = 0.0015;
 
-/// A scan of a furnished room in meters: floor, ceiling, walls with windows and a door,
+/// Generates a scan of a furnished room in meters: floor, ceiling, walls with windows and a door,
 /// tables, chairs, shelves with books, balls, vases, plants.
 ///
 /// About twice as dense near the three scanner positions as far from them, 2 to 3 mm of
@@ -32,7 +32,7 @@ pub fn room(n: usize, seed: u64) -> Vec<[f32; 3]> {
     cloud
 }
 
-/// Share of the points that are kept here, at most about 1.
+/// Returns the share of the points that are kept here, at most about 1.
 fn density(point: Vector) -> f64 {
     let seen = STATIONS.iter().map(|station| {
         let d = point - *station;
@@ -43,7 +43,7 @@ fn density(point: Vector) -> f64 {
 
 /// Draws numbers with given weights in constant time (the alias method of Vose).
 pub(crate) struct Choice {
-    /// For each column: its share, and what the rest of the column belongs to.
+    /// Share of each column, and the item of the rest of the column.
     columns: Vec<(f64, usize)>,
 }
 

@@ -1,4 +1,4 @@
-//! Surfaces that can be sampled evenly, and the furniture of them.
+//! Surfaces that can be sampled evenly, and furniture built from them.
 
 use crate::random::Random;
 use crate::vector::Vector;
@@ -19,7 +19,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Area, holes included; for a ball that of the wrapping sphere.
+    /// Returns the area, holes included; for a ball that of the wrapping sphere.
     pub(crate) fn area(&self) -> f64 {
         match self {
             Self::Patch { u, v, .. } => u.cross(*v).length(),
@@ -29,7 +29,7 @@ impl Shape {
         }
     }
 
-    /// A random point of it, none in a hole.
+    /// Returns a random point of the shape, `None` in a hole.
     #[inline]
     pub(crate) fn point(&self, random: &mut Random) -> Option<Vector> {
         match self {
@@ -67,13 +67,13 @@ impl Builder {
         Self { shapes: Vec::new(), origin: Vector(0.0, 0.0, 0.0), turn: (1.0, 0.0) }
     }
 
-    /// What follows stands at `(x, y, z)`, turned by `angle`.
+    /// Moves the frame to `(x, y, z)`, turned by `angle`.
     pub(crate) fn stand(&mut self, x: f64, y: f64, z: f64, angle: f64) {
         self.origin = Vector(x, y, z);
         self.turn = (cos(angle), sin(angle));
     }
 
-    /// The frame: its origin, cosine and sine of its turn.
+    /// Returns the frame: its origin, cosine and sine of its turn.
     pub(crate) fn frame(&self) -> (Vector, (f64, f64)) {
         (self.origin, self.turn)
     }
@@ -87,13 +87,13 @@ impl Builder {
         self.origin + self.turned(v)
     }
 
-    /// A parallelogram with holes.
+    /// Adds a parallelogram with holes.
     pub(crate) fn patch(&mut self, origin: Vector, u: Vector, v: Vector, holes: &[[f64; 4]]) {
         let (origin, u, v) = (self.placed(origin), self.turned(u), self.turned(v));
         self.shapes.push(Shape::Patch { origin, u, v, holes: holes.to_vec() });
     }
 
-    /// All six faces of a box from `low`, of this size.
+    /// Adds all six faces of a box from `low`, of this size.
     pub(crate) fn block(&mut self, low: Vector, size: Vector) {
         let (x, y, z) =
             (Vector(size.0, 0.0, 0.0), Vector(0.0, size.1, 0.0), Vector(0.0, 0.0, size.2));
@@ -103,37 +103,37 @@ impl Builder {
         }
     }
 
-    /// A box about the frame's axis: center of its base, and size.
+    /// Adds a box about the frame's axis: center of its base, and size.
     pub(crate) fn centered(&mut self, base: Vector, size: Vector) {
         self.block(base - Vector(size.0 / 2.0, size.1 / 2.0, 0.0), size);
     }
 
-    /// An upright cylinder with both ends.
+    /// Adds an upright cylinder with both ends.
     pub(crate) fn cylinder(&mut self, low: Vector, radius: f64, height: f64) {
         self.cone(low, [radius, radius], height);
         self.disc(low, radius);
         self.disc(low + Vector(0.0, 0.0, height), radius);
     }
 
-    /// The side of an upright cone.
+    /// Adds the side of an upright cone.
     pub(crate) fn cone(&mut self, low: Vector, radius: [f64; 2], height: f64) {
         let low = self.placed(low);
         self.shapes.push(Shape::Side { low, radius, height });
     }
 
-    /// A level disc.
+    /// Adds a level disc.
     pub(crate) fn disc(&mut self, center: Vector, radius: f64) {
         let center = self.placed(center);
         self.shapes.push(Shape::Disc { center, radius });
     }
 
-    /// An ellipsoid about a vertical axis.
+    /// Adds an ellipsoid about a vertical axis.
     pub(crate) fn ball(&mut self, center: Vector, radius: f64, half: f64) {
         let center = self.placed(center);
         self.shapes.push(Shape::Ball { center, radius, half });
     }
 
-    /// A vase: cones stacked along a waved profile.
+    /// Adds a vase: cones stacked along a waved profile.
     pub(crate) fn vase(&mut self, low: Vector, radius: f64, height: f64) {
         let profile = |k: usize| radius * (0.75 + 0.4 * sin(k as f64 / 24.0 * TAU * 0.8));
         for k in 0..24 {
