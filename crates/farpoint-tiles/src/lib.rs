@@ -57,6 +57,5 @@ pub use geometry::{Bound, Corners};
 pub use store::{MemoryStore, Pages, Store, StoreError};
 pub use tile::{Tile, TileOptions};
 pub use tiled::{Tiled, TiledSample, sample};
-pub use transport::{
-    ByteTransport, ByteWorker, Bytes, Encoded, Local, Lost, Threads, Transport, Worker,
-};
+pub use transport::{ByteTransport, ByteWorker, Encoded, Local, Lost, Threads, Transport, Worker};
+pub use wire::Bytes;

@@ -1,13 +1,10 @@
 //! Transports: how requests reach tiles, in this process as they are, in other processes as bytes.
 
-use crate::TileId;
 use crate::message::{Reply, Request};
+use crate::{Bytes, TileId};
 use farpoint::Scalar;
 use rayon::prelude::*;
 use thiserror::Error;
-
-/// An encoded message.
-pub type Bytes = Vec<u8>;
 
 /// A call that brought back nothing. The tile may have done what it was asked to do, or not, or may do so
 /// later; it may have begun anew.

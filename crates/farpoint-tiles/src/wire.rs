@@ -4,6 +4,9 @@ use crate::{Bound, Corners, Entry, Error, Key};
 use farpoint::Scalar;
 use farpoint::backend::memory;
 
+/// An encoded message.
+pub type Bytes = Vec<u8>;
+
 /// First bytes of everything written here: a name and a version.
 const MAGIC: [u8; 4] = *b"fpt1";
 
