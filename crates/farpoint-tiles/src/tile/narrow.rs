@@ -14,7 +14,7 @@ use crate::{Key, Store, StoreError};
 use farpoint::Scalar;
 use farpoint::backend::memory;
 
-/// Floor of a narrow band over its largest distance, as in the peak method: see docs/performance-log.md.
+/// Floor of a narrow band over its largest distance, as in the peak method: see docs/development/performance-log.md.
 const GAMMA: f64 = 0.85;
 
 /// Own facts that are kept until they are written.

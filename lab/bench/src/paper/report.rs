@@ -1,4 +1,4 @@
-//! Report of a record: plots, `report.html`, and `verdicts.md`, the tables that `docs/paper.md` quotes.
+//! Report of a record: plots, `report.html`, and `verdicts.md`, the tables that `docs/development/paper.md` quotes.
 //! Nothing is measured here.
 
 use super::figure::{TableRows, row};
@@ -21,7 +21,7 @@ pub(super) fn write(record: &Record, folder: &Path) -> Result<()> {
     output::write_file(&folder.join("report.html"), html::page(record)?.as_bytes())
 }
 
-/// Returns the tables of `docs/paper.md`.
+/// Returns the tables of `docs/development/paper.md`.
 fn verdicts(record: &Record) -> String {
     let claims: Vec<_> = record.parts.iter().flat_map(claims).collect();
     let rows = claim_rows(&claims).into_iter().map(|cells| match &cells[..] {

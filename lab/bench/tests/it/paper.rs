@@ -72,7 +72,7 @@ fn committed(path: &str) -> String {
 
 #[test]
 fn the_committed_reports_follow_from_the_recorded_numbers() {
-    let document = committed("docs/paper.md");
+    let document = committed("docs/development/paper.md");
     for device in ["cpu", "cuda"] {
         let folder = Folder::new();
         let record = format!("lab/records/paper/{device}");
@@ -96,7 +96,7 @@ fn the_committed_reports_follow_from_the_recorded_numbers() {
         let verdicts = folder.read("out/verdicts.md");
         assert!(
             document.contains(verdicts.trim()),
-            "docs/paper.md does not quote {record}/verdicts.md"
+            "docs/development/paper.md does not quote {record}/verdicts.md"
         );
         statements_are_judged_by_their_numbers(device, &verdicts);
     }

@@ -8,7 +8,7 @@
 use crate::Scalar;
 
 /// Best ratio of the floor to the largest distance (both squared), other things being equal;
-/// measured, see docs/performance-log.md.
+/// measured, see docs/development/performance-log.md.
 const GAMMA: f64 = 0.85;
 
 /// The last band is aimed to go this far beyond the sample (in distance): missing a few
