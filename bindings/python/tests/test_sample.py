@@ -366,3 +366,49 @@ def test_types_have_the_names_of_the_library():
     assert text is str and list(typing.get_args(names)) == _native.ALGORITHMS
     samplers = [name for name in farpoint.approximate.__all__ if name.startswith("sample_")]
     assert sorted(samplers) == sorted(f"sample_{method}" for method in _native.METHODS)
+
+
+LEVELS = {
+    "random": cloud(900), "double": cloud(900, dtype=np.float64), "ties": grid(), "line": cloud(500, 1),
+    "features": cloud(300, 9), "same": np.zeros((400, 3), np.float32), "twice": np.repeat(cloud(200), 2, axis=0),
+    "overflow": cloud(300) * np.float32(1e25), "lattice": np.mgrid[:9, :8, :7].reshape(3, -1).T.astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("start", [None, 7])
+@pytest.mark.parametrize("name", LEVELS)
+def test_levels_are_those_that_are_sampled_one_by_one(name, start):
+    points, sizes = LEVELS[name], [200, 200, 51, 10, 1]
+    levels = farpoint.sample_levels(points, sizes, start=start)
+    before, rows = points, np.arange(len(points))
+    for level, size in enumerate(sizes):
+        chosen = farpoint.sample(before, size, start=start if level == 0 else None)
+        np.testing.assert_array_equal(levels.relative[level], chosen)
+        before, rows = before[chosen], rows[chosen]
+        np.testing.assert_array_equal(levels.indices[level], rows)
+
+
+def test_levels_of_batches_with_lengths():
+    batch, lengths, sizes = np.stack([cloud(300, seed=s) for s in range(4)]), [300, 40, 7, 1], [60, 20, 5]
+    levels = farpoint.sample_levels(batch, sizes, lengths=lengths, start=[5, 3, 0, 0])
+    for c, length in enumerate(lengths):
+        few = [min(size, length) for size in sizes]
+        alone = farpoint.sample_levels(batch[c, :length], few, start=[5, 3, 0, 0][c])
+        for level, (size, n) in enumerate(zip(sizes, few)):
+            for found, wanted in ((levels.indices, alone.indices), (levels.relative, alone.relative)):
+                assert found[level].shape == (4, size) and (found[level][c, n:] == -1).all()
+                np.testing.assert_array_equal(found[level][c, :n], wanted[level])
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    tensors = farpoint.sample_levels(torch.from_numpy(batch), sizes, lengths=torch.tensor(lengths), start=torch.tensor([5, 3, 0, 0]))
+    for part, wanted in zip(sum(tensors, ()), sum(levels, ()), strict=True):
+        assert part.dtype == torch.int64
+        np.testing.assert_array_equal(part, wanted)
+
+
+@pytest.mark.parametrize("counts, options, text", [
+    ([], {}, "counts must fall"), ([4, 5], {}, "counts must fall"), ([4, 0], {}, "be at least 1"),
+    ([60], {}, "60.*50"), ([4, 2], dict(start=[1, 2]), "start must be one row of each cloud"),
+])
+def test_levels_that_are_refused(counts, options, text):
+    with pytest.raises(ValueError, match=text):
+        farpoint.sample_levels(cloud(50), counts, **options)

@@ -35,7 +35,7 @@ from .measures import Quality, check, quality
 from .neighbors import BallNeighbors, Neighbors, ball_query, knn, within
 from .one_file import sample_file
 from .operators import check_indices, gather, gather_max, interpolate, inverse_distance_weights
-from .sampling import Order, Sample, order, sample, sample_padded, sample_ragged
+from .sampling import Levels, Order, Sample, order, sample, sample_levels, sample_padded, sample_ragged
 
 # Operators are known as soon as farpoint and PyTorch both are imported: exported programs rely on it.
 arrival.watch()
@@ -49,6 +49,7 @@ __all__ = [
     "FileSample",
     "Index",
     "LabeledCloud",
+    "Levels",
     "Nearest",
     "Neighbors",
     "Order",
@@ -78,6 +79,7 @@ __all__ = [
     "sample_file",
     "sample_files",
     "sample_grid",
+    "sample_levels",
     "sample_morton",
     "sample_npdu",
     "sample_padded",
