@@ -53,7 +53,7 @@ def seed(value: Any) -> int | None:
 
 
 def exact(algorithm: Any) -> None:
-    """Raises unless this is the name of an exact algorithm."""
+    """Raises if this is not a string, or names an approximate sampler."""
     if not isinstance(algorithm, str):
         raise TypeError(f'algorithm is {algorithm!r}; it must be the name of one, such as "auto"')
     if algorithm.partition(":")[0] in METHODS:
