@@ -87,8 +87,8 @@ class Actors:
         return found
 
     def _call(self, calls: list[tuple[int, str, tuple[Any, ...]]]) -> list[tuple[Any, str | None]]:
-        """Makes calls in parallel and returns for each the answer, or the reason why it is missing. Dead actors have been
-        restarted then."""
+        """Makes calls in parallel and returns for each the answer, or the reason why it is missing. Restarts dead
+        actors."""
         if not calls:
             return []
         until = time.monotonic() + self._limit

@@ -57,8 +57,8 @@ def sample(
     Parameters
     ----------
     source : array (N, D), farpoint.Cloud, ray.data.Dataset, or paths
-        Points with up to three coordinates, float32 or float64. An array or a dataset is partitioned spatially; rows of a
-        dataset are those of its blocks in order, and its columns x, y and z (``xyz`` names others), or
+        Points with up to three coordinates, float32 or float64. An array or a dataset is partitioned spatially; rows of
+        a dataset are those of its blocks in order, and its columns x, y and z (``xyz`` names others), or
         its only column, hold the coordinates. Or one or more files, concatenated to one cloud: they
         are read by the actors, from storage that all machines have under the same path; consecutive files
         form a tile, which is fast if they are close to each other in space.
@@ -107,8 +107,8 @@ def sample(
 
     Notes
     -----
-    An actor holds its tile in memory, about 24 bytes per point (float64: 40), and twice the size of the points while
-    reading them. A log has one driver at a time; a second one takes it over, and the first one stops with an error.
+    An actor holds its tile in memory, about 24 bytes per point (float64: 40), and twice the size of the points
+    while reading. A log has one driver at a time; a second one takes it over, and the first stops with an error.
     The method and its proof are in docs/scale.md.
     """
     import ray
