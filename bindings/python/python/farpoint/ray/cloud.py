@@ -91,7 +91,7 @@ def sample(
     -------
     CloudSample
         Rows in order of choice (of concatenated files for a list of files), selection distances and
-        covering radius, as returned by ``farpoint.sample(..., return_distances=True)``. Its method ``write("thin.laz")``
+        covering radius, as by ``farpoint.sample(..., return_distances=True)``. Its method ``write("thin.laz")``
         writes the rows of files with all their attributes.
 
     Raises
