@@ -164,8 +164,8 @@ def _short(value: Any) -> str:
 
 
 def rate_at(training: Training, step: int, epoch_steps: int, steps: int) -> float:
-    """Return the learning rate of a step, counted from 0: by epochs, as in the authors' code, or by steps for a training
-    defined in steps."""
+    """Return the learning rate of a step, counted from 0: by epochs, as in the authors' code, or by steps for a
+    training defined in steps."""
     if training.steps is None:
         done, total = step // epoch_steps, training.epochs
     else:

@@ -32,8 +32,8 @@ def table(results: Sequence[SceneRecord], recipe: Recipe, *, per_class: bool = F
     Returns
     -------
     str
-        Lines of text. Scores are in percent: "mIoU" is that of OpenPoints, in which an absent class has 100, "mIoU (SK)"
-        that of semantic-kitti-api, in which it has 0. Seconds are means over scenes.
+        Lines of text. Scores are in percent: "mIoU" is that of OpenPoints, in which an absent class has 100,
+        "mIoU (SK)" that of semantic-kitti-api, in which it has 0. Seconds are means over scenes.
     """
     if not results:
         return "no scenes"
