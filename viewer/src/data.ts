@@ -60,7 +60,7 @@ function variable(bytes: Uint8Array, take: (value: number) => void): void {
   }
 }
 
-/** Decodes rows of the file: ascending within the part of each prefix that is not in the previous one, as differences. */
+/** Decodes rows of the file: ascending within the new part of each prefix, stored as differences. */
 function rowsOf(bytes: Uint8Array, meta: Meta): Uint32Array {
   const rows = new Uint32Array(meta.shown);
   const ends = meta.prefixes.count;

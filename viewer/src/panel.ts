@@ -75,7 +75,7 @@ export class Panel {
     place.append(this.side, fold, this.clicked, this.base, this.message, this.stats);
   }
 
-  /** Returns width and height of the drawing area: panes are beside the panel and above the slider, a single cloud below both. */
+  /** Size of the drawing area: panes are beside the panel and above the slider, a single cloud is below both. */
   free(): [number, number] {
     const { innerWidth, innerHeight } = window;
     if (!this.cloud.panes.length) return [innerWidth, innerHeight];
