@@ -230,7 +230,7 @@ class Page {
     const camera = this.cameras.prepare(this.aspect);
     const points = prefixes.count[at];
     const most = Math.max(0, ...this.cloud.panes.map((pane) => pane.samples.length + pane.beside.length / 3));
-    // Dots are separate, so that each is visible with the cloud between them; in the cloud's colors they close its surface.
+    // Dots are separate, with the cloud visible between them; in the cloud's colors they close its surface.
     const dot = (samples === "alone" && this.choices.by !== "distance" ? 1.5 : 0.4) * size * this.apart(most);
     return { camera, points, width: 1.5 * size * this.apart(points), samples, dot, lighting, dark };
   }
