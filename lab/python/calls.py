@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a call from PyTorch takes on the host, and where it goes. On a machine with a GPU:
+"""Host time of a call from PyTorch, and its parts. On a machine with a GPU:
 
     python lab/python/calls.py [--rounds 25] [--out FILE.md] [--json FILE.json]
 
-made lab/records/python/calls.md. Microseconds, medians of rounds of a hundred calls, which take turns since the
+made lab/records/python/calls.md. Microseconds, medians of alternating rounds of a hundred calls, since the
 speed of a machine changes; the GPU's queue is empty before each round and never full. "Compiled half" are the
-calls into the compiled module that an operator makes, recorded and made again with the same tensors.
+calls into the compiled module that an operator makes, recorded and replayed with the same tensors.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from farpoint._torch import sampling as of_samples
 
 
 def parts():
-    """What calls are made of, by name: a call of each."""
+    """Returns the parts of calls, by name, as functions."""
     points = torch.rand(64, 3, device="cuda")
     few = _sample_arguments.simple_request(8, None, "auto", None, False)
     near = _search_arguments.nearest_request(4)
@@ -52,7 +52,7 @@ def parts():
 
 
 def between_events(call, calls, rounds):
-    """Milliseconds of a call on the GPU, of so many one after another."""
+    """Returns milliseconds per call on the GPU, from ``calls`` consecutive calls."""
     times = []
     for _ in range(rounds):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -67,7 +67,7 @@ def between_events(call, calls, rounds):
 
 
 def small_clouds(rounds):
-    """Milliseconds of sampling 32 clouds of 1,024 points, 512 each: through PyTorch, and as a graph."""
+    """Returns milliseconds of sampling 512 points of each of 32 clouds of 1,024: through PyTorch, and as a graph."""
     points = torch.rand(32, 1024, 3, device="cuda")
 
     def call():

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""The point operators (k nearest, balls, gather, maximum, interpolation) on a GPU, beside other libraries.
+"""Benchmark of the point operators (k nearest, balls, gather, maximum, interpolation) on a GPU, with other libraries.
 
     python lab/python/operators.py [--turn SCAN] [--out FILE.md] [--json FILE.json]
     python lab/python/operators.py --cpu [--turn SCAN] [--out FILE.md] [--json FILE.json]
 
-Every result is first compared bit for bit with that of farpoint on the CPU, gradients too. Figures are
-medians, in milliseconds: "kernels" of CUDA events around a captured graph, replayed; "call" of CUDA events
-around calls one after another, which is the time on the host where that is longer. Libraries that can be
+Every result is first compared bit for bit with that of farpoint on the CPU, including gradients. Figures are
+medians, in milliseconds: "kernels" from CUDA events around replays of a captured graph; "call" from CUDA events
+around consecutive calls, which is the host time where that is longer. Libraries that can be
 imported are measured by their calls: mmcv, pytorch3d, torch_cluster, pointops. "Elsewhere" are figures of
 public kernels that were measured once on another H100 (docs/operators.md), not in this run.
-
-What calls take on the host is measured by calls.py. With --cpu: one thread, from arrays to results, trees included, beside pykdtree and SciPy.
+Host times of calls are measured by calls.py. With --cpu: one thread, from arrays to results, including trees,
+with pykdtree and SciPy.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What a call of farpoint's functions takes on the host: the compiled half, the operator, a drop-in."""
+"""Host times of calls of farpoint's functions: the compiled half, the operator, a drop-in."""
 
 import statistics
 import sys
@@ -8,12 +8,12 @@ import torch
 
 import farpoint
 
-#: Calls of a round: more than it takes to be warm, fewer than a queue holds.
+#: Calls per round, more than the warm-up and fewer than a queue holds; and number of rounds.
 CALLS, ROUNDS = 100, 25
 
 
 class Recorder:
-    """Stands for the compiled module, or an object of a class of it: keeps the calls that are made."""
+    """Proxy of the compiled module, or of one of its objects, that records calls."""
 
     def __init__(self, target, calls):
         self.__dict__.update(target=target, calls=calls)
@@ -33,7 +33,7 @@ class Recorder:
 
 
 def forget_plans():
-    """Plans that are kept would lead past a recorder, or through one that is done."""
+    """Clears cached plans, which would bypass a recorder, or use a finished one."""
     for name, module in sys.modules.items():
         if name.startswith("farpoint._"):
             for kept in ("_plans", "_met"):
@@ -42,7 +42,7 @@ def forget_plans():
 
 
 def compiled_half(call):
-    """Makes again the calls into the compiled half that the second of two calls made."""
+    """Returns a function that replays the calls into the compiled half made by the second of two calls."""
     native, calls, held = farpoint._native, [], []
     users = [module for name, module in sys.modules.items()
              if name.startswith("farpoint") and getattr(module, "_native", None) is native]
@@ -60,13 +60,13 @@ def compiled_half(call):
     if not calls:
         raise RuntimeError("no call into the compiled half was seen")
     recorded = list(calls)
-    # What the calls write to stays alive with the results.
+    # Outputs of the calls stay alive with the results.
     return lambda held=held: [found(*arguments, **options) for found, arguments, options, _ in recorded]
 
 
 def on_host(*calls):
-    """Microseconds of each on the host, which the GPU does not hold up: its queue is empty before each round. They
-    take turns, since the speed of a shared machine changes. None for None."""
+    """Returns host microseconds of each call, not limited by the GPU: its queue is empty before each round. Calls
+    alternate, since the speed of a shared machine changes. None for None."""
 
     rounds = [[] for _ in calls]
     for _ in range(ROUNDS):
@@ -86,7 +86,7 @@ def apart(more, less):
 
 
 def overheads():
-    """Rows of the table of calls: the operator, and a drop-in with the same result."""
+    """Yields rows of the table of calls: the operator, and a drop-in with the same result."""
     for name, (operator, dropin) in calls(64).items():
         times = on_host(operator and compiled_half(operator), operator, dropin)
         figures = {"operator": name, **dict(zip(("compiled_half", "call", "compat"), times, strict=True))}
@@ -95,7 +95,7 @@ def overheads():
 
 
 def calls(points):
-    """By name a call of an operator, and one of a drop-in; either may be None."""
+    """Returns by name a call of an operator, and one of a drop-in; either may be None."""
     from farpoint.compat import chamfer_3d, pointnet2_ops, torch_cluster
     from farpoint.compat.pytorch3d import ops as pytorch3d
 

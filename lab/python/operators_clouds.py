@@ -1,4 +1,4 @@
-"""Clouds that the benchmarks of the operators measure, the same on every machine."""
+"""Clouds for the benchmarks of the operators, the same on every machine."""
 
 import pathlib
 
@@ -8,7 +8,7 @@ import farpoint
 
 
 def lidar(points, seed=1):
-    """A turn of a LiDAR in a street, roughly: rings on the ground, walls and boxes; (N, 3) float32."""
+    """Returns an approximate LiDAR scan of a street: rings on the ground, walls and boxes; (N, 3) float32."""
     random = np.random.default_rng(seed)
     beams, azimuth = np.arange(points) % 64, random.random(points) * 2 * np.pi
     down = np.radians(np.linspace(2.0, -24.8, 64))[beams] + random.normal(0, 2e-4, points)
@@ -21,7 +21,7 @@ def lidar(points, seed=1):
 
 
 def room(points, seed):
-    """Points on walls and boxes of a room, (N, 3) float32, in meters."""
+    """Returns points on walls and boxes of a room, (N, 3) float32, in meters."""
     random = np.random.default_rng(seed)
     rows = random.random((points, 3)) * [4, 4, 3]
     side = random.integers(0, 6, points)
@@ -32,7 +32,7 @@ def room(points, seed):
 
 
 def scan(path, points=126_356):
-    """The turn that is measured and its name."""
+    """Returns the scan to measure, and its name."""
     if path is None:
         return lidar(points), f"a generated turn of {points:,} points"
     rows = farpoint.read(path).points

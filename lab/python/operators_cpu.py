@@ -1,4 +1,4 @@
-"""The operators on one core of the CPU, beside KD-trees of other packages."""
+"""Benchmark of the operators on one CPU core, with KD-trees of other packages."""
 
 import importlib
 import importlib.util
@@ -13,7 +13,7 @@ RADIUS = 0.3
 
 
 def nearest_by_numpy(x, y, k, radius):
-    """The obvious loop for some queries: distances and indices."""
+    """Yields distances and indices of some queries by brute force."""
     apart = x[:, None] - y[None]
     squares = apart * apart
     distances = (squares[..., 0] + squares[..., 1]) + squares[..., 2]
@@ -25,7 +25,7 @@ def nearest_by_numpy(x, y, k, radius):
 
 
 def on_cpu(turn):
-    """Rows of the record of one core."""
+    """Yields rows of the record for one core."""
     quarter = turn[farpoint.sample(turn, len(turn) // 4)]
     works = [("16 nearest, the turn in itself", turn, turn, 16, None, 0.06),
              ("32 nearest, the turn in itself", turn, turn, 32, None, 0.10),
@@ -47,7 +47,7 @@ def on_cpu(turn):
             same = (found.indices[row, :count] == indices).all() and count == len(indices)
             if not same or (found.distances[row, :count] != distances).any():
                 raise SystemExit(f"{name}: row {row} differs from the obvious loop")
-        # They take turns, so that all meet the same machine.
+        # Calls alternate, so that changes of the machine affect all.
         calls = {"farpoint": call} | {peer: kd_tree(peers[peer], peer, x, y, k, radius) for peer in peers}
         seconds: dict[str, list[float]] = {way: [] for way in calls}
         for _ in range(5):
@@ -61,7 +61,7 @@ def on_cpu(turn):
 
 
 def kd_tree(module, name, x, y, k, radius):
-    """Builds a tree and asks it, on one thread."""
+    """Returns a function that builds and queries a tree, on one thread."""
     tree = importlib.import_module(module)
     within = {} if radius is None else {"distance_upper_bound": radius}
     if name == "scipy":

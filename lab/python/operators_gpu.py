@@ -1,4 +1,4 @@
-"""The operators on a GPU: inputs, calls of farpoint and of other libraries, checks against the CPU, times."""
+"""Benchmark of the operators on a GPU: inputs, calls of farpoint and of other libraries, checks against the CPU."""
 
 import contextlib
 import importlib
@@ -12,13 +12,13 @@ from operators_clouds import room
 import farpoint
 
 ROUNDS = 9
-#: Milliseconds of a round, about.
+#: Approximate duration of a round, in milliseconds.
 ROUND = 30.0
 RADIUS, BATCH_RADIUS = 0.3, 0.1
 
 
 class Row(NamedTuple):
-    """Something to measure: arguments are names of inputs, or numbers."""
+    """A measurement; arguments are names of inputs, or numbers."""
 
     name: str
     kind: str
@@ -52,7 +52,7 @@ def rows(quarter):
 
 
 def inputs(turn):
-    """All inputs by name, tensors on the CPU."""
+    """Returns all inputs by name, as tensors on the CPU."""
     def batch(count, points):
         return torch.from_numpy(np.stack([room(points, seed) for seed in range(count)]))
 
@@ -74,7 +74,7 @@ def inputs(turn):
 
 
 def ours(kind, arguments):
-    """A call without arguments; None where this version of farpoint lacks it."""
+    """Returns a call without arguments; None if this version of farpoint lacks it."""
     if kind == "gather_backward":
         # As an operator: autograd would run on the stream of the forward pass, which no graph can capture.
         values, places, grads = arguments
@@ -91,7 +91,7 @@ def ours(kind, arguments):
 
 
 def theirs(kind, arguments):
-    """Calls of other libraries by their names."""
+    """Returns calls of other libraries by name."""
     def batched(tensor):
         return tensor if tensor.ndim == 3 else tensor.unsqueeze(0)
 
@@ -120,7 +120,7 @@ def theirs(kind, arguments):
 
 
 def libraries():
-    """Modules of other libraries that are installed, by name."""
+    """Returns the installed modules of other libraries, by name."""
     found = {}
     for name, module in (("mmcv", "mmcv.ops"), ("pytorch3d", "pytorch3d.ops"), ("torch_cluster", "torch_cluster"),
                          ("pointops", "pointops")):
@@ -132,7 +132,7 @@ def libraries():
 
 
 def bits(result):
-    """All tensors of a result, floating point numbers by their bits, on the CPU."""
+    """Returns all tensors of a result on the CPU, with floating-point numbers as their bits."""
     parts = (result,) if isinstance(result, torch.Tensor) else tuple(result)
     whole = {4: torch.int32, 8: torch.int64}
     return [part.cpu().view(whole[part.element_size()]) if part.is_floating_point() else part.cpu() for part in parts]
@@ -146,7 +146,7 @@ def check(name, found, truth):
 
 
 def captured(call):
-    """A replay of the call; None where it can't be captured."""
+    """Returns a replay of the call; None if it can't be captured."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     try:
@@ -165,7 +165,7 @@ def captured(call):
 
 
 def milliseconds(call):
-    """By CUDA events: the median of rounds of about the same length."""
+    """Returns milliseconds by CUDA events: the median of rounds of about the same duration."""
     def once(calls):
         first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         first.record()
@@ -181,7 +181,7 @@ def milliseconds(call):
 
 
 def measured(row, here, there, peers):
-    """A row of the record; None where farpoint lacks the operator."""
+    """Returns a row of the record; None if farpoint lacks the operator."""
     def arguments(of):
         return [of[one] if isinstance(one, str) else one for one in row.arguments]
 
@@ -203,7 +203,7 @@ def measured(row, here, there, peers):
 
 @contextlib.contextmanager
 def skipping(what):
-    """A peer that can't do it is told of, and no more."""
+    """Reports a library that fails, and continues."""
     try:
         yield
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
@@ -211,7 +211,7 @@ def skipping(what):
 
 
 def on_gpu(turn, only):
-    """Rows of the record of those works whose name has this text."""
+    """Yields rows of the record for measurements whose name contains this text."""
     here = inputs(turn)
     there = {name: tensor.cuda() for name, tensor in here.items()}
     peers = libraries()

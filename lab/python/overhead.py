@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What a call from Python takes beside the work itself, in microseconds.
+"""Overhead of a call from Python, in microseconds.
 
     python lab/python/overhead.py [--out lab/records/python]
 
-A job so small that it takes next to nothing (8 of 64 points; nearest points of 64 and 64, both ways) is
-called many times; the figure is the median of 7 rounds, each the mean of its calls. "compiled half" is
-the call of the Rust function from Python with ready arguments; the difference to the one above is what
-the Python half adds. On a GPU the work is queued: calls are timed on the host, after a warm-up, with the
+A call with negligible work (8 of 64 points; nearest points of 64 and 64, both ways) is
+repeated many times; the figure is the median of 7 rounds, each the mean of its calls. "compiled half" is
+the call of the Rust function from Python with prepared arguments; the difference to the row above is the cost of
+the Python half. On a GPU the work is queued: calls are timed on the host, after a warm-up, with the
 queue kept short. "and backward" adds PyTorch's engine, and a second call of the compiled half.
 """
 
@@ -61,7 +61,7 @@ def on_cpu():
 
 
 def chamfer_of(points):
-    """With a tensor of either device."""
+    """Yields calls on tensors on the device of ``points``, with their names."""
     from farpoint._torch import neighbors
 
     batch, other = points.unsqueeze(0), points.clone().requires_grad_()

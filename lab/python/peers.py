@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""farpoint beside other Python packages, from array to indices, in one run on one core.
+"""Benchmark of farpoint and other Python packages, from array to indices, in one run on one core.
 
     pip install '.[peers]' && python lab/python/peers.py [--out lab/records/python] [cloud files]
 
-Every method gets the same float32 array of NumPy (GUDHI float64 and SciPy lists of it as they want it)
-and starts at point 0 if it can be told to. Methods take turns; the figure is the median. Timed is the call a
-user would write. Results are checked: farpoint's against the direct loop, a peer's by
-the largest distance of a point to its samples, which farpoint's may not exceed. SciPy has no
+Every method receives the same float32 NumPy array (GUDHI as float64 and SciPy as lists, as they require)
+and starts at point 0 if it has such an option. Methods alternate; the figure is the median. The timed call is that
+of a typical user. Results are checked: farpoint's against the direct loop, a peer's by
+the covering radius, which farpoint's may not exceed. SciPy has no
 sampling: its row is the usual loop with a cKDTree that updates the points near the new sample.
 """
 
@@ -28,7 +28,7 @@ import numpy as np  # noqa: E402  (after the thread counts are set)
 
 import farpoint  # noqa: E402
 
-#: Seconds that a run may take, as far as can be told from a smaller cloud.
+#: Time limit of a run in seconds, as estimated from a smaller cloud.
 PATIENCE = 60
 
 
@@ -82,7 +82,7 @@ def scipy_tree(points, count):
 
 
 def rows_of(points, chosen):
-    """Indices of peers that give coordinates; looked up outside the time that is taken."""
+    """Returns a lookup of the indices of peers that return coordinates; not timed."""
     return lambda: lookup(points, chosen)
 
 
@@ -133,7 +133,7 @@ def installed(package, _):
 
 
 def clouds(options):
-    """Rooms with furniture, roughly: points on walls and on boxes, float32, in meters."""
+    """Yields approximate rooms with furniture: points on walls and boxes, float32, in meters."""
     for count in sorted(options.points):
         random = np.random.default_rng(count)
         points = random.random((count, 3)) * [8, 6, 3]
@@ -174,13 +174,13 @@ def compare(name, points, count, methods, known, runs):
 
 
 def expected(known, method, points):
-    """Seconds on so many points, if ten times as many take a hundred times as long."""
+    """Returns the estimated seconds for ``points`` points, assuming quadratic time."""
     sizes = [size for name, size in known if name == method and size <= points]
     return known[method, max(sizes)] * (points / max(sizes)) ** 2 if sizes else 0
 
 
 def checked(points, count, found, mine, method):
-    """Whether the indices are exact, as far as this can be told in reasonable time."""
+    """Returns the outcome of checking the indices, as far as possible in reasonable time."""
     indices = np.asarray(found() if callable(found) else found).astype(np.int64)
     if len(np.unique(indices)) != count:
         return f"{len(np.unique(indices))} different indices"

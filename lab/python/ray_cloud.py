@@ -1,9 +1,9 @@
-"""How `farpoint.ray` scales on one machine: one cloud over 1 to 8 actors, one of them killed; files by 1 to 8 tasks.
+"""Scaling of `farpoint.ray` on one machine: one cloud over 1 to 8 actors, one of them killed; files by 1 to 8 tasks.
 
     python lab/python/ray_cloud.py room.f32 lidar.f32 --workers 8 4 2 1 --rows OUT.jsonl
 
-Each cloud is a file of float32 x, y, z. Every result is compared with ``farpoint.sample``; a difference ends the
-program. Rows are JSON, one a run.
+Each cloud is a file of float32 x, y, z. Every result is compared with ``farpoint.sample``; a difference stops the
+program. Rows are JSON, one per run.
 """
 
 import argparse
@@ -27,7 +27,7 @@ KINDS = {1: "begin", 2: "prepare", 3: "count", 4: "solve", 5: "finish", 6: "larg
 
 
 class Clock:
-    """Seconds by what a run does, and what it counted."""
+    """Seconds of a run by activity, and its statistics."""
 
     def __init__(self):
         self.seconds = collections.Counter()
@@ -111,11 +111,11 @@ class Bench:
             self.row(run="in memory", cloud=name, points=len(points), threads=threads,
                      seconds=time.perf_counter() - begin)
         if self.options.warm:
-            # Ray keeps the processes that it has started.
+            # Ray reuses the processes that it has started.
             farpoint.ray.sample(points[:2_000_000], 1000, tiles=max(workers), time_limit=200)
         seconds = {}
         for count in workers:
-            # A run with half as many actors takes twice as long, at most.
+            # A run with half as many actors takes at most twice as long.
             expected = min((2 * taken for more, taken in seconds.items() if more == 2 * count), default=0)
             if self.over(expected):
                 print(f"left out for time: {name}, {count} workers")
@@ -147,7 +147,7 @@ class Bench:
         return row
 
     def files(self, path, folder):
-        """Parts of a cloud, each a file, by tasks."""
+        """Measures parts of a cloud, each a file, by tasks."""
         size, files = self.options.file_points, self.options.files
         for k in range(files):
             part = np.fromfile(path, np.float32, 3 * size, offset=12 * size * k).reshape(-1, 3)

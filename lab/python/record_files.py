@@ -1,4 +1,4 @@
-"""A record of a benchmark: where it was made, its tables as Markdown, and its figures as JSON."""
+"""Record of a benchmark: its environment, tables as Markdown, and figures as JSON."""
 
 import datetime
 import json
@@ -10,13 +10,13 @@ import farpoint
 
 
 def arguments(parser):
-    """Adds the options that say where a record goes."""
+    """Adds the options for the outputs of a record."""
     parser.add_argument("--out", type=pathlib.Path, help="write the tables to this file")
     parser.add_argument("--json", type=pathlib.Path, help="write the figures to this file")
 
 
 def begun():
-    """What a record says of when and where it was made."""
+    """Returns the date and the environment of a record."""
     return {
         "date": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC", "machine": machine(),
         "python": platform.python_version(), "farpoint": farpoint.__version__}
@@ -38,7 +38,7 @@ def table(columns, lines):
 
 
 def written(options, text, record):
-    """Prints the tables, and writes what the options ask for."""
+    """Prints the tables, and writes the requested files."""
     print(f"\n{text}")
     for path, content in ((options.out, text), (options.json, json.dumps(record, indent=1) + "\n")):
         if path:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long a training step with the Chamfer distance takes on a GPU, and where the time goes.
+"""Time of a training step with the Chamfer distance on a GPU, and its parts.
 
     python lab/python/step.py [--pairs 32] [--points 2048] [--out FILE.md]
 
@@ -7,14 +7,13 @@ A step is the Chamfer distance of (B, N, 3) and (B, N, 3) random points in the u
 over the batch, and the gradient of the first (or of both) clouds. Figures are medians of 9 rounds of 200
 steps, in microseconds:
 
-* "queued": steps one after another, the GPU waited for once a round: what a step costs in a program that
+* "queued": consecutive steps, synchronized once per round: the cost of a step in a program that
   has other work for the GPU;
-* "waited": the GPU waited for after each step;
-* "GPU": from CUDA events around a captured graph of the step, replayed: the kernels alone, with the gaps
+* "waited": synchronized after each step;
+* "GPU": from CUDA events around replays of a captured graph of the step: the kernels alone, with the gaps
   between them.
-
-Where the CPU is busy longer than the GPU, "queued" is the CPU's time. What is not installed is skipped, and
-said. Other libraries are compared where they can be imported: pytorch3d, ChamferDistancePytorch (its
+Where the CPU is busy longer than the GPU, "queued" is the CPU's time. Missing libraries are skipped and
+reported. Other libraries are compared if they can be imported: pytorch3d, ChamferDistancePytorch (its
 extension `chamfer_3D`), kaolin.
 """
 
@@ -35,7 +34,7 @@ ROUNDS, STEPS = 9, 200
 
 
 def median(call, after):
-    """Microseconds a call, `after` each of them or at the end of a round."""
+    """Returns microseconds per call, with `after` called after each of them or at the end of a round."""
     rounds = []
     for _ in range(ROUNDS + 1):
         torch.cuda.synchronize()
@@ -50,7 +49,7 @@ def median(call, after):
 
 
 def on_host(call):
-    """Microseconds a call takes on the host, which the GPU does not hold up: few at a time."""
+    """Returns host microseconds per call, not limited by the GPU: few at a time."""
     rounds = []
     for _ in range(20 * ROUNDS):
         torch.cuda.synchronize()
@@ -62,7 +61,7 @@ def on_host(call):
 
 
 def captured(step):
-    """A replay of the step, or None where it can't be captured."""
+    """Returns a replay of the step, or None if it can't be captured."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     try:
@@ -81,7 +80,7 @@ def captured(step):
 
 
 def events(call):
-    """Microseconds on the GPU."""
+    """Returns microseconds per call on the GPU."""
     rounds = []
     for _ in range(ROUNDS):
         first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -103,18 +102,18 @@ def stepper(value, x, y):
 
 
 def by_search(x, y):
-    """As before the operator: a search, and PyTorch's own reductions."""
+    """Computes the distance without the operator: by a search, and PyTorch's own reductions."""
     return search.reduced(x, y, None, None, Reduction(2, False, "mean", True, None))
 
 
 def by_torch(x, y):
-    """All pairs, by an expression that people write."""
+    """Computes the distance from all pairs, by a common expression."""
     apart = torch.cdist(x, y).square()
     return apart.amin(2).mean(1) + apart.amin(1).mean(1)
 
 
 def others():
-    """By name: Chamfer distances of other libraries, a value a pair."""
+    """Returns by name the Chamfer distances of other libraries, with one value per pair."""
     found = {}
     try:
         from pytorch3d.loss import chamfer_distance
@@ -139,7 +138,7 @@ def others():
 
 
 def steps(x, y):
-    """Rows of the first table."""
+    """Yields rows of the first table."""
     ways = {"farpoint": farpoint.chamfer, "farpoint, search and PyTorch's sums": by_search}
     ways |= {"PyTorch, cdist": by_torch} | others()
     for name, value in ways.items():
@@ -168,12 +167,12 @@ def compiled_steps(x, y):
             for _ in range(5):
                 step()
             yield f"farpoint, {name}", median(step, False), median(step, True), None
-        except Exception as error:  # whatever a compiler may lack here
+        except Exception as error:  # compilers fail in various ways
             print(f"skipped: {name} ({str(error).splitlines()[0]})")
 
 
 def layers(x, y):
-    """Rows of the second table: microseconds on the host, from the inside out."""
+    """Yields rows of the second table: host microseconds, from the inside out."""
     asked = Reduction(2, False, "mean", True, None)
     plan = chamfer.plan_of(x, y, asked)
     value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)

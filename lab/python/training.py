@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How much of a training step of PointNet++ farpoint's shortcuts on a GPU save.
+"""Time that farpoint's fast paths on a GPU save in a training step of PointNet++.
 
     python lab/python/training.py [--clouds 8] [--points 4096] [--out FILE.md]
 
 The step is that of PointNet++ (semantic segmentation, single scale: Qi et al., NeurIPS 2017) with farpoint's
 operators: sampling, balls, grouping, interpolation, forward and backward and AdamW, on random points in the unit
-cube, float32. Ways take turns in a new order each round; figures are medians over rounds, in milliseconds, and of the
-ratios to the first way of the same round, with the quartiles of these. "queued": the GPU is waited for once a round;
+cube, float32. Variants alternate in a new order each round; figures are medians over rounds, in milliseconds, and of
+the ratios to the first variant of the same round, with their quartiles. "queued": synchronized once per round;
 "waited": after each step.
 """
 
@@ -34,7 +34,7 @@ ROUNDS, STEPS = 60, 10
 
 
 class Down(nn.Module):
-    """Sampling, groups and their largest values: a level of set abstraction."""
+    """Level of set abstraction: sampling, grouping and max pooling."""
 
     def __init__(self, count, radius, k, widths):
         super().__init__()
@@ -53,7 +53,7 @@ class Down(nn.Module):
 
 
 class Up(nn.Module):
-    """Interpolation from the coarser level: feature propagation."""
+    """Feature propagation: interpolation from the coarser level."""
 
     def __init__(self, widths):
         super().__init__()
@@ -70,7 +70,7 @@ class Up(nn.Module):
 
 
 class PointNet2(nn.Module):
-    """The published single-scale network for segmentation: four levels down and up."""
+    """Published single-scale network for segmentation: four levels down and up."""
 
     def __init__(self, classes=13):
         super().__init__()
@@ -95,7 +95,7 @@ class PointNet2(nn.Module):
 
 
 def by_public_names():
-    """No private name of PyTorch decides how an operator is called."""
+    """Disables the use of PyTorch's private API for dispatch."""
     changes = contextlib.ExitStack()
     changes.enter_context(mock.patch.object(fast_path, "only_kernels_see", lambda *_: False))
     changes.enter_context(without_shapes())
@@ -103,7 +103,7 @@ def by_public_names():
 
 
 def without_shapes():
-    """Nothing is kept of calls with the same shapes."""
+    """Disables the cache of plans for repeated calls."""
     return mock.patch.object(met, "ready", lambda *_: None) if met else contextlib.nullcontext()
 
 

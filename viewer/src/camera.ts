@@ -1,4 +1,4 @@
-// The cameras, and the hand that moves them.
+// Cameras and their controls.
 
 import { MOUSE, OrthographicCamera, PerspectiveCamera, Vector3 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
@@ -7,7 +7,7 @@ import type { View } from "./stage";
 
 const OPENING = 50;
 
-/** The views of the keys 1 to 7: what they show, and where from. */
+/** Views of the keys 1 to 7: names and directions. */
 export const SIDES: [string, (up: number) => Vector3][] = [
   ["top", (up) => along(up, 1)],
   ["bottom", (up) => along(up, -1)],
@@ -46,13 +46,13 @@ export class Cameras {
     this.orthographic.zoom = 1;
   }
 
-  /** From that direction, so that all points are seen. */
+  /** Looks from a direction, with all points in view. */
   look(toward: Vector3, aspect: number): void {
     const vertical = (OPENING / 2) * (Math.PI / 180);
     const narrow = Math.atan(Math.tan(vertical) * Math.min(1, aspect));
     const distance = (0.85 * this.reach) / Math.sin(narrow);
     const direction = toward.clone().normalize();
-    // Straight down there is no "up" on the screen: a little beside, the second axis points up.
+    // Looking straight down, "up" is undefined: tilted slightly, the second axis points up.
     const up = along(this.up, 1);
     if (Math.abs(direction.dot(up)) > 0.999) direction.addScaledVector(along((this.up + 2) % 3, -1), 1e-4).normalize();
     this.controls.target.set(0, 0, 0);
@@ -62,14 +62,14 @@ export class Cameras {
     this.controls.update();
   }
 
-  /** The other kind of projection, of the same part of the cloud. */
+  /** Switches the projection, keeping the same part of the cloud in view. */
   setOrthographic(wanted: boolean): void {
     const now = this.current === this.orthographic;
     if (wanted === now) return;
     const next = wanted ? this.orthographic : this.perspective;
     next.position.copy(this.current.position);
     if (!wanted) {
-      // What zooming did to the picture, the distance does now.
+      // The distance replaces the orthographic zoom.
       const away = next.position.sub(this.controls.target).divideScalar(this.orthographic.zoom);
       away.add(this.controls.target);
     }
@@ -79,7 +79,7 @@ export class Cameras {
     this.controls.update();
   }
 
-  /** Fits both cameras to a pane and to the points before they draw. */
+  /** Fits both cameras to a pane and to the points before drawing. */
   prepare(aspect: number): View {
     const distance = this.current.position.distanceTo(this.controls.target);
     const half = Math.tan((OPENING / 2) * (Math.PI / 180)) * distance;
@@ -96,7 +96,7 @@ export class Cameras {
     return this.current;
   }
 
-  /** Turns and zooms about this place from now on. */
+  /** Sets the pivot of rotation and zoom. */
   pivot(place: Vector3): void {
     const away = this.current.position.clone().sub(this.controls.target);
     this.controls.target.copy(place);

@@ -1,16 +1,16 @@
-// What the reader of the page has chosen, and its place in the address.
+// User settings, and their encoding in the URL hash.
 
 import { RAMPS, type Ramp } from "./colors";
 
-/** What colors show: "rgb", "height", "distance" (to the nearest sample of a pane), or an attribute's name. */
+/** Color source: "rgb", "height", "distance" (to the nearest sample of a pane), or an attribute's name. */
 export interface Choices {
   by: string;
-  /** How the samples of panes are drawn. */
+  /** Drawing mode of the samples of panes. */
   samples: Samples;
   ramp: Ramp;
-  /** Limits of the ramp where they were set by hand. */
+  /** Limits of the color ramp, if set by the user. */
   limits: [number, number] | null;
-  /** Classes that are not drawn. */
+  /** Hidden classes. */
   hidden: number[];
   /** Position of the slider. */
   at: number;
@@ -22,11 +22,11 @@ export interface Choices {
   camera: number[] | null;
 }
 
-/** Over the cloud where there is room for dots, alone, or not at all. */
+/** Over the cloud if dots are large enough, alone, or not at all. */
 export const SAMPLES = ["dots", "alone", "hidden"] as const;
 export type Samples = (typeof SAMPLES)[number];
 
-/** Reads the address; whatever is not understood stays as it is. */
+/** Reads settings from the URL hash; invalid parts are ignored. */
 export function readHash(hash: string, choices: Choices): void {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
   const numbers = (name: string, length: number): number[] | null => {
@@ -51,7 +51,7 @@ export function readHash(hash: string, choices: Choices): void {
   choices.camera = numbers("camera", 6);
 }
 
-/** The address of these choices, without what is as at the start. */
+/** Returns the URL hash of these settings, without defaults. */
 export function hashOf(choices: Choices, first: Choices, stats: boolean): string {
   const parts: string[] = stats ? ["stats"] : [];
   const put = (name: string, value: string | number, start: string | number) => {

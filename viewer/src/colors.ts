@@ -1,6 +1,6 @@
-// Colors of values: ramps for numbers, a palette for classes.
+// Colors of values: color ramps for numbers, a palette for classes.
 
-/** 17 equal steps each. Viridis: S. van der Walt and N. Smith (CC0); turbo: A. Mikhailov. */
+/** Ramps of 17 equal steps each. Viridis: S. van der Walt and N. Smith (CC0); turbo: A. Mikhailov. */
 const STOPS = {
   viridis:
     "44015448186a472d7b4240863b528b33638d2c728e26828e21918c1fa08828ae803fbc735ec96284d44baddc30d8e219fde725",
@@ -12,10 +12,10 @@ const STOPS = {
 export type Ramp = keyof typeof STOPS;
 export const RAMPS = Object.keys(STOPS) as Ramp[];
 
-/** Colors that differ for color-blind readers too, for classes without a usual color. */
+/** Color-blind safe colors, for classes without a conventional color. */
 const PALETTE = ["4477aa", "ee6677", "228833", "ccbb44", "66ccee", "aa3377", "bbbbbb", "ee8866", "44bb99", "ffaabb"];
 
-/** What readers of LAS files expect: ground brown, plants green, buildings red, water blue. */
+/** Conventional colors of LAS classes: ground brown, plants green, buildings red, water blue. */
 const USUAL: Record<string, string> = {
   "never classified": "999999",
   unclassified: "bbbbbb",
@@ -38,7 +38,7 @@ function parsed(hex: string): Color {
   return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)) as Color;
 }
 
-/** The color of a share of the ramp, 0 to 1. */
+/** Returns the color at a position of the ramp, 0 to 1. */
 export function onRamp(ramp: Ramp, share: number): Color {
   const stops = STOPS[ramp].match(/.{6}/g) as string[];
   const at = Math.min(1, Math.max(0, share)) * (stops.length - 1);
@@ -47,7 +47,7 @@ export function onRamp(ramp: Ramp, share: number): Color {
   return a.map((value, i) => Math.round(value + (b[i] - value) * (at - first))) as Color;
 }
 
-/** The color of a class by its name, else by its number. */
+/** Returns the color of a class by its name, else by its number. */
 export function ofClass(value: number, name: string | undefined): Color {
   const usual = name === undefined ? undefined : USUAL[name.toLowerCase()];
   return parsed(usual ?? PALETTE[((value % PALETTE.length) + PALETTE.length) % PALETTE.length]);

@@ -1,13 +1,13 @@
-// The points: bytes from the page's inert script tags, decoded once.
+// Point data: bytes from the page's inert script tags, decoded once.
 
 import type { Attribute, Meta } from "./meta";
 
 type Decoder = { fromBase64?: (text: string) => Uint8Array };
 
-/** Bytes by the names of their script tags. */
+/** Bytes by the name of their script tag. */
 export type Parts = Map<string, Uint8Array>;
 
-/** All data of the page, which is removed from it, unpacked where the tags say that they are packed. */
+/** Reads all data of the page, decompresses it where marked, and removes its tags. */
 export async function readParts(): Promise<Parts> {
   const tags = [...document.querySelectorAll<HTMLScriptElement>('script[type="application/octet-stream"]')];
   const read = async (tag: HTMLScriptElement): Promise<[string, Uint8Array]> => {
@@ -19,13 +19,13 @@ export async function readParts(): Promise<Parts> {
   return new Map(await Promise.all(tags.map(read)));
 }
 
-/** What zlib packed. */
+/** Decompresses zlib data. */
 async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
   const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Values of so many bytes, of which the first bytes of all come first, then the second, and so on. */
+/** Interleaves byte planes: the first bytes of all values of `each` bytes, then the second, and so on. */
 function together(planes: Uint8Array, each: number): Uint8Array {
   if (each === 1) return planes;
   if (planes.length % each) throw new Error(`the page holds ${planes.length} bytes of values of ${each}`);
@@ -45,7 +45,7 @@ function fromBase64(text: string): Uint8Array {
   return bytes;
 }
 
-/** Whole numbers of 7 bits a byte, lowest first; the top bit says that more follow. */
+/** Decodes variable-length integers of 7 bits per byte, lowest first; the top bit marks a continuation. */
 function variable(bytes: Uint8Array, take: (value: number) => void): void {
   let value = 0;
   let weight = 1;
@@ -60,7 +60,7 @@ function variable(bytes: Uint8Array, take: (value: number) => void): void {
   }
 }
 
-/** Rows of the file: ascending within each prefix that is not in the one before, stored as differences. */
+/** Decodes rows of the file: ascending within the new part of each prefix, stored as differences. */
 function rowsOf(bytes: Uint8Array, meta: Meta): Uint32Array {
   const rows = new Uint32Array(meta.shown);
   const ends = meta.prefixes.count;
@@ -77,17 +77,17 @@ function rowsOf(bytes: Uint8Array, meta: Meta): Uint32Array {
   return rows;
 }
 
-/** A sampler's result. */
+/** Result of a sampler. */
 export interface PaneData {
-  /** Which of the page's points are samples. */
+  /** Indices of the page's points that are samples. */
   samples: Uint32Array;
-  /** Places of further samples, as those of the points. */
+  /** Positions of further samples, like those of the points. */
   beside: Float32Array;
-  /** Of each point to the nearest sample, as a byte. */
+  /** Distance of each point to its nearest sample, as a byte. */
   distances: Uint8Array;
 }
 
-/** Coordinates in steps. */
+/** Decodes coordinates in steps. */
 function stepsOf(bytes: Uint8Array, each: number): Float32Array {
   const steps = new Float32Array(bytes.length / each);
   for (let i = 0, at = 0; i < steps.length; i++, at += each) {
@@ -97,15 +97,15 @@ function stepsOf(bytes: Uint8Array, each: number): Float32Array {
 }
 
 export class Cloud {
-  /** Steps from the middle of the box, exact in single precision. */
+  /** Positions in steps from the center of the bounding box, exact in single precision. */
   readonly positions: Float32Array;
   readonly rows: Uint32Array;
   readonly rgb: Uint8Array | null;
   readonly values: (Uint8Array | Uint16Array)[];
   readonly panes: PaneData[];
-  /** The middle of the box, in steps. */
+  /** Center of the bounding box, in steps. */
   readonly middle: [number, number, number];
-  /** The box around all points, in steps from its middle. */
+  /** Bounding box of all points, in steps from its center. */
   readonly low: [number, number, number];
   readonly high: [number, number, number];
 
@@ -158,7 +158,7 @@ export class Cloud {
     return { samples: Uint32Array.from(samples), beside, distances };
   }
 
-  /** Steps from the middle of the box. */
+  /** Converts steps to positions relative to the center of the bounding box. */
   private center(steps: Float32Array): void {
     const [x, y, z] = this.middle;
     for (let i = 0; i < steps.length; i += 3) {
@@ -168,12 +168,12 @@ export class Cloud {
     }
   }
 
-  /** The distance of a point to the nearest sample of a pane, to within about a hundredth of the farthest. */
+  /** Returns the distance of a point to the nearest sample of a pane, to within about 1 % of the largest. */
   distance(pane: number, point: number): number {
     return unpacked(this.panes[pane].distances[point], this.meta.panes[pane].farthest);
   }
 
-  /** The coordinates of a point in the file's own system, to within half a step. */
+  /** Returns the coordinates of a point in the file's system, to within half a step. */
   coordinates(point: number): [number, number, number] {
     const { origin, step } = this.meta;
     return [0, 1, 2].map((axis) => {
@@ -181,23 +181,23 @@ export class Cloud {
     }) as [number, number, number];
   }
 
-  /** The value of an attribute, or null where the file has none. */
+  /** Returns the value of an attribute, or null if it is missing. */
   value(attribute: number, point: number): number | null {
     return decoded(this.meta.attributes[attribute], this.values[attribute][point]);
   }
 }
 
-/** The distance that a byte stands for. */
+/** Decodes a distance from a byte. */
 export function unpacked(stored: number, farthest: number): number {
   return farthest * (stored / 255) ** 2;
 }
 
-/** What a stored number stands for. */
+/** Decodes a stored number; null if it is missing. */
 export function decoded(attribute: Attribute, stored: number): number | null {
   return stored === missing(attribute) ? null : attribute.offset + attribute.scale * stored;
 }
 
-/** The stored number that stands for a missing value. */
+/** Returns the stored number of a missing value. */
 export function missing(attribute: Attribute): number {
   return attribute.bytes === 1 ? 255 : 65535;
 }

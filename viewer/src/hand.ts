@@ -1,5 +1,5 @@
-// The pointer over panes: the camera's controls ask the canvas for its place and size, and get those of the pane
-// under the pointer, so that zooming and moving follow it in every pane as on a canvas of its own.
+// Pointer input over panes: the camera's controls query the canvas for its position and size, and receive those of the
+// pane under the pointer, so that zooming and panning work in every pane as on a separate canvas.
 
 type Rectangle = [number, number, number, number];
 
@@ -7,7 +7,7 @@ export function withinPanes(canvas: HTMLCanvasElement, at: (x: number, y: number
   let pane: Rectangle = at(0, 0);
   let pressed = false;
   const follow = (event: PointerEvent | WheelEvent) => {
-    // What began in a pane ends in it, wherever the pointer goes.
+    // A drag stays in the pane where it began.
     if (!pressed) pane = at(event.clientX, event.clientY);
   };
   const begin = (event: PointerEvent) => {

@@ -1,4 +1,4 @@
-// The legend: what colors mean, and how the points are spread over them.
+// Legend: the meaning of colors, and the distribution of points over them.
 
 import { css, onRamp } from "./colors";
 import type { Choices } from "./choices";
@@ -18,7 +18,7 @@ export function legend(place: HTMLElement, shading: Shading, choices: Choices, e
   else place.append(histogram(shading, choices), limits(shading, choices, events));
 }
 
-/** Bars in the ramp's colors, as high as there are points. */
+/** Draws a histogram in the colors of the ramp. */
 function histogram(shading: Shading, choices: Choices): HTMLElement {
   const canvas = element("canvas", "histogram");
   const [width, height] = [240, 44];

@@ -1,4 +1,4 @@
-// The page: one cloud, farthest first, so that every position of the slider is an even sample.
+// Main page: one cloud, farthest first, so that every position of the slider is an even sample.
 
 import { Vector3 } from "three";
 import { Cameras, SIDES } from "./camera";
@@ -11,9 +11,9 @@ import { choicesOf, type Shading, shadingOf } from "./shading";
 import { type Drawing, NoWebGl, Stage } from "./stage";
 import { count, element, precise, rough, short } from "./text";
 
-/** While the camera moves, as many points are drawn as fit this time. */
+/** Frame time budget while the camera moves, which limits the points drawn. */
 const FRAME_MS = 33;
-/** So long after the last movement all points are drawn. */
+/** Delay after the last movement before all points are drawn. */
 const REST_MS = 160;
 const FEWEST = 20_000;
 
@@ -25,7 +25,7 @@ class Page {
   private readonly panel: Panel;
   private shadings: Shading[] = [];
   private clicks: number[] = [];
-  /** Points that a moving picture draws. */
+  /** Number of points drawn while moving. */
   private budget = 1_000_000;
   private movedAt = -Infinity;
   private wanted = false;
@@ -61,11 +61,11 @@ class Page {
     this.reset(this.choices.camera);
     this.listen(canvas);
     this.recolor();
-    // What the panel and the slider say now has made them as large as they are.
+    // The contents of the panel and the slider determine their size.
     this.layout();
   }
 
-  /** What the address asks for and the page lacks becomes what there is. */
+  /** Replaces settings from the URL that the page does not have. */
   private tidy(): void {
     if (!choicesOf(this.cloud).some(([name]) => name === this.choices.by)) this.choices.by = this.first.by;
     const last = this.cloud.meta.prefixes.count.length - 1;
@@ -151,7 +151,7 @@ class Page {
     this.ask();
   }
 
-  /** The middle of the cloud in the file's coordinates. */
+  /** Center of the cloud in the file's coordinates. */
   private get middle(): number[] {
     const { origin, step } = this.cloud.meta;
     return origin.map((value, axis) => value + this.cloud.middle[axis] * step);
@@ -163,7 +163,7 @@ class Page {
       const rectangle = this.stage.rectangle(pane);
       const [left, top, width, height] = rectangle.map((length) => `${length}px`);
       Object.assign(label.style, { left, top, width, height });
-      // The button of the panel is there.
+      // Leaves room for the button of the panel.
       label.classList.toggle("corner", rectangle[1] === 0 && rectangle[0] + rectangle[2] > window.innerWidth - 60);
     });
     this.ask();
@@ -184,7 +184,7 @@ class Page {
     this.ask();
   }
 
-  /** Keeps what is shown in the address, so that it can be passed on. */
+  /** Stores the view in the URL, so that it can be shared. */
   private remember(): void {
     const middle = this.middle;
     if (this.movedAt > 0) this.choices.camera = this.cameras.place.map((value, i) => value + middle[i % 3]);
@@ -193,7 +193,7 @@ class Page {
     history.replaceState(null, "", hash || location.pathname + location.search);
   }
 
-  /** One picture with the next frame. */
+  /** Requests a redraw with the next frame. */
   private ask(): void {
     if (this.wanted) return;
     this.wanted = true;
@@ -230,14 +230,14 @@ class Page {
     const camera = this.cameras.prepare(this.aspect);
     const points = prefixes.count[at];
     const most = Math.max(0, ...this.cloud.panes.map((pane) => pane.samples.length + pane.beside.length / 3));
-    // Dots are apart, so that each is seen, and the cloud between them; in the cloud's colors they close its surface.
+    // Dots are separate, with the cloud visible between them; in the cloud's colors they close its surface.
     const dot = (samples === "alone" && this.choices.by !== "distance" ? 1.5 : 0.4) * size * this.apart(most);
     return { camera, points, width: 1.5 * size * this.apart(points), samples, dot, lighting, dark };
   }
 
   /**
-   * A length that is typical of so many points: half of them cover within 1.4 times the radius of all, so that discs
-   * 1.5 times as wide close the surface, however few there are.
+   * Returns the typical spacing of a number of points: half of them cover within 1.4 times the radius of all, so that
+   * discs 1.5 times as wide close the surface for any number.
    */
   private apart(points: number): number {
     const { count, radius } = this.cloud.meta.prefixes;
@@ -310,7 +310,7 @@ class Page {
 async function start(): Promise<void> {
   const place = document.getElementById("fp-page") as HTMLElement;
   const canvas = document.getElementById("fp-canvas") as HTMLCanvasElement;
-  // Seen in a browser's profiler; viewer/bench.mjs reads them.
+  // Marks for the browser's profiler; viewer/bench.mjs reads them.
   performance.mark("fp-begin");
   try {
     const cloud = new Cloud(readMeta(), await readParts());

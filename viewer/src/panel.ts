@@ -1,4 +1,4 @@
-// The controls around the picture: title, colors, slider, what was clicked.
+// Controls around the canvas: title, colors, slider, clicked point.
 
 import { type Choices, SAMPLES, type Samples } from "./choices";
 import { RAMPS, type Ramp } from "./colors";
@@ -7,11 +7,11 @@ import { legend } from "./legend";
 import { choicesOf, type Shading } from "./shading";
 import { count, element, percent, short } from "./text";
 
-/** What the page does when something is chosen. */
+/** Callbacks for changed settings. */
 export interface Events {
   /** Colors or limits changed. */
   recolor(): void;
-  /** Anything else changed that is drawn. */
+  /** Any other drawing setting changed. */
   redraw(): void;
   key(key: string): void;
   /** The panel was opened or closed. */
@@ -75,12 +75,12 @@ export class Panel {
     place.append(this.side, fold, this.clicked, this.base, this.message, this.stats);
   }
 
-  /** Width and height of what is drawn on: panes lie beside the panel and above the slider, a single cloud below both. */
+  /** Size of the drawing area: panes are beside the panel and above the slider, a single cloud is below both. */
   free(): [number, number] {
     const { innerWidth, innerHeight } = window;
     if (!this.cloud.panes.length) return [innerWidth, innerHeight];
     const [side, base] = [this.side.getBoundingClientRect(), this.base.getBoundingClientRect()];
-    // On a narrow window the panel lies over the picture.
+    // In a narrow window the panel covers the canvas.
     const beside = side.width > 0 && side.width < innerWidth / 2;
     return [beside ? side.left - 12 : innerWidth, base.top - 12 || innerHeight];
   }
@@ -174,13 +174,13 @@ export class Panel {
     this.base.append(this.slider, this.shown, label);
   }
 
-  /** Shows what is chosen now. */
+  /** Shows the current settings. */
   show(shading: Shading): void {
     this.by.value = this.choices.by;
     this.ramp.value = this.choices.ramp;
     this.samples.value = this.choices.samples;
     this.ramp.disabled = shading.histogram.length === 0;
-    // Without the cloud there is nothing to have more or less of.
+    // Without the cloud the slider has no effect.
     this.slider.disabled = this.cloud.panes.length > 0 && this.choices.samples === "alone";
     legend(this.legend, shading, this.choices, {
       limits: (limits) => {
@@ -209,7 +209,7 @@ export class Panel {
     if (document.activeElement !== this.radius) this.radius.value = short(prefixes.radius[at]).replace(/,/g, "");
   }
 
-  /** Lines about what was clicked, or nothing. */
+  /** Shows lines about the clicked point, or nothing. */
   showClicked(lines: [string, string][]): void {
     this.clicked.hidden = lines.length === 0;
     const list = element("dl");
@@ -221,7 +221,7 @@ export class Panel {
     this.clicked.replaceChildren(close, list);
   }
 
-  /** A sentence over the picture; none takes it away. */
+  /** Shows a message over the canvas; an empty text removes it. */
   say(text: string): void {
     this.message.hidden = !text;
     this.message.textContent = text;
@@ -234,7 +234,7 @@ function option(value: string, words: string): HTMLOptionElement {
   return made;
 }
 
-/** The first prefix whose covering radius is at most that. */
+/** Returns the first prefix whose covering radius is at most `wanted`. */
 function firstWithin(radii: number[], wanted: number): number {
   const at = radii.findIndex((radius) => radius <= wanted);
   return at < 0 ? radii.length - 1 : at;

@@ -1,4 +1,4 @@
-// The three programs: points in color, points as numbers for picking, and eye-dome lighting.
+// Shader programs: points in color, points as indices for picking, and eye-dome lighting.
 
 const SIZED = /* glsl */ `
   uniform mat4 modelViewMatrix, projectionMatrix;
@@ -70,7 +70,7 @@ export const POINTS_FRAGMENT = /* glsl */ `
   }
 `;
 
-/** The number of each point plus one, lowest byte first. */
+/** Draws the index of each point plus one, lowest byte first. */
 export const PICK_VERTEX = /* glsl */ `
   precision highp float;
   ${SIZED}

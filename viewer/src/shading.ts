@@ -1,4 +1,4 @@
-// What a point's color shows: the values given to the shader, the limits, the legend's numbers.
+// Shading of points: values for the shader, limits, and numbers of the legend.
 
 import { DataTexture, NearestFilter, RGBAFormat } from "three";
 import type { Choices } from "./choices";
@@ -6,20 +6,20 @@ import { type Color, ofClass, onRamp } from "./colors";
 import { type Cloud, decoded, missing, unpacked } from "./data";
 import type { Attribute } from "./meta";
 
-/** How the shader finds a color. */
+/** Color mode of the shader. */
 export enum Mode {
   Rgb = 0,
   Height = 1,
   Value = 2,
-  /** A color per stored number. */
+  /** One color per stored number. */
   Table = 3,
   /** One color for all. */
   Ink = 4,
 }
 
-/** A class with its points. */
+/** Class with its number of points. */
 export interface ClassCount {
-  /** As stored, and as it is in the file. */
+  /** Stored value, and value in the file. */
   stored: number;
   value: number;
   name: string;
@@ -31,29 +31,29 @@ export interface Shading {
   mode: Mode;
   /** One number per point for the shader; null for colors and heights. */
   values: Uint8Array | Uint16Array | null;
-  /** The limits in the numbers that the shader sees. */
+  /** Limits in the units of the shader. */
   low: number;
   high: number;
-  /** The stored number of a missing value, -1 if none can be missing. */
+  /** Stored number of a missing value, -1 if there is none. */
   missing: number;
-  /** 256 colors: of the ramp, or of the classes by stored number. */
+  /** Table of 256 colors: of the ramp, or of the classes by stored number. */
   table: DataTexture;
   title: string;
   unit: string;
-  /** The limits as they are read. */
+  /** Limits in the units of the file. */
   limits: [number, number];
-  /** The share of the ramp at the lower limit. */
+  /** Position in the ramp of the lower limit. */
   first: number;
-  /** Points in 48 equal parts between the limits, of all points of the page. */
+  /** Histogram of all points of the page, in 48 equal bins between the limits. */
   histogram: number[];
   classes: ClassCount[];
 }
 
 const PARTS = 48;
-/** The share of the ramp where distances begin: most are small, and must be seen on a dark page. */
+/** Position in the ramp where distances begin: most are small, and must be visible on a dark page. */
 const NEAR = 0.25;
 
-/** What can be chosen, with the words for it. */
+/** Returns the available color sources, with their labels. */
 export function choicesOf(cloud: Cloud): [string, string][] {
   const found: [string, string][] = [];
   if (cloud.panes.length) found.push(["distance", "distance"]);
@@ -128,7 +128,7 @@ function byClass(attribute: Attribute, values: Uint8Array | Uint16Array, choices
   return { ...plain(Mode.Table, attribute.name), table, values, classes };
 }
 
-/** A pane's distances; all panes have one scale, so that they can be compared. */
+/** Returns the shading of a pane's distances; all panes share one scale, for comparison. */
 function byDistance(cloud: Cloud, choices: Choices, pane: number): Shading {
   const values = cloud.panes[pane].distances;
   const limits = choices.limits ?? [0, usual(cloud)];
@@ -149,7 +149,7 @@ function byDistance(cloud: Cloud, choices: Choices, pane: number): Shading {
   return { ...plain(Mode.Table, title), table, ...shown };
 }
 
-/** Where the colors end: the farthest point sample stays in the darker half of them. */
+/** Returns the default upper limit of distances, which keeps the farthest point sample in the darker half. */
 function usual(cloud: Cloud): number {
   const { panes } = cloud.meta;
   const exact = panes.filter((pane) => pane.exact).map((pane) => pane.farthest);
@@ -161,7 +161,7 @@ function counted(length: number, value: (i: number) => number, low: number, high
   const scale = PARTS / (high - low || 1);
   for (let i = 0; i < length; i++) {
     const part = Math.floor((value(i) - low) * scale);
-    // The highest value belongs to the last part; a missing one to none.
+    // The highest value belongs to the last bin; missing values to none.
     if (part >= 0 && part <= PARTS) counts[Math.min(part, PARTS - 1)]++;
   }
   return counts;

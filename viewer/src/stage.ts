@@ -1,4 +1,4 @@
-// Drawing: the points of each pane into a color and a depth picture, then eye-dome lighting onto the canvas.
+// Rendering: the points of each pane to color and depth textures, then eye-dome lighting to the canvas.
 
 import {
   BufferAttribute, BufferGeometry, DepthTexture, GLSL3, Matrix4, Mesh, type OrthographicCamera,
@@ -14,30 +14,30 @@ import { Mode, type Shading } from "./shading";
 
 export type View = PerspectiveCamera | OrthographicCamera;
 
-/** How the points are drawn now. */
+/** Drawing parameters of the points. */
 export interface Drawing {
   camera: View;
-  /** Points of the prefix that are drawn. */
+  /** Number of points of the prefix to draw. */
   points: number;
   /** Width of a point in the cloud's unit. */
   width: number;
-  /** How the samples of panes are drawn, and the width of one. */
+  /** Drawing mode of the samples of panes, and the width of a dot. */
   samples: Samples;
   dot: number;
   lighting: boolean;
   dark: boolean;
 }
 
-/** The samples of a pane: points of the cloud's own buffers, and those that are not among them. */
+/** Samples of a pane: points of the cloud's buffers, and additional points. */
 interface Dots {
   own: Points;
   beside: Points;
 }
 
-/** Dots over the cloud are not drawn where they would be so narrow, in CSS pixels: they would hide it. */
+/** Minimum width of dots over the cloud, in CSS pixels: narrower dots are not drawn, since they would hide it. */
 const NARROWEST = 2.5;
 
-/** Pixels around the pointer in which a point is looked for. */
+/** Search radius around the pointer for picking, in pixels. */
 const REACH = 7;
 const NONE = new Float32Array(0);
 
@@ -63,7 +63,7 @@ export class Stage {
   private buffers = new Map<object, BufferAttribute>();
   width = 1;
   height = 1;
-  /** The part of the canvas that panes share; a single one has all of it. */
+  /** Part of the canvas shared by panes; a single pane has all of it. */
   area: [number, number] = [1, 1];
 
   constructor(canvas: HTMLCanvasElement, private readonly cloud: Cloud) {
@@ -111,7 +111,7 @@ export class Stage {
     return points;
   }
 
-  /** The samples of a pane, drawn after the cloud. */
+  /** Creates the samples of a pane, drawn after the cloud. */
   private samples(pane: number): Dots {
     const { samples, beside } = this.cloud.panes[pane];
     const own = new BufferGeometry();
@@ -128,18 +128,18 @@ export class Stage {
     return dots;
   }
 
-  /** How many panes there are; a cloud without any is one. */
+  /** Number of panes; 1 for a cloud without panes. */
   get panes(): number {
     return Math.max(1, this.dots.length);
   }
 
-  /** One for each pane. */
+  /** Sets the shadings, one per pane. */
   setShadings(shadings: Shading[]): void {
     this.shadings.forEach((shading) => shading.table.dispose());
     this.shadings = shadings;
   }
 
-  /** Columns and rows of panes, so that each is as square as it can be. */
+  /** Number of columns and rows of panes, with panes as square as possible. */
   get grid(): [number, number] {
     let best: [number, number] = [1, this.panes];
     let most = 0;
@@ -151,14 +151,14 @@ export class Stage {
     return best;
   }
 
-  /** Left, top, width and height of a pane in CSS pixels. */
+  /** Returns left, top, width and height of a pane in CSS pixels. */
   rectangle(pane: number): [number, number, number, number] {
     const [columns, rows] = this.grid;
     const [width, height] = [Math.floor(this.area[0] / columns), Math.floor(this.area[1] / rows)];
     return [(pane % columns) * width, Math.floor(pane / columns) * height, width, height];
   }
 
-  /** The pane at a place on the canvas, in CSS pixels. */
+  /** Returns the pane at a position on the canvas, in CSS pixels. */
   paneAt(x: number, y: number): number | null {
     for (let pane = 0; pane < this.panes; pane++) {
       const [left, top, width, height] = this.rectangle(pane);
@@ -167,7 +167,7 @@ export class Stage {
     return null;
   }
 
-  /** The canvas is of that size, of which panes have `area`. */
+  /** Resizes the canvas; panes use the part `area`. */
   resize(width: number, height: number, area: [number, number]): void {
     this.width = width;
     this.height = height;
@@ -213,10 +213,10 @@ export class Stage {
     this.renderer.setScissorTest(false);
   }
 
-  /** How the samples of a pane look: alone like a cloud, else as dots in front of it. */
+  /** Sets the style of a pane's samples: alone like a cloud, else as dots in front of it. */
   private dot(pane: number, drawing: Drawing, pixels: number, ratio: number): void {
     const [alone, shading] = [drawing.samples === "alone", this.shadings[pane]];
-    // All samples are at the distance 0, which would tell nothing.
+    // All samples have distance 0, which would be uninformative.
     const colored = alone && shading.values !== this.cloud.panes[pane].distances;
     this.shade(this.dotMaterial, this.dots[pane].own.geometry, shading);
     this.shade(this.besideMaterial, this.dots[pane].beside.geometry, shading);
@@ -250,7 +250,7 @@ export class Stage {
     geometry.setAttribute("value", this.values(shading));
   }
 
-  /** The values of a shading on the GPU, kept for the next time. */
+  /** Returns the values of a shading on the GPU, cached. */
   private values(shading: Shading): BufferAttribute {
     const values = shading.values ?? NONE;
     let buffer = this.buffers.get(values);
@@ -262,7 +262,7 @@ export class Stage {
     return buffer;
   }
 
-  /** The point nearest to a place on the canvas, in CSS pixels, and its pane; null if there is none. */
+  /** Returns the point nearest to a position on the canvas, in CSS pixels, and its pane; null if there is none. */
   pick(x: number, y: number, drawing: Drawing): { point: number; pane: number } | null {
     const pane = this.paneAt(x, y);
     if (pane === null) return null;
@@ -278,7 +278,7 @@ export class Stage {
     this.numbered.geometry = alone ? this.dots[pane].own.geometry : this.geometry;
     this.shade(this.numbers, this.numbered.geometry, this.shadings[pane]);
     const set = this.numbers.uniforms;
-    // The small picture is a cut of the whole: points are as large in it as in the whole one.
+    // The small target is a section of the whole view: points have the same size as in the whole.
     [set.width.value, set.pixels.value] = [alone ? drawing.dot : drawing.width, side];
     this.geometry.setDrawRange(0, drawing.points);
     camera.setViewOffset(width, height, x - REACH, y - REACH, side, side);
@@ -295,14 +295,14 @@ export class Stage {
     return nearest(bytes, side);
   }
 
-  /** A picture of what is drawn now. */
+  /** Renders an image of the current view. */
   picture(drawing: Drawing, done: (picture: Blob | null) => void): void {
     this.draw(drawing);
     this.renderer.domElement.toBlob(done, "image/png");
   }
 }
 
-/** The browser has no WebGL 2. */
+/** Error for browsers without WebGL 2. */
 export class NoWebGl extends Error {}
 
 function nearest(bytes: Uint8Array, side: number): number | null {

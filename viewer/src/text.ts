@@ -1,11 +1,11 @@
-// Numbers as people read them.
+// Formatting of numbers.
 
-/** A whole number in groups of three. */
+/** Formats an integer in groups of three digits. */
 export function count(value: number): string {
   return Math.round(value).toLocaleString("en");
 }
 
-/** About four digits, without needless zeros. */
+/** Formats a number with about four digits, without trailing zeros. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";
@@ -16,22 +16,22 @@ export function short(value: number): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : count(value);
 }
 
-/** Two digits. */
+/** Formats a number with two digits. */
 export function rough(value: number): string {
   return short(Number(value.toPrecision(2)));
 }
 
-/** As many digits as a step of that length can tell. */
+/** Formats a number with the digits that are significant for a step size. */
 export function precise(value: number, step: number): string {
   return value.toFixed(Math.min(9, Math.max(0, Math.ceil(-Math.log10(step)))));
 }
 
-/** A share in percent. */
+/** Formats a fraction in percent. */
 export function percent(share: number): string {
   return `${share >= 0.1 ? (100 * share).toFixed(0) : (100 * share).toPrecision(2)} %`;
 }
 
-/** An element with a class and text, which is never read as HTML. */
+/** Creates an element with a class and text, which is never parsed as HTML. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   name = "",

@@ -1,5 +1,5 @@
-"""Semantic segmentation of point clouds: networks, data sets, samplers and how they are evaluated.
+"""Semantic segmentation of point clouds: networks, datasets, samplers and evaluation.
 
-``python -m farpoint_segmentation evaluate | train | time | report | generate`` is the command line. Needs PyTorch;
-``pip install ./lab/segmentation`` in a clone of farpoint brings it.
+``python -m farpoint_segmentation evaluate | train | time | report | generate`` is the command line. Requires PyTorch;
+``pip install ./lab/segmentation`` in a clone of farpoint installs it.
 """

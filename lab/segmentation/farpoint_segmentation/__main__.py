@@ -1,4 +1,4 @@
-"""The command line: ``python -m farpoint_segmentation evaluate | train | time | report | generate``."""
+"""Command line: ``python -m farpoint_segmentation evaluate | train | time | report | generate``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arguments of the commands."""
+"""Arguments of the commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .recipes import DATA, NETWORKS, ClassOrder
 
 __all__ = ["Command", "parser"]
 
-#: What a command does.
+#: Function that runs a command.
 Command = Callable[[argparse.Namespace], None]
 
 _EPILOG = """examples:
@@ -33,12 +33,12 @@ scenes that farpoint makes itself, on which figures say nothing about the data s
 
 
 def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
-    """The parser of the command line.
+    """Return the parser of the command line.
 
     Parameters
     ----------
     runs : mapping
-        What each of "evaluate", "train", "time", "report" and "generate" does with its arguments, which have it as
+        Functions for "evaluate", "train", "time", "report" and "generate", stored in the parsed arguments as
         ``run``.
     """
     made = argparse.ArgumentParser(
@@ -182,7 +182,7 @@ def _add_stride(command: Any) -> None:
 
 
 def _split(text: str) -> list[str]:
-    """Names of samplers: a comma before an option such as ``window=64`` does not end one."""
+    """Splits names of samplers: a comma before an option such as ``window=64`` does not end a name."""
     names: list[str] = []
     for part in text.split(","):
         if names and "=" in part.partition(":")[0]:

@@ -1,4 +1,4 @@
-"""The commands; ``arguments`` has their arguments."""
+"""Commands; their arguments are in ``arguments``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0, or 2 if what it was given is wrong."""
+    """Run a command; return 0, or 2 for wrong arguments or inputs."""
     runs = {"evaluate": _evaluate, "train": _train, "time": _time, "report": _report, "generate": _generate}
     given = parser(runs).parse_args(arguments)
     run: Command = given.run
@@ -44,7 +44,7 @@ def _text(error: Exception) -> str:
 
 
 def _network(given: argparse.Namespace, seed: int) -> Any:
-    """The network on its device, with random weights."""
+    """Returns the network on its device, with random weights."""
     import torch
 
     from .networks import build
@@ -63,7 +63,7 @@ def _network(given: argparse.Namespace, seed: int) -> Any:
 
 
 def _loaded(given: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
-    """The network with its checkpoint, and what records have of it."""
+    """Returns the network with its checkpoint, and the options for its records."""
     from .data import GENERATED
     from .evaluate import fingerprint
     from .networks import load_checkpoint
@@ -78,16 +78,16 @@ def _loaded(given: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     module = _network(given, given.seed)
     if given.folder == GENERATED:
         options |= {"scene_points": given.points}
-    if given.stride > 1:  # which points "val" takes of voxels depends on the scenes before
+    if given.stride > 1:  # the points that "val" takes of voxels depend on the scenes before
         options |= {"stride": given.stride}
     if given.checkpoint is not None:
         rest = load_checkpoint(module, given.checkpoint)
         state = rest.get("scheduler")
-        # Of a checkpoint of another project what is called so is no description.
+        # In checkpoints of other projects an entry of this name is no description.
         state = state if isinstance(state, dict) and "recipe" in state else {}
         check_trained(given.checkpoint, state, given.network, recipe(given.data, given.class_order))
         options |= {"checkpoint": fingerprint(given.checkpoint)}
-        # Of checkpoints that ``train`` wrote: by what results are put together.
+        # For checkpoints of ``train``: keys by which results are grouped.
         options |= {"recipe": state.get("recipe"), "trained_seed": state.get("seed")}
     return module, options
 
@@ -99,7 +99,7 @@ def _source(given: argparse.Namespace, numbers: Recipe, split: str, scenes: int 
 
 
 def _sampler_names(given: argparse.Namespace) -> list[str]:
-    """Each name once; "paper" stands for the samplers of its tables."""
+    """Returns each name once; "paper" stands for the samplers of its tables."""
     from .samplers import TABLE_2, TABLE_5
 
     every = [[name] if name != "paper" else [*TABLE_2, *TABLE_5] for name in given.samplers]
@@ -142,7 +142,7 @@ def _train(given: argparse.Namespace) -> None:
     plan = replace(plan, batch=given.batch or plan.batch, steps=given.steps or plan.steps)
     source = _source(given, numbers, "train", scenes)
     validation = _validation(given, numbers)
-    if given.folder == GENERATED and len(given.seeds) > 1:  # takes longer than to train on them
+    if given.folder == GENERATED and len(given.seeds) > 1:  # generating takes longer than training
         source = Kept(source)
     for seed in given.seeds:
         run = Run(
@@ -158,7 +158,7 @@ def _train(given: argparse.Namespace) -> None:
 
 
 def _validation(given: argparse.Namespace, numbers: Recipe) -> Any:
-    """Scenes for validation; None if there are none, or none are wanted."""
+    """Returns the scenes for validation; None if there are none, or validation is off."""
     from .data import GENERATED, Chosen, Generated, Kept
 
     if given.validate == 0:
@@ -166,7 +166,7 @@ def _validation(given: argparse.Namespace, numbers: Recipe) -> Any:
     if given.validate is not None and given.validate < 0:
         raise ValueError(f"--validate {given.validate}: it must be 1 or more, or 0 for no validation")
     if given.folder == GENERATED:
-        # Others than those that "evaluate" takes, which are not seen before.
+        # Different from the scenes of "evaluate", which must be unseen.
         return Kept(Generated(numbers, "val", given.val_scenes or 4, given.points, seed=1))
     try:
         found = _source(given, numbers, "val", None)

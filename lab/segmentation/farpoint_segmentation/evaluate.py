@@ -1,8 +1,8 @@
-"""How well and how fast a network segments the scenes of a data set, by each of several samplers.
+"""Evaluation of the accuracy and speed of a network on the scenes of a dataset, for several samplers.
 
 ``val`` is the protocol of the paper's times: a scene's occupied voxels as one cloud, metrics on voxels. ``test``:
-clouds of a point of each voxel until every point was in one, logits averaged per point, metrics on all points.
-Every result is written at once, and what is there is not computed again.
+clouds of one point per voxel until every point was in one, logits averaged per point, metrics on all points.
+Every result is written at once, and existing results are not recomputed.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ __all__ = ["Evaluation", "clouds", "evaluate", "fingerprint"]
 
 PROTOCOLS = ("val", "test")
 
-#: Clouds of a scene that are launched before the rest goes through a graph: a scene of one or two needs none.
+#: Clouds of a scene that run without a graph before the rest uses one: scenes of one or two clouds need none.
 _LAUNCHED = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(Task):
-    """What is evaluated, and how: a ``Task``, whose seed orders points in "test". In "val" it only names the run,
-    voxels' points are those of OpenPoints. In "test" the clouds of a scene, which have one size, go through one CUDA
-    graph, if the sampler can be captured; making it is not timed.
+    """Settings of an evaluation: a ``Task``, whose seed orders points in "test". In "val" the seed only names the run,
+    and the points of voxels are those of OpenPoints. In "test" the clouds of a scene, all of one size, use one CUDA
+    graph, if the sampler can be captured; capturing is not timed.
 
     Attributes
     ----------
     protocol : {"val", "test"}
-        See above.
+        Protocol, see the module.
     options : mapping
-        What else the records have, by which runs are told apart.
+        Further options of the records, which identify runs.
     predictions : bool
-        Whether predictions are written, as PLY and for SemanticKITTI as ``.label`` files.
+        Write predictions, as PLY and for SemanticKITTI as ``.label`` files.
     """
 
     protocol: Literal["val", "test"] = "val"
@@ -64,12 +64,12 @@ class Evaluation(Task):
         known(self.protocol, PROTOCOLS, "protocol")
 
     def uses_graph(self, sampler: Sampler) -> bool:
-        """Whether the clouds of a scene go through a graph."""
+        """Return whether the clouds of a scene use a graph."""
         on_gpu = self.graphs and self.device.type == "cuda"
         return on_gpu and self.protocol == "test" and can_capture(sampler)
 
     def record(self, sampler: Sampler, scene: str, **results: Any) -> SceneRecord:
-        """The record of a scene; without results, one with its key."""
+        """Return the record of a scene; without results, one with its key."""
         graph: dict[str, Option] = {"graph": True} if self.uses_graph(sampler) else {}
         return SceneRecord(
             task="evaluate", data=self.recipe.data, network=self.network, sampler=sampler.name, scene=scene,
@@ -80,12 +80,12 @@ class Evaluation(Task):
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A scene on the device of the network, with its voxels."""
+    """Scene on the device of the network, with its voxels."""
 
     scene: Scene
     cloud: Cloud
     voxels: Voxels
-    #: Of each voxel, the point that "val" takes.
+    #: Point of each voxel that "val" uses.
     chosen: Tensor
 
     @property
@@ -101,22 +101,22 @@ def evaluate(
     Parameters
     ----------
     task : Evaluation
-        What is evaluated.
+        Settings of the evaluation.
     samplers : sequence of Sampler
-        What chooses the points of the network's levels.
+        Samplers of the network's levels.
     scenes : iterable of str, optional
-        Names of scenes, in the order in which they are evaluated; all of the source unless set. The random
-        points of voxels depend on the scenes before.
+        Names of scenes, in order of evaluation; all of the source unless set. The random
+        points of voxels depend on the previous scenes.
 
     Returns
     -------
     list of SceneRecord
-        One for each scene and sampler, scenes outside. Those that the folder had are returned as they are.
+        One for each scene and sampler, in an outer loop over scenes. Existing records are returned unchanged.
 
     Raises
     ------
     OSError, ValueError
-        A scene can't be read or is damaged; the text has the file and the line. What was computed before is
+        A scene can't be read or is damaged; the message has the file and the line. Earlier results are
         in the folder.
     """
     names = list(task.source.names if scenes is None else scenes)
@@ -156,21 +156,21 @@ def _prepare(task: Evaluation, name: str, state: np.random.RandomState) -> _Prep
 def clouds(
     source: Source, names: Sequence[str], recipe: Recipe, network: str, module: nn.Module
 ) -> Iterator[timing.Input]:
-    """Scenes as "val" gives them to a network, for ``timing``.
+    """Yield scenes prepared as in "val", for ``timing``.
 
     Parameters
     ----------
     source : Source
-        Has the scenes.
+        Source of the scenes.
     names : sequence of str
-        Which of them, in order.
+        Names of the scenes, in order.
     recipe, network, module
         As for ``Evaluation``.
 
     Yields
     ------
     Input
-        On the device of the network.
+        Input on the device of the network.
     """
     state, device = np.random.RandomState(0), next(module.parameters()).device
     for name in names:
@@ -181,7 +181,7 @@ def clouds(
 
 
 def _warm_up(task: Evaluation, samplers: Iterable[Sampler], prepared: _Prepared) -> None:
-    """What a GPU does only once is not timed."""
+    """Runs a forward pass per sampler, so that one-time work of a GPU is not timed."""
     for sampler in samplers:
         _forward(task, sampler, prepared.cloud.rows(prepared.chosen))
 
@@ -189,7 +189,7 @@ def _warm_up(task: Evaluation, samplers: Iterable[Sampler], prepared: _Prepared)
 def _evaluate_scene(
     task: Evaluation, sampler: Sampler, prepared: _Prepared, there: SceneRecord | None
 ) -> SceneRecord:
-    """The record of a scene, written to the folder unless it was there; and the prediction, if it is wanted."""
+    """Returns the record of a scene and writes it unless it exists; also writes the prediction, if requested."""
     run = _validated if task.protocol == "val" else _tested
     memory = peak_memory(task.device)
     predictions, labels, seconds = run(task, sampler, prepared)
@@ -212,7 +212,7 @@ def _evaluate_scene(
 def _validated(
     task: Evaluation, sampler: Sampler, prepared: _Prepared
 ) -> tuple[Tensor, Tensor, Seconds]:
-    """Predictions and labels of voxels."""
+    """Returns predictions and labels of voxels."""
     cloud = prepared.cloud.rows(prepared.chosen)
     logits, seconds = _forward(task, sampler, cloud)
     return logits.argmax(dim=1), cloud.labels, seconds
@@ -221,7 +221,7 @@ def _validated(
 def _tested(
     task: Evaluation, sampler: Sampler, prepared: _Prepared
 ) -> tuple[Tensor, Tensor, Seconds]:
-    """Predictions and labels of all points."""
+    """Returns predictions and labels of all points."""
     cloud, device = prepared.cloud, task.device
     sums = torch.zeros(len(cloud.labels), len(task.recipe.classes), device=device)
     visits = torch.zeros(len(cloud.labels), 1, device=device)
@@ -234,7 +234,7 @@ def _tested(
         if number == _LAUNCHED and task.uses_graph(sampler):
             replay = _captured(task, sampler, cloud.rows(rows))
         logits, seconds = _forward(task, sampler, cloud.rows(rows), replay)
-        # No row comes twice in a cloud.
+        # No row repeats within a cloud.
         sums[rows] += logits
         visits[rows] += 1
         spent.append(seconds)
@@ -247,7 +247,7 @@ def _tested(
 def _forward(
     task: Evaluation, sampler: Sampler, cloud: Cloud, replay: Replay | None = None
 ) -> tuple[Tensor, Seconds]:
-    """Logits (N, C) of a cloud, and their time."""
+    """Returns logits (N, C) of a cloud, and their time."""
     points, features = _given(task, cloud)
     if replay is not None:
         logits, seconds = replay(points, features)
@@ -263,7 +263,7 @@ def _captured(task: Evaluation, sampler: Sampler, cloud: Cloud) -> Replay:
 
 
 def _given(task: Evaluation, cloud: Cloud) -> tuple[Tensor, Tensor]:
-    """What the network is given."""
+    """Returns the inputs of the network."""
     axis = height_axis(task.recipe, task.network, task.protocol)
     points, features = prepare_validation(cloud, task.recipe, axis)
     return points[None], features[None]
@@ -274,14 +274,14 @@ def _autocast(task: Evaluation) -> AbstractContextManager[object]:
 
 
 def _spread(predictions: Tensor, found: Voxels) -> Tensor:
-    """From voxels to all points."""
+    """Returns the predictions of all points from those of voxels."""
     everywhere = torch.empty_like(found.order)
     everywhere[found.order] = predictions.repeat_interleave(found.counts)
     return everywhere
 
 
 def _prediction(task: Evaluation, sampler: str, scene: str) -> Path:
-    """The PLY file of a prediction."""
+    """Returns the path of the PLY file of a prediction."""
     short = "".join(one if one.isalnum() or one in "+-=,.@" else "-" for one in sampler)
     return task.output / "predictions" / f"{task.network}-{task.protocol}-{short}" / f"{scene}.ply"
 
@@ -302,6 +302,6 @@ def _write(task: Evaluation, sampler: str, scene: Scene, predictions: Any) -> No
 
 
 def fingerprint(path: str | os.PathLike[str]) -> str:
-    """Name and hash of a checkpoint, by which records tell runs apart."""
+    """Return name and hash of a checkpoint, which identify runs in records."""
     path = Path(path)
     return f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"

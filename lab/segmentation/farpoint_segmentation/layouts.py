@@ -1,7 +1,7 @@
-"""Generated scenes in the data sets' published layouts, for trying readers and whole pipelines, also those of
+"""Generated scenes in the published dataset layouts, to test readers and whole pipelines, including those of
 other projects.
 
-Of the scenes the first, the seventh, and so on are for validation, the others for training.
+Every sixth scene, starting from the first, is for validation, the others for training.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ __all__ = ["LAYOUTS", "Layout", "kind_of", "write_scenes"]
 Layout = Literal["s3dis", "s3dis-npy", "scannet", "semantickitti"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
-#: A path inside the data set's folder, and what is in that file.
+#: Path inside the dataset's folder, and the content of the file.
 Part = tuple[str, bytes]
 
-#: The areas of S3DIS for training; the fifth is for validation.
+#: Areas of S3DIS for training; the fifth is for validation.
 _AREAS = (1, 2, 3, 4, 6)
 
-#: The id in NYU40 of each class of S3DIS, by name: beams and columns are "otherstructure", boards "whiteboard",
+#: NYU40 id of each class of S3DIS, by name: beams and columns are "otherstructure", boards "whiteboard",
 #: clutter is "otherfurniture".
 _NYU40 = {
     "ceiling": 22, "floor": 2, "wall": 1, "beam": 38, "column": 38, "window": 9, "door": 8, "chair": 5, "table": 7,
     "bookcase": 10, "sofa": 6, "board": 30, "clutter": 39,
 }
 
-#: The id in SemanticKITTI of each class of a town.
+#: SemanticKITTI id of each class of a town.
 _IDS = (10, 11, 15, 18, 20, 30, 31, 32, 40, 44, 48, 49, 50, 51, 70, 71, 72, 80, 81)
 
-#: Classes below this are things, whose labels have the number of an instance in their upper half.
+#: Classes below this are things, whose labels have an instance number in their upper half.
 _THINGS = 8
 
 
 def kind_of(layout: Layout) -> Literal["indoor", "town"]:
-    """The scenes whose classes the data set has."""
+    """Return the kind of generated scenes with the classes of the dataset."""
     return "town" if layout == "semantickitti" else "indoor"
 
 
@@ -62,22 +62,22 @@ def write_scenes(
     folder : str or os.PathLike
         An empty folder.
     layout : {"s3dis", "s3dis-npy", "scannet", "semantickitti"}
-        Rooms as text, as arrays (N, 7) or as meshes without faces; turns of a LiDAR.
+        Rooms as text, as arrays (N, 7) or as meshes without faces; or LiDAR scans.
     scenes : int
-        How many.
+        Number of scenes.
     points : int
-        Points of each.
+        Number of points of each.
     seed : int, optional
-        Of the first scene.
+        Seed of the first scene.
     tell : callable, optional
-        Called with ``(written, scenes)`` after each scene.
+        Progress callback, called with ``(written, scenes)`` after each scene.
 
     Raises
     ------
     FileNotFoundError, NotADirectoryError
         No such folder.
     ValueError
-        The folder is not empty, an unknown layout, less than one scene, or a seed that is too large.
+        The folder is not empty, the layout is unknown, there is less than one scene, or the seed is too large.
     """
     root = Path(folder)
     known(layout, LAYOUTS, "layout")
@@ -93,11 +93,11 @@ def write_scenes(
         if tell is not None:
             tell(number + 1, scenes)
     if layout == "scannet":
-        _write(root, _lists(scenes))  # last, so that they name no scene that is not there
+        _write(root, _lists(scenes))  # last, so that they never name a missing scene
 
 
 def _write(root: Path, parts: Iterable[Part]) -> None:
-    """Each file whole or not at all."""
+    """Writes each file whole or not at all."""
     for name, content in parts:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def _files(layout: Layout, number: int, scene: farpoint.LabeledCloud) -> Iterato
 
 
 def _held_out(number: int) -> bool:
-    """Whether a scene is for validation."""
+    """Returns whether a scene is for validation."""
     return number % 6 == 0
 
 
@@ -127,13 +127,13 @@ def _colors(scene: farpoint.LabeledCloud) -> NDArray[np.uint8]:
 
 
 def _room(number: int) -> tuple[str, str]:
-    """Area and room of a scene of S3DIS."""
+    """Returns area and room of a scene of S3DIS."""
     area = 5 if _held_out(number) else _AREAS[number % 6 - 1]
     return f"Area_{area}", f"office_{number // 6 + 1}"
 
 
 def _text(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
-    """A file of rows for each class, and one for the room."""
+    """Yields a text file for each class, and one for the room."""
     area, room = _room(number)
     rows = np.concatenate([scene.points.astype(np.float64), _colors(scene)], axis=1)
     whole = []
@@ -146,7 +146,7 @@ def _text(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
 
 
 def _array(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
-    """One array, as projects that use S3DIS keep it."""
+    """Yields one array, as stored by projects that use S3DIS."""
     area, room = _room(number)
     made = io.BytesIO()
     columns: list[NDArray[Any]] = [scene.points, _colors(scene), scene.labels[:, None]]
@@ -159,7 +159,7 @@ def _scene_name(number: int) -> str:
 
 
 def _meshes(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
-    """A mesh with colors and another with labels, both without faces."""
+    """Yields a mesh with colors and another with labels, both without faces."""
     name = _scene_name(number)
     ids = np.array([*(_NYU40[one] for one in scene.class_names), 0], "<u2")  # the last, for -1
     for ending, labels in (("ply", None), ("labels.ply", ids[scene.labels])):
@@ -183,14 +183,15 @@ def _mesh(scene: farpoint.LabeledCloud, labels: NDArray[np.uint16] | None) -> by
 
 
 def _lists(scenes: int) -> Iterator[Part]:
-    """The lists of ScanNet's scenes for training and validation; none for testing."""
+    """Yields the lists of ScanNet's scenes for training and validation; none for testing."""
     for split, held_out in (("train", False), ("val", True)):
         names = [_scene_name(number) for number in range(scenes) if _held_out(number) == held_out]
         yield f"scannetv2_{split}.txt", "".join(f"{name}\n" for name in names).encode()
 
 
 def _turn(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
-    """A turn of SemanticKITTI and its labels, of sequence 08 for validation. All things of a class are one instance."""
+    """Yields a SemanticKITTI scan and its labels, in sequence 08 for validation. All things of a class are one
+    instance."""
     sequence, turn = ("08", number // 6) if _held_out(number) else ("00", number - number // 6 - 1)
     assert scene.intensity is not None, "only turns are written with intensities"
     rows = np.concatenate([scene.points, scene.intensity[:, None]], axis=1).astype("<f4")

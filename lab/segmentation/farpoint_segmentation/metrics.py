@@ -1,6 +1,6 @@
-"""How good a segmentation is: one confusion matrix, and the scores that both benchmarks make of it.
+"""Metrics of a segmentation: a confusion matrix, and the scores of both benchmarks.
 
-Points without a class are in no matrix.
+Points without a class are ignored.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Scores(NamedTuple):
     iou : array of float64, (C,)
         Intersection over union of each class.
     miou : float
-        Their mean.
+        Mean IoU.
     macc : float
-        Mean over the classes of the share of a class that is predicted as it.
+        Mean class accuracy.
     oa : float
-        Overall accuracy: the share of all points that is predicted as what it is. NaN without points.
+        Overall accuracy: the fraction of correctly predicted points. NaN without points.
     """
 
     iou: NDArray[np.float64]
@@ -41,26 +41,26 @@ class Scores(NamedTuple):
 
 
 def confusion(labels: Tensor, predictions: Tensor, classes: int) -> Tensor:
-    """Count the points of each class by what they are predicted as.
+    """Compute the confusion matrix.
 
     Parameters
     ----------
     labels : tensor of int64, (N,)
-        Numbers of classes; points of -1 are left out.
+        Class indices; points of -1 are ignored.
     predictions : tensor of int64, (N,)
-        A class for each, on the same device.
+        Predicted class of each point, on the same device.
     classes : int
-        How many there are.
+        Number of classes.
 
     Returns
     -------
     tensor of int64, (classes, classes)
-        Row: the label, column: the prediction.
+        Number of points by label (row) and prediction (column).
 
     Raises
     ------
     ValueError
-        Shapes that differ, or numbers that are no classes.
+        Different shapes, or numbers that are not classes.
     """
     if labels.shape != predictions.shape:
         raise ValueError(
@@ -85,15 +85,15 @@ def iou(
     Parameters
     ----------
     matrix : array, (C, C)
-        Of ``confusion``.
+        Result of ``confusion``.
     kind : {"openpoints", "semantic-kitti"}, optional
-        ``(tp + 1e-10) / (union + 1e-10)``, so that a class that neither occurs nor is predicted has 1; or
+        ``(tp + 1e-10) / (union + 1e-10)``, by which a class that neither occurs nor is predicted has 1; or
         ``tp / (union + 1e-15)`` of semantic-kitti-api, by which it has 0.
 
     Returns
     -------
     array of float64, (C,)
-        From 0 to 1.
+        IoU from 0 to 1.
     """
     counts = np.asarray(matrix, np.float64)
     right = np.diag(counts)
@@ -108,7 +108,7 @@ def iou(
 def scores(
     matrix: Any, kind: Literal["openpoints", "semantic-kitti"] = "openpoints"
 ) -> Scores:
-    """Compute all scores of a confusion matrix; ``kind`` as for ``iou``, and for the accuracy of a class alike."""
+    """Compute all scores of a confusion matrix; ``kind`` as for ``iou``, also applied to class accuracies."""
     counts = np.asarray(matrix, np.float64)
     right, points = np.diag(counts), counts.sum(axis=1)
     each = iou(matrix, kind)
@@ -120,7 +120,7 @@ def scores(
 
 
 def summary(matrix: Any) -> dict[str, float]:
-    """The scores that records have: "miou", "macc" and "oa" of OpenPoints, and "miou_semantic_kitti". None without
+    """Return the scores of records: "miou", "macc" and "oa" of OpenPoints, and "miou_semantic_kitti". Empty without
     points."""
     if int(np.asarray(matrix).sum()) == 0:
         return {}

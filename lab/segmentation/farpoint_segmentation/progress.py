@@ -1,4 +1,4 @@
-"""Progress bars: tqdm's where it is installed, else a line on standard error."""
+"""Progress bars: tqdm's if installed, else a line on standard error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["bar"]
 
 @contextmanager
 def bar(wanted: bool, what: str, unit: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A function to call with ``(done, of)``, or None if no bar is wanted."""
+    """Yield a progress callback ``(done, of)``, or None without a bar."""
     if not wanted:
         yield None
         return

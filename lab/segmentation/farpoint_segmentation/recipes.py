@@ -1,4 +1,4 @@
-"""The numbers of each data set: classes, voxels, crops, radii, channels, and how networks are trained on it.
+"""Recipes of the datasets: classes, voxels, crops, radii, channels, and training parameters.
 
 Source: the configurations of OpenPoints (Qian et al., "PointNeXt", NeurIPS 2022), PointMetaBase (Lin et al.,
 CVPR 2023) and FastPoint (ICCV 2025).
@@ -22,36 +22,36 @@ ClassOrder = Literal["chair-first", "table-first"]
 DATA: tuple[Data, ...] = get_args(Data)
 NETWORKS: tuple[Network, ...] = get_args(Network)
 
-#: The label of points that belong to no class, in every data set.
+#: Label of points of no class, in every dataset.
 IGNORED = -1
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The numbers of a data set that readers, networks and evaluation share. Lengths are in meters."""
+    """Parameters of a dataset shared by readers, networks and evaluation. Lengths are in meters."""
 
     data: Data
-    #: As publications write it.
+    #: Name as written in publications.
     title: str
     #: Names of the classes, in the order of their numbers.
     classes: tuple[str, ...]
-    #: Edge of a voxel.
+    #: Edge length of a voxel.
     voxel: float
     #: Points of a cloud in training.
     crop: int
-    #: Radius of the balls by which a network first goes down.
+    #: Radius of the first downsampling of a network.
     radius: float
-    #: By which factor a radius grows from stage to stage.
+    #: Factor by which radii grow from stage to stage.
     growth: float
-    #: Values of a point that a network is given.
+    #: Input channels of a network.
     channels: int
     #: Mean and standard deviation of colors from 0 to 1; None without colors.
     color: tuple[tuple[float, float, float], tuple[float, float, float]] | None
-    #: The lowest and the highest factor by which training scales clouds.
+    #: Range of the random scale factor in training.
     scale: tuple[float, float]
-    #: Standard deviation and limit of what training adds to coordinates; None for nothing.
+    #: Standard deviation and limit of the coordinate jitter in training; None for no jitter.
     jitter: tuple[float, float] | None
-    #: Which mean IoU the data set's own publications print: of ``metrics.iou`` the kind.
+    #: Mean IoU used in the dataset's publications: ``kind`` of ``metrics.iou``.
     metric: Literal["openpoints", "semantic-kitti"]
 
     @property
@@ -61,23 +61,23 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Training:
-    """How a network is trained on a data set: AdamW, its rate by a schedule, gradients clipped by norm."""
+    """Training parameters: AdamW, a schedule of the learning rate, gradients clipped by norm."""
 
     rate: float
     schedule: Schedule
-    #: Where a rate by "cosine" ends.
+    #: Final learning rate of "cosine".
     floor: float
-    #: Epochs after which a rate by "steps" becomes a tenth.
+    #: Epochs after which "steps" divides the learning rate by 10.
     milestones: tuple[int, ...]
     epochs: int
-    #: How often an epoch goes through all scenes.
+    #: Number of passes over all scenes per epoch.
     repeats: int
     batch: int
-    #: Share of the target that is spread over all classes.
+    #: Label smoothing.
     smoothing: float
     weight_decay: float = 1e-4
     clip: float = 10.0
-    #: Steps in all, in place of epochs.
+    #: Total number of steps, in place of epochs.
     steps: int | None = None
 
 
@@ -132,24 +132,24 @@ _TRAINING: dict[str, Training] = {
     ),
 }
 
-#: Clouds of a batch where they differ from those of the data set.
+#: Batch sizes that differ from those of the dataset.
 _BATCHES = {
     ("semantickitti", "pointvector-l"): 4,
     ("semantickitti", "pointmetabase-xl"): 2,
     ("semantickitti", "pointvector-xl"): 2,
 }
 
-#: About as many points a batch in all data sets.
+#: Batch sizes with about as many points in all datasets.
 _SMALL_BATCHES = {"s3dis": 8, "scannet": 3, "semantickitti": 2}
 
 
 def known(name: str, names: tuple[str, ...], what: str) -> str:
-    """The name, if it is one of these.
+    """Return the name after checking that it is one of these.
 
     Raises
     ------
     ValueError
-        It is not; the text lists them.
+        Unknown name; the message lists the known ones.
     """
     if name not in names:
         raise ValueError(f"{what} is {name!r}; it must be one of {', '.join(names)}")
@@ -157,20 +157,20 @@ def known(name: str, names: tuple[str, ...], what: str) -> str:
 
 
 def recipe(data: str, class_order: ClassOrder = "chair-first") -> Recipe:
-    """Return the numbers of a data set.
+    """Return the recipe of a dataset.
 
     Parameters
     ----------
     data : {"s3dis", "scannet", "semantickitti"}
-        The data set.
+        Name of the dataset.
     class_order : {"chair-first", "table-first"}, optional
-        The numbers of four classes of S3DIS: chair 7, table 8, bookcase 9 and sofa 10 as OpenPoints has
-        them, or table 7, chair 8, sofa 9 and bookcase 10 as other projects do.
+        Indices of four classes of S3DIS: chair 7, table 8, bookcase 9 and sofa 10 as in OpenPoints,
+        or table 7, chair 8, sofa 9 and bookcase 10 as in other projects.
 
     Raises
     ------
     ValueError
-        Another name.
+        Unknown name.
     """
     found = _RECIPES[known(data, DATA, "data")]
     known(class_order, get_args(ClassOrder), "class_order")
@@ -181,21 +181,21 @@ def recipe(data: str, class_order: ClassOrder = "chair-first") -> Recipe:
 
 
 def training(data: str, network: str, *, small: bool = False) -> Training:
-    """Return how the authors trained a network on a data set.
+    """Return the authors' training parameters of a network on a dataset.
 
     Parameters
     ----------
     data : {"s3dis", "scannet", "semantickitti"}
-        The data set.
+        Name of the dataset.
     network : {"pointmetabase-l", "pointmetabase-xl", "pointvector-l", "pointvector-xl"}
         The network.
     small : bool, optional
-        3,000 steps on generated scenes instead.
+        Use 3,000 steps on generated scenes instead.
 
     Raises
     ------
     ValueError
-        Another name.
+        Unknown name.
     """
     found = _TRAINING[known(data, DATA, "data")]
     known(network, NETWORKS, "network")

@@ -1,5 +1,5 @@
-"""What ``evaluate``, ``time`` and ``train`` leave in their folders, and ``report`` reads: a line of JSON for each
-scene that was evaluated or timed, and for each piece of a training."""
+"""Records written by ``evaluate``, ``time`` and ``train``, and read by ``report``: a line of JSON for each
+scene that was evaluated or timed, and for each interval of a training."""
 
 from __future__ import annotations
 
@@ -16,60 +16,60 @@ __all__ = [
 
 Task = Literal["evaluate", "time"]
 
-#: Values of options: whatever else tells two runs apart.
+#: Values of options that identify a run.
 Option = str | int | float | bool | None
 
-#: By what two scene records are of the same run; see ``SceneRecord.key``.
+#: Key of a scene record; see ``SceneRecord.key``.
 Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Seconds:
-    """Time of one scene; None for what was not measured."""
+    """Time of one scene in seconds; None if not measured."""
 
-    #: The forward pass, samplers and copies of CPU samplers included.
+    #: Forward pass, including samplers and copies of CPU samplers.
     all: float | None = None
-    #: Of these, choosing points.
+    #: Part of it spent in samplers.
     sampling: float | None = None
 
 
 @dataclass(frozen=True)
 class SceneRecord:
-    """One scene, by one network and one sampler."""
+    """Record of one scene, one network and one sampler."""
 
     FILE: ClassVar[str] = "scenes.jsonl"
 
     task: Task
     data: str
     network: str
-    #: As ``samplers.parse`` takes it.
+    #: Name for ``samplers.parse``.
     sampler: str
-    #: The name of the scene in its data set, or of a generated one.
+    #: Name of the scene in its dataset, or of a generated scene.
     scene: str
-    #: Points of the cloud that the network was given: occupied voxels.
+    #: Number of input points of the network: occupied voxels.
     points: int
-    #: The machine's name for it, such as "NVIDIA H100" or "cpu".
+    #: Device name, such as "NVIDIA H100" or "cpu".
     device: str
     seed: int = 0
-    #: "val", "test", or "time" for what has no classes.
+    #: "val", "test", or "time" for records without classes.
     protocol: str = "val"
-    #: What else was set: checkpoint, class order, levels, precision.
+    #: Further settings: checkpoint, class order, levels, precision.
     options: Mapping[str, Option] = field(default_factory=dict)
     seconds: Seconds = Seconds()
-    #: The most memory of the device that was in use, in bytes.
+    #: Peak device memory, in bytes.
     peak_memory: int | None = None
-    #: Points of class i (row) that the network gave class j (column), those of no class left out.
+    #: Confusion matrix: label (row) and prediction (column), without points of no class.
     confusion: tuple[tuple[int, ...], ...] | None = None
-    #: Of this scene alone, from 0 to 1: "miou" (OpenPoints), "miou_semantic_kitti", "macc", "oa".
+    #: Metrics of this scene, from 0 to 1: "miou" (OpenPoints), "miou_semantic_kitti", "macc", "oa".
     metrics: Mapping[str, float] = field(default_factory=dict)
-    #: Points of the scene as read.
+    #: Number of points of the scene as read.
     raw_points: int | None = None
-    #: Points of the fullest voxel.
+    #: Number of points of the fullest voxel.
     fullest: int | None = None
 
     @property
     def key(self) -> Key:
-        """Equal for records of the same scene in the same run."""
+        """Return the key, equal for records of the same scene in the same run."""
         options = tuple(sorted(self.options.items()))
         return (
             self.task, self.data, self.network, self.sampler, self.scene, self.protocol, self.device,
@@ -79,28 +79,28 @@ class SceneRecord:
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """A piece of a training: some steps, or the evaluation behind the last."""
+    """Record of an interval of a training: some steps, or the evaluation after the last."""
 
     FILE: ClassVar[str] = "training.jsonl"
 
     data: str
     network: str
-    #: The sampler the network was trained with.
+    #: Sampler that the network was trained with.
     sampler: str
     recipe: str
     device: str
     seed: int
-    #: Steps done at its end, and in all.
+    #: Steps done at the end of the interval, and in total.
     step: int
     steps: int
-    #: Mean loss of the steps of this piece, and the rate of the last.
+    #: Mean loss of the steps of this interval, and the learning rate of the last.
     loss: float
     rate: float
-    #: Time of this piece.
+    #: Time of this interval, in seconds.
     seconds: float
-    #: Points of a batch.
+    #: Number of points per batch.
     points: int
-    #: Of the batches of this piece, from 0 to 1: "oa".
+    #: Metrics of the batches of this interval, from 0 to 1: "oa".
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -109,12 +109,12 @@ RecordT = TypeVar("RecordT", SceneRecord, TrainingRecord)
 
 
 def append(folder: str | os.PathLike[str], record: Record) -> None:
-    """Write a record as the last line of its file in the folder, which is made if it is not there.
+    """Append a record to its file in the folder, which is created if missing.
 
     Raises
     ------
     OSError
-        The system refuses to write.
+        The file can't be written.
     """
     path = Path(folder) / record.FILE
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -123,17 +123,17 @@ def append(folder: str | os.PathLike[str], record: Record) -> None:
         if file.tell() > 0:
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
-                file.truncate(_whole_lines(path))  # the line that a process was killed at
+                file.truncate(_whole_lines(path))  # drops a line truncated by a killed process
         file.write(line)
 
 
 def read_scenes(folder: str | os.PathLike[str]) -> list[SceneRecord]:
-    """Read the scene records of a folder, in the order in which they were written; none if there are none.
+    """Read the scene records of a folder, in the order of writing; empty if there are none.
 
     Raises
     ------
     ValueError
-        A line is no such record; the text has the file and the line.
+        A line is not a scene record; the message has the file and the line.
     OSError
         The file can't be read.
     """
@@ -169,12 +169,12 @@ def _made(kind: type[RecordT], entry: dict[str, Any], where: str) -> RecordT:
 
 
 def _whole_lines(path: Path) -> int:
-    """Bytes up to the end of the last whole line."""
+    """Returns the number of bytes up to the end of the last whole line."""
     return path.read_bytes().rfind(b"\n") + 1
 
 
 def _entries(folder: str | os.PathLike[str], name: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """What the whole lines of a file hold, and where they are."""
+    """Yields the contents of the whole lines of a file, and their locations."""
     path = Path(folder) / name
     if not path.exists():
         return

@@ -1,4 +1,4 @@
-"""What is trained, and how."""
+"""Settings of a training."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "best_path", "check_trained", "checkpoint_path", "rate_at"]
 
-#: Steps between records, and checkpoints.
+#: Number of steps between records, and checkpoints.
 EVERY = 100
 
-#: Threads that read scenes.
+#: Number of threads that read scenes.
 READERS = min(16, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
-#: What checkpoints of older releases do not say of their training.
+#: Keys missing in checkpoints of older releases.
 _LATER = ("classes", "folder", "scene_points", "names")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Task):
-    """A training: a ``Task`` whose network has the parameters it begins with, and whose seed decides all other random
+    """Training: a ``Task`` whose network has the initial parameters, and whose seed determines all other random
     numbers.
 
     Attributes
     ----------
     sampler : Sampler
-        What chooses the points of the network's levels.
+        Sampler of the network's levels.
     training : Training
-        Rates, batches, steps.
+        Learning rates, batches, steps.
     name : str
-        Of the recipe, for the records.
+        Name of the recipe, for the records.
     crop : int
-        Points of a cloud; the data set's unless set.
+        Number of points per cloud; that of the dataset unless set.
     cache : int
-        Bytes of scenes that are kept on the device.
+        Size in bytes of the cache of scenes on the device.
     readers : int
-        Threads that read scenes.
+        Number of threads that read scenes.
     every : int
-        Steps between checkpoints.
+        Number of steps between checkpoints.
     validation : Source or None
-        Scenes on which the network is scored; the checkpoint of the best score is kept beside the last.
+        Scenes for validation; the checkpoint of the best score is kept beside the last.
     validate : int
-        Steps between validations; the last step is followed by one too.
+        Number of steps between validations; the last step is also followed by one.
     folder : str
-        The name of the data's folder, and
-    scene_points : int or None
-        the points of each scene that is generated: by which a checkpoint is told from one of other data.
+        Name of the data folder, which identifies the data of a checkpoint.
+        scene_points : int or None
+            Number of points of generated scenes, which identifies the data, too.
     """
 
     sampler: Sampler
@@ -76,17 +76,17 @@ class Run(Task):
 
     @property
     def captured(self) -> bool:
-        """Whether steps are recorded as CUDA graphs: what waits for the CPU can't be."""
+        """Return whether steps are captured as CUDA graphs, which must not synchronize."""
         return self.graphs and self.device.type == "cuda" and can_capture(self.sampler)
 
     @property
     def points(self) -> int:
-        """Of a cloud."""
+        """Return the number of points per cloud."""
         return self.recipe.crop if self.crop is None else self.crop
 
     @property
     def epoch_steps(self) -> int:
-        """Steps of an epoch, in which the last clouds that fill no batch are left out."""
+        """Return the number of steps per epoch, without the last incomplete batch."""
         return max(len(self.source.names) * self.training.repeats // self.training.batch, 1)
 
     @property
@@ -96,7 +96,7 @@ class Run(Task):
         return self.epoch_steps * self.training.epochs
 
     def description(self) -> dict[str, Any]:
-        """By which a checkpoint is told from one of another training."""
+        """Return the description that identifies the training of a checkpoint."""
         return {
             "network": self.network, "data": self.recipe.data, "sampler": self.sampler.name,
             "recipe": self.name, "seed": self.seed, "steps": self.steps, "crop": self.points,
@@ -108,40 +108,40 @@ class Run(Task):
         }
 
     def differs(self, told: Mapping[str, Any]) -> list[str]:
-        """In what a checkpoint's description is not that of this training."""
+        """Return the differences between a checkpoint's description and this training."""
         wanted = {key: value for key, value in self.description().items() if key not in _LATER or key in told}
         return [f"{key} {_short(told.get(key))}, not {_short(value)}" for key, value in wanted.items()
                 if told.get(key) != value]
 
 
 def checkpoint_path(run: Run) -> Path:
-    """Where the last checkpoint of a training is."""
+    """Return the path of the last checkpoint of a training."""
     return run.output / f"{run.network}-{run.recipe.data}-seed{run.seed}.pth"
 
 
 def best_path(run: Run) -> Path:
-    """Where the checkpoint is whose score on the scenes for validation is the highest, if there are any."""
+    """Return the path of the checkpoint with the best validation score, if there is validation."""
     return checkpoint_path(run).with_suffix(".best.pth")
 
 
 def check_trained(path: str | os.PathLike[str], told: Mapping[str, Any], network: str, recipe: Recipe) -> None:
-    """Whether a network that was trained so can be evaluated by this recipe.
+    """Check that a trained network can be evaluated by this recipe.
 
     Parameters
     ----------
     path : path
-        The checkpoint, for the error.
+        Checkpoint, for the error.
     told : mapping
-        What it says of its training; nothing in those of other projects.
+        Description of its training; empty for checkpoints of other projects.
     network : str
-        The name of the network.
+        Name of the network.
     recipe : Recipe
-        By which it is evaluated.
+        Recipe of the evaluation.
 
     Raises
     ------
     ValueError
-        Another network or data set, or another order of classes.
+        Another network, dataset or order of classes.
     """
     for key, given, value in (("network", "--network", network), ("data", "--data", recipe.data)):
         if told.get(key, value) != value:
@@ -164,14 +164,14 @@ def _short(value: Any) -> str:
 
 
 def rate_at(training: Training, step: int, epoch_steps: int, steps: int) -> float:
-    """The rate of a step, counted from 0. By epochs, as the authors' code sets it; by steps where a training is
-    given in steps."""
+    """Return the learning rate of a step, counted from 0: by epochs, as in the authors' code, or by steps for a
+    training defined in steps."""
     if training.steps is None:
         done, total = step // epoch_steps, training.epochs
     else:
         done, total = step, steps
     if training.schedule == "steps":
-        # Milestones are epochs; of a training in steps, the same shares of it.
+        # Milestones are epochs; for a training in steps, the same fractions of it.
         passed = sum(done * training.epochs >= milestone * total for milestone in training.milestones)
         return training.rate * 0.1**passed
     share = 0.5 * (1 + math.cos(math.pi * done / total))

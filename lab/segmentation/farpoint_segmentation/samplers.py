@@ -1,25 +1,25 @@
-"""The switch: what chooses the points of a network's levels, by name.
+"""Samplers of a network's levels, by name.
 
 ========================= ====================================================================================
-``peak``, ``naive``,      an exact algorithm of ``farpoint.sample``, on the device of the points: all give the
+``peak``, ``naive``,      an exact algorithm of ``farpoint.sample``, on the device of the points: all choose the
 ``radius``, ..            same points. On a GPU ``naive`` is the paper's "FPS (GPU)", ``radius`` its RadiusFPS-G
-``cpu:naive``, ..         the same on the CPU, copies from and to the device included: the paper's "FPS (CPU)",
+``cpu:naive``, ..         the same on the CPU, including copies from and to the device: the paper's "FPS (CPU)",
                           and ``cpu:radius`` its RadiusFPS
 ``random``, ``grid``,     an approximate sampler, ``farpoint.sample_random`` ..; ``morton`` is the paper's
-``morton``, ``npdu``,     EdgePC. They run on the CPU, but ``fastpoint`` on the device of the points
+``morton``, ``npdu``,     EdgePC. They run on the CPU, ``fastpoint`` on the device of the points
 ``fastpoint``
 ``fastpoint+radius``, ..  FastPoint, whose exact sample comes from that algorithm: the paper's "FastPoint + X"
 ========================= ====================================================================================
 
 Options follow a colon: ``radius:nvox=24``, ``npdu:order=morton,window=64``, ``grid:keep=first``,
-``fastpoint:estimator=fit``, ``morton:bits=21``, ``random:seed=7``. Behind them may stand
+``fastpoint:estimator=fit``, ``morton:bits=21``, ``random:seed=7``. They may be followed by
 
-* ``@first``: only the first level is sampled so, the others exactly;
-* ``@released``: as the paper's authors released it. ``random`` draws with replacement, on all levels; the others
+* ``@first``: use the sampler on the first level only, and exact sampling on the others;
+* ``@released``: as in the paper's released code. ``random`` draws with replacement, on all levels; the others
   sample the first level, and textbook sampling (``naive``) the others; ``grid`` has cells of 0.08, 0.04 or 0.30 m
-  (S3DIS, ScanNet, SemanticKITTI) and gives as many points as there are cells.
+  (S3DIS, ScanNet, SemanticKITTI) and returns as many points as there are cells.
 
-Unless set otherwise all levels are sampled alike, a quarter of the points each, none twice.
+  By default all levels use the same sampler, with a quarter of the points each, without replacement.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import farpoint
 
 __all__ = ["TABLE_2", "TABLE_5", "Sampler", "parse"]
 
-#: The samplers of the paper's tables 2 and 3, and of table 5, in its order, and as it names them.
+#: Samplers of the paper's tables 2 and 3, and of table 5, in its order, with its names.
 TABLE_2 = {
     "cpu:naive": "FPS (CPU)", "npdu": "FPS + NPDU", "naive": "FPS (GPU)", "quick": "QuickFPS",
     "cpu:radius": "RadiusFPS", "radius": "RadiusFPS-G", "fastpoint+naive": "FastPoint + FPS",
@@ -46,11 +46,11 @@ TABLE_5 = {
 }
 
 _EXACT = ("auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent")
-#: Those that GPUs do not have.
+#: Exact algorithms only available on the CPU.
 _ON_CPU = ("reference", "tree")
 _APPROXIMATE = ("random", "grid", "morton", "npdu", "fastpoint")
 
-#: Options of approximate samplers, and what farpoint calls them.
+#: Options of approximate samplers, with their names in farpoint.
 _OPTIONS: dict[str, dict[str, tuple[str, type]]] = {
     "random": {"seed": ("seed", int)},
     "grid": {"keep": ("keep", str), "cell": ("cell", float)},
@@ -59,22 +59,22 @@ _OPTIONS: dict[str, dict[str, tuple[str, type]]] = {
     "fastpoint": {"estimator": ("estimator", str)},
 }
 
-#: Cells of the released grid, in meters.
+#: Cell sizes of the released grid, in meters.
 _RELEASED_CELLS = {"s3dis": 0.08, "scannet": 0.04, "semantickitti": 0.30}
 
 
 @dataclass(frozen=True)
 class Sampler:
-    """What chooses the points of a network's levels; ``parse`` makes it.
+    """Sampler of a network's levels, created by ``parse``.
 
     Attributes
     ----------
     name : str
-        What ``parse`` was given.
+        Name passed to ``parse``.
     exact : bool
-        Whether it gives the farthest point sample on all levels.
+        True for the farthest point sample on all levels.
     device : {"cpu", "input"}
-        Where it runs: on the CPU, wherever the points are, or where they are.
+        Device of the sampler: always the CPU, or the device of the points.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Sampler:
     device: Literal["cpu", "input"]
     method: str
     options: dict[str, Any] = field(default_factory=dict)
-    #: What samples the levels after the first, unless it is this one.
+    #: Sampler of the levels after the first, if different.
     rest: Sampler | None = None
     with_replacement: bool = False
 
@@ -94,23 +94,23 @@ class Sampler:
         Parameters
         ----------
         points : tensor, (B, N, 3)
-            The finer level.
+            Points of the finer level.
         count : int
-            How many of each cloud; a grid of given cells gives as many as there are.
+            Number of samples per cloud; a grid of fixed cells returns one per cell.
         level : int
-            1 for the first that is sampled.
+            Level, 1 for the first that is sampled.
         index : farpoint.Index, optional
-            Of the points. ``fastpoint`` looks for neighbors in it, and chooses the same without.
+            Index of the points, used by ``fastpoint`` with the same result.
 
         Returns
         -------
         tensor of int64, (B, count)
-            Rows, on the device of the points.
+            Row indices, on the device of the points.
 
         Raises
         ------
         ValueError, TypeError, farpoint.CudaUnavailable
-            As ``farpoint.sample`` and ``farpoint.sample_npdu``.
+            As for ``farpoint.sample`` and ``farpoint.sample_npdu``.
         """
         if level > 1 and self.rest is not None:
             return self.rest.sample(points, count, level, index)
@@ -149,14 +149,14 @@ def parse(text: str, data: str | None = None) -> Sampler:
     Parameters
     ----------
     text : str
-        As above.
+        Name, see the module.
     data : {"s3dis", "scannet", "semantickitti"}, optional
-        The data set, for ``grid@released``.
+        Name of the dataset, for ``grid@released``.
 
     Raises
     ------
     ValueError
-        No such sampler or option; the text lists those that there are.
+        Unknown sampler or option; the message lists the known ones.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def _options(text: str, method: str, given: str) -> dict[str, Any]:
 
 
 def _levels(sampler: Sampler, levels: str, data: str | None) -> Sampler:
-    """The sampler on the levels that the end of its name says."""
+    """Returns the sampler with the levels given by the suffix of its name."""
     if not levels:
         return sampler
     parts = dict(sampler.__dict__)

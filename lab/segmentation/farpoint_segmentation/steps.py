@@ -1,7 +1,7 @@
-"""A step of training: a batch from scenes, and from the batch the next parameters.
+"""Training step: a batch from scenes, and a parameter update from the batch.
 
-On a GPU both are recorded as CUDA graphs once, and replayed: a step is some thousands of kernels, which a CPU is
-slower to launch than the GPU to run. What is replayed gives the bits of what was recorded.
+On a GPU both are captured as CUDA graphs once, and replayed: a step is some thousands of kernels, which take longer
+to launch than to run. Replays give the same bits as eager execution.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["Batches", "Steps", "make_batch", "make_step"]
 #: Points (B, N, 3), features (B, N, C) and labels (B, N).
 Batch = tuple[Tensor, Tensor, Tensor]
 
-#: What a GPU does only in the first passes is not recorded.
+#: Warm-up passes before capturing.
 _WARM_UP = 3
 
 
 def make_batch(run: Run, clouds: list[Cloud], generator: torch.Generator) -> Batch:
-    """Random crops of these scenes."""
+    """Return random crops of these scenes."""
     axis = height_axis(run.recipe, run.network, "train")
     with torch.no_grad():
         made = [prepare_training(cloud, run.recipe, run.points, axis, generator) for cloud in clouds]
@@ -35,7 +35,7 @@ def make_batch(run: Run, clouds: list[Cloud], generator: torch.Generator) -> Bat
 
 
 def make_step(run: Run, optimizer: torch.optim.Optimizer, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Change the parameters; the loss before it and the accuracy, for which nothing waits."""
+    """Update the parameters; return the loss before the update and the accuracy, without synchronizing."""
     points, features, labels = batch
     optimizer.zero_grad(set_to_none=True)
     with torch.autocast(run.device.type, torch.bfloat16, enabled=run.bfloat16):
@@ -53,7 +53,7 @@ def make_step(run: Run, optimizer: torch.optim.Optimizer, batch: Batch) -> tuple
 
 
 class Batches:
-    """Makes batches; on a GPU those of scenes of as many points as the first had by a graph."""
+    """Makes batches; on a GPU by a graph for scenes with as many points as the first ones."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -61,7 +61,7 @@ class Batches:
         self._recorded: tuple[torch.cuda.CUDAGraph, list[Cloud], Batch] | None = None
 
     def __call__(self, clouds: list[Cloud], seed: int) -> Batch:
-        """A batch of crops, which the next may overwrite."""
+        """Return a batch of crops, which the next call may overwrite."""
         if self._run.captured and self._recorded is None:
             self._recorded = self._record(clouds)
         self._generator.manual_seed(seed)
@@ -88,14 +88,14 @@ class Batches:
 
 
 class Steps:
-    """Makes steps, on a GPU by a graph."""
+    """Runs steps, on a GPU by a graph."""
 
     def __init__(self, run: Run, optimizer: torch.optim.Optimizer) -> None:
         self._run, self._optimizer = run, optimizer
         self._recorded: tuple[torch.cuda.CUDAGraph, Batch, tuple[Tensor, Tensor]] | None = None
 
     def __call__(self, batch: Batch, seed: int) -> tuple[Tensor, Tensor]:
-        """A step, as ``make_step``."""
+        """Run a step, as ``make_step``."""
         if self._run.captured and self._recorded is None:
             self._recorded = self._record(batch)
         torch.manual_seed(seed)  # dropout
@@ -115,7 +115,7 @@ class Steps:
         with _aside():
             for _ in range(_WARM_UP):
                 make_step(self._run, self._optimizer, batch)
-        # As if nothing had happened, in the same memory.
+        # Restore the initial state, in the same memory.
         for value, before in zip(self._run.module.state_dict().values(), parameters, strict=True):
             value.copy_(before)
         for key, value in self._moments().items():
@@ -127,7 +127,7 @@ class Steps:
         return graph, batch, results
 
     def _moments(self) -> dict[tuple[int, str], Tensor]:
-        """What the optimizer has of each parameter."""
+        """Returns the optimizer's state of each parameter."""
         return {
             (place, name): value
             for place, group in enumerate(self._optimizer.state.values())
@@ -137,7 +137,7 @@ class Steps:
 
 @contextmanager
 def _aside() -> Iterator[None]:
-    """On another stream, as PyTorch wants what comes before a recording."""
+    """Runs on a side stream, as PyTorch requires before a capture."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):

@@ -1,4 +1,4 @@
-"""Time and memory of a forward pass: as a whole, and of what chooses points in it."""
+"""Time and memory of a forward pass, in total and of its samplers."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 __all__ = ["Replay", "TimedSampler", "device_name", "peak_memory", "synchronize", "timed"]
 
 
-#: Whether events in graphs can be read.
+#: True if events in graphs can be read.
 _TIMES_GRAPHS = "external" in inspect.signature(torch.cuda.Event.__new__).parameters
 
 
 def synchronize(device: torch.device) -> None:
-    """Wait for what is queued."""
+    """Synchronize the device."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 class TimedSampler:
-    """A sampler that notes how long it takes: on a GPU by events, so that nothing waits."""
+    """Sampler that measures its time: on a GPU by events, without synchronizing."""
 
     def __init__(self, sampler: Sampler) -> None:
         self._sampler = sampler
@@ -42,7 +42,7 @@ class TimedSampler:
         return getattr(self._sampler, name)
 
     def sample(self, points: Tensor, count: int, level: int, *more: Any) -> Tensor:
-        """As the sampler itself, copies of CPU samplers included."""
+        """Sample as the wrapped sampler, and measure the time, including copies of CPU samplers."""
         if points.device.type != "cuda":
             start = time.perf_counter()
             found = self._sampler.sample(points, count, level, *more)
@@ -51,7 +51,7 @@ class TimedSampler:
             return found
         capturing = torch.cuda.is_current_stream_capturing()
         if capturing and not self._captured:
-            self._parts, self._captured = [], True  # those of a graph are of its last replay
+            self._parts, self._captured = [], True  # times of a graph are those of its last replay
         first, last = (_event(capturing) for _ in range(2))
         first.record()
         found = self._sampler.sample(points, count, level, *more)
@@ -60,12 +60,12 @@ class TimedSampler:
         return found
 
     def seconds(self) -> float:
-        """What all calls took together, once the device is through with them."""
+        """Return the total time of all calls; the device must be synchronized."""
         return sum(part() for part in self._parts)
 
 
 def _event(capturing: bool) -> torch.cuda.Event:
-    """One whose time can be read; in a graph after each replay."""
+    """Returns an event whose time can be read; in a graph after each replay."""
     if not capturing:
         return torch.cuda.Event(enable_timing=True)
     return torch.cuda.Event(enable_timing=True, external=True)  # type: ignore[call-arg,unused-ignore]
@@ -79,7 +79,7 @@ def timed(
     Returns
     -------
     tuple of tensor and Seconds
-        The logits, and time in all and of the sampler.
+        The logits, and the times of the pass and of the sampler.
     """
     watched: Any = TimedSampler(sampler)
     logits, seconds = _spent(points.device, lambda: module(points, features, sampler=watched))
@@ -87,10 +87,10 @@ def timed(
 
 
 class Replay:
-    """A forward pass as one CUDA graph, for clouds of one size, which is timed as by ``timed``.
+    """Forward pass as one CUDA graph, for clouds of one size, timed as by ``timed``.
 
-    Samples of coarse levels are taken while layers of fine ones run, so that the time of the sampler is not that by
-    which the pass would be shorter without it. It is unknown with PyTorch before 2.8.
+    Coarse levels are sampled while layers of fine ones run, so that the time of the sampler is not the time that
+    the pass would save without it. It is unknown with PyTorch before 2.8.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Replay:
         self._pass = Captured(module, points, features, watched if _TIMES_GRAPHS else sampler, warm_up=1)
 
     def __call__(self, points: Tensor, features: Tensor) -> tuple[Tensor, Seconds]:
-        """Logits, in memory that the next call overwrites, and their time."""
+        """Return logits, in memory overwritten by the next call, and their time."""
         logits, seconds = _spent(points.device, lambda: self._pass(points, features))
         return logits, Seconds(seconds, self._watched.seconds() if self._watched is not None else None)
 
@@ -118,7 +118,7 @@ def _spent(device: torch.device, run: Callable[[], Tensor]) -> tuple[Tensor, flo
 
 
 def peak_memory(device: torch.device) -> Callable[[], int | None]:
-    """From now on: a function that gives the most memory of PyTorch that was in use, in bytes; None on the CPU."""
+    """Return a function that returns PyTorch's peak memory from now on, in bytes; None on the CPU."""
     if device.type != "cuda":
         return lambda: None
     torch.cuda.reset_peak_memory_stats(device)
@@ -126,7 +126,7 @@ def peak_memory(device: torch.device) -> Callable[[], int | None]:
 
 
 def device_name(device: torch.device) -> str:
-    """What the maker calls a GPU; for the CPU "cpu" and its architecture."""
+    """Return the vendor's name of a GPU; for the CPU "cpu" and its architecture."""
     if device.type == "cuda":
         return str(torch.cuda.get_device_name(device))
     return f"cpu ({platform.machine()})"

@@ -1,4 +1,4 @@
-"""The table that ``evaluate`` prints."""
+"""Table printed by ``evaluate``."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ __all__ = ["table", "total"]
 
 
 def table(results: Sequence[SceneRecord], recipe: Recipe, *, per_class: bool = False) -> str:
-    """Scores and times of each sampler over its scenes, as text.
+    """Format scores and times of each sampler over its scenes as text.
 
     Parameters
     ----------
     results : sequence of SceneRecord
-        Of one evaluation.
+        Records of one evaluation.
     recipe : Recipe
-        The data set's numbers.
+        Recipe of the dataset.
     per_class : bool, optional
-        Also the IoU of each class, by the data set's own metric.
+        Also list the IoU of each class, by the dataset's own metric.
 
     Returns
     -------
     str
-        Lines. Scores are in percent: "mIoU" is OpenPoints', in which a class that is absent has 100, "mIoU (SK)"
-        semantic-kitti-api's, in which it has 0. Seconds are means over scenes.
+        Lines of text. Scores are in percent: "mIoU" is that of OpenPoints, in which an absent class has 100,
+        "mIoU (SK)" that of semantic-kitti-api, in which it has 0. Seconds are means over scenes.
     """
     if not results:
         return "no scenes"
@@ -53,14 +53,14 @@ def table(results: Sequence[SceneRecord], recipe: Recipe, *, per_class: bool = F
 
 
 def total(group: Sequence[SceneRecord]) -> NDArray[np.int64]:
-    """The confusion of all scenes together, (C, C); a zero if none has one."""
+    """Return the confusion matrix of all scenes, (C, C); a single zero if none has one."""
     known = [one.confusion for one in group if one.confusion is not None]
     matrix: NDArray[np.int64] = np.sum(known or [((0,),)], axis=0)
     return matrix
 
 
 def _name(record: SceneRecord) -> str:
-    """The sampler, and in a table of times whether the pass was one CUDA graph."""
+    """Returns the sampler, and in a table of times whether the pass was one CUDA graph."""
     return f"{record.sampler}, graph" if record.task == "time" and "graph" in record.options else record.sampler
 
 
@@ -84,7 +84,7 @@ def _mean(values: Sequence[float]) -> str:
 
 
 def _classes(groups: dict[str, list[SceneRecord]], recipe: Recipe) -> list[str]:
-    """The IoU of each class, a column for each sampler."""
+    """Returns the IoU of each class, with a column for each sampler."""
     wide = max(len(name) for name in recipe.classes)
     columns = {name: metrics.iou(total(group), recipe.metric) for name, group in groups.items()}
     head = "  ".join(f"{name:>6}" for name in columns)

@@ -1,4 +1,4 @@
-"""What an evaluation and a training have in common."""
+"""Common settings of evaluations and trainings."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ __all__ = ["Task"]
 
 @dataclass(frozen=True)
 class Task:
-    """A network, scenes, and where results go.
+    """Network, scenes, and output folder.
 
     Attributes
     ----------
     recipe : Recipe
-        The data set's numbers.
+        Recipe of the dataset.
     source : Source
-        Its scenes.
+        Source of the scenes.
     network : str
-        The name of the network.
+        Name of the network.
     module : Module
-        The network itself, on the device on which it runs; called with points (B, N, 3), features (B, N, C) and
+        The network, on its device; called with points (B, N, 3), features (B, N, C) and
         ``sampler``.
     output : Path
-        The folder of results.
+        Folder of results.
     seed : int
-        Decides random numbers; the classes below say which.
+        Seed of random numbers; see the subclasses.
     bfloat16 : bool
-        Whether the network runs under autocast in that type.
+        Run the network under autocast in bfloat16.
     graphs : bool
-        Whether passes or steps are recorded as CUDA graphs where they can be. Results have the same bits.
+        Capture passes or steps as CUDA graphs where possible. Results have the same bits.
     progress : bool
         Show a progress bar (tqdm's, if installed).
     """

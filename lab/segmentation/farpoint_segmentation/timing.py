@@ -1,9 +1,9 @@
-"""How long a forward pass takes, and what choosing points takes of it, by sampler.
+"""Timing of forward passes, and of the sampling in them, by sampler.
 
-Per scene: wait for the device, forward pass, wait for the device. Loading, voxels and the copy of the cloud to the
-device are left out; samplers on the CPU include their copies. Samplers take turns, so that what else the machine
-does hits all of them, and the median of several rounds counts. Where they can be, passes are timed twice: as kernels
-that the CPU launches one by one, and as one CUDA graph.
+Per scene: synchronize, forward pass, synchronize. Loading, voxels and the copy of the cloud to the
+device are excluded; samplers on the CPU include their copies. Samplers alternate, so that other load of the machine
+affects all of them, and the median of several rounds is used. Where possible, passes are timed twice: as kernels
+launched one by one, and as one CUDA graph.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .stopwatch import Replay, device_name, peak_memory, timed
 
 __all__ = ["ALL_PAIRS", "Input", "Measurement", "measure", "run"]
 
-#: Put behind the name of a sampler: ball queries compare all pairs, as in the code of the networks' authors.
+#: Suffix of a sampler's name: ball queries compare all pairs, as in the code of the networks' authors.
 ALL_PAIRS = "+all-pairs"
 
 
 class Input(NamedTuple):
-    """A scene as a network is given it."""
+    """Scene as network input."""
 
     name: str
     #: (N, 3) in meters, and (N, channels), on the CPU or the device.
@@ -40,16 +40,16 @@ class Input(NamedTuple):
 
 
 class Measurement(NamedTuple):
-    """One scene with one sampler."""
+    """Measurement of one scene with one sampler."""
 
     scene: str
     sampler: str
-    #: Whether the pass was one CUDA graph.
+    #: True if the pass was one CUDA graph.
     graph: bool
     points: int
-    #: The median round.
+    #: Times of the median round.
     seconds: Seconds
-    #: The most memory of PyTorch that was in use in a round, in bytes; None on the CPU.
+    #: Peak memory of PyTorch in a round, in bytes; None on the CPU.
     peak_memory: int | None
 
 
@@ -62,33 +62,33 @@ def measure(
     Parameters
     ----------
     network : Network
-        In evaluation mode, on the device that is timed.
+        Network in evaluation mode, on the device to time.
     scenes : iterable of Input
-        Clouds.
+        Clouds to time.
     samplers : sequence of str or Sampler
-        What takes turns. ``naive+all-pairs`` is textbook sampling, and ball queries that compare all pairs, as in the
-        code of the networks' authors, which repeats queries that are asked once here.
+        Samplers, timed alternately. ``naive+all-pairs`` is textbook sampling, and ball queries that compare all pairs,
+        as in the code of the networks' authors, which repeats queries that are shared here.
     rounds : int, optional
-        How often each scene is timed with each sampler.
+        Number of measurements of each scene with each sampler.
     warm_up : int, optional
-        Rounds before these that do not count: kernels are loaded and memory is asked for.
+        Number of warm-up rounds, in which kernels are loaded and memory is allocated.
     bfloat16 : bool, optional
-        Layers in bfloat16 (autocast).
+        Run layers in bfloat16 (autocast).
     data : str, optional
         As for ``samplers.parse``.
     graphs : bool, optional
-        Whether passes are also timed as CUDA graphs: on a GPU, with samplers that can be captured. Making the graph is
+        Also time passes as CUDA graphs: on a GPU, with samplers that can be captured. Capturing is
         not timed.
 
     Yields
     ------
     Measurement
-        Scene by scene, in the order of the samplers, graphs behind the others.
+        Measurements by scene, in the order of the samplers, graphs last.
 
     Raises
     ------
     ValueError
-        The network is in training mode; no rounds; a sampler that there is not.
+        The network is in training mode, there are no rounds, or a sampler is unknown.
     """
     device = next(network.parameters()).device
     turns = _turns(samplers, data, graphs and device.type == "cuda")
@@ -109,27 +109,27 @@ def run(
     network, scenes, samplers, rounds, warm_up, bfloat16, graphs
         As for ``measure``.
     output : path
-        The folder of the records.
+        Folder of the records.
     data, name : str
-        The data set and the name of the network.
+        Names of the dataset and of the network.
     seed : int, optional
-        Of the parameters or scenes: what tells runs apart.
+        Seed of the parameters or scenes, which identifies runs.
     options : mapping, optional
-        What else tells runs apart.
+        Further options that identify runs.
     there : mapping, optional
-        Records of the folder by their keys, which are not measured again.
+        Existing records of the folder by key, which are not measured again.
 
     Yields
     ------
     SceneRecord
-        Each as soon as it is written, or as it was there.
+        Records as soon as they are written, or existing ones.
 
     Raises
     ------
     ValueError
         As for ``measure``.
     OSError
-        The system refuses to write.
+        The file can't be written.
     """
     device = next(network.parameters()).device
     turns = _turns(samplers, data, graphs and device.type == "cuda")
@@ -139,7 +139,7 @@ def run(
             SceneRecord(
                 task="time", data=data, network=name, sampler=turn.name, scene=scene.name,
                 points=len(scene.points), device=device_name(device), seed=seed, protocol="time",
-                # Only where it is one, so that older records are of the same run.
+                # Only if set, so that older records belong to the same run.
                 options={**told, "graph": True} if turn.graph else told,
             )
             for turn in turns
@@ -186,7 +186,7 @@ def _measured(
 class _Turn(NamedTuple):
     name: str
     sampler: Sampler
-    #: Whether ball queries compare all pairs, and whether the pass is a graph.
+    #: True if ball queries compare all pairs, and if the pass is a graph.
     all_pairs: bool
     graph: bool = False
 
@@ -199,8 +199,8 @@ def _turn(sampler: str | Sampler, data: str | None) -> _Turn:
 
 
 class _Pass:
-    """A forward pass of one scene with one sampler. A graph is captured at once: this gives memory back, which passes
-    that are timed would have to ask for again."""
+    """Forward pass of one scene with one sampler. A graph is captured at once: this frees memory, which timed passes
+    would have to allocate again."""
 
     def __init__(
         self, network: Network, points: Tensor, features: Tensor, turn: _Turn, bfloat16: bool
@@ -233,7 +233,7 @@ class _Pass:
 
 
 def _median(times: list[tuple[Seconds, int | None]]) -> tuple[Seconds, int | None]:
-    """The round whose time is the median (the lower of two), and the most memory of all."""
+    """Returns the round with the median time (the lower of two), and the peak memory of all."""
     middle = statistics.median_low([seconds.all or 0.0 for seconds, _ in times])
     chosen = next(seconds for seconds, _ in times if (seconds.all or 0.0) == middle)
     memory = [most for _, most in times if most is not None]

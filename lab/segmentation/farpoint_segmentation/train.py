@@ -1,8 +1,8 @@
-"""Training: crops of random scenes, AdamW, the schedules of ``recipes``, checkpoints from which it goes on, and the
-checkpoint that does best on the scenes for validation.
+"""Training: crops of random scenes, AdamW, the schedules of ``recipes``, checkpoints to resume from, and the
+checkpoint with the best validation score.
 
-Scenes are kept on the device of the network, and crops and augmentation are made there. All random numbers of a
-step come from its number and the seed: two trainings with one seed give the same bits, interrupted or not.
+Scenes are cached on the device of the network, where crops and augmentation are computed. All random numbers of a
+step follow from its number and the seed: two trainings with one seed give the same bits, interrupted or not.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ __all__ = ["Run", "best_path", "checkpoint_path", "rate_at", "train"]
 
 
 def train(run: Run) -> Path:
-    """Train a network, from the checkpoint in the folder if there is one.
+    """Train a network, resuming from the checkpoint in the folder if there is one.
 
     Parameters
     ----------
     run : Run
-        The training.
+        Settings of the training.
 
     Returns
     -------
     Path
-        The last checkpoint, in the authors' form; with scenes for validation the best is beside it (``best_path``).
+        Path of the last checkpoint, in the authors' format; with validation the best is beside it (``best_path``).
 
     Raises
     ------
     ValueError
-        The checkpoint in the folder is of another training; the text says in what it differs. Scenes that are
-        damaged.
+        The checkpoint in the folder is of another training; the message has the differences. Or damaged
+        scenes.
     OSError
-        A scene can't be read, or a file not be written.
+        A scene can't be read, or a file can't be written.
     """
     optimizer = _optimizer(run)
     first, score = _resume(run, optimizer)
@@ -81,7 +81,7 @@ def train(run: Run) -> Path:
 
 
 def _optimizer(run: Run) -> torch.optim.Optimizer:
-    """On a GPU the rate is in its memory, where graphs read it."""
+    """Returns the optimizer; on a GPU the learning rate is in its memory, where graphs read it."""
     cuda = run.device.type == "cuda"
     rate: Any = torch.tensor(run.training.rate, device=run.device) if cuda else run.training.rate
     return torch.optim.AdamW(
@@ -98,7 +98,7 @@ def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
 
 
 def _seed(run: Run, step: int) -> int:
-    """By which all random numbers of a step follow from its number and the seed."""
+    """Returns the seed of all random numbers of a step."""
     return (run.seed * 1_000_003 + step * 2_654_435_761 + 1) % (1 << 62)
 
 
@@ -116,7 +116,7 @@ class _Piece:
         self._right.append(right)
 
     def record(self, step: int, rate: float) -> TrainingRecord:
-        """Waits for the device."""
+        """Returns the record of the interval; synchronizes."""
         run = self._run
         loss, right = (float(torch.stack(one).mean()) for one in (self._losses, self._right))
         synchronize(run.device)
@@ -134,7 +134,7 @@ class _Piece:
 
 
 class _State:
-    """What a checkpoint has in the place of a scheduler: how far the training is, and which it is."""
+    """Checkpoint entry in place of a scheduler: progress and description of the training."""
 
     def __init__(self, run: Run, step: int) -> None:
         self._state = {"step": step, **run.description()}
@@ -144,14 +144,14 @@ class _State:
 
 
 class _Best:
-    """The checkpoint that does best on the scenes for validation."""
+    """Checkpoint with the best validation score."""
 
     def __init__(self, run: Run, score: float) -> None:
         self._run, self._validation = run, Validation(run)
         self.score = score
 
     def compare(self, record: TrainingRecord) -> TrainingRecord:
-        """Keep what there is now if it is better; the record with the scores."""
+        """Saves the current parameters if they are better; returns the record with the scores."""
         found = self._validation()
         score = found.get("val_miou", 0.0)
         if score > self.score or not best_path(self._run).exists():
@@ -175,7 +175,7 @@ def _write(run: Run, path: Path, optimizer: torch.optim.Optimizer | None, step: 
 
 
 def _resume(run: Run, optimizer: torch.optim.Optimizer) -> tuple[int, float]:
-    """Load the checkpoint of the folder, if there is one: the steps that are done, and the best score until then."""
+    """Loads the checkpoint of the folder, if there is one; returns the number of steps done, and the best score."""
     from .networks import load_checkpoint
 
     path = checkpoint_path(run)
@@ -191,12 +191,12 @@ def _resume(run: Run, optimizer: torch.optim.Optimizer) -> tuple[int, float]:
     rates = [group["lr"] for group in optimizer.param_groups]
     optimizer.load_state_dict(rest["optimizer"])
     for group, rate in zip(optimizer.param_groups, rates, strict=True):
-        group["lr"] = rate  # in the memory where it was
+        group["lr"] = rate  # in place
     return step, float(rest.get("best_val") or 0.0)
 
 
 class _Pool:
-    """The scenes of the steps, read ahead by threads, and kept on the device as far as there is room."""
+    """Scenes of the steps, prefetched by threads, and cached on the device within a limit."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -212,7 +212,7 @@ class _Pool:
         self._readers.shutdown(cancel_futures=True)
 
     def clouds(self, step: int) -> list[Cloud]:
-        """The scenes of a step; those of the next are asked for, as many as there are readers."""
+        """Returns the scenes of a step, and prefetches the next, as many as there are readers."""
         names, later = self._names(step), self._later(step)
         for name in (*names, *later):
             if name not in self._kept and name not in self._coming:
@@ -222,7 +222,7 @@ class _Pool:
         return found
 
     def _later(self, step: int) -> list[str]:
-        """The scenes of the steps behind, until every reader has one to read."""
+        """Returns the scenes of the following steps, until every reader has one to read."""
         later: list[str] = []
         while step + 1 < self._run.steps and (not later or len(later) < self._run.readers):
             step += 1
@@ -231,7 +231,7 @@ class _Pool:
 
     def _get(self, name: str) -> Cloud:
         if name not in self._kept:
-            # Not by a thread: nothing else may use the GPU while a graph is recorded.
+            # Not in a thread: nothing else may use the GPU during a capture.
             self._kept[name] = self._coming.pop(name).result().to(self._run.device)
         self._kept.move_to_end(name)
         return self._kept[name]
@@ -240,7 +240,7 @@ class _Pool:
         return cloud_of(self._run.source.read(name), torch.device("cpu"))
 
     def _drop(self, wanted: set[str]) -> None:
-        """Let go of what was not used for longest, beyond the limit, unless it is wanted next."""
+        """Evicts the least recently used scenes beyond the limit, except those needed next."""
         held = {
             name: sum(part.nbytes for part in cloud if part is not None)
             for name, cloud in self._kept.items()
@@ -254,7 +254,7 @@ class _Pool:
                 total -= size
 
     def _names(self, step: int) -> list[str]:
-        """Scenes of a batch: each epoch goes through all in another order."""
+        """Returns the scenes of a batch: each epoch has all scenes in another order."""
         epoch, place = divmod(step, self._run.epoch_steps)
         for old in [one for one in self._orders if one < epoch - 1]:
             del self._orders[old]

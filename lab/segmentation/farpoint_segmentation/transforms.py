@@ -1,7 +1,7 @@
-"""What is done to clouds before a network gets them: crops, augmentation in training, channels.
+"""Transforms of clouds before a network: crops, augmentation in training, channels.
 
-All works on the device of the tensors without waiting for it; random numbers come from a generator of that device,
-so that a seed decides them. Orders and numbers are those of OpenPoints and FastPoint; ``recipes`` has the numbers.
+All run on the device of the tensors without synchronizing; random numbers come from a generator of that device,
+and so from a seed. Order and parameters are those of OpenPoints and FastPoint; ``recipes`` has the parameters.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ __all__ = ["Cloud", "channels", "cloud_of", "crop", "height_axis", "prepare_trai
 
 
 class Cloud(NamedTuple):
-    """Points on their way into a network.
+    """Input points of a network.
 
     Attributes
     ----------
     points : tensor of float32, (N, 3)
-        In meters.
+        Coordinates in meters.
     colors : tensor of uint8 or float32, (N, 3), or None
-        From 0 to 255.
+        Colors from 0 to 255.
     labels : tensor of int64, (N,)
-        Numbers of classes; -1 for none.
+        Class indices; -1 for none.
     height : tensor of float32, (N, 1), or None
-        Above the lowest point, if it is not that of ``points``.
+        Height above the lowest point, if it differs from that of ``points``.
     """
 
     points: Tensor
@@ -41,36 +41,36 @@ class Cloud(NamedTuple):
     height: Tensor | None = None
 
     def rows(self, indices: Tensor) -> Cloud:
-        """These points."""
+        """Return these points."""
         colors = None if self.colors is None else self.colors[indices]
         height = None if self.height is None else self.height[indices]
         return Cloud(self.points[indices], colors, self.labels[indices], height)
 
     def to(self, device: torch.device) -> Cloud:
-        """On a device."""
+        """Return the cloud on a device."""
         colors = None if self.colors is None else self.colors.to(device)
         height = None if self.height is None else self.height.to(device)
         return Cloud(self.points.to(device), colors, self.labels.to(device), height)
 
     def copy(self) -> Cloud:
-        """The same in memory of its own."""
+        """Return a copy."""
         return self.rows(torch.arange(len(self.points), device=self.points.device))
 
     def at_zero(self) -> Cloud:
-        """Moved so that its lowest corner is the origin."""
+        """Return the cloud with its minimum corner at the origin."""
         return self._replace(points=self.points - self.points.amin(dim=0))
 
 
 def cloud_of(scene: Scene, device: torch.device) -> Cloud:
-    """A scene's tensors on a device; its colors take a byte each until they are needed."""
+    """Return a scene's tensors on a device; colors stay uint8 until they are needed."""
     colors = None if scene.colors is None else torch.from_numpy(scene.colors)
     return Cloud(torch.from_numpy(scene.points), colors, torch.from_numpy(scene.labels)).to(device)
 
 
 def height_axis(recipe: Recipe, network: str, protocol: str) -> int:
-    """The axis whose coordinate is the channel of height: z.
+    """Return the axis of the height channel: z.
 
-    Where PointMetaBase was trained on S3DIS it was y, and also where it was validated; the test had z.
+    For PointMetaBase on S3DIS it was y in training and validation; the test used z.
     """
     is_y = recipe.data == "s3dis" and network.startswith("pointmetabase") and protocol != "test"
     return 1 if is_y else 2
@@ -79,20 +79,20 @@ def height_axis(recipe: Recipe, network: str, protocol: str) -> int:
 def prepare_training(
     cloud: Cloud, recipe: Recipe, count: int, axis: int, generator: Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """A random crop of a scene, as training takes it.
+    """Prepare a random crop of a scene for training.
 
     Parameters
     ----------
     cloud : Cloud
-        The scene as read: colors from 0 to 255.
+        Scene as read: colors from 0 to 255.
     recipe : Recipe
-        Its data set.
+        Recipe of the dataset.
     count : int
-        Points of the crop.
+        Number of points of the crop.
     axis : int
-        Of the height: ``height_axis``.
+        Axis of the height: ``height_axis``.
     generator : torch.Generator
-        On the device of the cloud.
+        Generator on the device of the cloud.
 
     Returns
     -------
@@ -110,9 +110,9 @@ def prepare_training(
 
 
 def prepare_validation(cloud: Cloud, recipe: Recipe, axis: int) -> tuple[Tensor, Tensor]:
-    """The points (N, 3) and channels (N, C) of a cloud as evaluation takes it.
+    """Prepare a cloud for evaluation; return points (N, 3) and channels (N, C).
 
-    The lowest corner becomes the origin; S3DIS is then centered, its height being the one before.
+    The minimum corner becomes the origin; S3DIS is then centered, with the height from before centering.
     """
     cloud = cloud.at_zero()
     if recipe.data == "s3dis":
@@ -121,8 +121,8 @@ def prepare_validation(cloud: Cloud, recipe: Recipe, axis: int) -> tuple[Tensor,
 
 
 def channels(cloud: Cloud, recipe: Recipe, axis: int) -> Tensor:
-    """What a network is given of each point, (N, C): colors and height, xyz and colors and height, or xyz and
-    height, by the data set. Colors are normalized here."""
+    """Return the input channels of each point, (N, C): colors and height, xyz and colors and height, or xyz and
+    height, by dataset. Colors are normalized here."""
     parts = [] if recipe.data == "s3dis" else [cloud.points]
     if recipe.color is not None:
         if cloud.colors is None:
@@ -134,13 +134,13 @@ def channels(cloud: Cloud, recipe: Recipe, axis: int) -> Tensor:
 
 
 def crop(cloud: Cloud, size: float, count: int, generator: Generator) -> Cloud:
-    """The voxels nearest to a random one, by a random point of each: shuffled, repeated if they are fewer than
-    ``count``, the lowest corner at the origin."""
+    """Return a random point of each of the voxels nearest to a random one: shuffled, repeated if they are fewer than
+    ``count``, with the minimum corner at the origin."""
     found = voxels(cloud.points, size)
     device, rows = cloud.points.device, len(cloud.points)
     random = torch.rand(rows + 1, generator=generator, device=device, dtype=torch.float64)
     offsets = (random[:rows] * found.counts).long()
-    # Places beyond the last voxel name some point, and are infinitely far.
+    # Padding beyond the last voxel refers to arbitrary points, at infinite distance.
     chosen = found.order[(found.starts + offsets).clamp_(max=rows - 1)]
     points = cloud.points[chosen]
     center = points.index_select(0, (random[rows:] * found.total).long())
@@ -154,7 +154,7 @@ def crop(cloud: Cloud, size: float, count: int, generator: Generator) -> Cloud:
 
 @lru_cache
 def _color(numbers: tuple[tuple[float, ...], ...], device: torch.device) -> tuple[Tensor, ...]:
-    """Mean and deviation on a device; copied there once, since a copy waits for what is queued."""
+    """Returns mean and deviation on a device; cached, since a copy synchronizes."""
     return torch.tensor(numbers, device=device).unbind(0)
 
 
@@ -164,13 +164,13 @@ def _height(points: Tensor, axis: int) -> Tensor:
 
 
 def _centered(points: Tensor) -> Tensor:
-    """The mean at the origin, and the lowest point at height 0."""
+    """Returns points with the mean at the origin, and the lowest point at height 0."""
     points = points - points.mean(dim=0)
     return torch.cat([points[:, :2], _height(points, 2)], dim=1)
 
 
 def _augmented(cloud: Cloud, recipe: Recipe, generator: Generator) -> Cloud:
-    """Changed at random, as the data set's recipe has it."""
+    """Applies random augmentation by the dataset's recipe."""
     if recipe.data == "s3dis":
         return _augmented_s3dis(cloud, recipe, generator)
     if recipe.data == "scannet":
@@ -202,13 +202,13 @@ def _uniform(cloud: Cloud, count: int, generator: Generator) -> Tensor:
 
 
 def _scale(cloud: Cloud, recipe: Recipe, generator: Generator) -> Tensor:
-    """A factor for each axis."""
+    """Returns a random factor for each axis."""
     low, high = recipe.scale
     return low + (high - low) * _uniform(cloud, 3, generator)
 
 
 def _rotated(points: Tensor, generator: Generator) -> Tensor:
-    """Turned about z by any angle."""
+    """Rotates points about z by a random angle."""
     angle = torch.rand((), generator=generator, device=points.device) * (2 * math.pi)
     cos, sin = angle.cos(), angle.sin()
     x, y, z = points.unbind(dim=1)
@@ -224,20 +224,20 @@ def _jittered(points: Tensor, recipe: Recipe, generator: Generator) -> Tensor:
 
 
 def _contrasted(cloud: Cloud, generator: Generator) -> Cloud:
-    """In a fifth of the clouds, colors moved toward those that fill the range from 0 to 255."""
+    """Blends colors with contrast stretched to the range 0 to 255, in a fifth of the clouds."""
     colors = cloud.colors
     if colors is None:
         return cloud
     wanted, blend = _uniform(cloud, 2, generator).unbind(0)
     low, high = colors.amin(dim=0), colors.amax(dim=0)
-    # A channel of one value has no contrast.
+    # A constant channel has no contrast.
     full = torch.where(high > low, (colors - low) * (255 / (high - low).clamp(min=1e-9)), colors)
     mixed = colors + (full - colors) * blend
     return cloud._replace(colors=torch.where(wanted < 0.2, mixed, colors))
 
 
 def _dropped(cloud: Cloud, generator: Generator) -> Cloud:
-    """In a fifth of the clouds, no colors: all 0, before they are normalized."""
+    """Drops colors in a fifth of the clouds: all 0, before normalization."""
     colors = cloud.colors
     if colors is None:
         return cloud

@@ -1,4 +1,4 @@
-"""Validation in the course of a training: scores on scenes that it does not see, by the protocol "val"."""
+"""Validation during training: scores on held-out scenes, by the protocol "val"."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = ["Validation"]
 
 
 class Validation:
-    """Scores of a network in training.
+    """Validation scores of a network in training.
 
-    Scenes are read and cut into voxels once, and kept on the CPU as far as the cache goes. Nothing of the training
-    changes: neither its random numbers nor statistics of layers.
+    Scenes are read and voxelized once, and cached on the CPU within a limit. The training is unaffected:
+    neither its random numbers nor statistics of layers change.
 
     Parameters
     ----------
     run : Run
-        The training, with scenes for validation.
+        Settings of the training, with scenes for validation.
     """
 
     def __init__(self, run: Run) -> None:
@@ -40,7 +40,7 @@ class Validation:
         self._room = run.cache
 
     def __call__(self) -> dict[str, float]:
-        """The scores now, from 0 to 1: "val_miou", by the data set's own metric, and "val_oa".
+        """Compute the current scores, from 0 to 1: "val_miou", by the dataset's own metric, and "val_oa".
 
         Raises
         ------
@@ -75,7 +75,7 @@ class Validation:
         return counts
 
     def _scenes(self, source: Source) -> Iterator[_Scene]:
-        """All, in order; several threads read those that are not kept."""
+        """Yields all scenes in order; several threads read those not in the cache."""
         names, readers = list(source.names), self._run.readers
         with ThreadPoolExecutor(readers) as pool:
             for first in range(0, len(names), readers):
@@ -88,11 +88,11 @@ class Validation:
                         yield self._kept[name]
 
     def _made(self, place: int, name: str, scene: Scene) -> _Scene:
-        """As "val" gives it to the network. Kept, if there is room."""
+        """Returns the inputs of a scene as in "val", and caches them within the limit."""
         run = self._run
         cloud = cloud_of(scene, run.device)
         found = voxels(cloud.points, run.recipe.voxel).compact()
-        # A state for each scene, so that it does not matter which are kept.
+        # One state per scene, so that results do not depend on the cache.
         cloud = cloud.rows(choose(found, np.random.RandomState(place)))
         points, features = prepare_validation(cloud, run.recipe, height_axis(run.recipe, run.network, "val"))
         made = _Scene(points.cpu(), features.cpu(), cloud.labels.cpu())
@@ -104,7 +104,7 @@ class Validation:
 
 
 class _Scene(NamedTuple):
-    """(N, 3), (N, C), (N,)."""
+    """Inputs and labels of a scene: (N, 3), (N, C), (N,)."""
 
     points: Tensor
     features: Tensor

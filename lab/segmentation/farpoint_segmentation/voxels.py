@@ -1,9 +1,9 @@
-"""Voxels: which points share one, and a point of each.
+"""Voxels of a cloud, and one point per voxel.
 
-The voxel of a point is ``floor((p - lowest) / size)`` along each axis. Voxels come in the order of a hash of
-their coordinates, as in OpenPoints, since some samplers depend on the order of points: from 14695981039346656037
-on, for x, y, z in turn, ``h = h * 1099511628211 xor v``, in 64 bits. Points of a voxel keep the order of their
-indices; OpenPoints' sort is not stable.
+The voxel of a point is ``floor((p - lowest) / size)`` along each axis. Voxels are ordered by a hash of
+their coordinates, as in OpenPoints, since some samplers depend on the order of points: starting from
+14695981039346656037, for x, y, z in turn, ``h = h * 1099511628211 xor v``, in 64 bits. Points of a voxel keep the
+order of their indices; OpenPoints' sort is not stable.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Voxels", "choose", "draw", "hashes", "sub_cloud", "voxels"]
 
-#: The first value and the factor of the hash, as signed numbers of 64 bits.
+#: Initial value and factor of the hash, as signed 64-bit integers.
 _FIRST = 14695981039346656037 - (1 << 64)
 _FACTOR = 1099511628211
 _SIGN = -(1 << 63)
 
 
 class Voxels(NamedTuple):
-    """Occupied voxels of a cloud of N points. Nothing here waits for a GPU: places beyond ``total`` are left over.
+    """Occupied voxels of a cloud of N points, padded beyond ``total`` to avoid synchronizing.
 
     Attributes
     ----------
     order : tensor of int64, (N,)
-        Indices of the points, those of a voxel after those of the last.
+        Indices of the points, grouped by voxel.
     starts : tensor of int64, (N,)
-        Where in ``order`` a voxel begins; N in places left over.
+        Start of each voxel in ``order``; N for padding.
     counts : tensor of int64, (N,)
-        Points of a voxel; 0 in places left over.
+        Number of points of each voxel; 0 for padding.
     total : tensor of int64, ()
-        Voxels that have points.
+        Number of occupied voxels.
     """
 
     order: Tensor
@@ -45,13 +45,13 @@ class Voxels(NamedTuple):
     total: Tensor
 
     def compact(self) -> Voxels:
-        """Without places left over. Waits for a GPU."""
+        """Return the voxels without padding. Synchronizes a GPU."""
         total = int(self.total)
         return Voxels(self.order, self.starts[:total], self.counts[:total], self.total)
 
 
 def hashes(cells: Tensor) -> Tensor:
-    """The hash of each row of whole numbers (N, 3): int64 that stands for the unsigned number of the same bits."""
+    """Return the hash of each row of integers (N, 3), as int64 with the bits of the unsigned number."""
     found = torch.full_like(cells[:, 0], _FIRST)
     for axis in range(3):
         found = found * _FACTOR ^ cells[:, axis]
@@ -66,17 +66,17 @@ def voxels(points: Tensor, size: float) -> Voxels:
     points : tensor of float32, (N, 3)
         Coordinates, in any unit; N at least 1.
     size : float
-        Edge of a voxel, in the same unit. The division is that of float32.
+        Edge length of a voxel, in the same unit. The division is in float32.
 
     Returns
     -------
     Voxels
-        On the device of the points.
+        Voxels on the device of the points.
     """
-    # Divided by a tensor: a GPU would multiply by the inverse of a number.
+    # Divided by a tensor: a GPU would multiply by the reciprocal of a number.
     edge = points.new_full((), size)
     cells = torch.floor((points - points.amin(dim=0)) / edge).long()
-    # Unsigned numbers are in the order of signed ones with the first bit flipped.
+    # Unsigned numbers have the order of signed ones with the top bit flipped.
     keys, order = torch.sort(hashes(cells) ^ _SIGN, stable=True)
     first = torch.ones_like(keys, dtype=torch.bool)
     first[1:] = keys[1:] != keys[:-1]
@@ -87,14 +87,14 @@ def voxels(points: Tensor, size: float) -> Voxels:
 
 
 def choose(found: Voxels, state: np.random.RandomState) -> Tensor:
-    """A random point of each voxel, as OpenPoints draws it: ``randint(0, largest count) % count``.
+    """Choose a random point of each voxel, as in OpenPoints: ``randint(0, largest count) % count``.
 
     Parameters
     ----------
     found : Voxels
-        Compact ones.
+        Voxels without padding.
     state : numpy.random.RandomState
-        ``RandomState(0)`` before the first scene of a set.
+        Random state, ``RandomState(0)`` before the first scene of a dataset.
 
     Returns
     -------
@@ -106,13 +106,13 @@ def choose(found: Voxels, state: np.random.RandomState) -> Tensor:
 
 
 def draw(state: np.random.RandomState, fullest: int, voxels: int) -> Tensor:
-    """The numbers that ``choose`` draws for a scene of so many voxels, of which the fullest has so many points."""
+    """Draw the numbers of ``choose`` for a scene with this number of voxels and of points in the fullest."""
     return torch.from_numpy(state.randint(0, fullest, voxels)).long()
 
 
 def sub_cloud(found: Voxels, number: int) -> Tensor:
-    """A point of each voxel, the one of this number modulo the voxel's count: (V,) indices. Of compact voxels.
+    """Return (V,) indices of one point per voxel, with this number modulo the voxel's count. Needs compact voxels.
 
-    The clouds of the numbers below the largest count have all points together.
+    The clouds of all numbers below the largest count together contain all points.
     """
     return found.order[found.starts + number % found.counts]

@@ -1,7 +1,7 @@
 #ifndef FARPOINT_APPROXIMATE_HPP
 #define FARPOINT_APPROXIMATE_HPP
 
-/// Approximate samplers, for comparison and for speed: what they choose is not the farthest point sample.
+/// Approximate samplers, for comparison and speed: their result is not the farthest point sample.
 
 #include <farpoint/sample.hpp>
 
@@ -11,12 +11,12 @@
 
 namespace farpoint {
 
-/// Points drawn without replacement, all equally likely.
+/// Uniform random points without replacement.
 struct Random {
     std::uint64_t seed = 0;
 };
 
-/// Which point of a cell is kept.
+/// Point of a cell to keep.
 enum class Keep : std::int32_t {
     center = FARPOINT_KEEP_CENTER,
     first = FARPOINT_KEEP_FIRST,
@@ -26,7 +26,7 @@ enum class Keep : std::int32_t {
 /// One point of each occupied cell of a cubic grid.
 struct Grid {
     Keep keep = Keep::center;
-    /// For `Keep::random`.
+    /// Seed for `Keep::random`.
     std::uint64_t seed = 0;
 };
 
@@ -36,23 +36,23 @@ struct Morton {
     std::size_t bits = 0;
 };
 
-/// In which order the windows of `Npdu` lie.
+/// Order of the points in the windows of `Npdu`.
 enum class WindowOrder : std::int32_t {
-    /// That of the input: good for scans as they are recorded.
+    /// Order of the input: good for scans as recorded.
     input = FARPOINT_WINDOW_INPUT,
     morton = FARPOINT_WINDOW_MORTON,
-    /// None: a window is the nearest neighbors in space.
+    /// No order: a window is the nearest neighbors in space.
     neighbors = FARPOINT_WINDOW_NEIGHBORS,
 };
 
-/// Farthest point sampling that updates a window around each sample only.
+/// Farthest point sampling that updates only a window around each sample.
 struct Npdu {
     WindowOrder order = WindowOrder::input;
-    /// Points of a window; 0: 16 times the points per sample.
+    /// Number of points of a window; 0: 16 times the points per sample.
     std::size_t window = 0;
 };
 
-/// How `FastPoint` predicts.
+/// Distance estimator of `FastPoint`.
 enum class Estimator : std::int32_t { network = FARPOINT_ESTIMATOR_NETWORK, fit = FARPOINT_ESTIMATOR_FIT };
 
 /// FastPoint, which predicts the distances of later samples from the first.
@@ -62,52 +62,52 @@ struct FastPoint {
 
 using ApproximateMethod = std::variant<Random, Grid, Morton, Npdu, FastPoint>;
 
-/// What an approximate sampler chose. Moves, but does not copy.
+/// Result of an approximate sampler. Move-only.
 class ApproximateResult {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return view().count; }
-    /// Rows of the cloud, all different: in order of choice, along the curve (`Morton`), or rising (`Grid`).
+    /// Rows of the cloud, all distinct: in order of choice, along the curve (`Morton`), or ascending (`Grid`).
     [[nodiscard]] Span<std::size_t> indices() const noexcept { return {view().indices, size()}; }
-    /// Rows that were left out because they hold NaN or infinity.
+    /// Number of non-finite rows that were skipped.
     [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
-    /// The size of a cell of `Grid`; NaN for other methods.
+    /// Cell size of `Grid`; NaN for other methods.
     [[nodiscard]] double cell() const noexcept { return view().cell; }
-    /// The largest distance of a point to its nearest sample where the method knows it (`FastPoint`), else
-    /// NaN: the function `covering_radius` finds it for all.
+    /// Covering radius if the method computes it (`FastPoint`), else NaN; the function
+    /// `covering_radius` computes it for all methods.
     [[nodiscard]] double covering_radius() const noexcept { return view().covering_radius; }
-    /// All of it, as the C interface has it; valid as long as the sample is.
+    /// View of the C interface; valid for the lifetime of this object.
     [[nodiscard]] farpoint_approximate_view view() const noexcept {
         return farpoint_approximate_result_view(result_.get());
     }
 
-    /// Takes over a result of the C interface, which it frees.
+    /// Takes ownership of a result of the C interface.
     explicit ApproximateResult(farpoint_approximate_result* result) noexcept : result_(result) {}
 
 private:
     detail::Handle<farpoint_approximate_result, farpoint_approximate_result_free> result_;
 };
 
-/// Means of the points of each occupied cell of a grid. Moves, but does not copy.
+/// Mean of the points of each occupied cell of a grid. Move-only.
 class CentroidsResult {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return view().count; }
-    /// `size()` times the cloud's dimensions, without gaps. `T` is that of the cloud.
+    /// Contiguous coordinates, `size()` times the cloud's dimensions. `T` is the scalar type of the cloud.
     template <typename T>
     [[nodiscard]] Span<T> coordinates() const {
         return detail::of_scalar<T>(view().coordinates_f32, view().coordinates_f64, size() * dimensions_);
     }
-    /// How many points each is the mean of.
+    /// Number of points in each cell.
     [[nodiscard]] Span<std::uint32_t> point_counts() const noexcept { return {view().point_counts, size()}; }
-    /// The size of a cell.
+    /// Cell size.
     [[nodiscard]] double cell() const noexcept { return view().cell; }
-    /// Rows that were left out because they hold NaN or infinity.
+    /// Number of non-finite rows that were skipped.
     [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
-    /// All of it, as the C interface has it; valid as long as the centroids are.
+    /// View of the C interface; valid for the lifetime of this object.
     [[nodiscard]] farpoint_centroids_view view() const noexcept {
         return farpoint_centroids_result_view(result_.get());
     }
 
-    /// Takes over a result of the C interface, which it frees.
+    /// Takes ownership of a result of the C interface.
     CentroidsResult(farpoint_centroids_result* result, std::size_t dimensions) noexcept
         : result_(result), dimensions_(dimensions) {}
 
@@ -153,8 +153,8 @@ inline farpoint_approximate_options approximate_options(const ApproximateAmount&
 
 }  // namespace detail
 
-/// Samples a cloud by a method that does not give the farthest point sample; the same on every run and
-/// any number of threads.
+/// Samples a cloud by an approximate method; the result is the same for every run and
+/// number of threads.
 ///
 /// @param method  `Random{}`, `Grid{}`, `Morton{}`, `Npdu{}` or `FastPoint{}`
 /// @param amount  a number, `ratio(0.25)`, `all()`, or `cell(0.1)` for `Grid`
@@ -169,8 +169,8 @@ inline ApproximateResult sample_approximate(const Points& cloud, const Approxima
     return ApproximateResult(result);
 }
 
-/// The mean of the points of each occupied cell of the grid `cell(0.1)`; or, for another amount, of the
-/// grid that has the most cells but no more than that.
+/// Computes the mean of the points of each occupied cell of the grid `cell(0.1)`; or, for another amount, of the
+/// grid with the most cells up to that number.
 ///
 /// @throws Error
 inline CentroidsResult centroids(const Points& cloud, const ApproximateAmount& amount,

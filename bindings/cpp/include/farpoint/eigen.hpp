@@ -6,10 +6,10 @@
 /// @code
 /// Eigen::Matrix3Xf cloud = ...;                                // 3 x N: a point is a column
 /// Eigen::Matrix<double, Eigen::Dynamic, 3> other = ...;        // N x 3: a point is a row
-/// Eigen::MatrixXf any = ...;                                   // its type does not tell: say it
+/// Eigen::MatrixXf any = ...;                                   // ambiguous: call points_in_rows or points_in_columns
 /// farpoint::sample(cloud, 512);
 /// farpoint::sample(farpoint::points_in_rows(any), 512);
-/// std::vector<Eigen::Vector3d> vectors = ...;                  // as KISS-ICP has them
+/// std::vector<Eigen::Vector3d> vectors = ...;                  // as in KISS-ICP
 /// farpoint::sample(vectors, 512);
 /// @endcode
 
@@ -23,7 +23,7 @@
 namespace farpoint {
 namespace detail {
 
-/// Expressions that have memory: matrices, maps, blocks and references of them.
+/// Expressions with direct access to memory: matrices, maps, blocks and references.
 template <typename T>
 using EigenAccess =
     std::enable_if_t<std::is_base_of_v<Eigen::DenseBase<T>, T> && (int(T::Flags) & int(Eigen::DirectAccessBit)) != 0>;
@@ -42,14 +42,14 @@ Points eigen_points(const Matrix& matrix, bool in_columns) {
     const auto rows = static_cast<std::size_t>(matrix.rows());
     const auto columns = static_cast<std::size_t>(matrix.cols());
     if (matrix.size() == 0) {
-        // Its strides may be 0, which describe nothing.
+        // Strides of an empty matrix may be 0.
         return Points(matrix.data(), in_columns ? columns : rows, in_columns ? rows : columns);
     }
     return in_columns ? Points::strided(matrix.data(), columns, rows, column, row)
                       : Points::strided(matrix.data(), rows, columns, row, column);
 }
 
-/// Vectors of a fixed size are points: `std::vector<Eigen::Vector3d>`.
+/// Points as vectors of fixed size: `std::vector<Eigen::Vector3d>`.
 template <typename T, int D, int Options>
 struct Row<Eigen::Matrix<T, D, 1, Options, D, 1>> : std::bool_constant<is_scalar<T> && (D > 0)> {
     using Scalar = T;
@@ -58,7 +58,7 @@ struct Row<Eigen::Matrix<T, D, 1, Options, D, 1>> : std::bool_constant<is_scalar
 
 }  // namespace detail
 
-/// A matrix whose columns are the points: D x N.
+/// View of a matrix whose columns are the points: D x N.
 template <typename Matrix, typename = detail::EigenAccess<Matrix>>
 Points points_in_columns(const Matrix& matrix) {
     return detail::eigen_points(matrix, true);
@@ -66,7 +66,7 @@ Points points_in_columns(const Matrix& matrix) {
 template <typename Matrix, typename = std::enable_if_t<!detail::is_map<Matrix>>, typename = detail::EigenAccess<Matrix>>
 Points points_in_columns(const Matrix&&) = delete;
 
-/// A matrix whose rows are the points: N x D.
+/// View of a matrix whose rows are the points: N x D.
 template <typename Matrix, typename = detail::EigenAccess<Matrix>>
 Points points_in_rows(const Matrix& matrix) {
     return detail::eigen_points(matrix, false);
@@ -74,8 +74,8 @@ Points points_in_rows(const Matrix& matrix) {
 template <typename Matrix, typename = std::enable_if_t<!detail::is_map<Matrix>>, typename = detail::EigenAccess<Matrix>>
 Points points_in_rows(const Matrix&&) = delete;
 
-/// A matrix of which one size is known to the compiler, that of a point, and the other is not: 3 x N or
-/// N x 3. For all others say `points_in_columns` or `points_in_rows`.
+/// Layout of matrices with one size fixed at compile time, that of a point: 3 x N or
+/// N x 3. For all others use `points_in_columns` or `points_in_rows`.
 template <typename Matrix>
 struct Layout<Matrix, detail::EigenAccess<Matrix>> {
     static constexpr bool borrowed = detail::is_map<Matrix>;

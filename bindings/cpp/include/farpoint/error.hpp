@@ -15,25 +15,25 @@
 
 namespace farpoint {
 
-/// What kind of error it was; the numbers are those of the C interface.
+/// Error codes; the values are those of the C interface.
 enum class Status : std::int32_t {
     ok = FARPOINT_OK,
-    /// An argument, an option, or the size of a cloud is wrong; nothing was done.
+    /// Invalid argument, option, or size of a cloud; nothing was done.
     invalid_argument = FARPOINT_INVALID_ARGUMENT,
-    /// Rows hold NaN or infinity: remove them, or set `RunOptions::bad_rows` to `BadRows::skip`.
+    /// Non-finite rows: remove them, or set `RunOptions::bad_rows` to `BadRows::skip`.
     bad_rows = FARPOINT_BAD_ROWS,
     /// `Options::progress` returned false.
     canceled = FARPOINT_CANCELED,
     out_of_memory = FARPOINT_OUT_OF_MEMORY,
-    /// No such GPU, driver or instruction set, or a library without CUDA.
+    /// GPU, driver or instruction set not available, or a library built without CUDA.
     unavailable = FARPOINT_UNAVAILABLE,
-    /// A GPU failed while it worked.
+    /// A GPU failed during the call.
     device_failed = FARPOINT_DEVICE_FAILED,
-    /// An error in farpoint itself; please report the text.
+    /// Internal error of farpoint; please report the message.
     internal = FARPOINT_INTERNAL,
 };
 
-/// What every call throws if it can't do what it is asked for. `what()` names the values at fault.
+/// Exception thrown by every function on failure. `what()` names the invalid values.
 class Error : public std::runtime_error {
 public:
     Error(farpoint::Status status, const std::string& text) : std::runtime_error(text), status_(status) {}

@@ -1,7 +1,7 @@
 #ifndef FARPOINT_HANDLE_HPP
 #define FARPOINT_HANDLE_HPP
 
-/// Results of the C interface, owned: what the classes of results are made of.
+/// Owning handles of results of the C interface, used by the result classes.
 
 #include <farpoint/error.hpp>
 #include <farpoint/span.hpp>
@@ -19,13 +19,13 @@ struct Free {
     void operator()(T* result) const noexcept { release(result); }
 };
 
-/// A result that is freed with its owner; moves, never copies.
+/// Move-only owner of a result.
 template <typename T, void (*release)(T*)>
 using Handle = std::unique_ptr<T, Free<T, release>>;
 
-/// The one of two arrays that is of this scalar type.
+/// Returns the one of two arrays with this scalar type.
 ///
-/// @throws Error if the clouds were of the other one
+/// @throws Error if the clouds had the other type
 template <typename T>
 Span<T> of_scalar(const float* single, const double* twice, std::size_t size) {
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>, "float or double, as the clouds were");

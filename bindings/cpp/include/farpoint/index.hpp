@@ -1,7 +1,7 @@
 #ifndef FARPOINT_INDEX_HPP
 #define FARPOINT_INDEX_HPP
 
-/// A cloud that is searched several times.
+/// Spatial index of a cloud for repeated searches.
 
 #include <farpoint/handle.hpp>
 #include <farpoint/options.hpp>
@@ -11,8 +11,8 @@
 
 namespace farpoint {
 
-/// A cloud with the tree by which the CPU searches it, built once. Every function that takes a cloud takes
-/// it, as the one that is searched, the one that asks, or both; results are the same as without.
+/// Cloud with its search tree for the CPU, built once. Every function that accepts a cloud accepts
+/// an index, as the searched cloud, the queries, or both, with the same results.
 ///
 /// @code
 /// const farpoint::Index map(cloud);
@@ -21,12 +21,12 @@ namespace farpoint {
 /// }
 /// @endcode
 ///
-/// Has a copy of the points. Moves, but does not copy. Any number of threads may search it at a time.
+/// Owns a copy of the points. Move-only. Any number of threads may search it concurrently.
 class Index {
 public:
-    /// @param options  how it is built, on the CPU. Rows that `bad_rows` leaves out remain so in every
+    /// @param options  options of the build, on the CPU. Rows skipped by `bad_rows` are skipped in every
     ///                 search; indices still count all rows
-    /// @throws Error   bad rows, a cloud without points, ...
+    /// @throws Error   bad rows, an empty cloud, ...
     explicit Index(const Points& cloud, const RunOptions& options = {}) {
         detail::Run run(options);
         farpoint_index* index = nullptr;
@@ -34,7 +34,7 @@ public:
         index_.reset(index);
     }
 
-    /// Rows that were left out because they hold NaN or infinity.
+    /// Number of non-finite rows that were skipped.
     [[nodiscard]] std::size_t dropped() const noexcept { return farpoint_index_dropped(index_.get()); }
 
 private:

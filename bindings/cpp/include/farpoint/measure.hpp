@@ -1,7 +1,7 @@
 #ifndef FARPOINT_MEASURE_HPP
 #define FARPOINT_MEASURE_HPP
 
-/// What samples are judged by, whichever sampler chose them. On the CPU.
+/// Quality measures of samples by any sampler, on the CPU.
 
 #include <farpoint/options.hpp>
 #include <farpoint/points.hpp>
@@ -10,15 +10,15 @@
 
 namespace farpoint {
 
-/// Members `mean`, `min` and `max`: distances from each sample to its nearest other sample, in the unit
+/// Members `mean`, `min` and `max` of the distances from each sample to its nearest other sample, in the unit
 /// of the coordinates.
 using SampleSpacing = farpoint_spacing;
 
 /// All measures of a sample: `points`, `samples`, `unique`, `coverage_mean`, `coverage_p99`,
-/// `covering_radius`, `spacing`, `chamfer` (`farpoint_quality` in `farpoint/farpoint.h` says what they are).
+/// `covering_radius`, `spacing`, `chamfer` (defined at `farpoint_quality` in `farpoint/farpoint.h`).
 using Quality = farpoint_quality;
 
-/// The largest distance of any point of the cloud to its nearest sample, in the unit of the coordinates.
+/// Computes the largest distance of any point of the cloud to its nearest sample, in the unit of the coordinates.
 ///
 /// @param rows    the sample: rows of the cloud, at least 1
 /// @throws Error  NaN or infinity in a row, rows outside the cloud, ...
@@ -29,7 +29,7 @@ inline double covering_radius(const Points& cloud, Span<std::size_t> rows, const
     return radius;
 }
 
-/// How far the samples are from each other.
+/// Computes the spacing of the samples.
 ///
 /// @param rows    the sample: rows of the cloud, at least 2
 /// @throws Error
@@ -40,7 +40,7 @@ inline SampleSpacing spacing_of(const Points& cloud, Span<std::size_t> rows, con
     return found;
 }
 
-/// All measures of a sample.
+/// Computes all measures of a sample.
 ///
 /// @param rows    the sample: rows of the cloud, at least 1
 /// @throws Error
@@ -52,7 +52,7 @@ inline Quality quality_of(const Points& cloud, Span<std::size_t> rows, const Run
     return found;
 }
 
-/// All measures of a sample that is given by coordinates, which need not be points of the cloud.
+/// Computes all measures of a sample by coordinates, which need not be points of the cloud.
 ///
 /// @throws Error
 inline Quality quality_of(const Points& cloud, const Points& samples, const RunOptions& options = {}) {

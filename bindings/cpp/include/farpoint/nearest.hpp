@@ -14,22 +14,22 @@
 
 namespace farpoint {
 
-/// The index where there is no neighbor.
+/// Index for no neighbor.
 constexpr std::uint32_t none = FARPOINT_NONE;
 
 /// Precision, recall and F-score at a threshold: members `precision`, `recall`, `f_score`.
 using FScore = farpoint_f_score;
 
-/// For each point of a cloud its nearest of another. Moves, but does not copy; or one direction that a
-/// `ChamferResult` lends, valid while that is.
+/// Nearest point in another cloud for each point of a cloud. Move-only; or a view of one direction of a
+/// `ChamferResult`, valid for its lifetime.
 class NearestResult {
 public:
-    /// Number of rows, those left out among them.
+    /// Number of rows, including skipped ones.
     [[nodiscard]] std::size_t size() const noexcept { return view().rows; }
-    /// The nearest point of each row, the lowest among those equally near; `none` for rows left out.
+    /// Nearest point of each row, the lowest index among equals; `none` for skipped rows.
     [[nodiscard]] Span<std::uint32_t> indices() const noexcept { return {view().indices, size()}; }
-    /// The distance of each row to its nearest point as it is computed: squared with `Norm::l2`. NaN for
-    /// rows left out. `T` is that of the clouds.
+    /// Raw distance of each row to its nearest point: squared with `Norm::l2`. NaN for
+    /// skipped rows. `T` is the scalar type of the clouds.
     template <typename T>
     [[nodiscard]] Span<T> raw_distances() const {
         return detail::of_scalar<T>(view().raw_distances_f32, view().raw_distances_f64, size());
@@ -40,16 +40,16 @@ public:
     [[nodiscard]] double mean_distance() const noexcept { return farpoint_nearest_result_mean_distance(result_.get()); }
     /// Largest distance, not squared.
     [[nodiscard]] double max_distance() const noexcept { return farpoint_nearest_result_max_distance(result_.get()); }
-    /// Share of the rows, 0 to 1, whose nearest point is within a threshold in the unit of the coordinates.
+    /// Fraction of the rows, 0 to 1, whose nearest point is within a threshold in the unit of the coordinates.
     [[nodiscard]] double share_within(double threshold) const noexcept {
         return farpoint_nearest_result_share_within(result_.get(), threshold);
     }
-    /// Rows that were left out because they hold NaN or infinity.
+    /// Number of non-finite rows that were skipped.
     [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
-    /// All of it, as the C interface has it; valid as long as the result is.
+    /// View of the C interface; valid for the lifetime of this object.
     [[nodiscard]] farpoint_nearest_view view() const noexcept { return farpoint_nearest_result_view(result_.get()); }
 
-    /// Takes over a result of the C interface, which it frees.
+    /// Takes ownership of a result of the C interface.
     explicit NearestResult(farpoint_nearest_result* result) noexcept : result_(result, &free) {}
 
 private:
@@ -64,25 +64,25 @@ private:
     std::unique_ptr<const farpoint_nearest_result, Release> result_;
 };
 
-/// Gradients of the coordinates of two clouds. Moves, but does not copy.
+/// Gradients of the coordinates of two clouds. Move-only.
 class GradientsResult {
 public:
-    /// Those of the first cloud, a number per coordinate, without gaps. `T` is that of the clouds.
+    /// Gradients of the first cloud, one contiguous number per coordinate. `T` is the scalar type of the clouds.
     template <typename T>
     [[nodiscard]] Span<T> first() const {
         return detail::of_scalar<T>(view().a_f32, view().a_f64, view().a_count);
     }
-    /// Those of the second cloud.
+    /// Gradients of the second cloud.
     template <typename T>
     [[nodiscard]] Span<T> second() const {
         return detail::of_scalar<T>(view().b_f32, view().b_f64, view().b_count);
     }
-    /// All of it, as the C interface has it; valid as long as the gradients are.
+    /// View of the C interface; valid for the lifetime of this object.
     [[nodiscard]] farpoint_gradients_view view() const noexcept {
         return farpoint_gradients_result_view(result_.get());
     }
 
-    /// Takes over a result of the C interface, which it frees.
+    /// Takes ownership of a result of the C interface.
     explicit GradientsResult(farpoint_gradients_result* result) noexcept : result_(result) {}
 
 private:
@@ -91,7 +91,7 @@ private:
 
 namespace detail {
 
-/// The gradients of `rows` distances in the clouds' type; null if there are none, which means 0.
+/// Returns the gradients of `rows` distances in the clouds' type; null for none, which means 0.
 template <typename T>
 const void* gradients_of(Span<T> gradients, std::size_t rows, const Points& cloud) {
     if (gradients.empty()) {
@@ -108,33 +108,33 @@ const void* gradients_of(Span<T> gradients, std::size_t rows, const Points& clou
 
 }  // namespace detail
 
-/// Nearest points in both directions between two clouds. Moves, but does not copy.
+/// Nearest points in both directions between two clouds. Move-only.
 class ChamferResult {
 public:
-    /// For each point of the first cloud its nearest of the second. A view: valid while this result is.
+    /// Nearest points of the second cloud for the first: a view, valid for the lifetime of this result.
     [[nodiscard]] NearestResult a_to_b() const noexcept { return direction(0); }
-    /// For each point of the second cloud its nearest of the first.
+    /// Nearest points of the first cloud for the second, likewise.
     [[nodiscard]] NearestResult b_to_a() const noexcept { return direction(1); }
-    /// The Chamfer distance: the means of both directions, weighted and added. Squared with `Norm::l2`.
+    /// Chamfer distance: the weighted sum of the means of both directions. Squared with `Norm::l2`.
     [[nodiscard]] double sum(double weight_a = 1.0, double weight_b = 1.0) const noexcept {
         return farpoint_chamfer_result_sum(result_.get(), weight_a, weight_b);
     }
-    /// The Chamfer distance of distances that are not squared.
+    /// Chamfer distance with distances that are not squared.
     [[nodiscard]] double sum_of_distances() const noexcept {
         return farpoint_chamfer_result_sum_of_distances(result_.get());
     }
-    /// The Hausdorff distance: the largest distance of either direction, not squared.
+    /// Hausdorff distance: the largest distance of either direction, not squared.
     [[nodiscard]] double hausdorff() const noexcept { return farpoint_chamfer_result_hausdorff(result_.get()); }
     /// Precision, recall and F-score at a threshold in the unit of the coordinates.
     [[nodiscard]] FScore f_score(double threshold) const noexcept {
         return farpoint_chamfer_result_f_score(result_.get(), threshold);
     }
-    /// The gradients of the coordinates of both clouds from those of the raw distances, a number per row of
-    /// `a` and of `b`; none: all 0. For `sum()` they are 1 / a.size() and 1 / b.size(). The same bits on
-    /// every run.
+    /// Computes the gradients of the coordinates of both clouds from those of the raw distances, one number per row
+    /// of `a` and of `b`; empty: all 0. For `sum()` they are 1 / a.size() and 1 / b.size(). The result has the same
+    /// bits on every run.
     ///
-    /// @param a  the first cloud, as it was given to `chamfer`
-    /// @param b  the second cloud, as it was given to `chamfer`
+    /// @param a  the first cloud, as passed to `chamfer`
+    /// @param b  the second cloud, as passed to `chamfer`
     /// @throws Error
     template <typename T>
     [[nodiscard]] GradientsResult backward(const Points& a, const Points& b, Span<T> grad_a, Span<T> grad_b,
@@ -147,7 +147,7 @@ public:
         return GradientsResult(result);
     }
 
-    /// Takes over a result of the C interface, which it frees.
+    /// Takes ownership of a result of the C interface.
     explicit ChamferResult(farpoint_chamfer_result* result) noexcept : result_(result) {}
 
 private:
@@ -170,7 +170,7 @@ inline farpoint_match_options match_options(const MatchOptions& options, const R
 
 }  // namespace detail
 
-/// For each point of `a` its nearest of `b`, which must be of the same scalar type and dimensions.
+/// Finds the nearest point of `b` for each point of `a`; both must have the same scalar type and dimensions.
 ///
 /// @throws Error
 inline NearestResult nearest(const Points& a, const Points& b, const MatchOptions& options = {}) {
@@ -181,7 +181,7 @@ inline NearestResult nearest(const Points& a, const Points& b, const MatchOption
     return NearestResult(result);
 }
 
-/// Nearest points in both directions, and the distances that follow from them.
+/// Finds nearest points in both directions, for the Chamfer distance and related measures.
 ///
 /// @throws Error
 inline ChamferResult chamfer(const Points& a, const Points& b, const MatchOptions& options = {}) {

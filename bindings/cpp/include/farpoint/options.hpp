@@ -1,7 +1,7 @@
 #ifndef FARPOINT_OPTIONS_HPP
 #define FARPOINT_OPTIONS_HPP
 
-/// How calls are run: a structure per kind of call, in which every member has a default.
+/// Options of calls: one structure per kind of call, with defaults for all members.
 
 #include <farpoint/error.hpp>
 #include <farpoint/farpoint.h>
@@ -17,10 +17,10 @@
 
 namespace farpoint {
 
-/// Where the work is done.
+/// Device of a call.
 enum class Device : std::int32_t { cpu = FARPOINT_CPU, cuda = FARPOINT_CUDA };
 
-/// The vector instructions that are used. Never changes a result.
+/// Vector instruction set. Does not affect results.
 enum class InstructionSet : std::int32_t {
     best = FARPOINT_INSTRUCTIONS_BEST,
     portable = FARPOINT_INSTRUCTIONS_PORTABLE,
@@ -28,95 +28,95 @@ enum class InstructionSet : std::int32_t {
     avx512 = FARPOINT_INSTRUCTIONS_AVX512,
 };
 
-/// What happens to rows with NaN or infinity.
+/// Handling of non-finite rows.
 enum class BadRows : std::int32_t {
-    /// They are an error, `Status::bad_rows`.
+    /// Fail with `Status::bad_rows`.
     error = FARPOINT_BAD_ROWS_ERROR,
-    /// They are left out and counted; indices still count all rows.
+    /// Skip and count them; indices still count all rows.
     skip = FARPOINT_BAD_ROWS_SKIP,
 };
 
-/// How distances are measured.
+/// Norm of distances.
 enum class Norm : std::int32_t {
-    /// Sums of absolute differences.
+    /// Sum of absolute differences.
     l1 = 1,
-    /// Euclidean; computed and compared as squares.
+    /// Euclidean norm; computed and compared as squares.
     l2 = 2,
 };
 
-/// How neighbors are found. Never changes a result.
+/// Search algorithm. Does not affect results.
 enum class SearchMethod : std::int32_t {
     automatic = FARPOINT_SEARCH_AUTO,
-    /// The obvious loop that everything is compared with. CPU only.
+    /// Reference loop for comparisons. CPU only.
     reference = FARPOINT_SEARCH_REFERENCE,
-    /// All pairs, each measured by the rule alone. CUDA only.
+    /// All pairs, without shortcuts. CUDA only.
     plain = FARPOINT_SEARCH_PLAIN,
     brute = FARPOINT_SEARCH_BRUTE,
     tree = FARPOINT_SEARCH_TREE,
 };
 
-/// How far a call has come.
+/// Progress of a call.
 struct Progress {
-    /// Samples chosen so far, or points whose neighbors were found; of all clouds of a batch together.
+    /// Number of samples chosen so far, or points searched; summed over a batch.
     std::size_t done = 0;
-    /// How many there will be, at most.
+    /// Maximum of `done`.
     std::size_t wanted = 0;
-    /// The largest distance of a point to its nearest sample so far; infinite while it is not known.
+    /// Current covering radius; infinite while unknown.
     double covering_radius = 0.0;
 };
 
-/// How a call is run.
+/// Options of all calls.
 struct RunOptions {
-    /// Threads to work on. 0: those of one pool for the whole process, one per core. 1: the calling
-    /// thread alone; no thread is ever started.
+    /// Number of threads. 0: a pool for the whole process, one thread per core. 1: only the calling
+    /// thread; no thread is started.
     std::size_t threads = 0;
     Device device = Device::cpu;
-    /// Which GPU, from 0.
+    /// GPU number, from 0.
     std::int32_t device_number = 0;
     InstructionSet instruction_set = InstructionSet::best;
     BadRows bad_rows = BadRows::error;
-    /// Called now and then, one call at a time, not always on the calling thread. Returns whether to go
-    /// on; if not, the call throws `Error` with `Status::canceled`. What it throws comes out of the call.
+    /// Progress callback, called repeatedly but never concurrently, not always on the calling thread. Return false
+    /// to cancel: the call then throws `Error` with `Status::canceled`. Its exceptions are rethrown by the call.
     std::function<bool(const Progress&)> progress;
 };
 
-/// Where a sampler starts, and by which algorithm it works.
+/// Start and algorithm of a sampler.
 struct StartOptions : RunOptions {
-    /// Rows that come first, in this order. None: the first usable row.
+    /// Start rows, in this order. Empty: the first usable row.
     std::vector<std::size_t> starts;
-    /// Starts at a random point instead, drawn by this seed, the same on every machine.
+    /// Seed of a random start instead, the same on every machine.
     std::optional<std::uint64_t> random_start;
-    /// The exact algorithm with its options: `"peak"`, `"radius:nvox=24"`. Empty: the fastest. All give
+    /// Exact algorithm with its options: `"peak"`, `"radius:nvox=24"`. Empty: the fastest. All give
     /// the same samples.
     std::string algorithm;
 };
 
-/// How a cloud is sampled, or some rows of it.
+/// Options for sampling a cloud, or selected rows of it.
 struct SampleOptions : StartOptions {
-    /// Rows that are to be sampled, each once; not owned. Ties go to the row that is listed first, and
+    /// Rows to sample, each listed once; not owned. Ties go to the row listed first, and
     /// the first listed row is the start unless set. Indices and starts are rows of the whole cloud.
     std::optional<Span<std::size_t>> rows;
-    /// One byte per row: those that are not 0 are sampled, as if listed in `rows` from the first to the
-    /// last; not owned. Not together with `rows`.
+    /// One byte per row: nonzero rows are sampled, as if listed in `rows` in ascending order; not owned.
+    /// Excludes `rows`.
     std::optional<Span<std::uint8_t>> mask;
 };
 
-/// How nearest points are found.
+/// Options for finding nearest points.
 struct MatchOptions : RunOptions {
     Norm norm = Norm::l2;
     SearchMethod method = SearchMethod::automatic;
 };
 
-/// How several neighbors are found.
+/// Options for finding several neighbors.
 struct SearchOptions : MatchOptions {
-    /// The row of the same number is no neighbor: for a cloud that is searched for its own neighbors.
+    /// Exclude the row with the same number: for neighbors of a cloud in itself.
     bool exclude_self = false;
 };
 
 namespace detail {
 
-/// How a call is run, as C takes it. Keeps what the callback throws, cancels the call, and throws that again
-/// after it.
+/// Run options of the C interface. Stores an exception of the callback, cancels the call, and rethrows it
+/// afterwards.
 class Run {
 public:
     explicit Run(const RunOptions& options) noexcept : call_(&options.progress) {
@@ -132,10 +132,10 @@ public:
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
 
-    /// What the C interface takes; valid while this object is.
+    /// Options of the C interface; valid for the lifetime of this object.
     [[nodiscard]] const farpoint_run_options* c() const noexcept { return &c_; }
 
-    /// Throws what the callback threw, or the error of the call that returned `status`.
+    /// Throws the exception of the callback, or the error of the call that returned `status`.
     void finish(farpoint_status status) const {
         if (thrown_) {
             std::rethrow_exception(thrown_);
@@ -159,7 +159,7 @@ private:
     std::exception_ptr thrown_;
 };
 
-/// An options structure of the C interface, of which all is zero but its size.
+/// Returns a zero-initialized options structure of the C interface with its size set.
 template <typename COptions>
 COptions sized() noexcept {
     COptions c{};
@@ -167,7 +167,7 @@ COptions sized() noexcept {
     return c;
 }
 
-/// What exact and approximate samplers are told alike: starts, the algorithm, and which rows are sampled.
+/// Sets options common to exact and approximate samplers: starts, the algorithm, and selected rows.
 template <typename COptions>
 COptions sampling_options(const SampleOptions& options, const Run& run, std::size_t points) {
     auto c = sized<COptions>();
@@ -178,7 +178,7 @@ COptions sampling_options(const SampleOptions& options, const Run& run, std::siz
     c.seed = options.random_start.value_or(0);
     c.algorithm = options.algorithm.empty() ? nullptr : options.algorithm.c_str();
     if (options.rows) {
-        // No row at all is not the same as all of them, which a null pointer means.
+        // An empty selection needs a non-null pointer, since null selects all rows.
         static const std::size_t none = 0;
         c.rows = options.rows->empty() ? &none : options.rows->data();
         c.row_count = options.rows->size();

@@ -1,7 +1,7 @@
 #ifndef FARPOINT_PCL_HPP
 #define FARPOINT_PCL_HPP
 
-/// PCL: clouds as they are, and `PclFarthestPointSampling` in place of `pcl::FarthestPointSampling`.
+/// PCL support: clouds in place, and `PclFarthestPointSampling` as a replacement of `pcl::FarthestPointSampling`.
 
 #include <farpoint/sample.hpp>
 
@@ -20,8 +20,8 @@
 
 namespace farpoint {
 
-/// `pcl::PointCloud`: the members x, y and z of its points, whatever else they hold. Organized clouds
-/// are read row after row.
+/// Layout of `pcl::PointCloud`: the members x, y and z of its points, of any point type. Organized clouds
+/// are read row by row.
 template <typename PointT>
 struct Layout<pcl::PointCloud<PointT>> {
     static Points view(const pcl::PointCloud<PointT>& cloud) {
@@ -34,17 +34,17 @@ struct Layout<pcl::PointCloud<PointT>> {
     }
 };
 
-/// Takes the place of `pcl::FarthestPointSampling`: the same setters, the same first point per seed, and
-/// the samples that PCL's rule chooses, sooner (docs/cpp.md has the table of differences):
+/// Faster replacement of `pcl::FarthestPointSampling`: the same setters, the same first point per seed, and
+/// the samples of PCL's rule (docs/cpp.md has the table of differences):
 ///
-/// - `setIndices` is honored, as it is in PCL from 1.15.1 on; an index that is given twice is an error;
-/// - points with NaN or infinity are left out; they count as removed. `getLeftOut()` tells how many;
-/// - all points as samples come farthest first, not in the order of the input;
-/// - `setNegative` is honored: the points that were not chosen, in the order of the input;
-/// - equal distances: the point that comes first among the indices. PCL compares rounded square roots, which
+/// - `setIndices` is honored, as in PCL from 1.15.1 on; a repeated index is an error;
+/// - non-finite points are skipped; they count as removed. `getLeftOut()` returns their number;
+/// - when all points are samples, they are ordered farthest first, not in the order of the input;
+/// - `setNegative` is honored: it returns the points not chosen, in the order of the input;
+/// - ties go to the point that comes first among the indices. PCL compares rounded square roots, which
 ///   can be equal where the squares differ.
 ///
-/// As with PCL's filters, `filter` gives indices or a cloud, `getRemovedIndices` the rest, and
+/// As with PCL's filters, `filter` returns indices or a cloud, `getRemovedIndices` the rest, and
 /// `setKeepOrganized` keeps an organized cloud's shape.
 template <typename PointT>
 class PclFarthestPointSampling : public pcl::FilterIndices<PointT> {
@@ -53,28 +53,28 @@ public:
     using ConstPtr = pcl::shared_ptr<const PclFarthestPointSampling<PointT>>;
     using typename pcl::FilterIndices<PointT>::PointCloud;
 
-    /// With `extract_removed_indices`, `getRemovedIndices` tells what was not chosen.
+    /// With `extract_removed_indices`, `getRemovedIndices` returns the points not chosen.
     explicit PclFarthestPointSampling(bool extract_removed_indices = false)
         : pcl::FilterIndices<PointT>(extract_removed_indices) {
         filter_name_ = "PclFarthestPointSampling";
     }
 
-    /// The number of points to choose. More than there are: `filter` throws `pcl::BadArgumentException`.
+    /// Sets the number of points to choose. If it exceeds the cloud, `filter` throws `pcl::BadArgumentException`.
     void setSample(std::size_t sample_size) { sample_size_ = sample_size; }
     [[nodiscard]] std::size_t getSample() const { return sample_size_; }
 
-    /// The seed that the first point is drawn by; itself random unless set.
+    /// Sets the seed of the first point; random unless set.
     void setSeed(unsigned int seed) { seed_ = seed; }
     [[nodiscard]] unsigned int getSeed() const { return seed_; }
 
-    /// Threads to work on; 0: all cores, 1: the calling thread alone. Never changes the result.
+    /// Sets the number of threads; 0: all cores, 1: only the calling thread. Does not affect the result.
     void setNumberOfThreads(std::size_t threads) { threads_ = threads; }
     [[nodiscard]] std::size_t getNumberOfThreads() const { return threads_; }
 
-    /// How many points the last `filter` left out because of NaN or infinity.
+    /// Returns the number of non-finite points skipped by the last `filter`.
     [[nodiscard]] std::size_t getLeftOut() const { return left_out_; }
 
-    /// After `filter`: no point that was not left out is farther than this from a chosen one.
+    /// Returns the covering radius after `filter`, over the points that were not skipped.
     [[nodiscard]] double getCoveringRadius() const { return covering_radius_; }
 
 protected:
@@ -86,7 +86,7 @@ protected:
     using pcl::FilterIndices<PointT>::negative_;
     using pcl::FilterIndices<PointT>::extract_removed_indices_;
 
-    /// The chosen points, farthest first; or, if negative, those that were not chosen.
+    /// Returns the chosen points, farthest first; or, if negative, the others.
     void applyFilter(pcl::Indices& indices) override {
         if (sample_size_ > indices_->size()) {
             PCL_THROW_EXCEPTION(pcl::BadArgumentException,
@@ -104,7 +104,7 @@ private:
         return std::isfinite(point.x) && std::isfinite(point.y) && std::isfinite(point.z);
     }
 
-    /// The indices to choose among, as rows of the input.
+    /// Returns the indices to choose from, as rows of the input.
     [[nodiscard]] std::vector<std::size_t> usable_rows() const {
         std::vector<std::size_t> usable;
         usable.reserve(indices_->size());
@@ -120,7 +120,7 @@ private:
         return usable;
     }
 
-    /// PCL's draw. If it hits a point that is left out, one more among the others.
+    /// Draws the first point as PCL does, and again among the others if it is skipped.
     [[nodiscard]] std::size_t first_row(const std::vector<std::size_t>& usable) const {
         std::mt19937 generator(seed_);
         const auto last = [](std::size_t size) { return static_cast<pcl::index_t>(size - 1); };
@@ -150,7 +150,7 @@ private:
         return sample.indices().to_vector();
     }
 
-    /// Deals all points out to the result and to the removed ones.
+    /// Splits the points into the result and the removed ones.
     void divide(const std::vector<std::size_t>& usable, const std::vector<std::size_t>& chosen, pcl::Indices& indices) {
         std::vector<bool> is_chosen(input_->size(), false);
         for (const std::size_t row : chosen) {

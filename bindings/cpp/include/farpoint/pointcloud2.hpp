@@ -1,8 +1,8 @@
 #ifndef FARPOINT_POINTCLOUD2_HPP
 #define FARPOINT_POINTCLOUD2_HPP
 
-/// PointCloud2 messages of ROS 1 and ROS 2: templates over the message class, so that no ROS header is
-/// needed here.
+/// PointCloud2 messages of ROS 1 and ROS 2: templates over the message class, which need no ROS
+/// header.
 ///
 /// @code
 /// void callback(const sensor_msgs::msg::PointCloud2& scan) {
@@ -12,8 +12,8 @@
 /// }
 /// @endcode
 ///
-/// What drivers send is taken as it is: x, y and z as float32 or float64 at any offset and alignment,
-/// records of any size, big endian data, rows with padding, a `row_step` that is wrong.
+/// Supports messages as sent by drivers: x, y and z as float32 or float64 at any offset and alignment,
+/// records of any size, big-endian data, padded rows, a wrong `row_step`.
 
 #include <farpoint/sample.hpp>
 
@@ -32,29 +32,29 @@
 
 namespace farpoint {
 
-/// What became of the points of a message.
+/// Report of the points of a message.
 struct MessageReport {
-    /// Points of the message, with or without a return.
+    /// Number of points of the message, with or without a return.
     std::size_t points = 0;
-    /// Points that were left out because they hold NaN or infinity.
+    /// Number of non-finite points that were skipped.
     std::size_t bad = 0;
-    /// Points that were left out because they are (0, 0, 0).
+    /// Number of points at (0, 0, 0) that were skipped.
     std::size_t zeros = 0;
-    /// Points that were chosen.
+    /// Number of points that were chosen.
     std::size_t chosen = 0;
-    /// The largest distance of a point that was not left out to its nearest sample, in the unit of the
+    /// Largest distance of a point that was not skipped to its nearest sample, in the unit of the
     /// coordinates; infinite if none was chosen.
     double covering_radius = std::numeric_limits<double>::infinity();
 };
 
-/// How a message is sampled: always all of its usable points.
+/// Options for sampling a message, always over all usable points.
 struct MessageOptions : StartOptions {};
 
-/// What happens to points at (0, 0, 0), which many drivers send where nothing returned.
+/// Handling of points at (0, 0, 0), which many drivers send for missing returns.
 enum class Zeros : std::uint8_t {
-    /// They are points like any others.
+    /// Keep them as regular points.
     keep,
-    /// They are left out and counted.
+    /// Skip and count them.
     drop,
 };
 
@@ -68,7 +68,7 @@ constexpr bool big_endian_machine() noexcept {
 #endif
 }
 
-/// The records of a message: where they are, and their coordinates. Checked: all lie in the data.
+/// Records of a message: their positions and coordinates, checked to lie within the data.
 class Records {
 public:
     template <typename Message>
@@ -81,21 +81,21 @@ public:
           swapped_((message.is_bigendian != 0) != big_endian_machine()) {
         find_axes(message);
         check_extent(message.row_step);
-        // A record whose place is a multiple of this many bytes has that multiple as its number.
+        // Records start at multiples of this number of bytes; the multiple is the row number.
         unit_ = is_tight() ? point_step_ : std::gcd(point_step_, row_step_);
     }
 
     [[nodiscard]] std::size_t count() const noexcept { return width_ * height_; }
-    /// Whether rows follow each other without padding.
+    /// Returns whether rows are contiguous.
     [[nodiscard]] bool is_tight() const noexcept { return height_ <= 1 || row_step_ == width_ * point_step_; }
-    /// Point `index` as a row of `points()`.
+    /// Returns the row of `points()` of point `index`.
     [[nodiscard]] std::size_t row_of(std::size_t index) const noexcept {
         return is_tight() ? index : offset_of(index) / unit_;
     }
-    /// The record of a row of `points()`.
+    /// Returns the record of a row of `points()`.
     [[nodiscard]] const std::uint8_t* record(std::size_t row) const noexcept { return data_ + row * unit_; }
 
-    /// The coordinates of point `index`.
+    /// Returns the coordinates of point `index`.
     [[nodiscard]] std::array<double, 3> coordinates(std::size_t index) const noexcept {
         const std::uint8_t* record = data_ + offset_of(index);
         std::array<double, 3> xyz{};
@@ -106,7 +106,7 @@ public:
         return xyz;
     }
 
-    /// The cloud that the library reads. If rows are padded, only its rows `row_of(index)` are points.
+    /// Returns the cloud for the library. If rows are padded, only its rows `row_of(index)` are points.
     [[nodiscard]] Points points() const noexcept {
         const std::size_t rows = count() == 0 ? 0 : row_of(count() - 1) + 1;
         const farpoint_scalar scalar = is_double_ ? FARPOINT_FLOAT64 : FARPOINT_FLOAT32;
@@ -151,7 +151,7 @@ private:
         is_double_ = types[0] == float64;
     }
 
-    /// What `row_step` says counts only if it can be true: drivers send 0, or that of another message.
+    /// Uses `row_step` only if it is plausible: drivers send 0, or the value of another message.
     void check_extent(std::size_t row_step) {
         const std::size_t places = bytes_ / point_step_;
         const bool fits = width_ == 0 || height_ <= places / width_;
@@ -192,7 +192,7 @@ private:
     bool swapped_;
 };
 
-/// The rows of `records.points()` to choose among; counts the others.
+/// Returns the rows of `records.points()` to choose from; counts the others.
 inline std::vector<std::size_t> usable_rows(const Records& records, Zeros zeros, MessageReport& report) {
     report.points = records.count();
     std::vector<std::size_t> rows;
@@ -210,7 +210,7 @@ inline std::vector<std::size_t> usable_rows(const Records& records, Zeros zeros,
     return rows;
 }
 
-/// Gives `out` the chosen records of `in`, which may be the same message.
+/// Copies the chosen records of `in` to `out`, which may be the same message.
 template <typename Message>
 void write_message(const Message& in, const Records& records, Span<std::size_t> chosen, Message& out) {
     const std::size_t step = in.point_step;
@@ -251,15 +251,15 @@ constexpr bool is_message<
 /// every field and all padding, in order of choice. The result has height 1 and is dense; header, fields
 /// and byte order are those of `in`.
 ///
-/// Points with NaN or infinity are left out, and with `Zeros::drop` those at (0, 0, 0). If fewer than `amount`
-/// are usable, all of them are chosen; the report tells.
+/// Non-finite points are skipped, and with `Zeros::drop` points at (0, 0, 0). If fewer than `amount`
+/// are usable, all of them are chosen; see the report.
 ///
-/// @param in       the message, of ROS 1 or ROS 2
+/// @param in       message of ROS 1 or ROS 2
 /// @param amount   a number, `ratio(0.25)` of the usable points, `spacing(0.05)`, `all()`
-/// @param out      becomes the sampled message; may be `in`
-/// @param options  how to sample; `starts` count the points of `in`. `bad_rows` is not looked at
+/// @param out      output message; may be `in`
+/// @param options  sampling options; `starts` are points of `in`. `bad_rows` is ignored
 /// @throws Error   fields that are missing or of another type, data that is too short, canceled, ...; `out`
-///                 is then as it was
+///                 is then unchanged
 template <typename Message>
 MessageReport sample_message(const Message& in, const Amount& amount, Message& out, const MessageOptions& options = {},
                              Zeros zeros = Zeros::keep) {
@@ -290,8 +290,8 @@ MessageReport sample_message(const Message& in, const Amount& amount, Message& o
     return report;
 }
 
-/// The points of a message, for every function that takes clouds: row `i` is point `i`. NaN and zeros are
-/// among them. A message whose rows are padded can't be seen so; `sample_message` takes it.
+/// Returns a view of the points of a message, for every function that accepts clouds: row `i` is point `i`,
+/// including NaN and zeros. Messages with padded rows are not supported; `sample_message` accepts them.
 template <typename Message>
 struct Layout<Message, std::enable_if_t<detail::is_message<Message>>> {
     static Points view(const Message& message) {

@@ -1,7 +1,7 @@
 #ifndef FARPOINT_POINTS_HPP
 #define FARPOINT_POINTS_HPP
 
-/// How clouds are handed over: `Points`, a view of coordinates wherever they lie. Nothing is copied.
+/// Views of clouds: `Points` refers to coordinates in any layout, without copying.
 
 #include <farpoint/error.hpp>
 #include <farpoint/farpoint.h>
@@ -20,7 +20,7 @@ namespace farpoint {
 
 class Points;
 
-/// How a type of cloud is viewed. Specialize it for a type of your own, and every function takes it:
+/// Customization point for viewing a cloud type. Specialize it for your own type, and every function accepts it:
 ///
 /// @code
 /// template <>
@@ -29,8 +29,8 @@ class Points;
 /// };
 /// @endcode
 ///
-/// With `static constexpr bool borrowed = true;` temporaries are taken, too: for types that do not
-/// own their points. `farpoint/eigen.hpp` and `farpoint/pcl.hpp` specialize it for theirs.
+/// With `static constexpr bool borrowed = true;` temporaries are accepted, too: for types that do not
+/// own their points. `farpoint/eigen.hpp` and `farpoint/pcl.hpp` specialize it for their types.
 template <typename Cloud, typename = void>
 struct Layout;
 
@@ -55,7 +55,7 @@ constexpr bool is_borrowed = false;
 template <typename Cloud>
 constexpr bool is_borrowed<Cloud, std::void_t<decltype(Layout<Cloud>::borrowed)>> = Layout<Cloud>::borrowed;
 
-/// The bytes from one address to another.
+/// Returns the distance in bytes from one address to another.
 template <typename A, typename B>
 std::ptrdiff_t bytes_between(const A* from, const B* to) {
     return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from));
@@ -63,29 +63,29 @@ std::ptrdiff_t bytes_between(const A* from, const B* to) {
 
 }  // namespace detail
 
-/// A cloud of `size()` points with `dimensions()` coordinates each, `float` or `double`: a view of
-/// memory that belongs to somebody else and must stay as it is while a call reads it.
+/// Non-owning view of a cloud of `size()` points with `dimensions()` coordinates each, `float` or `double`.
+/// The memory must not change while a call reads it.
 ///
-/// Every function that takes a cloud takes what converts to `Points`: a `std::vector` (or any other
+/// Every function that takes a cloud accepts types convertible to `Points`: a `std::vector` (or any other
 /// contiguous range) of `std::array<T, D>` or `T[D]`, an Eigen matrix with `farpoint/eigen.hpp`, a
-/// `pcl::PointCloud` with `farpoint/pcl.hpp`, and types of your own (see `Layout`). Temporaries that
-/// own their points are refused by the compiler.
+/// `pcl::PointCloud` with `farpoint/pcl.hpp`, and your own types (see `Layout`). Temporaries that
+/// own their points are rejected by the compiler.
 class Points {
 public:
-    /// `count` points of `dimensions` coordinates without gaps: `data[i * dimensions + axis]`.
+    /// Views `count` contiguous points of `dimensions` coordinates: `data[i * dimensions + axis]`.
     template <typename T>
     Points(const T* data, std::size_t count, std::size_t dimensions = 3)
         : points_(farpoint_dense(data, count, dimensions, detail::scalar_of<T>())) {}
 
-    /// Coordinate `axis` of point `i` at `data` plus `i * point_stride + axis * axis_stride` **bytes**.
-    /// Strides may be negative, and coordinates need not be aligned.
+    /// Views strided points: coordinate `axis` of point `i` is at `data` plus `i * point_stride + axis * axis_stride`
+    /// **bytes**. Strides may be negative, and coordinates need not be aligned.
     template <typename T>
     static Points strided(const T* data, std::size_t count, std::size_t dimensions, std::ptrdiff_t point_stride,
                           std::ptrdiff_t axis_stride = static_cast<std::ptrdiff_t>(sizeof(T))) {
         return strided(data, detail::scalar_of<T>(), count, dimensions, point_stride, axis_stride);
     }
 
-    /// The same from raw bytes; `scalar` is FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
+    /// Views strided points in raw bytes; `scalar` is FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
     static Points strided(const void* data, farpoint_scalar scalar, std::size_t count, std::size_t dimensions,
                           std::ptrdiff_t point_stride, std::ptrdiff_t axis_stride) {
         farpoint_points points = farpoint_dense(data, count, dimensions, scalar);
@@ -94,8 +94,8 @@ public:
         return Points(points);
     }
 
-    /// x, y and z of point 0 anywhere in memory, and the **bytes** from each point to the next: arrays
-    /// of their own, or members of a struct.
+    /// Views points by the addresses of x, y and z of point 0, and the **bytes** from each point to the next: separate
+    /// arrays, or members of a struct.
     template <typename T>
     static Points axes(const T* x, const T* y, const T* z, std::size_t count,
                        std::ptrdiff_t point_stride = static_cast<std::ptrdiff_t>(sizeof(T))) {
@@ -103,7 +103,7 @@ public:
                     {0, detail::bytes_between(x, y), detail::bytes_between(x, z)});
     }
 
-    /// The same from raw bytes: where x, y and z are, in bytes from the point.
+    /// Views points in raw bytes, by the offsets of x, y and z from the point.
     static Points axes(const void* data, farpoint_scalar scalar, std::size_t count, std::ptrdiff_t point_stride,
                        std::array<std::ptrdiff_t, 3> offsets) {
         farpoint_points points = farpoint_dense(data, count, 3, scalar);
@@ -114,10 +114,10 @@ public:
         return view;
     }
 
-    /// A contiguous range of structs, and the first of `dimensions` coordinates that follow each other:
+    /// Views a contiguous range of structs by the first of `dimensions` consecutive coordinates:
     /// `Points(cloud, &MyPoint::x)`.
     ///
-    /// @throws Error if that many coordinates do not fit into a struct from there on
+    /// @throws Error if the coordinates extend beyond the struct
     template <typename Range, typename Struct, typename T,
               typename = std::enable_if_t<detail::is_scalar<T> && !std::is_rvalue_reference_v<Range&&>>>
     Points(Range&& structs, T Struct::*first, std::size_t dimensions = 3)
@@ -125,33 +125,33 @@ public:
     template <typename Range, typename Struct, typename T>
     Points(const Range&&, T Struct::*, std::size_t = 3) = delete;
 
-    /// A contiguous range of structs and its three coordinates, in any order and place.
+    /// Views a contiguous range of structs by its three coordinates, in any order and position.
     template <typename Range, typename Struct, typename T,
               typename = std::enable_if_t<detail::is_scalar<T> && !std::is_rvalue_reference_v<Range&&>>>
     Points(Range&& structs, T Struct::*x, T Struct::*y, T Struct::*z) : Points(of_members(structs, x, y, z)) {}
     template <typename Range, typename Struct, typename T>
     Points(const Range&&, T Struct::*, T Struct::*, T Struct::*) = delete;
 
-    /// Any cloud that has a `Layout`.
+    /// Views any cloud with a `Layout`.
     template <typename Cloud, typename = std::enable_if_t<detail::has_layout<Cloud>>>
     Points(const Cloud& cloud) : Points(Layout<Cloud>::view(cloud)) {}
-    /// A temporary would be gone before it is read.
+    /// Deleted for temporaries, which would be destroyed before they are read.
     template <typename Cloud, typename = std::enable_if_t<detail::has_layout<std::remove_const_t<Cloud>> &&
                                                           !detail::is_borrowed<std::remove_const_t<Cloud>> &&
                                                           !std::is_reference_v<Cloud>>>
     Points(Cloud&&) = delete;
 
-    /// What the C interface describes.
+    /// Wraps a description of the C interface.
     explicit Points(const farpoint_points& points) noexcept : points_(points) {}
 
-    /// Coordinates whose bytes are in the order that is not this machine's.
+    /// Returns a view of coordinates in non-native byte order.
     [[nodiscard]] Points byte_swapped() const noexcept {
         Points view = *this;
         view.points_.flags ^= FARPOINT_BYTE_SWAPPED;
         return view;
     }
 
-    /// The memory in which all coordinates must lie: the library then checks that they do.
+    /// Returns a view for which the library checks that all coordinates lie within this buffer.
     [[nodiscard]] Points inside(const void* buffer, std::size_t bytes) const noexcept {
         Points view = *this;
         view.points_.buffer = buffer;
@@ -159,13 +159,13 @@ public:
         return view;
     }
 
-    /// The number of points.
+    /// Number of points.
     [[nodiscard]] std::size_t size() const noexcept { return points_.count; }
     [[nodiscard]] std::size_t dimensions() const noexcept { return points_.dimensions; }
-    /// Whether coordinates are `double`.
+    /// Returns whether coordinates are `double`.
     [[nodiscard]] bool is_double() const noexcept { return points_.scalar == FARPOINT_FLOAT64; }
 
-    /// What the C interface takes; valid while this object is.
+    /// Description for the C interface; valid for the lifetime of this object.
     [[nodiscard]] farpoint_points c() const& noexcept {
         farpoint_points points = points_;
         points.axis_offsets = has_offsets_ ? offsets_.data() : points.axis_offsets;
@@ -209,7 +209,7 @@ private:
 
 namespace detail {
 
-/// The coordinates of an element such as `std::array<float, 3>` or `float[3]`.
+/// Scalar type and dimensions of an element such as `std::array<float, 3>` or `float[3]`.
 template <typename Element>
 struct Row : std::false_type {};
 template <typename T, std::size_t D>
@@ -234,7 +234,7 @@ constexpr bool is_range_of_rows<Range, std::void_t<Element<Range>, decltype(std:
 
 }  // namespace detail
 
-/// Contiguous ranges of arrays: `std::vector<std::array<float, 3>>`, `double[100][2]`, `std::span`.
+/// Layout of contiguous ranges of arrays: `std::vector<std::array<float, 3>>`, `double[100][2]`, `std::span`.
 template <typename Range>
 struct Layout<Range, std::enable_if_t<detail::is_range_of_rows<Range>>> {
 #if defined(__cpp_lib_ranges)

@@ -22,7 +22,7 @@ struct Ratio {
     double share;
 };
 struct All {};
-/// What only exact sampling is asked for (FARPOINT_SPACING), or only a grid (FARPOINT_CELL).
+/// Length that is only valid for exact sampling (FARPOINT_SPACING), or only for a grid (FARPOINT_CELL).
 template <farpoint_amount kind>
 struct Length {
     double value;
@@ -30,11 +30,11 @@ struct Length {
 
 }  // namespace detail
 
-/// How many points are wanted: a number of at least 1, `ratio(0.25)`, `all()`, or a length of this kind.
+/// Number of samples: a number of at least 1, `ratio(0.25)`, `all()`, or a length of this kind.
 template <farpoint_amount length>
 class AmountOf {
 public:
-    /// So many points; a negative number is an error.
+    /// A number of points; negative numbers are an error.
     template <typename Integer,
               typename = std::enable_if_t<std::is_integral_v<Integer> && !std::is_same_v<Integer, bool>>>
     AmountOf(Integer count) : count_(static_cast<std::size_t>(count)) {
@@ -44,7 +44,7 @@ public:
             }
         }
     }
-    /// A fraction is not a number of points: say `ratio(0.25)`, `spacing(0.05)` or `cell(0.1)`.
+    /// Deleted for floating-point numbers: use `ratio(0.25)`, `spacing(0.05)` or `cell(0.1)`.
     template <typename Fraction, typename = std::enable_if_t<std::is_floating_point_v<Fraction>>, typename = void>
     AmountOf(Fraction) = delete;
     AmountOf(detail::Ratio ratio) noexcept : kind_(FARPOINT_RATIO), value_(ratio.share) {}
@@ -62,52 +62,52 @@ private:
     double value_ = 0.0;
 };
 
-/// For exact sampling: a number, `ratio(0.25)`, `all()` or `spacing(0.05)`.
+/// Amount for exact sampling: a number, `ratio(0.25)`, `all()` or `spacing(0.05)`.
 using Amount = AmountOf<FARPOINT_SPACING>;
-/// For approximate samplers and centroids: a number, `ratio(0.25)`, `all()` or `cell(0.1)`.
+/// Amount for approximate samplers and centroids: a number, `ratio(0.25)`, `all()` or `cell(0.1)`.
 using ApproximateAmount = AmountOf<FARPOINT_CELL>;
 
-/// This share of the points, above 0 and up to 1, rounded up.
+/// Fraction of the points, above 0 and up to 1, rounded up.
 inline detail::Ratio ratio(double share) { return {share}; }
-/// As many as it takes until every point is within this distance of one; in the unit of the coordinates.
+/// Samples until every point is within this distance of a sample; in the unit of the coordinates.
 inline detail::Length<FARPOINT_SPACING> spacing(double distance) { return {distance}; }
-/// One point per occupied cell of a grid of cells of this size.
+/// One point per occupied cell of a grid with this cell size.
 inline detail::Length<FARPOINT_CELL> cell(double size) { return {size}; }
 /// All points: in farthest-first order, of which every prefix is a sample.
 inline detail::All all() { return {}; }
 
-/// Indices in order of choice, and how far each was from those before it. Moves, but does not copy;
-/// spans are valid as long as the sample is. Any number of threads may read it.
+/// Indices in order of choice, and the distance of each to those before it. Move-only;
+/// spans are valid for the lifetime of the sample. Any number of threads may read it.
 class SampleResult {
 public:
-    /// The number of samples.
+    /// Number of samples.
     [[nodiscard]] std::size_t size() const noexcept { return view().count; }
-    /// Rows of the cloud in order of choice, all different.
+    /// Rows of the cloud in order of choice, all distinct.
     [[nodiscard]] Span<std::size_t> indices() const noexcept { return {view().indices, size()}; }
-    /// The squared distance of each sample to the nearest one before it; infinite for those that the
-    /// sampling was started from. `T` is that of the cloud.
+    /// Squared distance of each sample to the nearest one before it; infinite for start
+    /// points. `T` is the scalar type of the cloud.
     template <typename T>
     [[nodiscard]] Span<T> squared_distances() const {
         return detail::of_scalar<T>(view().squared_distances_f32, view().squared_distances_f64, size());
     }
-    /// The distance of sample `k` (below `size()`) to the nearest one before it, in the unit of the
+    /// Distance of sample `k` (below `size()`) to the nearest one before it, in the unit of the
     /// coordinates: the covering radius of the `k` samples before it.
     [[nodiscard]] double distance(std::size_t k) const noexcept {
         const float* single = view().squared_distances_f32;
         return single != nullptr ? static_cast<double>(std::sqrt(single[k]))
                                  : std::sqrt(view().squared_distances_f64[k]);
     }
-    /// The largest distance of any point to its nearest sample, in the unit of the coordinates; infinite
-    /// if nothing was chosen.
+    /// Largest distance of any point to its nearest sample, in the unit of the coordinates; infinite
+    /// without samples.
     [[nodiscard]] double covering_radius() const noexcept { return view().covering_radius; }
-    /// Rows that were left out because they hold NaN or infinity.
+    /// Number of non-finite rows that were skipped.
     [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
-    /// The algorithm that ran, with its options.
+    /// Algorithm that was used, with its options.
     [[nodiscard]] std::string algorithm() const { return view().algorithm; }
-    /// All of it, as the C interface has it; valid as long as the sample is.
+    /// View of the C interface; valid for the lifetime of this object.
     [[nodiscard]] farpoint_sample_view view() const noexcept { return farpoint_sample_result_view(result_.get()); }
 
-    /// Takes over a result of the C interface, which it frees.
+    /// Takes ownership of a result of the C interface.
     explicit SampleResult(farpoint_sample_result* result) noexcept : result_(result) {}
 
 private:
@@ -128,9 +128,9 @@ inline farpoint_sample_options sample_options(const Amount& amount, const Sample
 
 }  // namespace detail
 
-/// Samples a cloud by exact farthest point sampling: starts at the first usable row unless the options
-/// say otherwise, then always takes the point farthest from all chosen before, the one of lowest index
-/// among equals. Device, threads, instruction set and algorithm never change a sample.
+/// Samples a cloud by exact farthest point sampling: starts at the first usable row unless set in the options,
+/// then always chooses the point farthest from all chosen before, with the lowest index
+/// among equals. Device, threads, instruction set and algorithm do not affect the result.
 ///
 /// @param cloud   the points, read in place
 /// @param amount  a number, `ratio(0.25)`, `spacing(0.05)` or `all()`
@@ -143,15 +143,15 @@ inline SampleResult sample(const Points& cloud, const Amount& amount, const Samp
     return SampleResult(result);
 }
 
-/// The whole cloud in farthest-first order: `sample(cloud, all(), options)`.
+/// Orders the whole cloud farthest first: `sample(cloud, all(), options)`.
 inline SampleResult order(const Points& cloud, const SampleOptions& options = {}) {
     return sample(cloud, all(), options);
 }
 
-/// Samples many clouds, spread over all threads. No sample depends on its batch.
+/// Samples many clouds, distributed over all threads. Samples do not depend on the batch.
 ///
 /// @param clouds  all `float` or all `double`
-/// @throws Error  of the first cloud at fault, which the text names
+/// @throws Error  for the first invalid cloud, named in the message
 inline std::vector<SampleResult> sample_batch(const std::vector<Points>& clouds, const Amount& amount,
                                               const SampleOptions& options = {}) {
     detail::Run run(options);

@@ -1,7 +1,7 @@
 #ifndef FARPOINT_SEARCH_HPP
 #define FARPOINT_SEARCH_HPP
 
-/// Several neighbors of each point: k nearest, and balls.
+/// Neighbor searches: k nearest neighbors, and balls.
 
 #include <farpoint/nearest.hpp>
 
@@ -11,58 +11,58 @@
 
 namespace farpoint {
 
-/// Which of a ball's neighbors are kept if there are more than `k`, and in which order.
+/// Order of a ball's neighbors, of which the first `k` are kept.
 enum class BallOrder : std::int32_t {
-    /// Those of lowest index, as in PointNet++.
+    /// By index, as in PointNet++.
     by_index = FARPOINT_BY_INDEX,
     by_distance = FARPOINT_BY_DISTANCE,
 };
 
-/// Which points are neighbors of a point: those nearer than `radius`.
+/// Ball around a point: points nearer than `radius` are neighbors.
 struct Ball {
-    /// In the unit of the coordinates.
+    /// Radius in the unit of the coordinates.
     double radius = 0.0;
     BallOrder order = BallOrder::by_index;
-    /// Points at the very radius are neighbors, too.
+    /// Include points exactly at the radius.
     bool inclusive = false;
-    /// Points nearer than this are none, unless they are within `near_radius`.
+    /// Points nearer than this are excluded, unless they are within `near_radius`.
     double min_radius = 0.0;
-    /// Points up to this far away are neighbors whatever `min_radius` is; 0: those at the very place.
+    /// Points within this distance are neighbors regardless of `min_radius`; 0: coincident points.
     double near_radius = 0.0;
-    /// The radii are compared with distances as they are computed: squared with `Norm::l2`.
+    /// Compare the radii with raw distances: squared with `Norm::l2`.
     bool raw = false;
 };
 
-/// For each row of a cloud its neighbors in another: `k()` places per row, filled from the first. Moves,
-/// but does not copy.
+/// Neighbors in another cloud for each row of a cloud, padded to `k()` per row at the end.
+/// Move-only.
 class NeighborsResult {
 public:
-    /// Number of rows, those left out among them.
+    /// Number of rows, including skipped ones.
     [[nodiscard]] std::size_t size() const noexcept { return view().rows; }
-    /// Places of a row.
+    /// Number of entries per row.
     [[nodiscard]] std::size_t k() const noexcept { return view().k; }
-    /// Neighbors of each row, at most `k()`.
+    /// Number of neighbors of each row, at most `k()`.
     [[nodiscard]] Span<std::uint32_t> counts() const noexcept { return {view().counts, size()}; }
-    /// `size() * k()` rows of the other cloud; `none` in places without a neighbor.
+    /// `size() * k()` rows of the other cloud; `none` for missing neighbors.
     [[nodiscard]] Span<std::uint32_t> indices() const noexcept { return {view().indices, size() * k()}; }
-    /// The neighbors of a row below `size()`.
+    /// Neighbors of a row below `size()`.
     [[nodiscard]] Span<std::uint32_t> of(std::size_t row) const noexcept {
         return {view().indices + row * k(), view().counts[row]};
     }
-    /// The distance of each as it is computed: squared with `Norm::l2`; infinite in places without a
-    /// neighbor. `T` is that of the clouds.
+    /// Raw distance of each neighbor: squared with `Norm::l2`; infinite for missing
+    /// neighbors. `T` is the scalar type of the clouds.
     template <typename T>
     [[nodiscard]] Span<T> raw_distances() const {
         return detail::of_scalar<T>(view().raw_distances_f32, view().raw_distances_f64, size() * k());
     }
-    /// Rows that were left out because they hold NaN or infinity.
+    /// Number of non-finite rows that were skipped.
     [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
-    /// All of it, as the C interface has it; valid as long as the result is.
+    /// View of the C interface; valid for the lifetime of this object.
     [[nodiscard]] farpoint_neighbors_view view() const noexcept {
         return farpoint_neighbors_result_view(result_.get());
     }
-    /// The gradients of the coordinates of both clouds from those of the raw distances, `size() * k()` of
-    /// them. `x` and `y` are the clouds as they were given to the search.
+    /// Computes the gradients of the coordinates of both clouds from those of the `size() * k()` raw distances.
+    /// `x` and `y` are the clouds passed to the search.
     ///
     /// @throws Error
     template <typename T>
@@ -75,38 +75,38 @@ public:
         return GradientsResult(result);
     }
 
-    /// Takes over a result of the C interface, which it frees.
+    /// Takes ownership of a result of the C interface.
     explicit NeighborsResult(farpoint_neighbors_result* result) noexcept : result_(result) {}
 
 private:
     detail::Handle<farpoint_neighbors_result, farpoint_neighbors_result_free> result_;
 };
 
-/// For each row of a cloud all its neighbors in a ball. Moves, but does not copy.
+/// All neighbors in a ball for each row of a cloud. Move-only.
 class WithinResult {
 public:
-    /// Number of rows, those left out among them.
+    /// Number of rows, including skipped ones.
     [[nodiscard]] std::size_t size() const noexcept { return view().rows; }
-    /// Where the neighbors of each row begin, and the end of the last: `size() + 1` numbers.
+    /// Offsets of the neighbors of each row: `size() + 1` numbers.
     [[nodiscard]] Span<std::size_t> offsets() const noexcept { return {view().offsets, size() + 1}; }
-    /// The neighbors of all rows, one row after another, as rows of the other cloud.
+    /// Neighbors of all rows, concatenated, as rows of the other cloud.
     [[nodiscard]] Span<std::uint32_t> indices() const noexcept { return {view().indices, view().count}; }
-    /// The neighbors of a row below `size()`.
+    /// Neighbors of a row below `size()`.
     [[nodiscard]] Span<std::uint32_t> of(std::size_t row) const noexcept {
         const std::size_t* begin = view().offsets + row;
         return {view().indices + begin[0], begin[1] - begin[0]};
     }
-    /// The distance of each as it is computed: squared with `Norm::l2`. `T` is that of the clouds.
+    /// Raw distance of each neighbor: squared with `Norm::l2`. `T` is the scalar type of the clouds.
     template <typename T>
     [[nodiscard]] Span<T> raw_distances() const {
         return detail::of_scalar<T>(view().raw_distances_f32, view().raw_distances_f64, view().count);
     }
-    /// Rows that were left out because they hold NaN or infinity.
+    /// Number of non-finite rows that were skipped.
     [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
-    /// All of it, as the C interface has it; valid as long as the result is.
+    /// View of the C interface; valid for the lifetime of this object.
     [[nodiscard]] farpoint_within_view view() const noexcept { return farpoint_within_result_view(result_.get()); }
 
-    /// Takes over a result of the C interface, which it frees.
+    /// Takes ownership of a result of the C interface.
     explicit WithinResult(farpoint_within_result* result) noexcept : result_(result) {}
 
 private:
@@ -142,7 +142,7 @@ inline NeighborsResult search(const Points& x, const Points& y, const farpoint_s
 
 }  // namespace detail
 
-/// For each point of `x` its `k` nearest of `y`, in order of distance, equally near ones in order of index.
+/// Finds the `k` nearest points of `y` for each point of `x`, in order of distance, ties by index.
 ///
 /// @throws Error
 inline NeighborsResult knn(const Points& x, const Points& y, std::size_t k, const SearchOptions& options = {}) {
@@ -150,7 +150,7 @@ inline NeighborsResult knn(const Points& x, const Points& y, std::size_t k, cons
     return detail::search(x, y, detail::search_options(k, options, run), run);
 }
 
-/// For each point of `x` the points of `y` in a ball, at most `k`.
+/// Finds at most `k` points of `y` in a ball around each point of `x`.
 ///
 /// @throws Error
 inline NeighborsResult ball_query(const Points& x, const Points& y, const Ball& ball, std::size_t k,
@@ -161,7 +161,7 @@ inline NeighborsResult ball_query(const Points& x, const Points& y, const Ball& 
     return detail::search(x, y, c, run);
 }
 
-/// For each point of `x` all points of `y` in a ball, however many there are.
+/// Finds all points of `y` in a ball around each point of `x`.
 ///
 /// @throws Error
 inline WithinResult within(const Points& x, const Points& y, const Ball& ball, const SearchOptions& options = {}) {

@@ -9,14 +9,14 @@ those taken: an even subset of which every prefix is an even subset.
 (4,)
 
 ``sample`` and ``order`` choose points, ``nearest`` and ``chamfer`` compare clouds, ``knn``, ``ball_query``, ``within``,
-``gather``, ``gather_max`` and ``interpolate`` are what networks do with neighbors, ``read`` and ``write`` handle
-the usual files. All take NumPy arrays, PyTorch tensors, CuPy and JAX arrays, on the CPU or a GPU,
+``gather``, ``gather_max`` and ``interpolate`` are building blocks of networks, ``read`` and ``write`` handle
+the usual files. All accept NumPy arrays, PyTorch tensors, CuPy and JAX arrays, on the CPU or a GPU,
 and return arrays of the same library on the same device. ``farpoint.compat`` has drop-in replacements
 for other libraries.
 
-These are exact: every algorithm, thread count and device gives the same indices as the direct loop. What
-is approximate says so: ``sample_random``, ``sample_grid``, ``sample_morton``, ``sample_npdu`` and
-``sample_fastpoint`` are the samplers of other papers, ``centroids`` has means of the cells of a grid, and
+These are exact: every algorithm, thread count and device gives the same indices as the direct loop.
+``sample_random``, ``sample_grid``, ``sample_morton``, ``sample_npdu`` and ``sample_fastpoint`` are approximate
+samplers of other papers, ``centroids`` computes means of grid cells, and
 ``quality`` measures any sample.
 """
 
@@ -37,7 +37,7 @@ from .one_file import sample_file
 from .operators import check_indices, gather, gather_max, interpolate, inverse_distance_weights
 from .sampling import Levels, Order, Sample, order, sample, sample_levels, sample_padded, sample_ragged
 
-# Operators are known as soon as farpoint and PyTorch both are imported: exported programs rely on it.
+# Operators are registered once both farpoint and PyTorch are imported: exported programs rely on it.
 arrival.watch()
 
 __all__ = [

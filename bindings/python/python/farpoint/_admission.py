@@ -1,4 +1,4 @@
-"""Files that wait to be worked on, and which of them there is room for."""
+"""Queue of files, limited by memory."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import NamedTuple
 
 
 class LeftFile(NamedTuple):
-    """A file that needs work."""
+    """A file left to sample."""
 
     number: int
     path: str
     output: str
-    #: Whether it may have ended a process.
+    #: True if it may have killed a process.
     suspect: bool
-    #: Bytes of memory that it takes, estimated from its header.
+    #: Estimated memory in bytes, from the file's header.
     bytes: int
 
 
 class Admission:
-    """Files that wait, and which of them there is room for beside those that are worked on."""
+    """Queue of files that releases those that fit into memory beside the files in progress."""
 
     def __init__(self, files: Iterable[LeftFile], memory: int | None) -> None:
-        #: The largest last, and of equal ones the first.
+        #: Queued files, smallest first; among equals the first of the input last.
         self.waiting = sorted(reversed(list(files)), key=_bytes)
         self._memory = memory
         self._taken = 0
         self._at_work = 0
 
     def take(self) -> LeftFile | None:
-        """The largest one that has room, or None. One that takes more than there is goes alone."""
+        """Returns the largest file that fits, or None. A file above the limit is released alone."""
         place = len(self.waiting)
         if self._memory is not None and self._at_work:
             place = bisect.bisect_right(self.waiting, self._memory - self._taken, key=_bytes)
@@ -42,19 +42,19 @@ class Admission:
         return file
 
     def take_with(self, file: LeftFile, count: int) -> list[LeftFile]:
-        """Up to so many that take no more, to be worked on after this one in its room."""
+        """Returns up to ``count`` files that take no more memory than this one, to run after it in its place."""
         end = bisect.bisect_right(self.waiting, file.bytes, key=_bytes)
         more = self.waiting[max(end - count, 0) : end]
         del self.waiting[max(end - count, 0) : end]
         return more[::-1]
 
     def give(self, file: LeftFile) -> None:
-        """The work on a file that was taken has ended."""
+        """Releases the memory of a file that is done."""
         self._taken -= file.bytes
         self._at_work -= 1
 
     def put_back(self, files: Iterable[LeftFile]) -> None:
-        """These wait again."""
+        """Returns files to the queue."""
         for file in files:
             bisect.insort(self.waiting, file, key=_bytes)
 

@@ -1,4 +1,4 @@
-"""Checks of numbers and names that many functions take. Every error has the argument and its value."""
+"""Checks of arguments that many functions share. Every error has the argument and its value."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from ._native import METHODS
 
-#: The largest number of rows that an array can have.
+#: Largest number of rows of an array.
 _MOST = 2**63 - 1
 
 
 def integer(value: Any, name: str, low: int, high: int = _MOST) -> int:
-    """The value as an int, if it is a whole number within the range."""
-    # An int is not converted again: torch.compile has symbols in place of some.
+    """Returns the value as an int after checking that it is an integer within the range."""
+    # Ints are not converted: torch.compile replaces some by symbols.
     if not isinstance(value, int):
         try:
             value = operator.index(value)
@@ -30,13 +30,13 @@ def integer(value: Any, name: str, low: int, high: int = _MOST) -> int:
     return whole
 
 
-#: Types of arguments that are what they are: records of them can be kept. Others may have a hash and still
+#: Types of immutable arguments, whose records can be cached. Others may be hashable and still
 #: change, as tensors do.
 _CONSTANT = frozenset((int, float, bool, str, type(None)))
 
 
 def are_constant(*values: Any) -> bool:
-    """Not to be asked under ``torch.compile``, which has symbols in place of some."""
+    """Returns whether all values are immutable. Not for use under ``torch.compile``, which has symbols."""
     return _CONSTANT.issuperset(map(type, values))
 
 
@@ -53,7 +53,7 @@ def seed(value: Any) -> int | None:
 
 
 def exact(algorithm: Any) -> None:
-    """Raises if this is no name, or that of an approximate sampler."""
+    """Raises if this is not a string, or names an approximate sampler."""
     if not isinstance(algorithm, str):
         raise TypeError(f'algorithm is {algorithm!r}; it must be the name of one, such as "auto"')
     if algorithm.partition(":")[0] in METHODS:
@@ -64,7 +64,7 @@ def exact(algorithm: Any) -> None:
 
 
 def is_narrow(index_dtype: Any) -> bool:
-    """Whether indices have 32 bits, by a name or the type of any library; 64 unless set."""
+    """Returns whether indices have 32 bits, by a name or the dtype of any library; 64 unless set."""
     if index_dtype is None:
         return False
     name = index_dtype
@@ -77,7 +77,7 @@ def is_narrow(index_dtype: Any) -> bool:
 
 
 def number(value: Any, name: str) -> float:
-    """The value as a float, if it is a number and not NaN."""
+    """Returns the value as a float after checking that it is a number and not NaN."""
     found = value
     if not isinstance(value, float):
         try:
@@ -90,7 +90,7 @@ def number(value: Any, name: str) -> float:
     return float(found)
 
 
-#: Endings of amounts of memory, as of the command line; a letter alone is binary.
+#: Suffixes of memory sizes, as on the command line; a letter alone is binary.
 _SIZES = {
     **{f"{letter}iB": 1024**k for k, letter in enumerate("KMGT", 1)},
     **{f"{letter}B": 1000**k for k, letter in enumerate("kMGT", 1)},
@@ -100,7 +100,7 @@ _SIZES = {
 
 
 def size(value: Any, name: str) -> int:
-    """An amount of memory in bytes: a number, or a text such as "8GiB"."""
+    """Returns a memory size in bytes from a number or a text such as "8GiB"."""
     found = value
     if isinstance(value, str):
         ending = next((ending for ending in _SIZES if value.endswith(ending)), "")
@@ -114,7 +114,7 @@ def size(value: Any, name: str) -> int:
 
 
 def gpu_number(device: Any) -> int:
-    """The number of a GPU: itself, or by "cuda" or "cuda:N"; unless set, PyTorch's current device, else the first."""
+    """Returns the number of a GPU from a number, "cuda" or "cuda:N"; unless set, PyTorch's current device, else 0."""
     if isinstance(device, int) and not isinstance(device, bool):
         if not 0 <= device < 1 << 31:
             raise ValueError(f"there is no device of number {device}; they count from 0")

@@ -1,8 +1,8 @@
-"""Processes that work on files, one line for each; ``main`` is what they run.
+"""Worker processes that sample files, with one line of text per file; ``main`` is their entry point.
 
 A worker is a fresh interpreter, not a fork: threads of the caller do no harm, and no ``__main__`` is imported.
-Its first line of input has the settings, which it answers with a line; each further line names an input and
-an output, perhaps also limits, and the answer is a line that ``_native.FileBatch.finish`` understands.
+Its first input line has the settings, which it acknowledges with a line; each further line names an input and
+an output, and optionally limits, and is answered by a line that ``_native.FileBatch.finish`` parses.
 """
 
 from __future__ import annotations
@@ -16,50 +16,50 @@ import threading
 import time
 from typing import Any, NamedTuple
 
-#: How often running times are compared with the limit, in seconds.
+#: Polling interval of the time limit, in seconds.
 _LOOK = 0.05
-#: Seconds that a process may take to start: it imports this package, perhaps from a network drive.
+#: Timeout for starting a process, in seconds: it imports this package, perhaps from a network drive.
 _START = 300.0
-#: Seconds that a process may take to end by itself.
+#: Timeout for a process to exit by itself, in seconds.
 _END = 10.0
-#: With these, the allocator of glibc gives memory back that is freed; other systems do not know them.
+#: Settings of glibc's allocator that return freed memory to the system; ignored elsewhere.
 GIVE_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
 
 
 class Limits(NamedTuple):
-    """How a file is sampled through the disk."""
+    """Options for sampling a file on disk."""
 
-    #: Bytes of memory.
+    #: Memory budget, in bytes.
     memory: int
-    #: The folder of the spool; one beside the output unless set.
+    #: Folder of the spool; one beside the output unless set.
     spool: str | None
-    #: Whether an interrupted run in that folder goes on.
+    #: True to resume an interrupted run in that folder.
     resume: bool
 
 
 class Answer(NamedTuple):
-    """What a worker said of a file."""
+    """Answer of a worker for a file."""
 
-    #: Its line; empty if its process ended.
+    #: Line of the answer; empty if the process died.
     line: str
-    #: Whether it was killed for taking too long.
+    #: True if the process was killed at the time limit.
     late: bool
     seconds: float
 
 
 class Worker:
-    """A process, started anew where it ended."""
+    """A process that is restarted if it dies."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._process: subprocess.Popen[str] | None = None
-        #: When work on the file must end, by the clock of ``time.monotonic``; None while there is none.
+        #: Deadline of the current file, by ``time.monotonic``; None without one.
         self.deadline: float | None = None
         self.late = False
         self._guard = threading.Lock()
 
     def ask(self, path: str, output: str, limits: Limits | None = None) -> Answer:
-        """Has the process work on a file. Nobody else may ask meanwhile."""
+        """Has the process sample a file. Not thread-safe."""
         limit, self.late = self._pool.limit, False
         line = ""
         begin = time.monotonic()
@@ -72,7 +72,7 @@ class Worker:
             process.stdin.flush()
             line = process.stdout.readline()
         except (BrokenPipeError, ValueError):
-            pass  # the process ended, or was killed: no line
+            pass  # the process died or was killed: no line
         finally:
             with self._guard:
                 self.deadline = None
@@ -98,7 +98,7 @@ class Worker:
         return process
 
     def look(self, now: float) -> None:
-        """Kills the process if it takes too long."""
+        """Kills the process if its deadline has passed."""
         with self._guard:
             if self.deadline is not None and now > self.deadline:
                 self.late = True
@@ -107,7 +107,7 @@ class Worker:
                     self._process.kill()
 
     def interrupt(self) -> None:
-        """Ends the process as Ctrl-C does: what it has begun to write is removed, if that takes no longer than a few
+        """Ends the process as Ctrl-C does: partial output is removed, if that takes no longer than a few
         seconds."""
         if self._process is not None:
             self._process.send_signal(signal.SIGINT)
@@ -118,7 +118,7 @@ class Worker:
         self.kill()
 
     def kill(self) -> None:
-        """Ends the process, whatever it does."""
+        """Kills the process."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -128,21 +128,21 @@ class Worker:
                     try:
                         pipe.close()
                     except (BrokenPipeError, ValueError):
-                        pass  # what was not yet written is for nobody
+                        pass  # unwritten input is discarded
 
     def release(self) -> None:
-        """Lets another thread have it."""
+        """Returns the worker to the pool."""
         self._pool.idle(self)
 
 
 class Pool:
-    """Workers with the same settings; ``limit`` is the time for a file, in seconds."""
+    """Workers with the same settings; ``limit`` is the time limit per file, in seconds."""
 
     def __init__(
         self, settings: dict[str, Any], limit: float | None, environment: dict[str, str] | None = None
     ) -> None:
         self.settings = settings
-        #: Variables of the processes, besides those of this one.
+        #: Additional environment variables of the processes.
         self.environment = environment or {}
         self.limit = limit
         self.ended = False
@@ -152,7 +152,7 @@ class Pool:
         self._over = threading.Event()
 
     def worker(self) -> Worker:
-        """One that nobody asks."""
+        """Returns an idle worker."""
         with self._lock:
             if self._idle:
                 return self._idle.pop()
@@ -173,7 +173,7 @@ class Pool:
         self.kill()
 
     def kill(self) -> None:
-        """Ends all processes; none is started any more."""
+        """Kills all processes; no more are started."""
         self.ended = True
         with self._lock:
             workers = list(self._workers)
@@ -192,28 +192,28 @@ class Pool:
 def _start(environment: dict[str, str]) -> subprocess.Popen[str]:
     if not sys.executable:
         raise RuntimeError("this program does not know the Python that it runs in (sys.executable)")
-    # The package is found where this one is.
+    # The worker imports the package from the same path as this process.
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
         [sys.executable, "-c", "from farpoint._file_workers import main; main()"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
         errors="surrogateescape", env={**os.environ, **environment, "PYTHONPATH": path},
-        # Ctrl-C of a terminal is for the process that was started there.
+        # Ctrl-C in a terminal must only reach the parent process.
         start_new_session=True,
     )
 
 
 def make(settings: dict[str, Any]) -> Any:
-    """The compiled worker with these settings."""
+    """Returns the compiled worker with these settings."""
     from . import _native
 
     return _native.FileWorker(**{**settings, "rows": tuple(settings["rows"])})
 
 
 def main() -> None:
-    """The program of a worker."""
-    # What else is printed here must not mix with the answers.
+    """Main function of a worker."""
+    # Other output must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape")
     os.dup2(2, 1)
     questions = os.fdopen(os.dup(0), "r", encoding="utf-8", errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""The compiled module, for the modules of this package only."""
+"""Compiled module, internal to this package."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -30,12 +30,12 @@ __version__: str
 #: Names of the exact algorithms, and of the approximate samplers.
 ALGORITHMS: list[str]
 METHODS: list[str]
-#: Approximate samplers that GPUs have.
+#: Approximate samplers available on GPUs.
 CUDA_METHODS: list[str]
 
 class CudaUnavailable(RuntimeError): ...
 
-#: Device memory: an address, a tensor that lies there, or None for none.
+#: Device memory: an address, a tensor in it, or None.
 _Place = Any
 
 def sample(
@@ -432,9 +432,9 @@ def within(
     x: Clouds, y: Clouds, request: Neighborhood
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]: ...
 
-#: Stream, points of both sides, their lengths and offsets, the tree of y, whether x is the same.
+#: Stream, points of both sides, their lengths and offsets, the tree of y, and whether x is y.
 _Step = tuple[int, tuple[int, int], tuple[int, int], tuple[int, int], int, bool]
-#: Clouds, rows, places, k, channels.
+#: Number of clouds, rows, queries, k and channels.
 _Sizes = tuple[int, int, int, int, int]
 
 def values_gather(
@@ -468,7 +468,7 @@ def labelled_classes(kind: str) -> list[str]: ...
 
 @final
 class Met:
-    """What was made for arguments that were met before."""
+    """Cache of plans for argument shapes, strides and dtypes."""
     def __new__(
         cls, device_type: int, plain: tuple[type, type], levels: Any, keys: Callable[[], Any] | None, unusual: int,
         most: int,

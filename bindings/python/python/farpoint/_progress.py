@@ -1,4 +1,4 @@
-"""Progress bars: tqdm's where it is installed, else a line on standard error."""
+"""Progress bars: tqdm's if installed, else a line on standard error."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-#: Progress callback of the calls on this thread.
+#: Progress callback of calls on this thread.
 _shown: ContextVar[Callable[[int, int], None] | None] = ContextVar("_shown", default=None)
 
 
 @contextmanager
 def over_calls(what: str, unit: str) -> Iterator[None]:
-    """A bar that calls of the compiled module on this thread move, by ``callback``, however they are reached."""
+    """Shows a bar that calls of the compiled module on this thread advance through ``callback``."""
     with bar(True, what, unit) as show:
         before = _shown.set(show)
         try:
@@ -23,7 +23,7 @@ def over_calls(what: str, unit: str) -> Iterator[None]:
 
 
 def callback() -> Callable[[int, int], None] | None:
-    """The function for the compiled module to call with ``(done, of)``, if there is a bar on this thread."""
+    """Returns the compiled module's progress callback ``(done, of)``, if there is a bar on this thread."""
     return _shown.get()
 
 
@@ -31,7 +31,7 @@ def callback() -> Callable[[int, int], None] | None:
 def bar(
     wanted: bool, what: str, unit: str, scale: bool = False
 ) -> Iterator[Callable[[int, int], None] | None]:
-    """A function to call with ``(done, of)``, or None if no bar is wanted."""
+    """Yields a progress callback ``(done, of)``, or None without a bar."""
     if not wanted:
         yield None
         return

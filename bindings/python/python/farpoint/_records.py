@@ -1,7 +1,7 @@
-"""Records that the floors pass to each other and to the compiled module, which reads their attributes by
-name. Those of device memory are in ``_device_records``."""
+"""Records passed between layers and to the compiled module, which reads their attributes by
+name. Records of device memory are in ``_device_records``."""
 
-# Annotations are evaluated here: as texts, named tuples take twice as long to create.
+# Annotations are evaluated here: with string annotations, named tuples take twice as long to create.
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Selection(NamedTuple):
-    """Some rows of a cloud, or of each cloud of a batch: one of these."""
+    """Selected rows of a cloud, or of each cloud of a batch, as rows or as a mask."""
 
     rows: Any = None
     mask: Any = None
@@ -20,10 +20,10 @@ class Selection(NamedTuple):
 class Sampling(NamedTuple):
     """Checked arguments of ``sample``."""
 
-    count: int | None  # type: ignore[assignment]  # a tuple counts its items by that name
+    count: int | None  # type: ignore[assignment]  # shadows tuple.count
     ratio: float | None
     spacing: float | None
-    #: None only where rows are selected: the first of them.
+    #: None only for selected rows: the first of them.
     start: Any
     lengths: Any
     algorithm: str
@@ -33,23 +33,23 @@ class Sampling(NamedTuple):
     distances: bool
     skip_bad: bool
     progress: bool
-    #: The rows that count, where not all do. Starts are rows of the whole cloud.
+    #: Selected rows, if any. Starts are rows of the whole cloud.
     selected: Selection | None = None
-    #: Samples of each cloud of a batch, none of which is above ``count``.
+    #: Number of samples of each cloud of a batch, at most ``count``.
     counts: Any = None
-    #: Number of the GPU that samples points in host memory, if any.
+    #: GPU that samples points in host memory, if any.
     gpu: int | None = None
-    #: Whether only count or ratio, algorithm, threads, distances and lengths are given.
+    #: True if only count or ratio, algorithm, threads, distances and lengths are set.
     simple: bool = False
-    #: The same without lengths, an object that is kept, if there is one.
+    #: The cached record without lengths, if there is one.
     kept: Any = None
 
 
 class Reduction(NamedTuple):
-    """How the distances of a pair of clouds become one value."""
+    """Reduction of the distances between two clouds to one value."""
 
     norm: int
-    #: Whether distances of norm 2 are square roots.
+    #: True if distances of norm 2 are not squared.
     plain: bool
     reduction: str
     both: bool
@@ -62,52 +62,52 @@ class Search(NamedTuple):
     x_lengths: Any
     y_lengths: Any
     norm: int
-    #: Whether distances of norm 2 are square roots.
+    #: True if distances of norm 2 are not squared.
     plain: bool
     threads: int | None
     progress: bool = False
-    #: Whether points of y look for their nearest, too; and how distances become one value, if they do.
+    #: True to search from y to x, too; and the reduction of the distances, if any.
     both: bool = False
     reduction: str = "mean"
-    #: The same without lengths, an object that is kept, if there is one.
+    #: The cached record without lengths, if there is one.
     kept: Any = None
 
     def how(self) -> Reduction:
-        """How distances become one value."""
+        """Returns the reduction of the distances."""
         return Reduction(self.norm, self.plain, self.reduction, self.both, self.threads)
 
 
 class Neighborhood(NamedTuple):
     """Checked arguments of ``knn`` and ``ball_query``."""
 
-    #: Most neighbors of a point; all in the ball for None.
+    #: Maximum number of neighbors of a point; None for all in the ball.
     k: int | None
-    #: "nearest", "ball", or "raw" for limits of distances as they are computed.
+    #: "nearest", "ball", or "raw" for limits on distances as computed.
     kind: str
-    #: Of a ball radius, smallest radius and 0; raw the largest distance, the smallest, and up to which
-    #: distance one counts all the same.
+    #: For "ball" radius, minimum radius and 0; for "raw" the maximum distance, the minimum, and the distance
+    #: up to which points are included regardless of the minimum.
     limits: tuple[float, float, float]
     inclusive: bool
     by_index: bool
     exclude_self: bool
     norm: int
-    #: Indices of 32 bits, not 64.
+    #: True for 32-bit indices, False for 64-bit.
     narrow: bool
     threads: int | None
 
 
 class Sides(NamedTuple):
-    """Rows of each cloud that count, or where clouds that lie one after another begin and end."""
+    """Lengths of padded clouds, or offsets of concatenated clouds."""
 
     x_lengths: Any = None
     y_lengths: Any = None
     x_offsets: Any = None
     y_offsets: Any = None
-    #: The tree of y, if it was built before.
+    #: Prebuilt tree of y, if any.
     tree: Any = None
 
 
-#: All rows of clouds that were given as they are.
+#: Clouds without padding or offsets.
 WHOLE = Sides()
 
 
@@ -117,7 +117,7 @@ class Clouds(NamedTuple):
     points: np.ndarray
     lengths: list[int] | None = None
     offsets: list[int] | None = None
-    #: Trees of the clouds, if they were built before.
+    #: Prebuilt trees of the clouds, if any.
     tree: Any = None
 
 
@@ -125,7 +125,7 @@ class Approximation(NamedTuple):
     """Checked arguments of approximate samplers and ``centroids``."""
 
     method: str
-    count: int | None  # type: ignore[assignment]  # a tuple counts its items by that name
+    count: int | None  # type: ignore[assignment]  # shadows tuple.count
     ratio: float | None
     cell: float | None
     starts: np.ndarray | None = None
@@ -142,12 +142,12 @@ class Approximation(NamedTuple):
     callback: Callable[[int, int], None] | None = None
 
 
-#: Two clouds (N, D) and (M, D), or batches (B, N, D) and (B, M, D) and rows of each of their clouds that count.
+#: Two clouds (N, D) and (M, D), or batches (B, N, D) and (B, M, D) and the lengths of their clouds.
 Batches: TypeAlias = "tuple[np.ndarray, np.ndarray, list[int] | None, list[int] | None]"
 
 
 def repr_of(result: Any) -> str:
-    """Returns the text of a result with distances, which says whether they are squared."""
+    """Returns the repr of a result with distances, including ``squared``."""
     name = next(kind.__name__ for kind in type(result).__mro__ if "_fields" in vars(kind))
     parts = ", ".join(f"{field}={value!r}" for field, value in zip(result._fields, result))
     return f"{name}({parts}, squared={result.squared})"

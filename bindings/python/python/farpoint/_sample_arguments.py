@@ -1,4 +1,4 @@
-"""Arguments of ``sample``, checked: records that are kept where they can be."""
+"""Checked arguments of ``sample``, cached where possible."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ._records import Sampling, Selection
 from ._arrays import conversion, numpy
 from ._torch import presence
 
-#: Where samples start unless set otherwise.
+#: Default start.
 FIRST = 0
 
 
 def simple_request(
     count: Any, ratio: Any, algorithm: Any, threads: Any, distances: bool
 ) -> Sampling | None:
-    """The record of a call without more options, but lengths: the same one for the same arguments. None if that
-    can't be."""
+    """Returns the cached record of a call without further options except lengths, or None if it can't be
+    cached."""
     usual = ratio is threads is None and type(count) is int and type(algorithm) is str
     if presence.is_compiling() or not (usual or _arguments.are_constant(count, ratio, algorithm, threads)):
         return None
@@ -39,7 +39,7 @@ def new_request(
     count: Any, ratio: Any, spacing: Any, start: Any, lengths: Any, algorithm: Any, seed: Any, threads: Any,
     out: Any, distances: bool, on_bad: str, progress: bool, rows: Any, mask: Any,
 ) -> Sampling:
-    """Checked arguments of ``sample``."""
+    """Returns checked arguments of ``sample``."""
     if (count is None) + (ratio is None) + (spacing is None) != 2:
         raise ValueError(
             f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"

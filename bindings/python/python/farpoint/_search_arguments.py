@@ -1,4 +1,4 @@
-"""Arguments of searches for several neighbors, checked: records that are kept where they can be."""
+"""Checked arguments of neighbor searches, cached where possible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def nearest_request(
     k: int, exclude_self: bool = False, norm: int = 2, index_dtype: IndexType = None,
     threads: int | None = None,
 ) -> Neighborhood:
-    """What ``knn`` asks for."""
+    """Returns the request of ``knn``."""
     usual = type(k) is int and exclude_self is False and norm == 2 and index_dtype is threads is None
     if usual and type(norm) is int and not presence.is_compiling():
         return _made(_nearest_request, None, k, False, 2, None)
@@ -36,7 +36,7 @@ def ball_request(
     radius: float, k: int | None, min_radius: float = 0.0, order: str = "index", inclusive: bool = False,
     exclude_self: bool = False, norm: int = 2, index_dtype: IndexType = None, threads: int | None = None,
 ) -> Neighborhood:
-    """What ``ball_query`` asks for."""
+    """Returns the request of ``ball_query``."""
     return _kept(
         _ball_request, index_dtype, radius, k, min_radius, order, inclusive, exclude_self, norm, threads
     )
@@ -56,7 +56,7 @@ def raw_request(
     k: int | None, most: float, least: float, near: float, inclusive: bool, order: str, exclude_self: bool,
     norm: int, index_dtype: IndexType, threads: int | None,
 ) -> Neighborhood:
-    """What ``ball_query_raw`` asks for."""
+    """Returns the request of ``ball_query_raw``."""
     given = ((most, "most"), (least, "least"), (near, "near"))
     limits = tuple([_arguments.number(value, name) for value, name in given])
     return _request(
@@ -65,7 +65,7 @@ def raw_request(
 
 
 def refuse_all(k: Any) -> None:
-    """Raises where all neighbors are asked for by ``k=None``."""
+    """Raises for ``k=None``."""
     if k is None:
         raise TypeError("k must be an integer, not None; for all neighbors in a ball call farpoint.within")
 
@@ -84,7 +84,7 @@ def _radius(value: Any, name: str) -> float:
 def sides_of(
     x_lengths: Any, y_lengths: Any, x_offsets: Any, y_offsets: Any, tree: Any = None
 ) -> Sides:
-    """What is known of both sides, and the tree of y if there is one."""
+    """Returns lengths or offsets of both sides, and the tree of y if there is one."""
     if x_lengths is None and y_lengths is None and x_offsets is None and y_offsets is None:
         return WHOLE if tree is None else Sides(tree=tree)
     if (x_offsets is None) != (y_offsets is None):
@@ -113,11 +113,11 @@ def _request(
 
 
 def _kept(make: Callable[..., Neighborhood], index_dtype: Any, *given: Any) -> Neighborhood:
-    """What is made of these arguments: the same record for the same ones, unless ``torch.compile`` traces this."""
+    """Returns the record of these arguments, cached except under ``torch.compile``."""
     if not presence.is_compiling() and _arguments.are_constant(*given):
         try:
             return _made(make, index_dtype, *given)
-        except TypeError:  # a type of indices that has no hash, or something is wrong
+        except TypeError:  # an unhashable index dtype, or an invalid argument
             pass
     return make(index_dtype, *given)
 

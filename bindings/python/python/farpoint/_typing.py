@@ -1,5 +1,5 @@
-"""Types that several functions share. Options of a function that has overloads are written here once, beside
-the function itself: ``mypy`` checks that both agree."""
+"""Types shared by several functions. Options of overloaded functions are repeated here once: ``mypy`` checks
+that they agree with the function."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Generator
 
-# Before 3.11 a named tuple of the standard library can't be generic.
+# Before Python 3.11 named tuples of the standard library can't be generic.
 if sys.version_info >= (3, 11):
     from typing import NamedTuple as NamedTuple
 else:
     from typing_extensions import NamedTuple as NamedTuple
 
 
-#: An array of any library; the same library comes back.
+#: Array of any library; results are of the same library.
 ArrayT = TypeVar("ArrayT")
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
 
-    #: An array of whole numbers of the same library: of NumPy another type than ``ArrayT``.
+    #: Integer array of the same library; for NumPy another type than ``ArrayT``.
     IndexT = TypeVarWithDefault("IndexT", default=ArrayT)
 
-    #: One number for a cloud, or an array with one for each of a batch.
+    #: One number for a cloud, or an array with one per cloud of a batch.
     ValueT = TypeVarWithDefault("ValueT", default=ArrayT)
 else:
     IndexT, ValueT = TypeVar("IndexT"), TypeVar("ValueT")
@@ -38,18 +38,18 @@ KindT = TypeVar("KindT", bound=type)
 
 
 def subscriptable(kind: KindT) -> KindT:
-    """The generic class, which takes any number of types when it runs: Python knows defaults from 3.13 on."""
+    """Returns the generic class, accepting any number of types at run time: defaults need Python 3.13."""
     setattr(kind, "__class_getitem__", classmethod(GenericAlias))
     return kind
 
 
-#: Whole numbers of any library.
+#: Integers of any library.
 Integers = Any
 
-#: Truth values of any library.
+#: Booleans of any library.
 Booleans = Any
 
-#: What is no array of a library, and gives arrays of NumPy, as those do.
+#: NumPy arrays and array-likes of no library, which return NumPy arrays.
 Rows = Union["NDArray[Any]", Sequence[Any]]
 
 #: Source of random starts.
@@ -64,7 +64,7 @@ Algorithm = Union[
 ]
 #: A GPU by its number, as "cuda" or "cuda:1", or as a ``torch.device``.
 Device = Any
-#: The type of indices: a name, or a type of NumPy or PyTorch.
+#: Dtype of indices: a name, or a dtype of NumPy or PyTorch.
 IndexType = Any
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     #: Results for NumPy arrays, lists and clouds of files.
     FloatArray = NDArray[Any]
     Int64Array = NDArray[np.int64]
-    #: int32 by ``index_dtype``.
+    #: int64, or int32 by ``index_dtype``.
     IntArray = NDArray[np.signedinteger[Any]]
     FloatOrArray = Union[float, NDArray[np.float64]]
 

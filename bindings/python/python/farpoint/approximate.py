@@ -1,4 +1,4 @@
-"""Approximate samplers, a function each, and the centroids of a grid."""
+"""Approximate samplers, and centroids of grid cells."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 @subscriptable
 class Centroids(NamedTuple, Generic[ArrayT, IndexT]):
-    """Mean of the points of each occupied cell of a grid, as of ``centroids``.
+    """Mean of the points of each occupied cell of a grid, as returned by ``centroids``.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Centroids(NamedTuple, Generic[ArrayT, IndexT]):
         Means of the points of each occupied cell, in the type and unit of the coordinates (float32 for
         tensors of float16 and bfloat16), padded with 0.
     counts : array of int64, (K,) or (B, K)
-        Number of points that each is the mean of, padded with 0.
+        Number of points in each cell, padded with 0.
     cell : float or array of float64, (B,)
         The cell size, in the unit of the coordinates. 0 if every distinct position is a cell.
     """
@@ -47,7 +47,7 @@ class Centroids(NamedTuple, Generic[ArrayT, IndexT]):
     cell: FloatOrArray
 
 
-# NumPy arrays, and what is no array of a library, give arrays of NumPy.
+# NumPy arrays and array-likes of no library return NumPy arrays.
 @overload
 def sample_random(
     points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ..., **options: Unpack[RandomOptions]
@@ -70,7 +70,7 @@ def sample_random(
 ) -> Any:
     """Choose points at random without replacement; return their indices in random order.
 
-    No index comes twice, and the result is the same on every run, machine and number of threads, as of all samplers.
+    No index repeats, and the result is the same for every run, machine and number of threads, as for all samplers.
     ``quality`` measures how good a sample is. ``sample`` is exact, and often as fast.
 
     Parameters
@@ -84,27 +84,27 @@ def sample_random(
     seed : int or torch.Generator, optional
         Seed (0 to 2**64 - 1), 0 unless set; the same for every cloud of a batch.
     lengths : array of int, (B,), optional
-        Rows of each cloud of a batch that count; the rest is padding. A cloud with fewer rows than
-        ``count`` gives all it has, and -1 in the remaining places.
+        Number of valid rows of each cloud of a batch; the rest is padding. A cloud with fewer rows than
+        ``count`` returns all of them, padded with -1.
     threads : int, optional
         Number of threads; all cores unless set.
     out : array of int64, optional
-        Where the indices are written: of the result's shape, a NumPy array, for tensors a tensor.
+        Output for the indices, of the result's shape: a NumPy array, for tensors a tensor.
     on_bad : {"error", "skip"}, optional
-        "error": rows with NaN or infinity raise ValueError. "skip": such rows are left out.
+        "error": non-finite rows raise ValueError. "skip": non-finite rows are left out.
 
     Returns
     -------
     array of int64, (K,) or (B, K)
-        In the library of ``points``, padded with -1 where clouds give fewer. JAX without its 64-bit mode
-        gets int32.
+        In the library of ``points``, padded with -1 for clouds with fewer samples; int32 for JAX without its 64-bit
+        mode.
 
     Raises
     ------
     ValueError
-        More samples than points, NaN, an option out of range, shapes that do not fit.
+        More samples than points, NaN, an option out of range, or incompatible shapes.
     TypeError
-        Neither float32 nor float64, no array at all, or an array on a GPU.
+        Neither float32 nor float64, not an array, or an array on a GPU.
 
     Examples
     --------
@@ -138,27 +138,26 @@ def sample_grid(
     out: Any = None,
     on_bad: OnBad = "error",
 ) -> Any:
-    """Choose one point of each occupied cell of a cubic grid; return their indices in rising order.
+    """Choose one point of each occupied cell of a cubic grid; return their indices in ascending order.
 
     Parameters
     ----------
     points, lengths, threads, out, on_bad
         As for ``sample_random``.
     count, ratio : optional
-        Number of samples: a cell size is searched for, and exactly that many come back. Give one of count, ratio
-        and cell.
+        Number of samples, returned exactly: the cell size is searched for. Give one of count, ratio and cell.
     cell : float, optional
         Cell size in the unit of the coordinates: as many samples as there are occupied cells.
     keep : {"center", "first", "random"}, optional
-        Which point of a cell: the nearest to its center, the first row, or one at random. For centroids, which are no
-        points of the cloud, call ``centroids``.
+        The point of a cell to keep: the nearest to its center, the first row, or one at random. For centroids, which
+        are not points of the cloud, use ``centroids``.
     seed : int or torch.Generator, optional
-        Seed of ``keep="random"``, 0 unless set.
+        Seed for ``keep="random"``, 0 unless set.
 
     Returns
     -------
     array of int64, (K,) or (B, K)
-        As of ``sample_random``.
+        As for ``sample_random``.
 
     Raises
     ------
@@ -203,7 +202,7 @@ def sample_morton(
     out: Any = None,
     on_bad: OnBad = "error",
 ) -> Any:
-    """Choose points at even steps along a Morton curve; return their indices in the order of the curve.
+    """Choose points at even steps along a Morton curve; return their indices in Morton order.
 
     Parameters
     ----------
@@ -215,7 +214,7 @@ def sample_morton(
     Returns
     -------
     array of int64, (K,) or (B, K)
-        As of ``sample_random``.
+        As for ``sample_random``.
 
     Raises
     ------
@@ -269,12 +268,12 @@ def sample_npdu(
     points, count, ratio, lengths, threads, out, on_bad
         As for ``sample_random``.
     window : int, optional
-        Points of a window; ``16 N / M`` unless set.
+        Number of points of a window; ``16 N / M`` unless set.
     order : {"input", "morton", "neighbors"}, optional
-        Where windows lie: in the order of the input (for scans as they are recorded), in Morton order, or among
+        Order that windows are taken in: the order of the input (for scans as recorded), Morton order, or
         neighbors in space.
     start : int or array of int, optional
-        Index to start from (0); or several, an existing sample to continue. In a batch: one for all clouds, (B,) one
+        Index to start from (0), or several: an existing sample to continue. In a batch: one for all clouds, (B,) one
         per cloud, or (B, S) several per cloud.
     seed : int or torch.Generator, optional
         Start at a random point instead, as in ``sample``.
@@ -284,12 +283,12 @@ def sample_npdu(
     Returns
     -------
     array of int64, (K,) or (B, K)
-        As of ``sample_random``, in order of selection.
+        As for ``sample_random``, in order of selection.
 
     Raises
     ------
     ValueError, TypeError
-        As for ``sample_random``; a start outside the cloud.
+        As for ``sample_random``; or a start outside the cloud.
 
     Notes
     -----
@@ -333,29 +332,29 @@ def sample_fastpoint(
     on_bad: OnBad = "error",
     progress: bool = False,
 ) -> Any:
-    """Choose points at falling distances, which are predicted from the first tenth of an exact sample.
+    """Choose points at decreasing distances, predicted from the first tenth of an exact sample.
 
-    Exact steps add what is missing.
+    Exact steps add the remaining points.
 
     Parameters
     ----------
     points, count, ratio, lengths, threads, out, on_bad
-        As for ``sample_random``; also tensors of PyTorch on a GPU, where the work is queued on the current stream, rows
+        As for ``sample_random``; also PyTorch tensors on a GPU, where the work is queued on the current stream, rows
         are not checked for NaN, and ``progress`` is ignored, as by ``sample``.
     estimator : {"network", "fit"}, optional
-        Predicts the distances: the paper's network, or a fitted curve.
+        Predictor of the distances: the paper's network, or a fitted curve.
     first_stage : str, optional
-        Algorithm of the exact sample, as for ``sample``. It changes the time only.
+        Algorithm of the exact sample, as for ``sample``; affects only the time.
     start, seed, progress : optional
         As for ``sample_npdu``.
     index : Index, optional
-        An ``Index`` of ``points``, with the same lengths. On a GPU it saves the time to build one; the result is the
+        An ``Index`` of ``points`` with the same lengths. On a GPU this saves the time to build one; the result is the
         same.
 
     Returns
     -------
     array of int64, (K,) or (B, K)
-        As of ``sample_random``, in order of selection.
+        As for ``sample_random``, in order of selection.
 
     Raises
     ------
@@ -403,7 +402,7 @@ def centroids(
 ) -> Centroids[Any, Any]:
     """Compute the mean of the points of each occupied cell of a cubic grid.
 
-    Centroids are no points of the cloud, and come in the order of the first points of their cells. The
+    Centroids are not points of the cloud; they are ordered by the first points of their cells. The
     cell of a point is ``floor((p - lowest) / cell)`` along each axis.
 
     Parameters
@@ -411,9 +410,10 @@ def centroids(
     points : array, (N, D) or (B, N, D)
         A cloud or a batch of clouds, as for ``sample_grid``.
     count : int, optional
-        At most this many: the most for which a cell size is found. Give one of count, ratio and cell.
+        Maximum number of centroids; the result is the most for which a cell size is found. Give one of count, ratio
+        and cell.
     ratio : float, optional
-        At most ``ceil(ratio * N)``, from 0 to 1.
+        At most ``ceil(ratio * N)`` centroids, from 0 to 1.
     cell : float, optional
         The cell size, in the unit of the coordinates.
     lengths, threads, on_bad : optional
@@ -423,7 +423,7 @@ def centroids(
     -------
     Centroids
         Points (K, D) and counts (K,) in the library of ``points``, and the cell size. For a batch
-        (B, K, D) and (B, K), where places left over have the count 0.
+        (B, K, D) and (B, K), where padding has the count 0.
 
     Raises
     ------
@@ -461,13 +461,13 @@ def centroids(
     return Centroids(library.like(rows, points), library.like(counts, points), size)
 
 
-# ------------------------------------------------------------------------- requests, and results
+# ------------------------------------------------------------------------- requests and results
 
 
 def _request(
     method: str, count: Any, ratio: Any, cell: Any, on_bad: str, threads: Any, seed: Any = None, **options: Any
 ) -> Approximation:
-    """Checks what all samplers take. The compiled module checks names."""
+    """Checks the arguments of all samplers. The compiled module checks names."""
     count = _one_amount(count, ratio, cell, on_bad, "count, ratio and cell" if method == "grid" else "count and ratio")
     return Approximation(
         method, count, ratio, cell, seed=_arguments.seed(seed_of(seed)), threads=_arguments.threads(threads),
@@ -476,7 +476,7 @@ def _request(
 
 
 def _no_start(seed: Any, start: Any) -> Any:
-    """Returns the seed, which no start must stand beside."""
+    """Returns the seed; raises if a start is set, too."""
     if start is not None and seed is not None:
         raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
     return seed
@@ -486,7 +486,7 @@ def _indices(
     points: Any, request: Approximation, lengths: Any, out: Any, start: Any = None, progress: bool = False,
     tree: Any = None,
 ) -> Any:
-    """Samples on the device of the points, which may hand them to the CPU."""
+    """Samples on the device of the points, which may fall back to the CPU."""
     library = library_of(points)
     chosen = library.sample_approximate(points, request, start, lengths, tree)
     if chosen is None:
@@ -510,7 +510,7 @@ def _width(found: list[np.ndarray], batch: np.ndarray, request: Approximation) -
 
 
 def _tree_of(index: Index[Any, Any], points: Any, lengths: Any) -> Any:
-    """The tree of an index, if it is one of these points."""
+    """Returns the tree of an index after checking that it is one of these points."""
     own, offsets = index._lengths_and_offsets
     if index.y is not points or own is not lengths or offsets is not None:
         raise ValueError(
@@ -522,7 +522,7 @@ def _tree_of(index: Index[Any, Any], points: Any, lengths: Any) -> Any:
 def _one_amount(
     count: int | None, ratio: float | None, cell: float | None, on_bad: str, names: str = "count, ratio and cell"
 ) -> int | None:
-    """Returns the count as an int, if it is the only amount or another one is."""
+    """Returns the count as an int after checking that exactly one amount is set."""
     if (count is None) + (ratio is None) + (cell is None) != 2:
         beside = f", {cell=}" if "cell" in names else ""
         raise ValueError(f"give one of {names} (got {count=}, {ratio=}{beside})")

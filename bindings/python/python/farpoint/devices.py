@@ -1,4 +1,4 @@
-"""Devices: the number of threads of the CPU, and kernels of a GPU loaded before they are needed."""
+"""Devices: the number of CPU threads, and loading GPU kernels ahead of use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["get_num_threads", "set_num_threads", "warm_up"]
 
 
 def set_num_threads(threads: int | None) -> None:
-    """Set the number of CPU threads of calls without ``threads=``, in this process.
+    """Set the number of CPU threads for calls without ``threads=`` in this process.
 
     Unless it is set, calls use all cores (or ``RAYON_NUM_THREADS`` of the environment, read when threads start); in a
     worker of PyTorch's ``DataLoader`` they use ``torch.get_num_threads()``, which is 1 there by default.
@@ -18,43 +18,43 @@ def set_num_threads(threads: int | None) -> None:
     Parameters
     ----------
     threads : int or None
-        Number of threads, 1 or more; None for the number without this call.
+        Number of threads, at least 1; None restores the default.
 
     Raises
     ------
     ValueError, TypeError
-        No integer of at least 1.
+        Not an integer of at least 1.
     """
     _native.set_num_threads(_arguments.threads(threads))
 
 
 def get_num_threads() -> int:
-    """Return the number of CPU threads of calls without ``threads=``.
+    """Return the number of CPU threads for calls without ``threads=``.
 
     Returns
     -------
     int
-        Number of threads. Clouds of fewer than 16,384 points are sampled by one.
+        Number of threads. Clouds of fewer than 16,384 points are sampled by one thread.
     """
     return _native.get_num_threads()
 
 
 def warm_up(device: Any = None) -> None:
-    """Load all kernels on a GPU now, so that the first call finds them loaded.
+    """Load all kernels on a GPU ahead of the first call.
 
-    This is optional: each call loads what it uses and is not loaded yet. That takes some hundredths of a
-    second once per process, and seconds, for all kernels up to a minute, where the driver has to compile:
-    on cards newer than this release. Calls of other threads continue meanwhile.
+    This is optional: each call loads the kernels that it uses. Loading takes some hundredths of a
+    second once per process; on cards newer than this release, where the driver has to compile, it takes seconds,
+    and up to a minute for all kernels. Calls of other threads continue meanwhile.
 
     Parameters
     ----------
     device : int, str or torch.device, optional
-        A number, ``"cuda"`` or ``"cuda:1"``. Unless set, the current device of PyTorch, else the first.
+        A number, ``"cuda"`` or ``"cuda:1"``. Unless set, the current device of PyTorch, else the first GPU.
 
     Raises
     ------
     ValueError
-        No name of a device.
+        Not the name of a device.
     farpoint.CudaUnavailable
         There is no such GPU.
     """

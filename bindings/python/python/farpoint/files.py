@@ -1,4 +1,4 @@
-"""Point cloud files: ``read``, ``write``, and what was read."""
+"""Point cloud files: ``read``, ``write`` and ``Cloud``."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _CHUNK = 1 << 23
 
 
 class Cloud:
-    """Points of a file with all their attributes, or chosen rows of them; ``read`` returns one, and
-    ``Cloud.from_points`` makes one of an array.
+    """Points of a file with all their attributes, or selected rows of them, as returned by ``read``;
+    ``Cloud.from_points`` makes one from an array.
 
-    ``cloud.points`` has the coordinates, ``cloud[indices]`` chosen rows in that order (a slice, a mask
-    or an array of indices), ``cloud["intensity"]`` an attribute; ``farpoint.write`` keeps all of them.
+    ``cloud.points`` has the coordinates, ``cloud[indices]`` selected rows in that order (a slice, a mask
+    or an array of indices), ``cloud["intensity"]`` an attribute; ``farpoint.write`` keeps all attributes.
     A cloud can be passed to ``sample``, ``order`` and others in place of an array; indices are then
-    NumPy arrays. It can be pickled, and so be sent to other processes.
+    NumPy arrays. Clouds can be pickled.
     """
 
     def __init__(self, file: _native.File, rows: NDArray[np.int64] | None = None) -> None:
@@ -40,22 +40,22 @@ class Cloud:
 
     @classmethod
     def from_points(cls, points: Any) -> Cloud:
-        """Make a cloud of coordinates alone, to which ``with_column`` adds attributes.
+        """Make a cloud of coordinates only; ``with_column`` adds attributes.
 
         Parameters
         ----------
         points : array, (N, 3)
-            Of any library, on the CPU or a GPU, float32 or float64. They are copied.
+            Array of any library, on the CPU or a GPU, float32 or float64. It is copied.
 
         Returns
         -------
         Cloud
-            With the precision of ``points``.
+            Cloud with the precision of ``points``.
 
         Raises
         ------
         ValueError, TypeError
-            No (N, 3) array of float32 or float64.
+            Not an (N, 3) array of float32 or float64.
         """
         if is_tensor(points):
             points = points.detach().cpu()
@@ -64,7 +64,7 @@ class Cloud:
         return cls(_native.from_points(conversion.points_of(points)))
 
     def __reduce__(self) -> Any:
-        # Only these rows go along, with all their attributes.
+        # Only these rows are pickled, with all their attributes.
         (content, format, description, warnings, columns, xyz), added = self._file.dump(self._rows)
         return _restored, (content, format, description, warnings, added, columns, xyz)
 
@@ -72,7 +72,7 @@ class Cloud:
         return Cloud(self._file, self._rows)
 
     def __deepcopy__(self, memo: Any) -> Cloud:
-        return Cloud(self._file, self._rows)  # nothing in it ever changes
+        return Cloud(self._file, self._rows)  # immutable
 
     def __len__(self) -> int:
         return len(self._file) if self._rows is None else len(self._rows)
@@ -91,28 +91,28 @@ class Cloud:
 
     @property
     def fields(self) -> list[str]:
-        """Names of the attributes in the file, x, y and z among them."""
+        """Names of the attributes in the file, including x, y and z."""
         return [name for name, _, _ in self._file.fields]
 
     @property
     def description(self) -> str:
-        """The format of the file, in words."""
+        """Description of the file's format."""
         return self._file.description
 
     @property
     def warnings(self) -> list[str]:
-        """What the reader noticed, such as an element that was left out."""
+        """Warnings of the reader, such as an element that was left out."""
         return self._file.warnings
 
     @property
     def crs(self) -> str | None:
-        """The coordinate reference system of LAS, LAZ and E57: "EPSG:2992", else its well-known text or
-        name. None if the file states none."""
+        """Coordinate reference system of LAS, LAZ and E57: "EPSG:2992", else its well-known text or
+        name. None if the file has none."""
         return self._file.crs
 
     @property
     def scale(self) -> tuple[float, float, float] | None:
-        """The step of the stored coordinates of each axis in LAS, LAZ and E57. None in other formats."""
+        """Scale of the stored coordinates of each axis in LAS, LAZ and E57. None in other formats."""
         return self._file.scale
 
     @property
@@ -152,21 +152,21 @@ class Cloud:
             return records[:, self.fields.index(name)]
         if name in records.dtype.names:
             return records[name]
-        # Several numbers per point are written as name_0, name_1 and so on.
+        # Attributes with several numbers per point are written as name_0, name_1 and so on.
         parts = [part for part in records.dtype.names if part.rpartition("_")[0] == name]
         if not parts:
             raise KeyError(f"the attribute {name!r} holds no numbers")
         return np.stack([records[part] for part in parts], axis=1)
 
     def with_column(self, name: str, values: ArrayLike) -> Cloud:
-        """The cloud with one more attribute, which ``write`` writes too.
+        """Return the cloud with one more attribute, which ``write`` writes, too.
 
         Parameters
         ----------
         name : str
-            Its name; a number is appended if there is one of this name.
+            Name of the attribute; a number is appended if the name exists.
         values : array, (N,)
-            A number per point.
+            One number per point.
 
         Returns
         -------
@@ -176,11 +176,11 @@ class Cloud:
         Raises
         ------
         ValueError, TypeError
-            Not N values, or no numbers.
+            Not N values, or not numbers.
         """
         values = np.asarray(values)
         if self._rows is not None:
-            # Rows that are not of this cloud are never written.
+            # Rows outside this cloud are never written.
             whole = np.zeros(len(self._file), values.dtype)
             whole[self._rows] = values
             values = whole
@@ -191,7 +191,7 @@ def _restored(
     content: bytes, format: str, description: str, warnings: list[str],
     added: list[tuple[str, np.ndarray]], columns: int | None = None, xyz: Sequence[str] | None = None,
 ) -> Cloud:
-    """A cloud from what ``pickle`` kept."""
+    """Returns a cloud from its pickled state."""
     file = _native.restore(content, format, description, warnings, columns, xyz)
     for name, values in added:
         file = file.with_column(name, values)
@@ -213,26 +213,26 @@ def read(
     path : str or os.PathLike
         The file. Its content decides the format, else its name.
     format : str, optional
-        An extension ("ply", "laz", "bin", ...) that decides instead.
+        An extension ("ply", "laz", "bin", ...) that overrides the detected format.
     columns : int, optional
-        float32 values per row of a raw file (KITTI 4, nuScenes 5), where the name does not say.
+        Number of float32 values per row of a raw file (KITTI 4, nuScenes 5), where the name does not say.
     xyz : sequence of three str or int, optional
         The columns of a text or raw file that hold x, y and z: names of its header, or numbers from 1.
-        By the usual names of the header unless set, or the first three where there is none.
+        Unless set, the usual names of the header, or the first three columns without a header.
     progress : bool, optional
         Show a progress bar while the file is read (tqdm's, if installed).
 
     Returns
     -------
     Cloud
-        With all attributes. Coordinates stay in the unit and precision of the file.
+        Cloud with all attributes. Coordinates keep the unit and precision of the file.
 
     Raises
     ------
     FileNotFoundError, OSError
         The file can't be read.
     ValueError
-        The format is unknown or the content damaged; the text says where and what to do.
+        The format is unknown or the content damaged; the message says where and what to do.
     """
     path = os.fspath(path)
     if columns is not None:
@@ -251,7 +251,7 @@ def read(
 
 
 def _axes(xyz: Sequence[str | int]) -> list[str]:
-    """Three columns, each by its name or number."""
+    """Returns three columns, each by its name or number."""
     columns = list(xyz)
     if len(columns) != 3:
         raise ValueError(f"xyz is {xyz!r}; it must be three columns, by name or number")
@@ -277,30 +277,30 @@ def write(
     path : str or os.PathLike
         The file; its name decides the format.
     cloud : Cloud or array, (N, 3)
-        What ``read`` returned, or rows of it: attributes are kept, bit for bit if the format is that of
+        A result of ``read``, or rows of it: attributes are kept, bit for bit if the format is that of
         the input. Or coordinates in an array of any library, float32 or float64.
     format : str, optional
-        An extension that decides instead.
+        An extension that overrides the format of the name.
     encoding : {"ascii", "binary", "binary_big_endian", "binary_compressed"}, optional
-        For PLY and PCD.
+        Encoding of PLY and PCD.
     precision : {"single", "double"}, optional
-        Of the coordinates in PLY, PCD and NPY. Unless set, PCD has float32, which its readers expect, and
-        the others what the input has. Where float32 loses more than the input's step, the minimum corner
-        is subtracted first, and a warning gives it.
+        Precision of the coordinates in PLY, PCD and NPY. Unless set, float32 in PCD, as its readers expect, and
+        the input's precision in the others. Where float32 loses more than the input's scale, the minimum corner
+        is subtracted first, and a warning states it.
     scale : float, optional
-        The step of the coordinates in LAS and LAZ; that of the input unless set.
+        Scale of the coordinates in LAS and LAZ; that of the input unless set.
 
     Returns
     -------
     list of str
-        Warnings, which name each attribute that the format could not keep.
+        Warnings, one for each attribute that the format cannot store.
 
     Raises
     ------
     OSError
-        The system refuses to write.
+        The file can't be written.
     ValueError, TypeError
-        An unknown format, or an array that is no (N, 3) array of float32 or float64.
+        An unknown format, or an array that is not an (N, 3) array of float32 or float64.
     """
     if not isinstance(cloud, Cloud):
         cloud = Cloud.from_points(cloud)

@@ -1,4 +1,4 @@
-"""Scenes from a seed in which every point has a class."""
+"""Generated scenes with a class for every point."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class LabeledCloud(NamedTuple):
     points : array of float32, (N, 3)
         Coordinates in meters.
     labels : array of int64, (N,)
-        The class of each point, a number of ``class_names``; -1 for points of no class.
+        Class of each point, an index into ``class_names``; -1 for points of no class.
     class_names : tuple of str
-        The names of the classes, by number.
+        Names of the classes, by number.
     colors : array of uint8, (N, 3), or None
-        Red, green and blue, of "indoor".
+        Red, green and blue; only for "indoor".
     intensity : array of float32, (N,), or None
-        What the LiDAR measures, of "town".
+        LiDAR intensity; only for "town".
     """
 
     points: NDArray[np.float32]
@@ -44,12 +44,12 @@ def generate_labeled(kind: Literal["indoor", "town"], count: int, *, seed: int =
     Parameters
     ----------
     kind : {"indoor", "town"}
-        A furnished room with the 13 classes of S3DIS and colors, or a turn of a LiDAR in a town with the 19 classes of
+        A furnished room with the 13 classes of S3DIS and colors, or a LiDAR scan of a town with the 19 classes of
         SemanticKITTI and intensities.
     count : int
-        Points of the scene.
+        Number of points.
     seed : int, optional
-        Another scene for each.
+        Seed; each value gives another scene.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A cloud that is searched several times: ``Index``."""
+"""Spatial index of a cloud for repeated searches: ``Index``."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _OfY = TypeVar("_OfY")
 
 @subscriptable
 class Index(Generic[ArrayT, IndexT]):
-    """A cloud or batch with the trees by which it is searched, built once.
+    """A cloud or batch with its search trees, built once.
 
-    Results are those of ``knn``, ``ball_query`` and ``nearest`` with the cloud as y, bit by bit, gradients among
-    them. The cloud must not be changed while the index is used. An index can be pickled and copied: the cloud goes
-    along, and the trees are built again where it arrives (``copy.copy`` shares both).
+    Results are those of ``knn``, ``ball_query`` and ``nearest`` with the cloud as y, bit by bit, including
+    gradients. The cloud must not be changed while the index is used. An index can be pickled and copied: the cloud
+    is copied, and the trees are rebuilt (``copy.copy`` shares both).
 
     Parameters
     ----------
     y : array, (M, D) or (B, M, D)
-        The cloud or batch, of any library and type that ``knn`` takes.
+        The cloud or batch, of any library and dtype that ``knn`` accepts.
     y_lengths : array of int, (B,), optional
-        Rows of each cloud that count; the rest is padding.
+        Number of valid rows of each cloud; the rest is padding.
     y_offsets : array of int, (B + 1,), optional
-        Where clouds that lie one after another in y (M, D) begin and end. Searches are given ``x_offsets``.
+        Offsets of concatenated clouds in y (M, D). Searches then need ``x_offsets``.
     threads : int, optional
-        Number of threads on the CPU to build it; all cores unless set.
+        Number of CPU threads to build it; all cores unless set.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class Index(Generic[ArrayT, IndexT]):
 
     Notes
     -----
-    Building takes O(M log M). On a GPU nothing waits, and the trees are in memory of the array's library:
-    37 to 60 bytes a row for float32, 64 to 100 for float64, from 1,025 rows on. ``torch.compile`` takes an index
-    that was made outside of what is compiled.
+    Building takes O(M log M). On a GPU it does not synchronize, and the trees are in memory of the array's library:
+    37 to 60 bytes per row for float32, 64 to 100 for float64, from 1,025 rows on. ``torch.compile`` accepts an index
+    that was built outside the compiled function.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Index(Generic[ArrayT, IndexT]):
     Nearest(distances=array([0.25]), indices=array([0]), squared=True)
     """
 
-    # NumPy arrays, and what is no array of a library, give arrays of NumPy.
+    # NumPy arrays and array-likes of no library return NumPy arrays.
     @overload
     def __init__(
         self: Index[FloatArray, IntArray], y: Rows, *, y_lengths: Integers | None = ...,
@@ -96,7 +96,7 @@ class Index(Generic[ArrayT, IndexT]):
         self._tree, self._kept = library_of(y).tree_of(y, y_lengths, y_offsets, self._threads)
 
     def __getstate__(self) -> tuple[Any, ...]:
-        # Trees are not of the library of the array, and quickly built.
+        # Trees are no arrays of the library, and quickly rebuilt.
         return (self.y, *self._lengths_and_offsets, self._threads)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
@@ -244,7 +244,7 @@ class Index(Generic[ArrayT, IndexT]):
         return kind_of(squared, norm)(found.distances[..., 0], found.indices[..., 0])
 
     def _both(self, x: Any, x_lengths: Any, x_offsets: Any) -> Sides:
-        """What is known of both sides; the cloud in itself has its own lengths and offsets."""
+        """Returns lengths and offsets of both sides; the cloud in itself has its own."""
         y_lengths, y_offsets = self._lengths_and_offsets
         if x is self.y and x_lengths is None and x_offsets is None:
             x_lengths, x_offsets = y_lengths, y_offsets

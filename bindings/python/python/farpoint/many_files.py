@@ -1,4 +1,4 @@
-"""Many files in one call: ``sample_files``, by processes of this machine."""
+"""Sampling many files in one call with local processes: ``sample_files``."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 __all__ = ["FileSample", "sample_files"]
 
 
-#: Seconds between looks whether there is room for a file, or none is to be begun any more.
+#: Polling interval in seconds for free memory, or for the end of the run.
 _LOOK = 0.2
 
 
 class FileSample(NamedTuple):
-    """What became of a file."""
+    """Result of sampling a file."""
 
-    #: The file, as it was found.
+    #: Path of the file.
     path: str
-    #: What was written, below the folder of the outputs.
+    #: Path of the output, relative to the output folder.
     output: str
-    #: Points of the file; None if there is an error.
+    #: Number of points of the file; None if there is an error.
     points: int | None
-    #: Points written; None if there is an error.
+    #: Number of points written; None if there is an error.
     samples: int | None
-    #: Largest distance of a point to the nearest sample, in the unit of the file; None if there is an error.
+    #: Covering radius, in the unit of the file; None if there is an error.
     radius: float | None
-    #: How long it took.
+    #: Time taken, in seconds.
     seconds: float
-    #: What is wrong with the file, or None.
+    #: Error message, or None.
     error: str | None
 
 
@@ -62,38 +62,38 @@ def sample_files(
     progress: bool = False,
     **options: Unpack[FileOptions],
 ) -> list[FileSample]:
-    """Sample many point cloud files, each into a file of the folder ``output_dir``, by several processes.
+    """Sample many point cloud files, each into a file of the folder ``output_dir``, with several processes.
 
-    The same call again goes on where an earlier one was stopped or killed: a manifest, ``farpoint.jsonl`` in
-    ``output_dir``, has a line for each file, and what it says is done is passed over. Command line, this function
-    and ``farpoint.ray.sample_files`` have the same manifest, and go on with each other's runs.
+    Repeating the call resumes an interrupted run: a manifest, ``farpoint.jsonl`` in
+    ``output_dir``, has a line for each file, and files marked as done are skipped. The command line, this function
+    and ``farpoint.ray.sample_files`` share the manifest, and resume each other's runs.
 
     Parameters
     ----------
     paths : str, os.PathLike or several
         Files, folders, patterns such as ``"scans/**/*.laz"``, and lists of these (``"@list.txt"``).
     output_dir : str or os.PathLike
-        The folder of the outputs, which keeps the tree of the folders that are given.
+        Output folder, which keeps the directory tree of the input folders.
     count, ratio, spacing : int, float, float or str
-        How many points of each file: so many, a share, or until every point is within this distance of a
-        chosen one, in the unit of the file or with a unit ("5cm"). One of the three.
+        Number of samples per file, their share, or the largest distance of a point to its nearest sample,
+        in the unit of the file or with a unit ("5cm"). Give one of the three.
     workers : int, optional
-        Processes; one per core unless set.
+        Number of processes; one per core unless set.
     threads : int, optional
-        Threads of each.
+        Number of threads per process.
     recursive : bool, optional
-        Look into the folders below those given, too.
+        Search subfolders, too.
     to : str, optional
-        The format of the outputs, by extension ("laz"); that of each input unless set.
+        Format of the outputs, by extension ("laz"); that of each input unless set.
     memory : int or str, optional
-        Bytes of memory that files take together, or a text such as "8GiB", as far as their headers tell: no more
-        are worked on at a time than have room, and one that takes more by itself alone. No limit unless set.
+        Memory limit in bytes, or a text such as "8GiB", for the files processed at a time, as estimated from their
+        headers; a file that takes more is processed alone. No limit unless set.
     time_limit : float, optional
-        Seconds for a file; a process that takes longer is killed, and the file has failed.
+        Time limit per file in seconds; a process that exceeds it is killed, and the file fails.
     fail_fast : bool, optional
-        Begin no further file after one that fails.
+        Start no further file after a failure.
     force : bool, optional
-        Sample all files anew, those that are done, too.
+        Sample all files again, including those already done.
     progress : bool, optional
         Show a progress bar (tqdm's, if installed).
     **options
@@ -105,22 +105,22 @@ def sample_files(
     Returns
     -------
     list of FileSample
-        A row for each file, sorted by path: path, output, points, samples, radius, seconds, error. With
+        One entry per file, sorted by path: path, output, points, samples, radius, seconds, error. With
         ``fail_fast`` there is none for files that were not tried.
 
     Raises
     ------
     ValueError
-        Nothing is found, two files have the same output, or an output is an input: before any work.
+        Nothing is found, two files have the same output, or an output is an input. Raised before any work.
     OSError
-        The system refuses to write the manifest.
+        The manifest can't be written.
 
     Notes
     -----
-    A file that can't be sampled is an error in its row, and the others go on; the next call tries it again.
-    A file that ends the process that works on it is tried three times. Rows with NaN are left out.
+    A file that can't be sampled has an error in its entry; the others continue, and the next call tries it again.
+    A file whose process dies is tried three times. Rows with NaN are left out.
     """
-    from ._file_workers import Pool  # brings in subprocess, which takes 5 ms
+    from ._file_workers import Pool  # imports subprocess, which takes 5 ms
 
     settings = worker_settings(
         count=count, ratio=ratio, spacing=spacing, to=to, threads=threads, **options
@@ -137,7 +137,7 @@ def sample_files(
 
 
 class open_batch:
-    """The files of a call with their manifest, which is closed at the end whatever happens."""
+    """Context manager of a call's files and their manifest, which is closed on exit."""
 
     def __init__(
         self, paths: Path | Iterable[Path], output_dir: Path, recursive: bool, to: str | None,
@@ -149,7 +149,7 @@ class open_batch:
         self._batch = _native.FileBatch(
             [os.fspath(path) for path in several], os.fspath(output_dir), recursive, extension, digest, force
         )
-        #: The rows of all files that were tried, once the batch is closed.
+        #: Entries of all files that were tried, once the batch is closed.
         self.rows: list[FileSample] = []
 
     def __enter__(self) -> open_batch:
@@ -159,7 +159,7 @@ class open_batch:
         self.rows = [FileSample(*row) for row in self._batch.close() if row is not None]
 
     def left(self) -> list[LeftFile]:
-        """The files that need work, the largest first."""
+        """Returns the files left to sample, largest first."""
         from ._admission import LeftFile
 
         return [
@@ -190,7 +190,7 @@ def worker_settings(
     precision: str | None = None,
     scale: float | str | None = None,
 ) -> dict[str, Any]:
-    """What a worker is made from, in types that JSON has."""
+    """Returns the settings of a worker as JSON types."""
     if sum(given is not None for given in (count, ratio, spacing)) != 1:
         raise ValueError("give one of count, ratio and spacing")
     if start is not None and seed is not None:
@@ -236,7 +236,7 @@ def _run(
     batch: open_batch, left: list[LeftFile], pool: Pool, workers: int, memory: int | None,
     fail_fast: bool, tell: Callable[[int, int], None] | None,
 ) -> None:
-    """Works on all files that are left; those that may have ended a process last, one at a time."""
+    """Samples all files that are left; those that may have killed a process last, one at a time."""
     from ._admission import Admission
 
     together = [file for file in left if not file.suspect]
@@ -255,7 +255,7 @@ def _run(
 def _side_by_side(
     batch: open_batch, files: Admission, pool: Pool, workers: int
 ) -> Iterable[bool]:
-    """Works on files by so many workers; whether each failed, as they end. Ends early when it is closed."""
+    """Samples files with ``workers`` workers; yields whether each failed. Stops early when closed."""
     import queue
     import threading
 
@@ -278,7 +278,7 @@ def _side_by_side(
                         files.give(file)
                         change.notify_all()
             worker.release()
-        except BaseException as error:  # to be raised by the thread that waits
+        except BaseException as error:  # re-raised by the waiting thread
             ended.put(error)
         finally:
             ended.put(None)
@@ -289,7 +289,7 @@ def _side_by_side(
     working = len(threads)
     try:
         while working:
-            # With a limit, so that Ctrl-C is heard on every system.
+            # With a timeout, so that Ctrl-C is handled on every system.
             try:
                 told = ended.get(timeout=1)
             except queue.Empty:
@@ -309,7 +309,7 @@ def _side_by_side(
 
 
 def _one(batch: open_batch, file: LeftFile, worker: Any, over: threading.Event) -> bool:
-    """Has a worker work on a file, again where its process is killed; whether the file failed."""
+    """Samples a file with a worker, again if its process is killed; returns whether it failed."""
     number, path, output = file[:3]
     while not over.is_set():
         batch.begin(number)

@@ -33,10 +33,10 @@ class Nearest(NamedTuple, Generic[ArrayT, IndexT]):
     Attributes
     ----------
     distances : array, (N,) or (B, N)
-        Distance of each point of x to its nearest of y, in the type of the coordinates, squared unless set
+        Distance of each point of x to its nearest of y, in the dtype of the coordinates, squared unless set
         otherwise; 0 for padding.
     indices : array of int64, (N,) or (B, N)
-        That point, the lowest index among those equally near; -1 for padding.
+        Nearest point, the lowest index among equals; -1 for padding.
     """
 
     distances: ArrayT
@@ -52,7 +52,7 @@ class Nearest(NamedTuple, Generic[ArrayT, IndexT]):
 
 
 class _PlainNearest(Nearest[ArrayT, IndexT]):
-    """The same with plain distances: a tuple holds nothing beside its items."""
+    """``Nearest`` with plain distances: a tuple has no other attributes."""
 
     __slots__ = ()
 
@@ -62,16 +62,16 @@ class _PlainNearest(Nearest[ArrayT, IndexT]):
 
 
 class FScore(NamedTuple):
-    """Share of two clouds that agrees: numbers for a pair of clouds, (B,) for batches.
+    """F-score, precision and recall: scalars for a pair of clouds, (B,) for batches.
 
     Attributes
     ----------
     f_score : float or array
-        Harmonic mean of precision and recall, 0 where both are 0.
+        Harmonic mean of precision and recall, 0 if both are 0.
     precision : float or array
-        Share of the points of x within the threshold of y.
+        Fraction of the points of x within the threshold of y.
     recall : float or array
-        Share of the points of y within the threshold of x.
+        Fraction of the points of y within the threshold of x.
     """
 
     f_score: Any
@@ -79,7 +79,7 @@ class FScore(NamedTuple):
     recall: Any
 
 
-# NumPy arrays, and what is no array of a library, give arrays of NumPy.
+# NumPy arrays and array-likes of no library return NumPy arrays.
 @overload
 def nearest(
     x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[NearestOptions]
@@ -106,17 +106,17 @@ def nearest(
     x, y : array, (N, D) and (M, D), or (B, N, D) and (B, M, D)
         Clouds or batches of clouds, both float32 or both float64, in any unit. Arrays as for ``sample``,
         on a GPU both of one library. float16, and bfloat16 of tensors, is converted to float32 without
-        loss: distances, and means of them, are float32, which does not overflow where float16 would;
-        gradients have the type of the tensor.
+        loss: distances and their means are float32, which does not overflow where float16 would;
+        gradients have the dtype of the tensor.
     x_lengths, y_lengths : array of int, (B,), optional
-        Rows of each cloud that count, at least 1; the rest is padding.
+        Number of valid rows of each cloud, at least 1; the rest is padding.
     x_offsets, y_offsets : array of int, (B + 1,), optional
-        Both, for B clouds that lie one after another in x and y, (N, D) and (M, D): cloud c is the rows
+        Offsets of B clouds concatenated in x and y, (N, D) and (M, D), given together: cloud c is the rows
         ``offsets[c]:offsets[c + 1]``. Indices are then rows of the whole y.
     squared : bool, optional
-        Squared distances, or plain ones in the unit of the coordinates.
+        Return squared distances, or plain ones in the unit of the coordinates.
     norm : {2, 1}, optional
-        The Euclidean norm, or 1 for sums of absolute differences, which are never squared.
+        Euclidean norm, or 1 for the sum of absolute differences, which is never squared.
     threads : int, optional
         Number of threads on the CPU; all cores unless set.
     progress : bool, optional
@@ -125,18 +125,19 @@ def nearest(
     Returns
     -------
     Nearest
-        Distances and indices, in the library of x and on its device. For tensors the distances can be differentiated with respect to x and y, twice and in
-        forward mode too, and by ``torch.func``; gradients have the same bits on every run.
+        Distances and indices, in the library and on the device of x. For tensors, the distances are differentiable with
+        respect to x and y, including second derivatives, forward mode and ``torch.func``; gradients have the same bits
+        on every run.
 
     Raises
     ------
     ValueError
-        NaN or infinity (on the CPU), empty clouds, shapes that do not fit. Lengths that lie on a GPU
-        are not checked: from a cloud of length 0 all others are infinitely far, with index -1.
+        NaN or infinity (on the CPU), empty clouds, or incompatible shapes. Lengths on a GPU are not
+        checked: distances to a cloud of length 0 are infinite, with index -1.
     TypeError
-        Neither float32 nor float64, or not both the same; arrays of different libraries.
+        Neither float32 nor float64, different dtypes, or arrays of different libraries.
     farpoint.CudaUnavailable
-        Arrays on a GPU, and no driver that can be used.
+        Arrays on a GPU without a usable driver.
 
     Examples
     --------
@@ -177,7 +178,7 @@ def nearest_both(
     threads: int | None = None,
     progress: bool = False,
 ) -> tuple[Nearest[Any, Any], Nearest[Any, Any]]:
-    """Find the nearest points in both directions in one search, which is faster than two.
+    """Find the nearest points in both directions in one search, faster than two searches.
 
     Parameters
     ----------
@@ -187,7 +188,7 @@ def nearest_both(
     Returns
     -------
     pair of Nearest
-        For each point of x its nearest of y, and for each point of y its nearest of x.
+        Nearest points of y for x, and of x for y.
 
     Raises
     ------
@@ -215,11 +216,11 @@ def nearest_both(
 
 
 def kind_of(squared: bool, norm: int) -> type[Nearest[Any, Any]]:
-    """Returns the class of a result with such distances: those of norm 1 are never squared."""
+    """Returns the class of a result: distances of norm 1 are never squared."""
     return Nearest if norm == 2 and squared else _PlainNearest
 
 
-# A number for a pair of clouds, an array for batches; of other libraries on a GPU numbers, too.
+# A number for a pair of clouds, an array for batches; for other libraries on a GPU also numbers.
 @overload
 def chamfer(x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[ChamferOptions]) -> FloatOrArray: ...
 @overload
@@ -242,34 +243,33 @@ def chamfer(
     threads: int | None = None,
     progress: bool = False,
 ) -> Any:
-    """Compute the Chamfer distance of two clouds: how far their points are from each other's, both ways.
+    """Compute the Chamfer distance between two clouds, from nearest-neighbor distances in both directions.
 
     Parameters
     ----------
     x, y, x_lengths, y_lengths, x_offsets, y_offsets, threads, progress
-        As for ``nearest``. Clouds that lie one after another are computed as a padded batch, and offsets on a GPU
-        synchronize it.
+        As for ``nearest``. Concatenated clouds are computed as a padded batch; offsets on a GPU synchronize it.
     squared : bool, optional
-        Squared distances (as PyTorch3D, Kaolin and ChamferDistancePytorch), or plain ones (as Open3D
+        Use squared distances (as PyTorch3D, Kaolin and ChamferDistancePytorch), or plain ones (as Open3D
         and point-cloud-utils).
     norm : {2, 1}, optional
-        The Euclidean norm, or 1 for sums of absolute differences, which are never squared.
+        Euclidean norm, or 1 for the sum of absolute differences, which is never squared.
     reduction : {"mean", "sum", "max"}, optional
-        "mean" or "sum" over the points of each side; the sides are added. "max": the larger of the
-        sides' largest distances, which with ``squared=False`` is the Hausdorff distance.
+        "mean" or "sum" over the points of each side; the sides are added. "max": the maximum over
+        both sides, which with ``squared=False`` is the Hausdorff distance.
     one_sided : bool, optional
-        From x to y only.
+        Use the direction from x to y only.
     weights : pair of float, optional
-        Factors of the sides, from x to y and back, before they are added.
+        Factors of the directions, x to y and y to x, applied before they are added.
 
     Returns
     -------
     float, or array or tensor
-        A number for a pair of clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x
-        (at least float32) that can be differentiated as the distances of ``nearest``. For others:
-        float64 (JAX without its 64-bit mode: float32). A number waits for a GPU. Distances are summed in
-        double precision, in an order that is the same for arrays and tensors on the CPU and tensors on a
-        GPU; arrays of CuPy and JAX on a GPU are summed by these libraries.
+        A number for a pair of clouds, (B,) for batches. For tensors: tensors () or (B,) of the dtype of x
+        (at least float32), differentiable as the distances of ``nearest``. For others:
+        float64 (JAX without its 64-bit mode: float32). A number synchronizes a GPU. Distances are summed in
+        double precision, in the same order for arrays and tensors on the CPU and tensors on a
+        GPU; CuPy and JAX arrays on a GPU are summed by these libraries.
 
     Raises
     ------
@@ -318,19 +318,19 @@ def f_score(
     threads: int | None = None,
     progress: bool = False,
 ) -> FScore:
-    """Compute the F-score of a cloud against the true one.
+    """Compute the F-score of a cloud against the ground truth.
 
     Parameters
     ----------
     x, y, x_lengths, y_lengths, x_offsets, y_offsets, threads, progress
-        As for ``chamfer``. x is judged, y is the truth.
+        As for ``chamfer``. x is the prediction, y the ground truth.
     threshold : float
-        Distance up to which points agree, in the unit of the coordinates, not squared.
+        Largest distance of matching points, in the unit of the coordinates, not squared.
 
     Returns
     -------
     FScore
-        F-score, precision and recall, without gradients: for clouds scalars and for batches (B,), in the library of x.
+        F-score, precision and recall, without gradients: scalars for clouds, (B,) for batches, in the library of x.
 
     Raises
     ------
@@ -364,16 +364,16 @@ def f_score(
 def _as_batches(
     x: Any, y: Any, x_lengths: Any, y_lengths: Any, x_offsets: Any, y_offsets: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Returns clouds that lie one after another as padded batches with lengths, others as they are."""
+    """Returns concatenated clouds as padded batches with lengths, others unchanged."""
     if x_offsets is y_offsets is None:
         return x, y, x_lengths, y_lengths
-    sides_of(x_lengths, y_lengths, x_offsets, y_offsets)  # refuses one without the other, and lengths beside
+    sides_of(x_lengths, y_lengths, x_offsets, y_offsets)  # raises for one without the other, and for additional lengths
     batches = _padded(x, x_offsets, "x"), _padded(y, y_offsets, "y")
     return batches[0][0], batches[1][0], batches[0][1], batches[1][1]
 
 
 def _padded(points: Any, offsets: Any, side: str) -> tuple[Any, list[int]]:
-    """Returns clouds that lie one after another as a padded batch, and their lengths."""
+    """Returns concatenated clouds as a padded batch, and their lengths."""
     ends = whole_numbers.listed(offsets, f"{side}_offsets")
     lengths = [end - begin for begin, end in zip(ends, ends[1:])]
     if not lengths or ends[0] != 0 or ends[-1] != len(points) or min(lengths) < 0:
@@ -389,8 +389,8 @@ def _search(
     x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None, progress: bool, both: bool,
     reduction: str = "mean",
 ) -> Search:
-    """Checked arguments: the same record for the same ones, lengths aside. None is kept where
-    ``torch.compile`` traces this."""
+    """Returns checked arguments: the same record for equal ones, lengths aside. Nothing is cached under
+    ``torch.compile``."""
     given = squared, norm, threads, progress, both, reduction
     if presence.is_compiling() or not _arguments.are_constant(*given):
         return _new_search(*given, x_lengths, y_lengths)

@@ -1,4 +1,4 @@
-"""What clouds and samples are judged by: ``quality`` and ``check``."""
+"""Quality measures of samples and validation of clouds: ``quality`` and ``check``."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ __all__ = ["Quality", "check", "quality"]
 
 class Quality(NamedTuple):
     """Quality of a sample: numbers for a cloud, NumPy arrays (B,) for a batch. Distances are in the
-    unit of the coordinates, not squared, but for ``chamfer``.
+    unit of the coordinates, not squared, except ``chamfer``.
 
     Attributes
     ----------
     points : int
-        Points of the cloud.
+        Number of points of the cloud.
     samples : int
-        Samples.
+        Number of samples.
     covering_radius : float
-        The largest distance of a point to its nearest sample.
+        Largest distance of a point to its nearest sample.
     mean : float
-        The mean of these distances.
+        Mean of these distances.
     p99 : float
-        The smallest distance that at least 99 % of the points are within.
+        99th percentile of these distances: the smallest that at least 99 % of the points are within.
     spacing_mean, spacing_min, spacing_max : float
-        Mean, smallest and largest distance of a sample to its nearest other sample; NaN if there is only
-        one.
+        Mean, minimum and maximum distance of a sample to its nearest other sample; NaN for a single
+        sample.
     chamfer : float
-        Chamfer distance of cloud and sample, as of ``farpoint.chamfer``: mean squared distances, in the square of
-        the unit. Samples are points of the cloud, so that the way back is 0.
+        Chamfer distance between cloud and sample, as by ``farpoint.chamfer``: mean squared distances, in the square of
+        the unit. Samples are points of the cloud, so that the reverse direction is 0.
     unique : float
-        Share of the samples that are different rows, 0 to 1.
+        Fraction of the samples that are distinct rows, 0 to 1.
     """
 
     points: Any
@@ -53,7 +53,7 @@ class Quality(NamedTuple):
 
     @property
     def squared(self) -> Literal[False]:
-        """False: the distances are plain, but for ``chamfer``."""
+        """False: distances are plain, except ``chamfer``."""
         return False
 
 
@@ -66,16 +66,16 @@ def quality(
     threads: int | None = None,
     progress: bool = False,
 ) -> Quality:
-    """Measure how well a sample covers a cloud, and how even it is.
+    """Measure the coverage and the uniformity of a sample of a cloud.
 
     Parameters
     ----------
     points : array, (N, D) or (B, N, D)
         A cloud or a batch of clouds, float32 or float64, on the CPU.
     indices : array of int, (K,) or (B, K)
-        Rows of the cloud from any sampler; in a batch -1 is padding.
+        Rows of the cloud, chosen by any sampler; in a batch -1 is padding.
     lengths : array of int, (B,), optional
-        Rows of each cloud of a batch that count; the rest is padding.
+        Number of valid rows of each cloud of a batch; the rest is padding.
     threads : int, optional
         Number of threads; all cores unless set.
     progress : bool, optional
@@ -89,9 +89,9 @@ def quality(
     Raises
     ------
     ValueError
-        No sample, an index outside the cloud, NaN or infinity, shapes that do not fit.
+        No sample, an index outside the cloud, NaN or infinity, or incompatible shapes.
     TypeError
-        Neither float32 nor float64, indices that are no whole numbers, or points on a GPU.
+        Neither float32 nor float64, non-integer indices, or points on a GPU.
 
     Examples
     --------
@@ -123,8 +123,8 @@ def quality(
 def check(points: Any) -> None:
     """Raise ValueError if a coordinate is NaN or infinite.
 
-    ``sample`` checks by itself on the CPU. On a GPU it does not, since it would have to wait for the
-    answer; this function does. A masked value (``numpy.ma``) counts as NaN.
+    ``sample`` checks by itself on the CPU, but not on a GPU, where a check synchronizes.
+    This function checks on both. A masked value (``numpy.ma``) counts as NaN.
 
     Parameters
     ----------
@@ -134,12 +134,12 @@ def check(points: Any) -> None:
     Raises
     ------
     ValueError
-        NaN or infinity in a row: the text has the first such row and how many there are. Or an array of
+        A non-finite row: the message has the first such row and their number. Or an array of
         another shape.
     TypeError
         Neither float32 nor float64.
     farpoint.CudaUnavailable
-        An array on a GPU, and no driver that can be used.
+        An array on a GPU without a usable driver.
     """
     counts, firsts = library_of(points).bad_rows(points)
     for cloud, (count, first) in enumerate(zip(counts, firsts)):

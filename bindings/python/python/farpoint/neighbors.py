@@ -20,17 +20,17 @@ __all__ = ["BallNeighbors", "Neighbors", "ball_query", "ball_query_raw", "knn", 
 
 @subscriptable
 class Neighbors(NamedTuple, Generic[ArrayT, IndexT]):
-    """Up to k neighbors of each point of x: k places, filled from the first.
+    """Up to k neighbors of each point of x, padded to k at the end.
 
     Attributes
     ----------
     distances : array, (N, k) or (B, N, k)
-        Distance of each neighbor, in the type of the coordinates, squared unless set otherwise; infinity in
-        places without a neighbor, 0 in rows of padding.
+        Distance of each neighbor, in the dtype of the coordinates, squared unless set otherwise; infinity
+        where there is no neighbor, 0 in padding rows.
     indices : array of int64 or int32, (N, k) or (B, N, k)
-        Rows of y, counted from the first of its cloud, with offsets from the first of all; -1 in places
-        without a neighbor.
-    counts : array of the type of the indices, (N,) or (B, N)
+        Rows of y, relative to its cloud, or with offsets to the whole y; -1 where there is no
+        neighbor.
+    counts : array of the dtype of the indices, (N,) or (B, N)
         Number of neighbors of each point.
     """
 
@@ -48,7 +48,7 @@ class Neighbors(NamedTuple, Generic[ArrayT, IndexT]):
 
 
 class _PlainNeighbors(Neighbors[ArrayT, IndexT]):
-    """The same with plain distances: a tuple holds nothing beside its items."""
+    """``Neighbors`` with plain distances: a tuple has no other attributes."""
 
     __slots__ = ()
 
@@ -64,11 +64,11 @@ class BallNeighbors(NamedTuple, Generic[ArrayT, IndexT]):
     Attributes
     ----------
     distances : array, (E,)
-        Distance of each neighbor, in the type of the coordinates, squared unless set otherwise.
+        Distance of each neighbor, in the dtype of the coordinates, squared unless set otherwise.
     indices : array of int64 or int32, (E,)
-        Rows of y, counted from the first of its cloud, with offsets from the first of all.
+        Rows of y, relative to its cloud, or with offsets to the whole y.
     offsets : array of int64, (N + 1,) or (B * N + 1,)
-        Those of point i are ``offsets[i]:offsets[i + 1]``; points of a batch count on over its clouds, and
+        Neighbors of point i are ``offsets[i]:offsets[i + 1]``; points of a batch are numbered across its clouds, and
         padding has none.
     """
 
@@ -86,7 +86,7 @@ class BallNeighbors(NamedTuple, Generic[ArrayT, IndexT]):
 
 
 class _PlainBallNeighbors(BallNeighbors[ArrayT, IndexT]):
-    """The same with plain distances."""
+    """``BallNeighbors`` with plain distances."""
 
     __slots__ = ()
 
@@ -95,7 +95,7 @@ class _PlainBallNeighbors(BallNeighbors[ArrayT, IndexT]):
         return False
 
 
-# NumPy arrays, and what is no array of a library, give arrays of NumPy.
+# NumPy arrays and array-likes of no library return NumPy arrays.
 @overload
 def knn(
     x: Rows | Cloud, y: Rows | Cloud, k: int, **options: Unpack[SeveralOptions]
@@ -119,49 +119,48 @@ def knn(
 ) -> Neighbors[Any, Any]:
     """Find the k nearest points of y for each point of x, the nearest first.
 
-    Among points equally near those of lower index come first. All devices, methods and numbers of threads
+    Points at equal distances are ordered by index. All devices, methods and numbers of threads
     give the same bits.
 
     Parameters
     ----------
     x, y : array, (N, D) and (M, D), or (B, N, D) and (B, M, D)
-        Clouds or batches of clouds, of any library and type that ``nearest`` takes. They may be the same
+        Clouds or batches of clouds, of any library and dtype that ``nearest`` accepts. They may be the same
         array.
     k : int
-        Neighbors of each point, 1 or more. Points of y may be fewer: places are left over then.
+        Number of neighbors of each point, at least 1. If y has fewer points, the rest is padding.
     x_lengths, y_lengths : array of int, (B,), optional
-        Rows of each cloud that count; the rest is padding.
+        Number of valid rows of each cloud; the rest is padding.
     x_offsets, y_offsets : array of int, (B + 1,), optional
-        Both, for B clouds that lie one after another in x and y, (N, D) and (M, D): cloud c is the rows
+        Offsets of B clouds concatenated in x and y, (N, D) and (M, D), given together: cloud c is the rows
         ``offsets[c]:offsets[c + 1]``. Indices are then rows of the whole y.
     exclude_self : bool, optional
-        Whether the row of y with the number of the point is none of its neighbors, as for the neighbors of
-        a cloud in itself.
+        Exclude row i of y from the neighbors of point i of x, for the neighbors of a cloud in itself.
     squared : bool, optional
-        Squared distances, or plain ones in the unit of the coordinates.
+        Return squared distances, or plain ones in the unit of the coordinates.
     norm : {2, 1}, optional
-        The Euclidean norm, or 1 for sums of absolute differences, which are never squared.
+        Euclidean norm, or 1 for the sum of absolute differences, which is never squared.
     index_dtype : {"int64", "int32"}, optional
-        Type of indices and counts, as a name or the type of a library; int64 unless set.
+        Dtype of indices and counts, as a name or the dtype of a library; int64 unless set.
     threads : int, optional
         Number of threads on the CPU; all cores unless set.
 
     Returns
     -------
     Neighbors
-        Distances, indices and counts, in the library of x and on its device. For tensors the distances can
-        be differentiated with respect to x and y; gradients have the same bits on every run.
+        Distances, indices and counts, in the library and on the device of x. For tensors, the distances are
+        differentiable with respect to x and y; gradients have the same bits on every run.
 
     Raises
     ------
     ValueError
-        k of 0, NaN or infinity (on the CPU), points asked for neighbors in an empty cloud (on the CPU; on a
-        GPU where the shape says it), offsets that do not ascend from 0 to the number of rows, shapes that do
-        not fit. Offsets and lengths that lie on a GPU are not checked.
+        k of 0, NaN or infinity (on the CPU), a search in an empty cloud (on the CPU; on a
+        GPU if the shape is empty), offsets that do not ascend from 0 to the number of rows, or incompatible
+        shapes. Offsets and lengths on a GPU are not checked.
     TypeError
-        Neither float32 nor float64, or not both the same; arrays of different libraries.
+        Neither float32 nor float64, different dtypes, or arrays of different libraries.
     farpoint.CudaUnavailable
-        Arrays on a GPU, and no driver that can be used.
+        Arrays on a GPU without a usable driver.
 
     Notes
     -----
@@ -209,34 +208,34 @@ def ball_query(
     index_dtype: IndexType = None,
     threads: int | None = None,
 ) -> Neighbors[Any, Any]:
-    """Find k points of y in the ball of this radius around each point of x.
+    """Find up to k points of y within a radius of each point of x.
 
     Parameters
     ----------
     x, y, x_lengths, y_lengths, x_offsets, y_offsets, exclude_self, squared, norm, index_dtype, threads
         As for ``knn``.
     radius : float
-        In the unit of the coordinates, 0 or more. Points nearer than this are neighbors: with norm 2 those of
-        ``d * d < r * r``, with r rounded to the type of the coordinates first, and its square again.
+        Radius in the unit of the coordinates, at least 0. Points nearer than this are neighbors: with norm 2 those of
+        ``d * d < r * r``, with r, and then its square, rounded to the dtype of the coordinates.
     k : int
-        Most neighbors of each point, 1 or more. For all of them call ``within``.
+        Maximum number of neighbors of each point, at least 1. For all neighbors use ``within``.
     min_radius : float, optional
-        Points nearer than this are no neighbors, except those at distance 0.
+        Points nearer than this are excluded, except those at distance 0.
     order : {"index", "nearest"}, optional
-        Which neighbors are kept where there are more than k, and how they are sorted: those of lowest index,
-        as PointNet++ does, or the nearest as by ``knn``.
+        Order of the neighbors, of which the first k are kept: by index, as in PointNet++, or the nearest first as
+        by ``knn``.
     inclusive : bool, optional
-        Whether points at the very radius are neighbors.
+        Include points exactly at the radius.
 
     Returns
     -------
     Neighbors
-        As ``knn``.
+        As for ``knn``.
 
     Raises
     ------
     ValueError
-        As for ``knn``; a radius that is negative or NaN.
+        As for ``knn``; or a radius that is negative or NaN.
     TypeError, farpoint.CudaUnavailable
         As for ``knn``.
 
@@ -287,7 +286,7 @@ def within(
     index_dtype: IndexType = None,
     threads: int | None = None,
 ) -> BallNeighbors[Any, Any]:
-    """Find all points of y in the ball of this radius around each point of x.
+    """Find all points of y within a radius of each point of x.
 
     Parameters
     ----------
@@ -301,7 +300,7 @@ def within(
     Returns
     -------
     BallNeighbors
-        Distances and indices of all neighbors, one point after another, and offsets. Synchronizes a GPU, since the
+        Distances and indices of all neighbors, concatenated, and offsets. Synchronizes a GPU, since the
         size of the result depends on the data.
 
     Raises
@@ -345,9 +344,9 @@ def ball_query_raw(
     index_dtype: IndexType = None,
     threads: int | None = None,
 ) -> Neighbors[Any, Any] | BallNeighbors[Any, Any]:
-    """Find the points of y by limits of distances as they are computed: of squares for norm 2.
+    """Find points of y by limits on distances as computed: squared for norm 2.
 
-    For replacements of libraries that round their squares in another way than ``ball_query``. A point at
+    For replacements of libraries that round squares differently from ``ball_query``. A point at
     distance d is a neighbor if ``d < most`` (``inclusive``: ``<=``), and ``d >= least`` or ``d <= near``.
 
     Parameters
@@ -357,12 +356,12 @@ def ball_query_raw(
     x_lengths, y_lengths, x_offsets, y_offsets, exclude_self, squared, norm, index_dtype, threads
         As for ``knn``.
     most, least, near : float
-        Limits, squared for norm 2, rounded to the type of the coordinates.
+        Limits, squared for norm 2, rounded to the dtype of the coordinates.
 
     Returns
     -------
     Neighbors or BallNeighbors
-        As ``ball_query``.
+        As for ``ball_query``.
 
     Raises
     ------
@@ -385,7 +384,7 @@ def ball_query_raw(
 
 
 def search(x: Any, y: Any, sides: Sides, request: Neighborhood, squared: bool) -> Any:
-    """Returns ``Neighbors``, or ``BallNeighbors`` where k is None."""
+    """Returns ``Neighbors``, or ``BallNeighbors`` if k is None."""
     library, plain = library_of_pair(x, y), request.norm == 2 and not squared
     squared = request.norm == 2 and not plain  # norm 1 is never squared
     if request.k is None:

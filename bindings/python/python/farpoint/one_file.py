@@ -1,4 +1,4 @@
-"""One file in one call: ``sample_file``, in memory or through the disk."""
+"""Sampling one file in one call, in memory or on disk: ``sample_file``."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ def sample_file(
     threads: int | None = None,
     **options: Unpack[FileOptions],
 ) -> FileSample:
-    """Sample a point cloud file into another one; through the disk if it is larger than memory.
+    """Sample a point cloud file into another file; on disk if it is larger than memory.
 
-    What is written is the same in either case: the rows that ``farpoint.sample`` chooses, in order of choice,
-    with all their attributes. The work is done by another process, which ends with this call.
+    The output is the same in either case: the rows chosen by ``farpoint.sample``, in order of choice,
+    with all their attributes. The work is done by a subprocess, which ends with this call.
 
     Parameters
     ----------
     path, output : str or os.PathLike
-        The file, and the one that is written, whole or not at all; its name decides the format.
+        The input file, and the output file, written whole or not at all; its name decides the format.
     count, ratio, spacing : int, float, float or str
-        How many points: so many, a share, or until every point is within this distance of a chosen one, in
-        the unit of the file or with a unit ("5cm"). One of the three.
+        Number of samples, their share, or the largest distance of a point to its nearest sample, in
+        the unit of the file or with a unit ("5cm"). Give one of the three.
     memory : int or str, optional
-        Bytes of memory to plan with, or a text such as "8GiB": the points go through a spool on the disk, which
-        takes 21 to 37 bytes a point. Unless set, the file is sampled in memory.
+        Memory budget in bytes, or a text such as "8GiB": the points are spooled to disk, at
+        21 to 37 bytes per point. Unless set, the file is sampled in memory.
     spool : str or os.PathLike, optional
-        The folder of the spool, empty or not there. Unless set, one beside the output that is removed in any
-        case. Needs ``memory``.
+        Folder of the spool, empty or not yet existing. Unless set, a folder beside the output that is always
+        removed. Requires ``memory``.
     resume : bool, optional
-        Go on with a run that was interrupted in that folder. Needs ``spool``.
+        Resume a run that was interrupted in that folder. Requires ``spool``.
     threads : int, optional
-        Threads; one per core unless set.
+        Number of threads; one per core unless set.
     **options
-        As in ``sample_files``. With ``memory`` there is one algorithm.
+        As in ``sample_files``. With ``memory`` there is only one algorithm.
 
     Returns
     -------
@@ -65,16 +65,16 @@ def sample_file(
     FileNotFoundError
         There is no such file.
     ValueError
-        The file can't be sampled; the spool is that of another run or of a file that has been changed since; the
-        disk is full; less memory is allowed than is needed. The text says what to do.
+        The file can't be sampled; the spool belongs to another run or to a file that has changed since; the
+        disk is full; the memory budget is too small. The message says what to do.
     RuntimeError
-        The process was ended by something else, such as a lack of memory.
+        The process was killed, for example for lack of memory.
 
     Notes
     -----
-    ``memory`` is planned with, not enforced: docs/scale.md has what was measured.
+    ``memory`` is a budget, not an enforced limit; docs/scale.md has measurements.
     """
-    from ._file_workers import GIVE_BACK, Pool  # brings in subprocess, which takes 5 ms
+    from ._file_workers import GIVE_BACK, Pool  # imports subprocess, which takes 5 ms
 
     limits = _limits(memory, spool, resume)
     if threads is not None:

@@ -1,4 +1,4 @@
-"""Operators on the values of points, by the indices of ``knn`` and ``ball_query``: ``gather``, ``gather_max``,
+"""Operators on point features by the indices of ``knn`` and ``ball_query``: ``gather``, ``gather_max``,
 ``interpolate`` and ``inverse_distance_weights``."""
 
 from __future__ import annotations
@@ -14,38 +14,38 @@ __all__ = ["check_indices", "gather", "gather_max", "interpolate", "inverse_dist
 
 
 def gather(values: ArrayT, indices: Any) -> ArrayT:
-    """Take the rows of values that indices name.
+    """Take rows of values by index.
 
     Parameters
     ----------
     values : array, (N, C) or (B, N, C), or (N,)
-        Rows of C channels, or a number for each row: float32, float64, float16, or bfloat16 of PyTorch; integers and
-        truth values, too, except for arrays on a GPU that are not PyTorch's.
+        Rows of C channels, or one number per row: float32, float64, float16, or PyTorch's bfloat16; also integers and
+        booleans, except for arrays on a GPU that are not PyTorch's.
     indices : array of int64 or int32, (M,) or (M, k), or (B, M) or (B, M, k)
-        Rows, counted from the first of their cloud; -1 names none, and gives zeros (False). Of the library of the
-        values, on their device.
+        Rows, relative to their cloud; -1 gives zeros (False). Of the library and on the device of
+        the values.
 
     Returns
     -------
     array, (..., M, C) or (..., M, k, C), or the shape of the indices
-        In the library and type of the values. For tensors it can be differentiated with respect to the
-        values; a row adds up what it is sent in the order of the indices, so that gradients have the same
+        In the library and dtype of the values. For tensors, differentiable with respect to the
+        values; gradients of a row are summed in the order of the indices, so that they have the same
         bits on every run and device.
 
     Raises
     ------
     IndexError
-        On the CPU: an index that is neither -1 nor a row, with its place. A GPU reads nothing outside the
-        values and gives zeros; ``check_indices`` finds such indices.
+        On the CPU: an index that is neither -1 nor a row; the message has its position. On a GPU such indices
+        give zeros without an out-of-bounds read; ``check_indices`` finds them.
     ValueError
-        Shapes that do not fit.
+        Incompatible shapes.
     TypeError
-        Other types; arrays of different libraries or on different devices.
+        Other dtypes; arrays of different libraries or on different devices.
 
     Notes
     -----
-    Source: ``grouping_operation`` and ``gather_operation`` of PointNet++ (Qi et al., NeurIPS 2017), whose
-    tensors have channels first.
+    Source: ``grouping_operation`` and ``gather_operation`` of PointNet++ (Qi et al., NeurIPS 2017), which
+    are channels-first.
 
     Examples
     --------
@@ -60,24 +60,24 @@ def gather(values: ArrayT, indices: Any) -> ArrayT:
 
 
 def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> ArrayT:
-    """Take the largest of the k rows of values that indices name, channel by channel.
+    """Take the maximum over the k indexed rows of values, channel by channel.
 
-    The same as ``(gather(values, indices) + add).max(-2)``, without the memory of what is gathered.
+    Equivalent to ``(gather(values, indices) + add).max(-2)``, without memory for the gathered rows.
 
     Parameters
     ----------
     values : array, (N, C) or (B, N, C)
         As for ``gather``.
     indices : array of int64 or int32, (M, k) or (B, M, k)
-        As for ``gather``. Those of -1 take no part; a point that has no others gets 0.
+        As for ``gather``. Indices of -1 are ignored; a point that has no others gets 0.
     add : array, (M, k, C) or (B, M, k, C), optional
-        Added to the rows, of the type of the values: what depends on the place of a neighbor, too.
+        Added to the rows, of the dtype of the values: terms that also depend on the position of a neighbor.
 
     Returns
     -------
     array, (..., M, C)
-        In the library and type of the values; sums of float16 and bfloat16 are made in float32 and rounded
-        once. For tensors it can be differentiated with respect to values and ``add``. A gradient goes to the
+        In the library and dtype of the values; float16 and bfloat16 are summed in float32 and rounded
+        once. For tensors, differentiable with respect to values and ``add``. The gradient goes to the
         first of equal sums; NaN is larger than all numbers.
 
     Raises
@@ -103,23 +103,23 @@ def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> Array
 
 
 def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
-    """Add up k rows of values, each by its weight.
+    """Compute weighted sums of k rows of values.
 
     Parameters
     ----------
     values : array, (N, C) or (B, N, C)
         As for ``gather``.
     indices : array of int64 or int32, (M, k) or (B, M, k)
-        As for ``gather``; those of -1 add nothing.
+        As for ``gather``; indices of -1 add nothing.
     weights : array, (M, k) or (B, M, k)
-        Of the type of the values, or float32 for values of float16 and bfloat16. Not only those of
-        ``inverse_distance_weights``.
+        Any weights, such as those of ``inverse_distance_weights``; of the dtype of the values, or float32 for values
+        of float16 and bfloat16.
 
     Returns
     -------
     array, (..., M, C)
-        In the library and type of the values, added in the order of the indices; float16 and bfloat16 are
-        added in float32 and rounded once. For tensors it can be differentiated with respect to values and
+        In the library and dtype of the values, summed in the order of the indices; float16 and bfloat16 are
+        summed in float32 and rounded once. For tensors, differentiable with respect to values and
         weights, with the same bits on every run and device.
 
     Raises
@@ -156,30 +156,30 @@ def inverse_distance_weights(
 ) -> Any:
     """Compute the weights of k neighbors from their distances, for ``interpolate``.
 
-    The weight of a neighbor is ``1 / (distance ** power + eps)``, divided by the sum of all k.
+    The weight of a neighbor is ``1 / (distance ** power + eps)``, divided by the sum over all k.
 
     Parameters
     ----------
     distances : Neighbors, or array, (..., k)
-        What ``knn`` returns, which says whether its distances are squared; or distances alone, float32 or float64,
-        infinite in places without a neighbor.
+        Result of ``knn``, which states whether its distances are squared; or distances alone, float32 or float64,
+        infinite where there is no neighbor.
     power : {2, 1}, optional
-        Power of the plain distance: 2 as in the paper of PointNet++, 1 as in ``pointnet2_ops`` and OpenPoints.
+        Power of the distance: 2 as in the PointNet++ paper, 1 as in ``pointnet2_ops`` and OpenPoints.
     eps : float, optional
-        Added to the power of the distance, 0 or more.
+        Added to the power of the distance, at least 0.
     squared : bool, optional
-        Whether the distances are squared. Needed for an array, and only for that.
+        True for squared distances. Required for an array, and only then.
 
     Returns
     -------
     array, (..., k)
-        Weights whose sum is 1; those of infinite distances are 0, and all of them where there is no other.
-        For tensors they can be differentiated.
+        Weights with sum 1; those of infinite distances are 0, as are all if all distances are infinite.
+        For tensors, differentiable.
 
     Raises
     ------
     ValueError
-        Another power, power 1 of squared distances, ``eps`` below 0 or NaN, no axis.
+        Another power, power 1 of squared distances, ``eps`` below 0 or NaN, or no axis.
     TypeError
         Neither float32 nor float64; an array without ``squared``.
 
@@ -211,28 +211,28 @@ def inverse_distance_weights(
         )
     if squared and power == 1:
         raise ValueError("power is 1, of squared distances; search with squared=False")
-    # Squares are the second power already.
+    # Squared distances are already the second power.
     return library_of_values(distances).weights(distances, 1 if squared else power, eps)
 
 
 def check_indices(indices: Any, rows: int) -> None:
-    """Look for indices that are neither -1 nor one of so many rows. Waits for a GPU.
+    """Check that all indices are -1 or one of ``rows`` rows. Synchronizes a GPU.
 
-    On a GPU the operators give zeros for those and say nothing, since nothing there waits for the data.
+    On a GPU the operators silently give zeros for other indices, since they do not synchronize.
 
     Parameters
     ----------
     indices : array of int64 or int32
-        Of any shape.
+        Indices of any shape.
     rows : int
-        Rows of the values.
+        Number of rows of the values.
 
     Raises
     ------
     IndexError
-        There are some; the text has how many, the first of them, and its place.
+        Some are out of range; the message has their number, the first of them, and its position.
     TypeError
-        Not whole numbers.
+        Not integers.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 """Exact farthest point sampling: ``sample`` and ``order``, and ``sample_padded`` and ``sample_ragged`` for
-batches whose clouds want different numbers of samples."""
+batches with a different number of samples for each cloud."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ __all__ = ["Levels", "Order", "Sample", "order", "sample", "sample_levels", "sam
 
 @subscriptable
 class Sample(NamedTuple, Generic[ArrayT, IndexT, ValueT]):
-    """Indices, distances and covering radius of a sample, as of ``sample(..., return_distances=True)``.
+    """Indices, distances and covering radius, as returned by ``sample(..., return_distances=True)``.
 
-    All three are constants to PyTorch: they have no derivative.
+    All three are constants to autograd: they have no derivative.
 
     Attributes
     ----------
     indices : array of int64, (K,) or (B, K)
         Rows of the input in order of choice, padded with -1.
     distances : array, (K,) or (B, K)
-        How far each sample was from those before it, in the unit and type of the coordinates, not
+        Distance of each sample to those before it, in the unit and dtype of the coordinates, not
         squared. Infinite for start points, 0 for padding. No point is farther from the first k samples
         than distance k.
     covering_radius : float or array, (B,)
-        The largest distance of any point to its nearest sample, in the unit of the coordinates.
+        Largest distance of any point to its nearest sample, in the unit of the coordinates.
     """
 
     indices: IndexT
@@ -53,15 +53,15 @@ class Sample(NamedTuple, Generic[ArrayT, IndexT, ValueT]):
 
 @subscriptable
 class Order(NamedTuple, Generic[ArrayT, IndexT]):
-    """All rows of a cloud, farthest first, and their spacings, as of ``order``.
+    """All rows of a cloud, farthest first, and their spacings, as returned by ``order``.
 
     Attributes
     ----------
     indices : array of int64, (N,) or (B, N)
         All rows of the input, farthest first, padded with -1.
     spacings : array, (N,) or (B, N)
-        How far each point was from those before it, in the unit and type of the coordinates, not
-        squared. Infinite for the first; they never rise.
+        Distance of each point to those before it, in the unit and dtype of the coordinates, not
+        squared. Infinite for the first; non-increasing.
     """
 
     indices: IndexT
@@ -74,21 +74,21 @@ class Order(NamedTuple, Generic[ArrayT, IndexT]):
 
 
 class Levels(NamedTuple):
-    """Samples of ever fewer points, each the beginning of the one before, as of ``sample_levels``.
+    """Samples of the levels of a network, each the beginning of the one before: result of ``sample_levels``.
 
     Attributes
     ----------
     indices : tuple of arrays of int64, (n,) or (B, n) each
         Rows of the input, padded with -1.
     relative : tuple of arrays of int64, (n,) or (B, n) each
-        The same as rows of the level before: 0, 1, 2, ... but for the first level, padded with -1.
+        Rows of the level before: 0, 1, 2, ... but for the first level, padded with -1.
     """
 
     indices: tuple[Any, ...]
     relative: tuple[Any, ...]
 
 
-# NumPy arrays, and what is no array of a library, give arrays of NumPy.
+# NumPy arrays and array-likes of no library return NumPy arrays.
 @overload
 def sample(
     points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ...,
@@ -132,7 +132,7 @@ def sample(
 
     The next point is always the one with the largest distance to those already chosen, the lowest
     index among equals; distances are squared in the precision of the input, with no fused operation.
-    No index comes twice. The result does not depend on algorithm, threads, device or the rest of a
+    No index repeats. The result does not depend on algorithm, threads, device or the rest of a
     batch.
 
     Parameters
@@ -140,9 +140,9 @@ def sample(
     points : array, (N, D) or (B, N, D)
         A cloud or a batch of clouds, float32 or float64, D at least 1, in any unit: a NumPy array,
         PyTorch tensor, CuPy or JAX array, anything with ``__dlpack__`` or
-        ``__cuda_array_interface__``, rows in a list, or what ``farpoint.read`` returns. Arrays are read
-        in place, strided ones too; copied are only batches on a GPU whose clouds overlap or leave gaps,
-        masked arrays (``numpy.ma``), where a masked value counts as NaN, and arrays in the other order of bytes.
+        ``__cuda_array_interface__``, a list of rows, or a result of ``farpoint.read``. Arrays are read
+        in place, including strided ones; only batches on a GPU whose clouds overlap or leave gaps,
+        masked arrays (``numpy.ma``), where a masked value counts as NaN, and arrays of swapped byte order are copied.
         float16, and bfloat16 of tensors, is converted to float32 without loss, and distances are float32. Integers
         of NumPy and in lists are converted to float64.
     count : int, optional
@@ -150,47 +150,46 @@ def sample(
     ratio : float, optional
         ``ceil(ratio * N)`` samples, from 0 to 1.
     spacing : float, optional
-        As many samples as it takes until no point is farther than this from one, in the unit of the
-        coordinates; at least one, so that an empty cloud is a ValueError. On a GPU this waits for the
-        result.
+        Sample until no point is farther than this from a sample, in the unit of the
+        coordinates; takes at least one sample, so that an empty cloud is a ValueError. Synchronizes a GPU.
     start : int or array of int, optional
-        Index to start from, that of the first row unless set; or several, an existing sample to continue. In a
+        Index to start from, the first row unless set; or several: an existing sample to continue. In a
         batch: one for all clouds, (B,) one per cloud, or (B, S) several per cloud.
     lengths : array of int, (B,), optional
-        Rows of each cloud of a batch that count; the rest is padding. A cloud with fewer rows than
-        ``count`` gives all it has, and -1 in the remaining places.
+        Number of valid rows of each cloud of a batch; the rest is padding. A cloud with fewer rows than
+        ``count`` returns all of them, padded with -1.
     rows : array of int, (S,), optional
-        Sample these rows of a cloud only, each listed once. The result is that of ``points[rows]``, named by
-        rows of ``points``: ``rows[sample(points[rows], ...)]``, and so among equals the row listed first. Starts
+        Sample only these rows of a cloud, each listed once. The result is
+        ``rows[sample(points[rows], ...)]``, so that among equals the row listed first is chosen. Starts
         are rows of ``points``, too; the first row listed unless set. Not for batches.
     mask : array of bool, (N,) or (B, N), optional
-        The same for rows, in ascending order, whose value is true. In a batch a cloud with fewer of them than
-        ``count`` gives all it has, and -1 in the remaining places. On a GPU the rows are gathered first, and a
-        mask or rows that lie there are waited for.
+        Sample only rows whose value is true, in ascending order. In a batch a cloud with fewer of them than
+        ``count`` returns all of them, padded with -1. On a GPU the rows are gathered first, and a
+        mask or rows on the GPU synchronize it.
     algorithm : str, optional
         On the CPU "auto", "reference", "naive", "radius", "tree", "peak" or "quick"; on a GPU "auto",
         "naive", "radius", "persistent", "peak" or "quick". Options follow a colon, as in
         ``"radius:nvox=24"``.
         All give the same indices. For approximate samplers see ``sample_grid``.
     seed : int or torch.Generator, optional
-        Start at a random point instead (0 to 2**64 - 1), the same on every machine. Each cloud of a batch draws its
-        own, by its place in the batch, and the first what it draws alone; under ``torch.vmap`` clouds are those of
-        one batch. Or a ``torch.Generator``, from which a seed is drawn, and which is waited for if it is on a GPU.
+        Seed of a random start (0 to 2**64 - 1), the same on every machine. Each cloud of a batch draws its
+        own by its position in the batch, the first as it would alone; under ``torch.vmap`` clouds are those of
+        one batch. Or a ``torch.Generator``, from which a seed is drawn; one on a GPU synchronizes it.
     threads : int, optional
         Number of threads on the CPU; all cores unless set (``set_num_threads``).
     device : str, int or torch.device, optional
-        "cuda", "cuda:1" or a number: this GPU samples points that are in host memory ("cpu": the CPU). Unless set, points are sampled
-        where they are.
+        "cuda", "cuda:1" or a number: sample points in host memory on this GPU ("cpu": on the CPU). Unless set, points
+        are sampled on their device.
     out : array of int64, optional
-        Where the indices are written: of the result's shape and library, on its device.
+        Output for the indices, of the result's shape and library, on its device.
     return_distances : bool, optional
-        Return a ``Sample`` of indices, distances and covering radius. To PyTorch they are constants:
-        they have no derivative. For distances that have one, pass ``points[indices]`` to ``nearest`` or
+        Return a ``Sample`` of indices, distances and covering radius. To autograd they are constants:
+        they have no derivative. For differentiable distances, pass ``points[indices]`` to ``nearest`` or
         ``chamfer``.
     on_bad : {"error", "skip"}, optional
-        "error": rows with NaN or infinity raise ValueError on the CPU. On a GPU that would mean to
-        wait; there ``farpoint.check(points)`` finds them, and the result is meaningless if there are
-        any. "skip": such rows are left out, indices still refer to the input; this waits for a GPU.
+        "error": non-finite rows raise ValueError on the CPU. On a GPU, where this would synchronize,
+        they are not checked, and the result is meaningless if there are any; ``farpoint.check(points)``
+        finds them. "skip": non-finite rows are left out, indices still refer to the input; synchronizes a GPU.
     progress : bool, optional
         Show a progress bar (tqdm's, if installed). For one cloud on the CPU.
 
@@ -202,27 +201,27 @@ def sample(
     Raises
     ------
     ValueError
-        More samples than points, a start outside the cloud, NaN, a ratio outside 0 to 1, shapes that do
-        not fit. The text has the numbers, shapes and types.
+        More samples than points, a start outside the cloud, NaN, a ratio outside 0 to 1, or incompatible
+        shapes. The message has the numbers, shapes and dtypes.
     TypeError
-        Neither float32 nor float64 nor float16 (nor bfloat16, for tensors), or no array at all; on a GPU float16 is
-        for tensors.
+        Not float32, float64 or float16 (or bfloat16, for tensors), or not an array; on a GPU float16 is
+        for tensors only.
     farpoint.CudaUnavailable
-        An array on a GPU, and no driver that can be used.
+        An array on a GPU without a usable driver.
 
     See Also
     --------
-    order : A whole cloud, farthest first.
+    order : Order a whole cloud, farthest first.
     sample_grid, sample_npdu, sample_fastpoint : Samplers whose result is not the farthest point sample.
 
     Notes
     -----
-    On CUDA tensors of PyTorch the work is queued on the current stream and nothing waits; memory is
-    PyTorch's. It can be captured into a CUDA graph (after one call before it) and compiled by
+    For CUDA tensors of PyTorch the work is queued on the current stream without synchronizing; memory is
+    PyTorch's. It can be captured into a CUDA graph (after one warm-up call) and compiled by
     ``torch.compile(fullgraph=True)``, except for ``spacing``, ``on_bad="skip"``, and starts or lengths
     that are not on the GPU yet, where compiling without ``fullgraph`` breaks the graph. ``torch.vmap``
-    makes one call of it. Starts in a tensor on a GPU must differ from each other; those outside a cloud
-    are moved inside.
+    makes one batched call. Starts in a tensor on a GPU must be distinct; those outside a cloud
+    are clamped.
 
     Source: Eldar, Lindenbaum, Porat, Zeevi, "The farthest point strategy for progressive image
     sampling", 1997. Algorithms: https://github.com/farpoint/farpoint, docs.
@@ -287,8 +286,8 @@ def order(
     -------
     Order
         Indices (N,) or (B, N), and spacings of the same shape in the unit and type of the coordinates.
-        Rows left out by ``on_bad="skip"``, and those that are not selected, are not in it; in a batch they are
-        -1 and 0 at the end.
+        Rows skipped by ``on_bad="skip"`` and rows not selected are left out; a batch is padded with
+        -1 and 0.
 
     Raises
     ------
@@ -388,23 +387,23 @@ def sample_padded(
 def sample_padded(
     points: Any, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0
 ) -> Any:
-    """Sample each cloud of a batch, every one with its own number of samples.
+    """Sample each cloud of a batch with its own number of samples.
 
     Parameters
     ----------
     points : array, (B, N, D)
         A batch as for ``sample``.
     counts : array of int, (B,)
-        Samples of each cloud. A cloud with fewer rows gives all it has.
+        Number of samples of each cloud. A cloud with fewer rows returns all of them.
     lengths : array of int, (B,), optional
-        Rows of each cloud that count; the rest is padding.
+        Number of valid rows of each cloud; the rest is padding.
     start : int or array of int, optional
         As for ``sample``.
 
     Returns
     -------
     array of int64, (B, max(counts))
-        In the library and on the device of ``points``; -1 in places left over.
+        In the library and on the device of ``points``, padded with -1.
 
     Raises
     ------
@@ -447,18 +446,18 @@ def sample_ragged(
 def sample_ragged(
     points: Any, offsets: Integers, counts: Integers, *, start: Integers | None = None
 ) -> Any:
-    """Sample clouds of different lengths that lie one after another in an array.
+    """Sample concatenated clouds of different lengths.
 
     Parameters
     ----------
     points : array or tensor, (N, D)
-        All clouds, float32 or float64. Arrays that the CPU reads, and tensors.
+        All clouds, float32 or float64: arrays in host memory, or tensors.
     offsets : sequence of int, (B + 1,)
-        The first row of each cloud, and N at the end.
+        First row of each cloud, and N at the end.
     counts : sequence of int, (B,)
-        Samples of each cloud.
+        Number of samples of each cloud.
     start : array of int, (B,) or (B, S), optional
-        Where each cloud starts, counted from its first row; there unless set.
+        Start of each cloud, relative to its first row; 0 unless set.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Readers of the data sets' published layouts, and writers of predictions."""
+"""Readers of the published dataset layouts, and writers of predictions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 Split = Literal["train", "val", "test"]
 
-#: In place of a folder: scenes that are generated.
+#: Name in place of a folder, for generated scenes.
 GENERATED = "generated"
 
 
@@ -32,27 +32,27 @@ def open_data(
     Parameters
     ----------
     folder : str or os.PathLike
-        Where the data set was unpacked; its layout is found out. Or "generated".
+        Folder of the unpacked dataset, whose layout is detected, or "generated".
     split : {"train", "val", "test"}
-        Which of its scenes.
+        Split of the dataset.
     recipe : Recipe
-        The data set's numbers.
+        Recipe of the dataset.
     scenes : int, optional
-        How many are generated: 12 unless set.
+        Number of generated scenes, 12 unless set.
     points : int, optional
-        Points of a generated scene.
+        Number of points of a generated scene.
 
     Returns
     -------
     Source
-        Their names, and what reads one.
+        Names of the scenes, and their reader.
 
     Raises
     ------
     FileNotFoundError
-        None in the folder; the text says what should be there.
+        No scenes in the folder; the message names the expected files.
     ValueError
-        Another split.
+        Unknown split.
     """
     known(split, get_args(Split), "split")
     if os.fspath(folder) == GENERATED:

@@ -1,4 +1,4 @@
-"""S3DIS: rooms as the text files of its publishers, or as the NPY files of OpenPoints.
+"""S3DIS: rooms as the original text files, or as the NPY files of OpenPoints.
 
 Text: ``Area_a/room_n/Annotations/class_i.txt``, rows of x y z r g b. NPY: ``Area_a_room_n.npy``, (N, 7), x y z
 r g b and the class. Area 5 is for validation. Source: Armeni et al., "3D semantic parsing of large-scale
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["S3dis", "read_rows"]
 
-#: Control characters that are no white space.
+#: Control characters other than white space.
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _NPY = re.compile(r"(Area_[^_]+)_(.+)")
 
@@ -35,13 +35,13 @@ class S3dis:
     Parameters
     ----------
     folder : str or os.PathLike
-        The folder of ``Area_1`` and so on or of the NPY files, or one that has it.
+        Folder of ``Area_1`` and so on or of the NPY files, or its parent.
     split : {"train", "val", "test"}
-        Test and val are the same rooms.
+        Split; test and val are the same rooms.
     recipe : Recipe
-        Its order of classes.
+        Recipe, with the order of classes.
     area : int, optional
-        The area for validation.
+        Area for validation.
 
     Raises
     ------
@@ -105,22 +105,22 @@ class S3dis:
 
 
 def read_rows(path: Path) -> NDArray[np.float64]:
-    """Read rows of six numbers of a text file of the publishers: (N, 6).
+    """Read rows of six numbers of an original text file: (N, 6).
 
-    Two of their files have a control character inside a row. It is dropped if six numbers remain, else it
-    stands for a blank.
+    Two of the files have a control character inside a row. It is dropped if six numbers remain, else
+    replaced by a blank.
 
     Raises
     ------
     ValueError
-        A row has not six numbers, or one that is not finite, with the file and the line; the file has no rows.
+        A row does not have six finite numbers, with the file and the line; or the file has no rows.
     """
     if not path.read_bytes().strip():
         raise ValueError(f"{path}: the file is empty")
     try:
         rows = np.loadtxt(path, dtype=np.float64, ndmin=2, comments=None)
     except ValueError:
-        rows = np.empty((0, 0))  # read again by line, which is slower
+        rows = np.empty((0, 0))  # re-read by line, which is slower
     if rows.shape[1] != 6 or not np.isfinite(rows).all():
         rows = np.array(list(_lines(path)))
     return rows
@@ -141,7 +141,7 @@ def _lines(path: Path) -> Iterator[list[float]]:
 
 
 def _numbers(line: bytes) -> list[float] | None:
-    """Six finite numbers, or None."""
+    """Returns six finite numbers, or None."""
     words = line.split()
     if len(words) != 6:
         return None
@@ -162,7 +162,7 @@ def _whole(values: NDArray[Any], path: Path) -> NDArray[np.int64]:
 
 
 def _places(root: Path) -> Iterator[Path]:
-    """Where the rooms may be: here, or in a folder below."""
+    """Yields possible folders of rooms: this one, and its subfolders."""
     if not root.is_dir():
         raise FileNotFoundError(f"{root}: no such folder")
     yield root
@@ -173,7 +173,7 @@ def _places(root: Path) -> Iterator[Path]:
 
 
 def _rooms(place: Path) -> Iterator[tuple[str, Path]]:
-    """Rooms of a folder, by their names."""
+    """Yields the rooms of a folder, with their names."""
     for folder in place.glob("Area_*/*/Annotations"):
         yield f"{folder.parts[-3]}/{folder.parts[-2]}", folder.parent
     for file in place.glob("Area_*_*.npy"):

@@ -1,7 +1,7 @@
-"""ScanNet: meshes of its publishers' ``scans``, or the files that OpenPoints prepared.
+"""ScanNet: meshes of the original ``scans``, or the files prepared by OpenPoints.
 
-``S/S_vh_clean_2.ply`` has x y z and colors, ``S_vh_clean_2.labels.ply`` the NYU40 class of each vertex; which
-scene belongs to which split is in ``scannetv2_{train,val,test}.txt``. OpenPoints: ``{train,val,test}/*.pth``, a
+``S/S_vh_clean_2.ply`` has x y z and colors, ``S_vh_clean_2.labels.ply`` the NYU40 class of each vertex; splits
+are listed in ``scannetv2_{train,val,test}.txt``. OpenPoints: ``{train,val,test}/*.pth``, a
 tuple of coordinates, colors from -1 to 1, classes. Source: Dai et al., "ScanNet", CVPR 2017.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NYU40", "ScanNet", "read_pth"]
 
-#: The NYU40 ids of classes 0 to 19.
+#: NYU40 ids of classes 0 to 19.
 NYU40 = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 24, 28, 33, 34, 36, 39)
 _LIST = "scannetv2_{}.txt"
 _MESH, _LABELS = "_vh_clean_2.ply", "_vh_clean_2.labels.ply"
@@ -39,16 +39,16 @@ class ScanNet:
     Parameters
     ----------
     folder : str or os.PathLike
-        The folder with ``scans`` (and ``scans_test``), or with ``train``, ``val`` and ``test`` of OpenPoints.
+        Folder with ``scans`` (and ``scans_test``), or with ``train``, ``val`` and ``test`` of OpenPoints.
     split : {"train", "val", "test"}
-        Scenes of the test split have no labels.
+        Split; scenes of the test split have no labels.
     recipe : Recipe
-        The data set's.
+        Recipe of the dataset.
 
     Raises
     ------
     FileNotFoundError
-        No such scenes in the folder, or no list of the split.
+        No scenes in the folder, or no list of the split.
     """
 
     def __init__(self, folder: str | os.PathLike[str], split: str, recipe: Recipe) -> None:
@@ -86,7 +86,7 @@ class ScanNet:
 
 
 def _scans(root: Path, split: str) -> dict[str, Path]:
-    """Meshes of the split, in the order of its list."""
+    """Returns the meshes of the split, in the order of its list."""
     lists = [
         place / _LIST.format(split)
         for place in (root, root.parent, root / "Tasks" / "Benchmark", root / "meta_data", root / "splits")
@@ -113,7 +113,7 @@ def _scans(root: Path, split: str) -> dict[str, Path]:
 
 
 def _nyu40(path: Path, points: int) -> NDArray[np.int64]:
-    """Classes from the ids of a file of labels."""
+    """Returns classes from the ids of a label file."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there: the scene has no labels")
     cloud = farpoint.read(path)
@@ -131,9 +131,9 @@ def _nyu40(path: Path, points: int) -> NDArray[np.int64]:
 
 
 def _numpy_globals() -> list[Any]:
-    """What pickles of NumPy's arrays name, under the names of NumPy 1 and 2."""
+    """Returns the globals in pickles of NumPy arrays, under the names of NumPy 1 and 2."""
     reconstruct = np.empty(0).__reduce__()[0]
-    # Instances of these are what arrays and their types are restored into.
+    # Types of which unpickling arrays and dtypes creates instances.
     kinds = [type(np.dtype(name)) for name in ("f2", "f4", "f8", "u1", "u2", "i2", "i4", "i8")]
     return [
         np.ndarray, np.dtype, *kinds, (reconstruct, "numpy.core.multiarray._reconstruct"),
@@ -142,12 +142,12 @@ def _numpy_globals() -> list[Any]:
 
 
 def read_pth(path: Path, name: str) -> Scene:
-    """Read a scene that OpenPoints prepared. Of what a pickle may hold only NumPy's arrays are allowed.
+    """Read a scene prepared by OpenPoints. Only NumPy arrays are allowed in the pickle.
 
     Raises
     ------
     ValueError
-        Anything else in it, or arrays that do not fit.
+        Anything else in it, or incompatible arrays.
     """
     try:
         with safe_globals(_numpy_globals()):

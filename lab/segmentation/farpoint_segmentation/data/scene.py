@@ -1,4 +1,4 @@
-"""Scenes: what all readers give, and the labelled PLY files that predictions are written to."""
+"""Scenes as returned by all readers, and labelled PLY files of predictions."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ __all__ = ["Chosen", "Kept", "Scene", "Source", "colors_of", "palette", "write_p
 
 
 class Scene(NamedTuple):
-    """A room, or a turn of a LiDAR.
+    """A room, or a LiDAR scan.
 
     Attributes
     ----------
     name : str
-        Its name in the data set, such as "Area_5/office_1" or "08/000123".
+        Name in the dataset, such as "Area_5/office_1" or "08/000123".
     points : array of float32, (N, 3)
         Coordinates in meters, as read.
     colors : array of uint8, (N, 3), or None
         Red, green and blue.
     intensity : array of float32, (N,), or None
-        Of the LiDAR.
+        Intensity of the LiDAR.
     labels : array of int64, (N,)
-        Numbers of classes; -1 for points that belong to none, or are without labels.
+        Class indices; -1 for points of no class, or without labels.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Scene(NamedTuple):
 
 
 class Source(Protocol):
-    """The scenes of one split of a data set."""
+    """Protocol for the scenes of one split of a dataset."""
 
     @property
     def names(self) -> Sequence[str]:
-        """Their names, in the order in which they are evaluated."""
+        """Return the names of the scenes, in order of evaluation."""
 
     def read(self, name: str) -> Scene:
         """Read a scene.
@@ -59,19 +59,19 @@ class Source(Protocol):
         OSError
             A file can't be read.
         ValueError
-            A file is damaged; the text has the file and the line or row.
+            A file is damaged; the message has the file and the line or row.
         """
 
 
 class Chosen:
-    """Some scenes of a source, spread over all.
+    """Subset of the scenes of a source, spread evenly.
 
     Parameters
     ----------
     source : Source
-        Has them.
+        Source of the scenes.
     count : int
-        How many; all, if there are no more.
+        Number of scenes, at most all.
     """
 
     def __init__(self, source: Source, count: int) -> None:
@@ -89,12 +89,12 @@ class Chosen:
 
 
 class Kept:
-    """The scenes of a source, which stay in memory once they were read.
+    """Scenes of a source, cached in memory once read.
 
     Parameters
     ----------
     source : Source
-        Has them.
+        Source of the scenes.
     """
 
     def __init__(self, source: Source) -> None:
@@ -112,12 +112,12 @@ class Kept:
 
 
 def checked(scene: Scene, classes: int, where: str | os.PathLike[str]) -> Scene:
-    """The scene, if it can be evaluated.
+    """Return the scene after checking it.
 
     Raises
     ------
     ValueError
-        No points, coordinates that are not finite, labels that are no classes; with the row.
+        No points, non-finite coordinates, or labels that are not classes; with the row.
     """
     if len(scene.points) == 0:
         raise ValueError(f"{where}: the scene has no points")
@@ -141,12 +141,12 @@ def checked(scene: Scene, classes: int, where: str | os.PathLike[str]) -> Scene:
 
 
 def colors_of(values: NDArray[Any], where: str | os.PathLike[str]) -> NDArray[np.uint8]:
-    """Colors from 0 to 255 as whole numbers.
+    """Convert colors from 0 to 255 to uint8.
 
     Raises
     ------
     ValueError
-        A value outside, with its row.
+        A value out of range, with its row.
     """
     wrong = ~((values >= -0.5) & (values <= 255.5)).all(axis=1)
     if wrong.any():
@@ -157,7 +157,7 @@ def colors_of(values: NDArray[Any], where: str | os.PathLike[str]) -> NDArray[np
 
 
 def palette(classes: int) -> NDArray[np.uint8]:
-    """Colors of the classes, and light gray (the last row, which -1 names) for points of none."""
+    """Return colors of the classes, and light gray (the last row, index -1) for points of no class."""
     shades = [
         colorsys.hsv_to_rgb(number * 0.618034 % 1.0, (0.55, 0.85)[number % 2], (0.95, 0.8)[number // 2 % 2])
         for number in range(classes)
@@ -169,7 +169,7 @@ def palette(classes: int) -> NDArray[np.uint8]:
 def write_prediction(
     path: str | os.PathLike[str], scene: Scene, prediction: NDArray[np.int64], recipe: Recipe
 ) -> Path:
-    """Write a PLY file that viewers show in the colors of the predicted classes.
+    """Write a PLY file with points in the colors of the predicted classes.
 
     Its columns are x, y, z, red, green, blue (of the predicted class), label and prediction (numbers of
     classes, -1 for none), and the scene's own colors as scene_red, scene_green, scene_blue, or intensity.
@@ -177,13 +177,13 @@ def write_prediction(
     Parameters
     ----------
     path : str or os.PathLike
-        The file; folders that are not there are made.
+        Output file; missing folders are created.
     scene : Scene
-        What was segmented.
+        Segmented scene.
     prediction : array of int64, (N,)
-        A class for each point.
+        Class of each point.
     recipe : Recipe
-        Of the data set.
+        Recipe of the dataset.
 
     Returns
     -------
@@ -193,9 +193,9 @@ def write_prediction(
     Raises
     ------
     ValueError
-        Not a class for each point.
+        Not one class per point.
     OSError
-        The system refuses to write.
+        The file can't be written.
     """
     path = Path(path)
     if prediction.shape != (len(scene.points),):

@@ -1,6 +1,6 @@
-"""SemanticKITTI: turns of a LiDAR with a class for each return, and predictions as its server takes them.
+"""SemanticKITTI: LiDAR scans with a class for each return, and predictions for its server.
 
-``sequences/XX/velodyne/*.bin`` has rows of x, y, z and intensity, ``labels/*.label`` a uint32 for each whose lower
+``sequences/XX/velodyne/*.bin`` has rows of x, y, z and intensity, ``labels/*.label`` a uint32 for each, whose lower
 half is the class. Source: Behley et al., "SemanticKITTI", ICCV 2019.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IDS", "SPLITS", "SemanticKitti", "class_map", "read_scan", "write_labels"]
 
-#: The ids of each class in the files; predictions have the first.
+#: Ids of each class in the files; predictions use the first.
 IDS: tuple[tuple[int, ...], ...] = (
     (10, 252), (11,), (15,), (18, 258), (13, 16, 20, 256, 257, 259), (30, 254), (31, 253), (32, 255),
     (40, 60), (44,), (48,), (49,), (50,), (51,), (70,), (71,), (72,), (80,), (81,),
@@ -32,21 +32,21 @@ SPLITS: dict[str, tuple[int, ...]] = {
 
 
 class SemanticKitti:
-    """Turns of a folder.
+    """Scans of a folder.
 
     Parameters
     ----------
     folder : str or os.PathLike
-        The folder with ``sequences``, or with ``dataset/sequences``.
+        Folder with ``sequences``, or with ``dataset/sequences``.
     split : {"train", "val", "test"}
-        Turns of the test split have no labels.
+        Split; scans of the test split have no labels.
     recipe : Recipe
-        The data set's.
+        Recipe of the dataset.
 
     Raises
     ------
     FileNotFoundError
-        No such turns in the folder.
+        No scans in the folder.
     """
 
     def __init__(self, folder: str | os.PathLike[str], split: str, recipe: Recipe) -> None:
@@ -79,7 +79,7 @@ class SemanticKitti:
 
 
 def class_map() -> dict[int, int]:
-    """The class of each id that belongs to one."""
+    """Return the class of each id that belongs to one."""
     return {number: label for label, numbers in enumerate(IDS) for number in numbers}
 
 
@@ -89,25 +89,25 @@ def read_scan(
     classes: Mapping[int, int],
     name: str = "",
 ) -> Scene:
-    """Read a turn in the data set's layout, which others share.
+    """Read a scan in the layout of the dataset, which others share.
 
     Parameters
     ----------
     path : str or os.PathLike
-        Rows of four float32: x, y, z, intensity.
+        File with rows of four float32: x, y, z, intensity.
     labels : str or os.PathLike or None
-        A uint32 for each row; its lower half is the id.
+        File with a uint32 for each row, whose lower half is the id.
     classes : mapping of int to int
-        The class of an id; ids that are not in it belong to none.
+        Class of each id; other ids belong to none.
     name : str, optional
-        Of the scene; that of the file unless set.
+        Name of the scene; that of the file unless set.
 
     Raises
     ------
     FileNotFoundError
         No such file.
     ValueError
-        A size that does not fit.
+        A wrong file size.
     """
     path = Path(path)
     rows = _words(path, "<f4", 4).reshape(-1, 4)
@@ -139,10 +139,10 @@ def write_labels(path: str | os.PathLike[str], prediction: NDArray[np.int64]) ->
     Parameters
     ----------
     path : str or os.PathLike
-        The file: for the data set's server ``sequences/XX/predictions/NNNNNN.label``. Folders that are not
-        there are made.
+        Output file: for the dataset's server ``sequences/XX/predictions/NNNNNN.label``. Missing folders are
+        created.
     prediction : array of int64, (N,)
-        A class for each point; -1 becomes 0.
+        Class of each point; -1 becomes 0.
 
     Returns
     -------
@@ -152,9 +152,9 @@ def write_labels(path: str | os.PathLike[str], prediction: NDArray[np.int64]) ->
     Raises
     ------
     ValueError
-        A number that is no class.
+        A number that is not a class.
     OSError
-        The system refuses to write.
+        The file can't be written.
     """
     path = Path(path)
     if prediction.size and not IGNORED <= prediction.min() <= prediction.max() < len(IDS):

@@ -1,6 +1,6 @@
 """Networks for segmentation: PointMetaBase and PointVector, with the names and shapes of the authors' checkpoints.
 
-From the bottom up: ``layers``; ``geometry``, all that depends on positions alone; ``network``, what both share;
+From the bottom up: ``layers``; ``geometry``, everything that depends on positions only; ``network``, shared by both;
 ``pointmetabase`` and ``pointvector``; ``checkpoint``; ``graphs``, a forward pass as one CUDA graph.
 """
 
@@ -21,32 +21,32 @@ __all__ = [
     "build", "can_capture", "geometry", "load_checkpoint", "save_checkpoint",
 ]
 
-#: Width of the points themselves, and blocks of each stage.
+#: Channels at the finest level, and blocks of each stage.
 _LARGE = 32, (1, 3, 5, 3, 3)
 _EXTRA_LARGE = 64, (1, 4, 7, 4, 4)
 
 
 def build(network: str, data: str, *, seed: int | None = None) -> Network:
-    """Make a network for a data set, with random parameters.
+    """Build a network for a dataset, with random parameters.
 
     Parameters
     ----------
     network : {"pointmetabase-l", "pointmetabase-xl", "pointvector-l", "pointvector-xl"}
         The network.
     data : {"s3dis", "scannet", "semantickitti"}
-        The data set, which says how many channels and classes there are and how large balls are.
+        The dataset, which determines channels, classes and radii.
     seed : int, optional
-        For the parameters; PyTorch's own state is used unless set, and left alone if set.
+        Seed of the parameters; unless set, PyTorch's random state is used, which is otherwise unchanged.
 
     Returns
     -------
     Network
-        In training mode, on the CPU.
+        Network in training mode, on the CPU.
 
     Raises
     ------
     ValueError
-        Another name.
+        Unknown name.
 
     Examples
     --------

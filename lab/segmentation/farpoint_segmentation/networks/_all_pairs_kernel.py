@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""The kernel of ``all_pairs``. Imported only for tensors on a GPU: Triton comes with PyTorch's builds for them."""
+"""Kernel of ``all_pairs``. Imported only for tensors on a GPU: Triton comes with PyTorch's GPU builds."""
 
 import triton
 import triton.language as tl
@@ -7,7 +7,7 @@ import triton.language as tl
 
 @triton.jit
 def scan(centers, points, found, rows, count, limit, K: tl.constexpr, CENTERS: tl.constexpr):
-    """A center a thread goes over all points, until all of a block's balls are full."""
+    """Scans all points, one center per thread, until all balls of a block are full."""
     row = tl.program_id(0) * CENTERS + tl.arange(0, CENTERS)
     cloud = tl.program_id(1)
     there = row < rows

@@ -1,4 +1,4 @@
-"""Ball queries by all pairs, one thread per center, as PointNet++ has them: the yardstick in timings."""
+"""Ball queries over all pairs, one thread per center, as in PointNet++: the baseline in timings."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from torch import Tensor
 
 __all__ = ["ball_query"]
 
-#: Pairs of which PyTorch makes arrays at once.
+#: Number of pairs per chunk on the CPU.
 _PAIRS = 1 << 24
 
-#: Centers of a block of threads.
+#: Centers per block of threads.
 _CENTERS = 64
 
 
 def ball_query(centers: Tensor, points: Tensor, radius: float, k: int) -> Tensor:
     """Find the k points of lowest index in each ball by comparing all pairs.
 
-    On a GPU a kernel of Triton's, whose products may be fused: a point at the very edge of a ball may be taken
-    for one outside. On the CPU arrays of PyTorch.
+    On a GPU by a Triton kernel, whose products may be fused: a point exactly at the boundary of a ball may be counted
+    as outside. On the CPU by PyTorch operations.
 
     Parameters
     ----------
     centers, points : tensor, (B, M, 3) and (B, N, 3)
         Clouds.
     radius : float
-        In the unit of the points.
+        Radius in the unit of the points.
     k : int
-        Points of a ball.
+        Number of points per ball.
 
     Returns
     -------
     tensor of int32, (B, M, k)
-        Ascending; -1 where there are fewer.
+        Ascending indices, padded with -1.
     """
     found = centers.new_full((*centers.shape[:2], k), -1, dtype=torch.int32)
     if centers.is_cuda:
@@ -53,7 +53,7 @@ def _of_few(centers: Tensor, points: Tensor, radius: float, k: int) -> Tensor:
         squares += (centers[:, None, axis] - points[None, :, axis]).square_()
     limit = torch.tensor(radius, dtype=points.dtype)
     number = (squares < limit * limit).to(torch.int32).cumsum(1, dtype=torch.int32)
-    # The j-th in the ball is where the count of those inside first reaches j.
+    # The j-th in the ball is where the number of points inside first reaches j.
     wanted = torch.arange(1, k + 1, dtype=torch.int32).expand(len(centers), k)
     place = torch.searchsorted(number, wanted.contiguous(), out_int32=True)
     return place.masked_fill_(place == len(points), -1)

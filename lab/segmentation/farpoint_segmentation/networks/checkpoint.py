@@ -1,4 +1,4 @@
-"""Checkpoints in the form of the authors' code: a ``torch.save`` of a dictionary that holds the parameters."""
+"""Checkpoints in the format of the authors' code: a ``torch.save`` of a dictionary with the parameters."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from torch import Tensor, nn
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
-#: What the dictionary's entry with the parameters may be called.
+#: Possible keys of the parameters in the dictionary.
 _NAMES = ("model", "net", "network", "state_dict", "base_model")
 
-#: FastPoint's estimators of distances, which its checkpoints hold in the stem; ours are farpoint's own.
+#: FastPoint's distance estimators, stored in the stem of its checkpoints; farpoint has its own.
 _ESTIMATOR = re.compile(r"(^|\.)model_(s3dis|scannet|semantickitti)\.fc")
 
-#: How many names an error lists.
+#: Number of names listed in an error.
 _LISTED = 5
 
 
 def load_checkpoint(module: nn.Module, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Load parameters into a network: all of them, or it is an error.
+    """Load all parameters of a network from a checkpoint.
 
     Parameters
     ----------
     module : Module
-        The network, which stays on its device.
+        Network, which stays on its device.
     path : path
-        A file of ``save_checkpoint`` or of the code of OpenPoints, PointMetaBase, PointVector or FastPoint. No
+        Checkpoint of ``save_checkpoint``, OpenPoints, PointMetaBase, PointVector or FastPoint. No
         code in it is run (``weights_only``).
 
     Returns
     -------
     dict
-        What else the file holds, such as "epoch" and "best_val".
+        Other entries of the file, such as "epoch" and "best_val".
 
     Raises
     ------
     ValueError
-        It is no such file, or of another network; the text has the names and shapes that do not fit.
+        Not a checkpoint, or of another network; the message has the names and shapes that differ.
     OSError
         The file can't be read.
     """
@@ -48,7 +48,7 @@ def load_checkpoint(module: nn.Module, path: str | os.PathLike[str]) -> dict[str
         held = torch.load(path, map_location="cpu", weights_only=True)
     except OSError:
         raise
-    except Exception as error:  # of many kinds, for what is no file of PyTorch's
+    except Exception as error:  # various types, for files not written by PyTorch
         raise ValueError(f"{os.fspath(path)}: no checkpoint that can be read without running code: {error}") from error
     parameters, rest = _parts(held, path)
     _check(module, parameters, path)
@@ -60,18 +60,18 @@ def save_checkpoint(
     module: nn.Module, path: str | os.PathLike[str], *, optimizer: Any = None, scheduler: Any = None,
     epoch: int = 0, best_val: float = 0.0,
 ) -> None:
-    """Save a network in the form of the authors' code, which can load it.
+    """Save a network in the format of the authors' code, which can load it.
 
     Parameters
     ----------
     module : Module
         The network.
     path : path
-        Where to. A file that is there is replaced as a whole.
+        Output file. An existing file is replaced atomically.
     optimizer, scheduler : optional
         Anything with a ``state_dict``.
     epoch, best_val : optional
-        Stored as they are.
+        Stored unchanged.
     """
     held = {
         "model": module.state_dict(),
@@ -85,7 +85,7 @@ def save_checkpoint(
 
 
 def _parts(held: Any, path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The parameters by our names, and what else there is."""
+    """Returns the parameters by farpoint's names, and the other entries."""
     if not isinstance(held, dict):
         raise ValueError(f"{os.fspath(path)}: holds a {type(held).__name__}, not a dictionary with parameters")
     name = next((name for name in _NAMES if isinstance(held.get(name), dict)), None)

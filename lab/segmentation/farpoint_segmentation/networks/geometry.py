@@ -1,7 +1,7 @@
-"""Where the points of a network's levels are, and who their neighbors are: all that depends on positions alone.
+"""Geometry of a network: the points of its levels and their neighbors, which depend on positions only.
 
 Each level is sampled once, and searched once for each different ball and for the three nearest; all layers of a
-level read the same neighbors.
+level share the same neighbors.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from ..samplers import Sampler, parse
 
 __all__ = ["Ball", "BallQuery", "Geometry", "Level", "Radii", "geometry"]
 
-#: Points of a level are the points of the level before it, divided by this.
+#: Ratio of the number of points of a level to that of the next.
 STRIDE = 4
 
-#: Centers (B, M, 3), points (B, N, 3), radius, k -> the k points of lowest index in each ball, -1 where there are
-#: fewer, (B, M, k).
+#: Function of centers (B, M, 3), points (B, N, 3), radius and k that returns the k points of lowest index in each
+#: ball, padded with -1, (B, M, k).
 BallQuery = Callable[[Tensor, Tensor, float, int], Tensor]
 
 
 class Radii(NamedTuple):
-    """The balls of a level."""
+    """Radii of a level."""
 
-    #: By which the level before it is grouped, and within the level. In the unit of the points.
+    #: For grouping the finer level, and within the level; in the unit of the points.
     down: float
     within: float
 
 
 class Ball(NamedTuple):
-    """The neighbors of each point, k of lowest index in its ball, the first again where there are fewer."""
+    """Neighbors of each point: the k of lowest index in its ball, padded with the first."""
 
     #: int32, (B, M, k).
     indices: Tensor
@@ -46,7 +46,7 @@ class Ball(NamedTuple):
 
 
 class Level(NamedTuple):
-    """The M points of a level, and how they are tied to the N of the finer one."""
+    """The M points of a level, and their neighbors among the N of the finer one."""
 
     #: Rows of the finer level, int64, (B, M).
     samples: Tensor
@@ -56,20 +56,20 @@ class Level(NamedTuple):
     down: Ball
     #: Points of this level around each point.
     within: Ball
-    #: Of each point of the finer level the three nearest of this one, int32, (B, N, 3), and their weights.
+    #: Three nearest points of this level for each point of the finer one, int32, (B, N, 3), and their weights.
     nearest: Tensor
     weights: Tensor
 
 
 class Geometry(NamedTuple):
-    """All levels but that of the points themselves, from fine to coarse."""
+    """All levels except the finest, from fine to coarse."""
 
     levels: tuple[Level, ...]
-    #: Of each level found on another stream, what comes behind its last kernel.
+    #: Event after the last kernel of each level that was computed on another stream.
     ready: tuple[torch.cuda.Event, ...] = ()
 
     def level(self, place: int) -> Level:
-        """One of them; what is queued from now on waits for it."""
+        """Return a level, making the current stream wait for it."""
         if self.ready:
             self.ready[place].wait()
         return self.levels[place]
@@ -79,34 +79,34 @@ def geometry(
     points: Tensor, radii: Sequence[Radii], sampler: str | Sampler = "peak", *, down: int = 32, within: int = 32,
     ball_query: BallQuery | None = None, ahead: bool = False,
 ) -> Geometry:
-    """Sample the levels of a network and find all neighbors that it needs.
+    """Sample the levels of a network and find all neighbors.
 
     Parameters
     ----------
     points : tensor, (B, N, 3)
-        float32 or float64, in meters.
+        Points, float32 or float64, in meters.
     radii : sequence of Radii
-        The balls of each level, from fine to coarse.
+        Radii of each level, from fine to coarse.
     sampler : str or Sampler, optional
-        What chooses the points of a level: a quarter of those of the level before it.
+        Sampler of the levels, each a quarter of the finer one.
     down, within : int, optional
-        Points of a ball, into the finer level and within a level.
+        Points per ball, into the finer level and within a level.
     ball_query : callable, optional
-        Another ball query, for comparisons.
+        Alternative ball query, for comparisons.
     ahead : bool, optional
-        On a GPU, within the capture of a CUDA graph: sample on one stream and search on another, so that coarse
-        levels are sampled while layers of fine ones run. Levels must be taken by ``Geometry.level``, and kept
-        until the pass is through. The same kernels run, so that bits are the same.
+        During capture of a CUDA graph: sample on one stream and search on another, so that coarse
+        levels are sampled while layers of fine ones run. Levels must be read by ``Geometry.level``, and kept
+        until the pass has ended. The kernels, and so the bits, are the same.
 
     Returns
     -------
     Geometry
-        The levels. Nothing waits for a GPU, unless the sampler does.
+        The levels. Does not synchronize, unless the sampler does.
 
     Raises
     ------
     ValueError
-        Too few points for that many levels; shapes that do not fit.
+        Too few points for the number of levels, or incompatible shapes.
     """
     if points.dim() != 3 or points.shape[-1] != 3:
         raise ValueError(f"points must be a batch (B, N, 3), not {tuple(points.shape)}")
@@ -124,7 +124,7 @@ def geometry(
         fine = _Searched(points, ball_query)
     for level, radius in enumerate(radii, 1):
         with lanes.sampling():
-            # FastPoint looks for neighbors, too; exact samplers do not, and wait for no index.
+            # FastPoint searches neighbors, too; exact samplers need no index.
             samples = chooser.sample(fine.points, fine.points.shape[1] // STRIDE, level, fine.index)
             chosen = farpoint.gather(fine.points, samples)
         with lanes.searching(behind_samples=True):
@@ -140,14 +140,14 @@ def geometry(
 
 
 class _Lanes:
-    """Where samples and neighbors are queued: on the current stream, or on two of their own behind what is queued
-    there now, so that samples of a level wait for those of the finer one alone."""
+    """Streams for samples and neighbors: the current stream, or two others ordered after the current work,
+    so that samples of a level wait only for those of the finer one."""
 
     def __init__(self, gpu: torch.device | None) -> None:
         self.ready: list[torch.cuda.Event] = []
         self._streams: tuple[torch.cuda.Stream, torch.cuda.Stream] | None = None
-        streams = None if gpu is None else _streams(gpu)  # also before a capture, in which none can be made
-        # Elsewhere memory of one stream could come back to it while another still reads it.
+        streams = None if gpu is None else _streams(gpu)  # also before a capture, during which none can be created
+        # Outside a capture, memory of one stream could be reused while another still reads it.
         if streams is not None and torch.cuda.is_current_stream_capturing():
             self._streams = streams
             for stream in streams:
@@ -164,36 +164,36 @@ class _Lanes:
         return torch.cuda.stream(self._streams[1])
 
     def mark(self) -> None:
-        """What is queued until now on the current stream is a level."""
+        """Records an event for a level after the work on the current stream."""
         if self._streams is not None:
             self.ready.append(torch.cuda.current_stream().record_event())
 
 
 @lru_cache(maxsize=16)
 def _streams(gpu: torch.device) -> tuple[torch.cuda.Stream, torch.cuda.Stream]:
-    """For samples, for which all else waits in the end, and for neighbors."""
+    """Returns streams for samples, the critical path, and for neighbors."""
     return torch.cuda.Stream(gpu, priority=-1), torch.cuda.Stream(gpu)
 
 
 class _Searched:
-    """The points of a level with their tree, which three searches share."""
+    """Points of a level with their tree, which three searches share."""
 
     def __init__(self, points: Tensor, ball_query: BallQuery | None) -> None:
         self.points, self._ball_query = points, ball_query
         self.index = farpoint.Index(points)
 
     def ball(self, centers: Tensor, radius: float, k: int) -> Ball:
-        """The balls around these centers."""
+        """Returns the balls around these centers."""
         if self._ball_query is not None:
             indices = self._ball_query(centers, self.points, radius, k)
         else:
             indices = self.index.ball_query(centers, radius, k, index_dtype="int32").indices
-        # They ascend, and -1 is below all: each center is a point, so that no ball is empty.
+        # Indices ascend, and padding is -1: each center is a point, so that no ball is empty.
         indices = torch.maximum(indices, indices[..., :1])
         offsets = farpoint.gather(self.points, indices).sub_(centers.unsqueeze(2)).div_(radius)
         return Ball(indices, offsets)
 
     def three_nearest(self, points: Tensor) -> tuple[Tensor, Tensor]:
-        """Of each of these points the three nearest, and their weights."""
+        """Returns the three nearest of each of these points, and their weights."""
         found = self.index.knn(points, 3, squared=False, index_dtype="int32")
         return found.indices, farpoint.inverse_distance_weights(found, 1)

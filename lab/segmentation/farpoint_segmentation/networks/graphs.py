@@ -1,4 +1,4 @@
-"""A forward pass as one CUDA graph: for clouds of one size, without the time of queueing kernels one by one."""
+"""Forward pass as one CUDA graph, for clouds of one size, without the overhead of launching single kernels."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from ..samplers import Sampler
 
 __all__ = ["Captured", "can_capture"]
 
-#: Passes before the capture: plans are made, kernels are loaded.
+#: Warm-up passes before the capture, which create plans and load kernels.
 _WARM_UP = 3
 
 
 def can_capture(sampler: Sampler) -> bool:
-    """Whether a forward pass with this sampler can be a CUDA graph: what waits for the CPU can't."""
+    """Return whether a forward pass with this sampler can be a CUDA graph, that is, does not synchronize."""
     return sampler.exact and sampler.device == "input"
 
 
 class Captured:
-    """The forward pass of a network for clouds of one size, captured once.
+    """Forward pass of a network for clouds of one size, captured once.
 
     Parameters
     ----------
     network : Module
         A ``Network``, in evaluation mode, on a GPU. Its parameters must not change while this is used.
     points, features : tensor, (B, N, 3) and (B, N, channels)
-        Of the sizes that will come.
+        Example inputs of the size to capture.
     sampler : str or Sampler, optional
-        One that runs on the GPU; see ``can_capture``.
+        Sampler that runs on the GPU; see ``can_capture``.
     warm_up : int, optional
-        Passes before the capture, at least 1.
+        Warm-up passes before the capture, at least 1.
 
     Raises
     ------
     ValueError
-        The network is in training mode, or something is not on a GPU.
+        The network is in training mode, or an input is not on a GPU.
     """
 
     def __init__(
@@ -60,16 +60,16 @@ class Captured:
             self._graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self._graph):
                 self._logits: Tensor = network(self._points, self._features, sampler=sampler)
-        # Matrices that the graph reads, which layers drop when they need others.
+        # Keeps matrices alive that the graph reads, since layers may replace them.
         self._held = [getattr(part, name, None) for part in network.modules() for name in ("_kept", "_joined")]
 
     def __call__(self, points: Tensor, features: Tensor) -> Tensor:
-        """Compute logits, in memory that the next call overwrites.
+        """Compute logits, in memory overwritten by the next call.
 
         Raises
         ------
         ValueError
-            Tensors of other sizes.
+            Tensors of another size.
         """
         if points.shape != self._points.shape or features.shape != self._features.shape:
             raise ValueError(
@@ -83,7 +83,7 @@ class Captured:
 
 
 def _uncached() -> AbstractContextManager[object]:
-    """Autocast as it is, but parameters that it converts are not kept: the graph would read them after they are
-    gone."""
+    """Returns the current autocast context without caching of converted parameters, which the graph would read
+    after they are freed."""
     kind = torch.get_autocast_dtype("cuda")
     return torch.autocast("cuda", kind, enabled=torch.is_autocast_enabled("cuda"), cache_enabled=False)

@@ -1,7 +1,7 @@
-"""Layers of points: convolutions of kernel 1 with batch normalization and ReLU, channels last.
+"""Point layers: convolutions of kernel 1 with batch normalization and ReLU, channels last.
 
 Parameters have the names and shapes of the authors' checkpoints, (C, in, 1) and (C, in, 1, 1); values are (.., C),
-so that a layer is a product of matrices and a row of memory is a point.
+so that a layer is a matrix product and a row of memory is a point.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from torch.nn import functional
 
 __all__ = ["Layer", "Normalization", "Pointwise", "is_inference", "rectified"]
 
-#: Linear map and ReLU in one kernel, where a release of PyTorch has it.
+#: Linear map and ReLU in one kernel, if available in PyTorch.
 _linear_and_relu: Any = getattr(torch, "_addmm_activation", None)
 
 
 class Pointwise(nn.Module):
-    """A convolution of kernel 1: a linear map of the last axis.
+    """Convolution of kernel 1: a linear map of the last axis.
 
     Parameters
     ----------
     before, after : int
-        Channels.
+        Input and output channels.
     axes : {1, 2}
-        How many axes of length 1 the weight ends with.
+        Number of trailing axes of length 1 of the weight.
     bias : bool
-        Whether something is added.
+        Add a bias.
     groups : int, optional
-        Groups of channels that do not see each other.
+        Number of independent groups of channels.
     """
 
     def __init__(self, before: int, after: int, axes: int, bias: bool, groups: int = 1) -> None:
@@ -42,7 +42,7 @@ class Pointwise(nn.Module):
         self.bias = nn.Parameter(torch.empty(after).uniform_(-limit, limit)) if bias else None
 
     def forward(self, values: Tensor) -> Tensor:
-        """(.., before) -> (.., after)."""
+        """Map (.., before) to (.., after)."""
         return functional.linear(_as_weights(values, self.weight), self.weight.flatten(1), self.bias)
 
 
@@ -50,26 +50,26 @@ class Normalization(nn.BatchNorm1d):
     """Batch normalization of the last axis, over all others."""
 
     def forward(self, values: Tensor, relu: bool = False) -> Tensor:
-        """(.., C) -> (.., C), with a ReLU behind it or without."""
+        """Normalize (.., C), followed by ReLU if ``relu``."""
         found: Tensor = super().forward(values.reshape(-1, values.shape[-1]))
-        # Before the view: of one that is changed in place gradients are copied three times.
+        # Before the view: gradients of a view modified in place are copied three times.
         return (rectified(found) if relu else found).view(values.shape)
 
 
 class Layer(nn.Sequential):
     """Convolution of kernel 1, batch normalization, ReLU.
 
-    A normalization that does not learn is a part of the linear map, whose matrix is kept until a parameter
+    In evaluation mode normalization is folded into the linear map, whose matrix is cached until a parameter
     changes.
 
     Parameters
     ----------
     before, after : int
-        Channels.
+        Input and output channels.
     axes : {1, 2}
-        How many axes of length 1 the weight ends with.
+        Number of trailing axes of length 1 of the weight.
     relu : bool, optional
-        Whether it ends with a ReLU.
+        Apply a ReLU at the end.
     groups : int, optional
         As for ``Pointwise``.
     """
@@ -80,7 +80,7 @@ class Layer(nn.Sequential):
         self._kept: tuple[Any, tuple[Tensor, Tensor]] | None = None
 
     def forward(self, values: Tensor) -> Tensor:
-        """(.., before) -> (.., after)."""
+        """Map (.., before) to (.., after)."""
         matrix, offset = self.affine()
         values = _as_weights(values, matrix)
         if self.relu and offset is not None and _linear_and_relu is not None and is_inference():
@@ -90,8 +90,8 @@ class Layer(nn.Sequential):
         return self.finish(functional.linear(values, matrix, offset))
 
     def affine(self) -> tuple[Tensor, Tensor | None]:
-        """The matrix (after, before) and what is added behind it: for callers that split the columns of the
-        matrix, add up the products, and ``finish`` the sum."""
+        """Return the matrix (after, before) and the bias: for callers that split the columns of the
+        matrix, sum the products, and ``finish`` the sum."""
         convolution, norm = self._parts()
         if norm.training:
             return convolution.weight.flatten(1), None
@@ -104,23 +104,23 @@ class Layer(nn.Sequential):
         return self._kept[1]
 
     def train(self, mode: bool = True) -> Layer:
-        """As for all modules. What was kept is made again: a CUDA graph changes parameters without their noticing."""
+        """Set the mode as for all modules. Clears the cache, since CUDA graphs change parameters unnoticed."""
         self._kept = None
         return super().train(mode)
 
     def finish(self, sums: Tensor) -> Tensor:
-        """What comes behind the linear map. May overwrite the sums."""
+        """Apply the operations after the linear map. May overwrite the sums."""
         norm = self._parts()[1]
         if norm.training:
             found: Tensor = norm(sums, self.relu)
             return found
         if not self.relu:
             return sums
-        # What an operator with a gradient of its own has returned may not be overwritten.
+        # Results of a custom differentiable operator must not be overwritten.
         return sums.relu() if torch.is_grad_enabled() else rectified(sums)
 
     def _parts(self) -> tuple[Any, Any]:
-        # Not `self[0]`, which takes as long as a small kernel.
+        # Not `self[0]`, which takes as much time as a small kernel.
         return self._modules["0"], self._modules["1"]
 
     def _folded(self) -> tuple[Tensor, Tensor]:
@@ -137,17 +137,17 @@ class Layer(nn.Sequential):
 
 
 def rectified(values: Tensor) -> Tensor:
-    """ReLU, in the same memory."""
+    """Apply ReLU in place."""
     return torch.relu_(values)
 
 
 def is_inference() -> bool:
-    """Whether neither gradients nor a compiler follow."""
+    """Return whether neither gradients nor a compiler are active."""
     return not (torch.is_grad_enabled() or torch.compiler.is_compiling())
 
 
 def _as_weights(values: Tensor, matrix: Tensor) -> Tensor:
-    """The values in the type of the matrix, unless autocast chooses a type for both."""
+    """Returns the values in the dtype of the matrix, unless autocast chooses a dtype for both."""
     if values.dtype == matrix.dtype:
         return values
     kind = _autocast_type(matrix)
@@ -160,11 +160,11 @@ def _autocast_type(like: Tensor) -> torch.dtype | None:
 
 
 def _state_of(weight: Any, norm: nn.Module) -> tuple[Any, ...]:
-    """Differs once one of the parameters has been changed, in place or by another tensor."""
+    """Returns a state that differs once a parameter is modified in place or replaced."""
     own: dict[str, Any] = {**norm._parameters, **norm._buffers}
     scale, shift, mean, variance = own["weight"], own["bias"], own["running_mean"], own["running_var"]
     if weight.is_inference() or mean.is_inference():
-        return (object(),)  # they count no changes
+        return (object(),)  # inference tensors have no version counter
     return (
         _autocast_type(weight), weight.data_ptr(), weight._version, scale.data_ptr(), scale._version,
         shift._version, mean.data_ptr(), mean._version, variance._version,

@@ -1,4 +1,4 @@
-"""What the networks share: their sizes, the decoder, the head, and how a forward pass goes."""
+"""Common parts of the networks: their sizes, the decoder, the head, and the forward pass."""
 
 from __future__ import annotations
 
@@ -17,44 +17,43 @@ from .layers import Layer, Pointwise
 
 __all__ = ["Decoder", "Encoder", "Head", "Network", "Sizes"]
 
-#: Points of a ball into the finer level.
+#: Points per ball into the finer level.
 DOWN = 32
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of a network."""
+    """Sizes of a network."""
 
-    #: Values of a point that the network is given, and classes that it tells apart.
+    #: Input channels, and classes.
     channels: int
     classes: int
-    #: Channels of the points themselves; each level has twice as many as the finer one.
+    #: Channels at the finest level; each level has twice as many as the finer one.
     width: int
-    #: Blocks of each stage, the first of which goes down.
+    #: Blocks of each stage, the first of which downsamples.
     blocks: tuple[int, ...]
-    #: Radius of the balls by which the network first goes down, in meters, and by which factor radii grow from
-    #: stage to stage.
+    #: Radius of the first downsampling, in meters, and the factor by which radii grow from stage to stage.
     radius: float
     growth: float
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Channels of each level."""
+        """Return the channels of each level."""
         return tuple(self.width * 2**stage for stage in range(len(self.blocks)))
 
     @property
     def radii(self) -> tuple[Radii, ...]:
-        """The balls of each level but the first."""
+        """Return the radii of each level except the first."""
         grown = [self.radius * self.growth**stage for stage in range(len(self.blocks))]
         return tuple(Radii(down, within) for down, within in zip(grown, grown[1:]))
 
 
 class Encoder(nn.Module):
-    """From the points to the coarsest level. Networks differ in it."""
+    """Encoder from the points to the coarsest level, specific to a network."""
 
-    #: Points of a ball within a level.
+    #: Points per ball within a level.
     within: int
-    #: The name that the stem's layer has in checkpoints.
+    #: Name of the stem's layer in checkpoints.
     stem: str
 
     def __init__(
@@ -65,18 +64,18 @@ class Encoder(nn.Module):
         linear = Pointwise(sizes.channels, widths[0], 1, bias=True)
         stages = [nn.ModuleList([nn.ModuleDict({self.stem: nn.Sequential(nn.Sequential(linear))})])]
         for before, after, blocks in zip(widths, widths[1:], sizes.blocks[1:]):
-            # Parameters are drawn in this order.
+            # The order determines the random parameters.
             rest = [block(after) for _ in range(blocks - 1)]
             stages.append(nn.ModuleList([down(before, after), *rest]))
         self.encoder = nn.ModuleList(stages)
 
     def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
-        """(B, N, channels) -> values of all levels, from fine to coarse."""
+        """Return values of all levels, from fine to coarse, for features (B, N, channels)."""
         raise NotImplementedError
 
 
 class _Step(nn.Module):
-    """From a coarse level to the finer one: three nearest, and two layers."""
+    """Step from a coarse level to the finer one: interpolation from the three nearest, and two layers."""
 
     def __init__(self, skip: int, coarse: int) -> None:
         super().__init__()
@@ -84,10 +83,10 @@ class _Step(nn.Module):
         self.convs = nn.Sequential(Layer(skip + coarse, skip, 1), Layer(skip, skip, 1))
 
     def forward(self, skip: Tensor, coarse: Tensor, level: Level) -> Tensor:
-        """(B, N, skip) and (B, M, coarse) -> (B, N, skip)."""
+        """Returns (B, N, skip) from (B, N, skip) and (B, M, coarse)."""
         first: Any = self.convs[0]
         matrix, offset = first.affine()
-        # Interpolation is linear: multiplied before it, there are a quarter of the rows, and no array of both.
+        # Interpolation is linear: multiplying before it needs a quarter of the rows, and no concatenation.
         sent = nn.functional.linear(coarse, matrix[:, self.skip:])
         own = nn.functional.linear(skip, matrix[:, : self.skip], offset)
         weights = level.weights if sent.dtype != torch.float64 else level.weights.double()
@@ -97,7 +96,7 @@ class _Step(nn.Module):
 
 
 class Decoder(nn.Module):
-    """From the coarsest level back to the points."""
+    """Decoder from the coarsest level back to the points."""
 
     def __init__(self, widths: tuple[int, ...]) -> None:
         super().__init__()
@@ -106,7 +105,7 @@ class Decoder(nn.Module):
         )
 
     def forward(self, values: list[Tensor], found: Geometry) -> Tensor:
-        """Values of all levels -> (B, N, width)."""
+        """Return (B, N, width) from the values of all levels."""
         steps: Any = self.decoder
         coarse = values[-1]
         for place in reversed(range(len(steps))):
@@ -115,14 +114,14 @@ class Decoder(nn.Module):
 
 
 class Head(nn.Module):
-    """From the values of points to logits.
+    """Head from the values of points to logits.
 
     Parameters
     ----------
     width, classes : int
         Channels and classes.
     joins_largest : bool
-        Whether the largest value of the scene in each channel is put behind those of each point.
+        Append the maximum over the scene of each channel to the values of each point.
     """
 
     def __init__(self, width: int, classes: int, joins_largest: bool) -> None:
@@ -133,7 +132,7 @@ class Head(nn.Module):
         self.head = nn.Sequential(Layer(inner, inner, 1), nn.Dropout(0.5), last)
 
     def forward(self, values: Tensor) -> Tensor:
-        """(B, N, width) -> (B, N, classes)."""
+        """Map (B, N, width) to (B, N, classes)."""
         if not self.joins_largest:
             found: Tensor = self.head(values)
             return found
@@ -147,16 +146,16 @@ class Head(nn.Module):
 
 
 class Network(nn.Module):
-    """A network that gives each point of a cloud a logit a class.
+    """Network that computes a logit per class for each point of a cloud.
 
-    Called with points (B, N, 3) in meters and features (B, N, channels): logits (B, N, classes).
+    Called with points (B, N, 3) in meters and features (B, N, channels), it returns logits (B, N, classes).
 
     Parameters
     ----------
     sizes : Sizes
-        Its sizes.
+        Sizes of the network.
     encoder : Encoder
-        How it goes down.
+        Encoder of the network.
     joins_largest : bool
         As for ``Head``.
     """
@@ -169,9 +168,9 @@ class Network(nn.Module):
         self.encoder = encoder
         self.decoder = Decoder(sizes.widths)
         self.head = Head(sizes.width, sizes.classes, joins_largest)
-        #: Another ball query than farpoint's, for comparisons.
+        #: Alternative to farpoint's ball query, for comparisons.
         self.ball_query: BallQuery | None = None
-        #: Whether a CUDA graph of this samples coarse levels while layers of fine ones run; see ``geometry``.
+        #: In a CUDA graph, sample coarse levels while layers of fine ones run; see ``geometry``.
         self.ahead = True
         self._layers: Callable[[Tensor, Geometry], Tensor] = self.layers
 
@@ -184,23 +183,23 @@ class Network(nn.Module):
         Parameters
         ----------
         points : tensor, (B, N, 3)
-            In meters.
+            Points in meters.
         features : tensor, (B, N, channels)
-            What is known of each point.
+            Features of each point.
         sampler : str or Sampler, optional
-            What chooses the points of the levels; see ``farpoint_segmentation.samplers``.
+            Sampler of the levels; see ``farpoint_segmentation.samplers``.
         geometry : Geometry, optional
-            Levels that were found before, by ``find_geometry``.
+            Precomputed levels, from ``find_geometry``.
 
         Returns
         -------
         tensor, (B, N, classes)
-            Logits, in the type of the parameters; under autocast in its type.
+            Logits, in the dtype of the parameters; under autocast in its dtype.
 
         Raises
         ------
         ValueError
-            Shapes that do not fit, or fewer than 256 points.
+            Incompatible shapes, or fewer than 256 points.
         """
         wanted = (*points.shape[:2], self.sizes.channels)
         if points.dim() != 3 or tuple(features.shape) != wanted:
@@ -215,7 +214,7 @@ class Network(nn.Module):
     def find_geometry(
         self, points: Tensor, sampler: str | Sampler = "peak", *, ahead: bool = False
     ) -> Geometry:
-        """Sample the levels and find all neighbors: all that depends on positions alone.
+        """Sample the levels and find all neighbors, which depend on positions only.
 
         Parameters
         ----------
@@ -229,22 +228,22 @@ class Network(nn.Module):
             )
 
     def layers(self, features: Tensor, found: Geometry) -> Tensor:
-        """Compute logits in levels that were found before: all that has parameters."""
+        """Compute logits in precomputed levels: everything with parameters."""
         logits: Tensor = self.head(self.decoder(self.encoder(features, found), found))
         return logits
 
     def compile_layers(self, **options: Any) -> Network:
-        """Have ``torch.compile`` make kernels of the layers between samplers and searches.
+        """Compile the layers between samplers and searches with ``torch.compile``.
 
         Parameters
         ----------
         **options
-            For ``torch.compile``; ``dynamic=True`` unless set, since scenes differ in size.
+            Options of ``torch.compile``; ``dynamic=True`` unless set, since scenes differ in size.
 
         Returns
         -------
         Network
-            This one.
+            This network.
         """
         self._layers = torch.compile(self.layers, **{"dynamic": True, **options})
         return self

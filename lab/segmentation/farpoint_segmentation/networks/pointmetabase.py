@@ -1,4 +1,4 @@
-"""PointMetaBase: neighbors' values plus an embedding of their positions, and the largest of them.
+"""PointMetaBase: the maximum over neighbors of their values plus an embedding of their positions.
 
 Source: Lin, Zheng, Chao, Li, Zhang, Li, Wang, Ji, "Meta architecture for point cloud analysis", CVPR 2023.
 """
@@ -19,7 +19,7 @@ __all__ = ["PointMetaBase"]
 
 
 class _Down(nn.Module):
-    """To the next coarser level."""
+    """Block that downsamples to the next coarser level."""
 
     def __init__(self, before: int, after: int) -> None:
         super().__init__()
@@ -27,14 +27,14 @@ class _Down(nn.Module):
         self.convs2 = nn.Sequential(Layer(3, after, 2))
 
     def forward(self, values: Tensor, ball: Ball) -> Tensor:
-        """(B, N, before) -> (B, M, after)."""
+        """Maps (B, N, before) to (B, M, after)."""
         sent: Tensor = self.convs1(values)
         found: Tensor = farpoint.gather_max(sent, ball.indices, self.convs2(ball.offsets))
         return found
 
 
 class _Block(nn.Module):
-    """Within a level."""
+    """Block within a level."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class _Block(nn.Module):
         self.pwconv = nn.Sequential(Layer(width, width, 1), Layer(width, width, 1, relu=False))
 
     def forward(self, values: Tensor, ball: Ball, embedded: Tensor) -> Tensor:
-        """Values (B, M, C), and embedded positions (B, M, k, C) -> (B, M, C)."""
+        """Returns (B, M, C) from values (B, M, C) and embedded positions (B, M, k, C)."""
         largest = farpoint.gather_max(self.convs["convs1"](values), ball.indices, embedded)
         return rectified(self.pwconv(largest) + values)
 
@@ -58,7 +58,7 @@ class _Encoder(Encoder):
         )
 
     def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
-        """(B, N, channels) -> values of all levels, from fine to coarse."""
+        """Returns values of all levels, from fine to coarse, for features (B, N, channels)."""
         stages: Any = self.encoder
         values = [stages[0][0]["convs1"](features)]
         for place, (stage, embed) in enumerate(zip(stages[1:], self.pe_encoder[1:])):
@@ -77,9 +77,9 @@ class PointMetaBase(Network):
     Parameters
     ----------
     sizes : Sizes
-        Its sizes.
+        Sizes of the network.
     joins_largest : bool, optional
-        Whether the head sees the largest value of the scene in each channel, as on ScanNet.
+        Pass the maximum over the scene of each channel to the head, as on ScanNet.
     """
 
     def __init__(self, sizes: Sizes, joins_largest: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""PointVector: vectors in three dimensions that neighbors send, each channel one, added up.
+"""PointVector: sums over neighbors of three-dimensional vectors, one per channel.
 
 Source: Deng, Zhang, Ding, Zhao, Liu, "PointVector: a vector representation in point cloud analysis", CVPR 2023.
 """
@@ -21,20 +21,20 @@ __all__ = ["PointVector"]
 
 
 class _Down(nn.Module):
-    """To the next coarser level."""
+    """Block that downsamples to the next coarser level."""
 
     def __init__(self, before: int, after: int) -> None:
         super().__init__()
         self.convs = nn.Sequential(Layer(3 + before, after, 2))
 
     def forward(self, values: Tensor, ball: Ball) -> Tensor:
-        """(B, N, before) -> (B, M, after)."""
+        """Maps (B, N, before) to (B, M, after)."""
         layer: Any = self.convs[0]
         matrix, offset = layer.affine()
-        # The product with the values is made once a point, not once for each ball that it is in.
+        # The product with the values is computed once per point, not once per ball that contains it.
         own = functional.linear(values, matrix[:, 3:])
         placed = functional.linear(ball.offsets.to(matrix.dtype), matrix[:, :3], offset)
-        if offset is None:  # the normalization needs all sums
+        if offset is None:  # batch normalization needs all sums
             every: Tensor = layer.finish(farpoint.gather(own, ball.indices) + placed)
             return every.max(dim=2).values
         found: Tensor = layer.finish(farpoint.gather_max(own, ball.indices, placed))
@@ -42,7 +42,7 @@ class _Down(nn.Module):
 
 
 class _VectorAggregation(nn.Module):
-    """Each neighbor sends a vector a channel: a length and two angles; their sum is projected."""
+    """Sums one vector per channel over all neighbors, each by a length and two angles, and projects the sum."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class _VectorAggregation(nn.Module):
         self._joined: Any = None
 
     def forward(self, values: Tensor, ball: Ball) -> Tensor:
-        """(B, M, C) -> (B, M, C)."""
+        """Maps (B, M, C) to (B, M, C)."""
         near = farpoint.gather(values, ball.indices)
         sent = rectified(near - values.unsqueeze(2) + self.pos_x(ball.offsets))
         matrix, offset = self.tf_zx.affine()
@@ -67,12 +67,12 @@ class _VectorAggregation(nn.Module):
         return rectified(self.result(self.tf_zx.finish(projected)) + self.residual(values))
 
     def _polar(self, sent: Tensor) -> tuple[_Directions, Tensor]:
-        """The direction and the length (B, M, k, C) of each vector."""
+        """Returns the direction and the length (B, M, k, C) of each vector."""
         first, second = self.theta_x_alpha.affine(), self.theta_x_beta.affine()
         if first[1] is None or second[1] is None or not is_inference():
             alpha, beta = self.theta_x_alpha(sent), self.theta_x_beta(sent)
             return _Directions(alpha.sin(), alpha.cos(), beta.sin(), beta.cos()), self.z_x(sent)
-        # One product for both angles.
+        # One matrix product for both angles.
         if self._joined is None or self._joined[0] is not first or self._joined[1] is not second:
             self._joined = first, second, torch.cat([first[0], second[0]]), torch.cat([first[1], second[1]])
         angles = rectified(functional.linear(sent, *self._joined[2:]))
@@ -91,23 +91,23 @@ class _Directions(NamedTuple):
 
 
 def _projected_sum(directions: _Directions, lengths: Tensor, matrix: Tensor) -> Tensor:
-    """The sum over all neighbors of vectors of these directions and lengths (B, M, k, C), times a row of three a
-    channel: (B, M, C)."""
+    """Returns the sum (B, M, C) over all neighbors of vectors of these directions and lengths (B, M, k, C), times a
+    row of three per channel."""
     across, along, up = matrix.t().to(lengths.dtype)
-    # Projected vector by vector, which is one sum in place of three.
+    # Projected before summing, which needs one sum instead of three.
     flat = torch.addcmul(directions.cosine * across, directions.sine, along) * directions.sine_up
     return (torch.addcmul(flat, directions.cosine_up, up) * lengths).sum(dim=2)
 
 
 class _Block(nn.Module):
-    """Within a level."""
+    """Block within a level."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.convs = nn.ModuleDict({"vpsa": _VectorAggregation(width)})
 
     def forward(self, values: Tensor, ball: Ball) -> Tensor:
-        """(B, M, C) -> (B, M, C)."""
+        """Maps (B, M, C) to (B, M, C)."""
         found: Tensor = self.convs["vpsa"](values, ball)
         return found
 
@@ -120,7 +120,7 @@ class _Encoder(Encoder):
         super().__init__(sizes, _Down, _Block)
 
     def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
-        """(B, N, channels) -> values of all levels, from fine to coarse."""
+        """Returns values of all levels, from fine to coarse, for features (B, N, channels)."""
         stages: Any = self.encoder
         values = [stages[0][0]["convs"](features)]
         for place, stage in enumerate(stages[1:]):
@@ -138,7 +138,7 @@ class PointVector(Network):
     Parameters
     ----------
     sizes : Sizes
-        Its sizes.
+        Sizes of the network.
     """
 
     def __init__(self, sizes: Sizes) -> None:

@@ -1,8 +1,8 @@
 """``python -m farpoint_segmentation report``: tables 2, 3 and 5 and figures 1 and 11 of the RadiusFPS paper.
 
-They are made of the records of ``evaluate`` and ``time``: as CSV, as plots (SVG) and as one page, the paper's own
-numbers beside. From the bottom up: ``published`` (the paper's numbers), ``runs`` (records by network and sampler),
-``tables``, ``figures`` (needs matplotlib), ``remarks``, ``page``.
+They are computed from the records of ``evaluate`` and ``time``: as CSV, plots (SVG) and one page, next to the paper's
+numbers. From the bottom up: ``published`` (the paper's numbers), ``runs`` (records by network and sampler),
+``tables``, ``figures`` (requires matplotlib), ``remarks``, ``page``.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ __all__ = ["run"]
 
 
 def run(folders: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Path:
-    """Make the report.
+    """Write the report.
 
     Parameters
     ----------
     folders : sequence of str or os.PathLike
         Folders with the records of ``evaluate`` and ``time``.
     output : str or os.PathLike
-        The folder of the report, which is made if it is not there: ``report.html``, and every table and plot
-        as a file. Files of these names are replaced.
+        Folder of the report, created if missing: ``report.html``, and every table and plot
+        as a file. Existing files are replaced.
 
     Returns
     -------
     Path
-        The page.
+        Path of the page.
 
     Raises
     ------
     ModuleNotFoundError
         matplotlib is not installed.
     ValueError
-        A folder without records, or a damaged one; the text has the file and the line.
+        A folder without records, or a damaged record; the message has the file and the line.
     OSError
-        The system refuses to write.
+        A file can't be written.
     """
     if importlib.util.find_spec("matplotlib") is None:
         raise ModuleNotFoundError(
@@ -73,7 +73,7 @@ def _records(folders: Sequence[str | os.PathLike[str]]) -> list[SceneRecord]:
     records = []
     for folder in folders:
         found = read_scenes(folder)
-        # Trainings write records of another kind beside; a folder of them alone is not asked for scenes.
+        # Trainings write another kind of records; a folder with only these needs no scenes.
         if not found and not (Path(folder) / "training.jsonl").exists():
             raise ValueError(
                 f"{Path(folder) / SceneRecord.FILE}: no records; give folders that evaluate or time wrote"
@@ -82,7 +82,7 @@ def _records(folders: Sequence[str | os.PathLike[str]]) -> list[SceneRecord]:
     return records
 
 
-#: A heading, and what is under it by the names of the files without endings.
+#: Heading, and its tables and plots by file name without extension.
 _Section = tuple[str, list[tuple[str, Table | Plot]]]
 
 
@@ -111,7 +111,7 @@ def _sections(runs: Sequence[Run]) -> list[_Section]:
 
 
 def _files(sections: Sequence[_Section]) -> dict[str, str]:
-    """What is in which file."""
+    """Returns the contents of the files, by name."""
     contents = {}
     for _, items in sections:
         for name, item in items:
@@ -131,7 +131,7 @@ def _csv(table: Table) -> str:
 
 
 def _write(path: Path, content: str) -> None:
-    """Whole or not at all."""
+    """Writes a file whole or not at all."""
     partial = path.with_name(f".{path.name}.part")
     partial.write_text(content, encoding="utf-8")
     partial.replace(path)

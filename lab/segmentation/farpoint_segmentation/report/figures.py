@@ -1,4 +1,4 @@
-"""Figures 1 and 11 of the paper: their numbers as tables, and plots of them."""
+"""Figures 1 and 11 of the paper, as tables and plots."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Plot", "share", "share_plot", "sizes", "sizes_plot", "speed_ups", "speed_ups_plot"]
 
-#: Edges of the ranges of scene sizes, in points.
+#: Bin edges of scene sizes, in points.
 _EDGES = (0, 10_000, 25_000, 50_000, 75_000, 100_000, 150_000)
 _BLUE, _RED, _GRAY, _DARK = "#5b8fc7", "#c8553d", "#b9bec5", "#333333"
 
 
 class Plot(NamedTuple):
-    """A drawing: the name of its file without an ending, its caption, the drawing as SVG."""
+    """Plot: file name without extension, caption, and SVG."""
 
     name: str
     caption: str
@@ -38,7 +38,7 @@ def _label(k: int) -> str:
 
 
 def _pair(run: Run) -> list[str]:
-    """Textbook sampling, and the exact sampler that took the least time."""
+    """Returns textbook sampling, and the fastest exact sampler."""
     base = run.of(BASELINE) or run.of("FPS (CPU)")
     if base is None:
         return []
@@ -52,7 +52,7 @@ def _pair(run: Run) -> list[str]:
 
 
 def sizes(run: Run) -> Table | None:
-    """Figure 1, top: scenes by size, and the mean time that sampling takes of each."""
+    """Return figure 1, top: scenes by size, and their mean sampling time."""
     head = ["sampler", "points", "scenes", "sampling ms", "ms a scene"]
     rows: list[list[Cell]] = []
     for sampler in _pair(run):
@@ -80,7 +80,7 @@ def sizes(run: Run) -> Table | None:
 
 
 def share(runs: Sequence[Run]) -> Table | None:
-    """Figure 1, bottom: the share of sampling in a forward pass."""
+    """Return figure 1, bottom: the share of sampling in a forward pass."""
     head = ["run", "sampler", "in the paper", "ms a scene", "sampling ms", "sampling %", "paper %"]
     rows: list[list[Cell]] = []
     several = len({run.device for run in runs}) > 1
@@ -111,7 +111,7 @@ def share(runs: Sequence[Run]) -> Table | None:
 
 
 def speed_ups(run: Run) -> Table | None:
-    """Figure 11: times of the forward pass and of sampling, and how many times faster than FPS (GPU)."""
+    """Return figure 11: times of the forward pass and of sampling, and speed-ups over FPS (GPU)."""
     number = next(k for k, family in FAMILIES.items() if run.network.startswith(family))
     head = [
         "sampler",
@@ -159,7 +159,7 @@ def _number(cell: Cell) -> float:
 
 
 def _drawn(draw: Callable[[Figure], None], width: float, height: float) -> str:
-    """A drawing as SVG, the same bytes whenever it is made."""
+    """Returns a plot as SVG, with reproducible bytes."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -175,7 +175,7 @@ def _drawn(draw: Callable[[Figure], None], width: float, height: float) -> str:
 
 
 def sizes_plot(run: Run, table: Table) -> Plot:
-    """Bars of how many scenes, lines of the time of sampling."""
+    """Plot bars of the number of scenes, and lines of sampling times."""
     ranges = [_label(k) for k in range(len(_EDGES))]
     samplers = list(dict.fromkeys(str(row[0]) for row in table.rows))
     found = {(str(row[0]), str(row[1])): row for row in table.rows}
@@ -208,7 +208,7 @@ def _called(run: Run, sampler: str) -> str:
 
 
 def share_plot(table: Table) -> Plot:
-    """Stacked bars of a pass with textbook sampling and with the fastest exact sampler."""
+    """Plot stacked bars of a pass with textbook sampling and with the fastest exact sampler."""
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
@@ -230,7 +230,7 @@ def share_plot(table: Table) -> Plot:
 
 
 def speed_ups_plot(run: Run, table: Table) -> Plot:
-    """Two bars for each sampler on a scale of decades."""
+    """Plot two bars for each sampler on a logarithmic scale."""
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()

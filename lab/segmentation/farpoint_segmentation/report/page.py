@@ -1,4 +1,4 @@
-"""The report as one page that needs no other file."""
+"""Report as one self-contained page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STYLE = (
 def page(
     sections: Sequence[tuple[str, Sequence[Table | Plot]]], remarks: Sequence[tuple[str, Sequence[str]]]
 ) -> str:
-    """Make the page: tables and plots under headings, then lists of remarks."""
+    """Return the page: tables and plots under headings, then lists of remarks."""
     parts = [
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">',
         "<title>Segmentation with farpoint: tables and figures of the RadiusFPS paper</title>",

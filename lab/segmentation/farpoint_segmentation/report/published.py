@@ -1,4 +1,4 @@
-"""The numbers of the RadiusFPS paper that a report shows beside its own, with the tables they come from.
+"""Numbers of the RadiusFPS paper shown in a report for comparison, with their tables.
 
 Source: Yu, Li, Chang, Miyazaki, "RadiusFPS: Efficient Farthest Point Sampling on CPUs and GPUs via Spherical Voxel
 Pruning", arXiv:2606.06255v1 (2026), tables 2, 3 and 5, figures 1 and 11.
@@ -29,15 +29,15 @@ SOURCE = (
     "Yu, Li, Chang, Miyazaki: RadiusFPS: Efficient Farthest Point Sampling on CPUs and GPUs via Spherical Voxel "
     "Pruning, arXiv:2606.06255v1"
 )
-#: Its table 1.
+#: Hardware, from its table 1.
 MACHINE = "Intel Core i7-12700KF, NVIDIA RTX 6000 Ada Generation"
 
 DATA = ("s3dis", "scannet", "semantickitti")
-#: The networks of tables 2 and 3.
+#: Networks of tables 2 and 3.
 FAMILIES = {2: "pointmetabase", 3: "pointvector"}
-#: Scenes of the validation sets, over which the paper's seconds are sums.
+#: Number of scenes of the validation sets, over which the paper sums times.
 SCENES = {"s3dis": 68, "scannet": 312, "semantickitti": 4071}
-#: What speed-ups are relative to.
+#: Baseline of speed-ups.
 BASELINE = "FPS (GPU)"
 
 
@@ -56,7 +56,7 @@ def _rows(*rows: tuple[str, list[float]]) -> dict[str, dict[str, Figures]]:
     }
 
 
-#: Tables 2 and 3: of each sampler and data set.
+#: Tables 2 and 3, by sampler and dataset.
 TABLES: dict[int, dict[str, dict[str, Figures]]] = {
     2: _rows(
         ("FPS (CPU)", [89.59, 67.90, 351.846, 89.68, 70.93, 2861.794, 89.53, 49.72, 14697.007]),
@@ -102,7 +102,7 @@ _TABLE_5_ROWS = {
     ("pointvector", "scannet"): (70.21, 54.65, 68.90, 69.02, 35.11, 70.04, 70.11, 70.04),
     ("pointvector", "semantickitti"): (48.38, 33.35, 47.30, 45.42, 26.64, 47.78, 48.38, 48.28),
 }
-#: Table 5: mean IoU in percent of each network and data set, of each sampler.
+#: Table 5: mean IoU in percent by network and dataset, and by sampler.
 TABLE_5: dict[tuple[str, str], dict[str, float]] = {
     key: dict(zip(_TABLE_5_SAMPLERS, row, strict=True)) for key, row in _TABLE_5_ROWS.items()
 }
@@ -113,13 +113,13 @@ FIGURE_1_SHARE = {"s3dis": 77.6, "scannet": 89.0}
 FIGURE_11_MOST = 11.72
 
 _ON_GPU = {**samplers.TABLE_2, **samplers.TABLE_5}
-#: A network on the CPU has its samplers there.
+#: A network on the CPU uses CPU samplers.
 _ON_CPU = {**_ON_GPU, "naive": "FPS (CPU)", "radius": "RadiusFPS"}
 
 
 def name_of(sampler: str, device: str) -> str | None:
-    """What the paper calls a sampler of a network on this device, its options left out; None for what the paper
-    does not have."""
+    """Return the paper's name of a sampler of a network on this device, without options; None if it is not in the
+    paper."""
     plain, _, variant = sampler.partition("@")
     places = [part for part in plain.split(":") if "=" not in part]
     names = _ON_CPU if device.lower().startswith("cpu") else _ON_GPU

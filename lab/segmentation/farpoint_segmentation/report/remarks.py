@@ -1,4 +1,4 @@
-"""What of the paper does not fit together, what this report finds of it, and what it cannot tell."""
+"""Remarks: inconsistencies of the paper, findings of this report, and its limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["findings", "limits", "misfits"]
 
 
 def misfits() -> list[str]:
-    """Numbers of the paper that contradict each other or what it says of its samplers, with their tables."""
+    """Return numbers of the paper that contradict each other or its description of samplers, with their tables."""
     two, three = TABLES[2], TABLES[3]
 
     def pairs(table: int, name: str, other: str = BASELINE) -> str:
@@ -52,7 +52,7 @@ def misfits() -> list[str]:
 
 
 def findings(runs: Sequence[Run]) -> list[str]:
-    """What the records say about the paper's statements."""
+    """Return findings of the records on the paper's statements."""
     texts = []
     for run in runs:
         names, differ = disagreeing(run)
@@ -85,7 +85,7 @@ def findings(runs: Sequence[Run]) -> list[str]:
 
 
 def _leaves_the_gpu(run: Run, sampler: str) -> bool:
-    """Whether it runs on the CPU though its name does not say so, while the network is on a GPU."""
+    """Returns whether a sampler runs on the CPU without this in its name, while the network is on a GPU."""
     if run.device.startswith("cpu") or sampler.startswith("cpu:"):
         return False
     try:
@@ -95,7 +95,7 @@ def _leaves_the_gpu(run: Run, sampler: str) -> bool:
 
 
 def limits(runs: Sequence[Run]) -> list[str]:
-    """What these records cannot tell."""
+    """Return the limits of these records."""
     texts = [
         f"The paper measured on {MACHINE}; compare ratios, not times.",
         f"Of figure 11 the paper prints one number, {FIGURE_11_MOST} times faster sampling; its other bars are not "

@@ -1,4 +1,4 @@
-"""Records as runs: what one network did on the scenes of one data set, by sampler."""
+"""Records grouped as runs: results of one network on the scenes of one dataset, by sampler."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["RANDOM", "Run", "Score", "Sums", "Taken", "disagreeing", "is_exact", "recipe_title", "runs_of"]
 
-#: Of parameters that were never trained: times count, scores do not.
+#: Checkpoint name of untrained parameters: times count, scores do not.
 RANDOM = "random weights"
 
 
 class Score(NamedTuple):
-    """Percent over all scenes together: the mean over trainings, the lowest and the highest."""
+    """Scores in percent over all scenes: the mean over trainings, the minimum and the maximum."""
 
     oa: float
     miou: float
@@ -34,7 +34,7 @@ class Score(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Seconds over scenes, and the most memory in use in bytes."""
+    """Sums of seconds over scenes, and the peak memory in bytes."""
 
     scenes: int
     all: float
@@ -44,13 +44,13 @@ class Sums(NamedTuple):
 
 @dataclass
 class Taken:
-    """What one sampler did: records of times, and of scores by training."""
+    """Results of one sampler: records of times, and of scores by training."""
 
     times: dict[str, SceneRecord] = field(default_factory=dict)
     scores: dict[tuple[int, str], list[SceneRecord]] = field(default_factory=dict)
 
     def sums(self, scenes: Iterable[str] | None = None) -> Sums | None:
-        """Sums over these scenes, which must have been timed; over all unless set."""
+        """Return sums over these scenes, which must have been timed; over all unless set."""
         wanted = [self.times[name] for name in (self.times if scenes is None else scenes)]
         if not wanted:
             return None
@@ -65,44 +65,44 @@ class Taken:
         )
 
     def confused(self) -> set[str]:
-        """The scenes with scores."""
+        """Return the scenes with scores."""
         return {one.scene for group in self.scores.values() for one in group}
 
     def confusions(self) -> list[NDArray[np.int64]]:
-        """Of each training, over all of its scenes."""
+        """Return the confusion matrix of each training, over all of its scenes."""
         return [_total(group) for _, group in sorted(self.scores.items(), key=lambda item: item[0])]
 
 
 def _total(group: Iterable[SceneRecord]) -> NDArray[np.int64]:
-    """Over all of these scenes."""
+    """Returns the confusion matrix over all of these scenes."""
     total: NDArray[np.int64] = np.sum([np.asarray(one.confusion, np.int64) for one in group], axis=0)
     return total
 
 
 @dataclass
 class Run:
-    """One network on one data set, on one device."""
+    """Results of one network on one dataset and one device."""
 
     data: str
     network: str
     device: str
-    #: Scenes that farpoint generated in place of the data set's.
+    #: True for generated scenes in place of the dataset.
     generated: bool
-    #: How the layers between samplers run: "", or "bfloat16", "compiled", "CUDA graphs".
+    #: Mode of the layers between samplers: "", or "bfloat16", "compiled", "CUDA graphs".
     layers: str
     protocol: str
     samplers: dict[str, Taken] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
-        """For headings."""
+        """Return the title for headings."""
         parts = [recipe_title(self.data), self.network, self.device]
         parts += ["generated scenes"] * self.generated + [self.layers] * bool(self.layers)
         return ", ".join([*parts, *["protocol test"] * (self.protocol == "test")])
 
     @property
     def slug(self) -> str:
-        """For names of files."""
+        """Return the slug for file names."""
         words = [self.data, self.network, self.device]
         words += ["generated"] * self.generated + [self.layers] * bool(self.layers)
         words += ["test"] * (self.protocol == "test")
@@ -110,16 +110,16 @@ class Run:
         return "-".join(part for part in text.split("-") if part)
 
     def name(self, sampler: str) -> str:
-        """What the paper calls a sampler, or its own name."""
+        """Return the paper's name of a sampler, or its own name."""
         return name_of(sampler, self.device) or sampler
 
     def of(self, name: str) -> str | None:
-        """The sampler that the paper calls so, if it ran; of several, one without options."""
+        """Return the sampler with this name in the paper, if it ran; of several, one without options."""
         found = [sampler for sampler in self.samplers if self.name(sampler) == name]
         return min(found, key=len, default=None)
 
     def score(self, sampler: str) -> Score | None:
-        """By the data set's own mean IoU."""
+        """Return the score by the dataset's own mean IoU."""
         kind = recipe(self.data).metric
         scores = [metrics.scores(matrix, kind) for matrix in self.samplers[sampler].confusions()]
         if not scores:
@@ -134,8 +134,8 @@ class Run:
         )
 
     def to_exact(self, sampler: str) -> float | None:
-        """By how much its mean IoU in percent is above that of the exact sample, over the trainings of both: of what
-        the paper calls FPS (GPU) or (CPU), or of another exact sampler if that has more trainings."""
+        """Return the difference of mean IoU in percent to the exact sample, over the trainings of both: to the paper's
+        FPS (GPU) or (CPU), or to another exact sampler if that has more trainings."""
         named = [self.of(BASELINE), self.of("FPS (CPU)"), *filter(is_exact, self.samplers)]
         exact = [name for name in named if name is not None and self.samplers[name].scores]
         if not exact:
@@ -152,7 +152,7 @@ class Run:
         return float(100 * np.mean(apart))
 
     def speed_up(self, sampler: str, part: str = "all", base: str = BASELINE) -> float | None:
-        """How many times faster than what the paper calls ``base``, over the scenes that both were timed on."""
+        """Return the speed-up over the sampler called ``base`` in the paper, over the scenes timed with both."""
         against = self.of(base)
         if against is None:
             return None
@@ -170,19 +170,19 @@ def recipe_title(data: str) -> str:
 
 
 def runs_of(records: Iterable[SceneRecord]) -> list[Run]:
-    """Put records of evaluations and timings together.
+    """Group records of evaluations and timings.
 
-    Of records with one key the last counts. Times are those of ``time`` where there are any, else of
-    ``evaluate``; scores are of trained networks alone.
+    The last of records with the same key is used. Times are those of ``time`` if there are any, else of
+    ``evaluate``; scores are only those of trained networks.
 
     Raises
     ------
     ValueError
-        A record of a data set or a network that there is not.
+        A record of an unknown dataset or network.
     """
     latest = {record.key: record for record in records}
     found: dict[tuple[object, ...], Run] = {}
-    # Those of ``time`` last: they replace what ``evaluate`` measured in passing.
+    # Records of ``time`` last: they replace the times of ``evaluate``.
     for record in sorted(latest.values(), key=lambda one: one.task == "time"):
         if record.data not in DATA or record.network not in NETWORKS:
             raise ValueError(f"a record of {record.network!r} on {record.data!r}, which there are not")
@@ -198,14 +198,14 @@ def runs_of(records: Iterable[SceneRecord]) -> list[Run]:
 
 def _layers(record: SceneRecord) -> str:
     options = (("bfloat16", "bfloat16"), ("compile", "compiled"), ("graph", "CUDA graphs"))
-    # Scores are those of any pass: of "evaluate" it does not matter which.
+    # Scores are the same with and without graphs, so that this is ignored for "evaluate".
     given = {**record.options, "graph": record.task == "time" and record.options.get("graph")}
     return ", ".join(word for name, word in options if given.get(name))
 
 
 def _take(taken: Taken, record: SceneRecord) -> None:
     if record.seconds.all is not None:
-        # A generated scene of another number of points is another one.
+        # Generated scenes with different numbers of points are different scenes.
         taken.times[f"{record.scene} {record.options.get('scene_points') or ''}"] = record
     checkpoint = str(record.options.get("checkpoint"))
     if record.confusion is not None and checkpoint != RANDOM:
@@ -213,7 +213,7 @@ def _take(taken: Taken, record: SceneRecord) -> None:
 
 
 def is_exact(sampler: str) -> bool:
-    """Whether a sampler gives the farthest point sample, on all levels."""
+    """Return whether a sampler gives the farthest point sample on all levels."""
     try:
         return parse(sampler).exact
     except ValueError:  # of another release, or with all-pairs
@@ -221,7 +221,7 @@ def is_exact(sampler: str) -> bool:
 
 
 def disagreeing(run: Run) -> tuple[list[str], list[str]]:
-    """Exact samplers with scores, and those of them whose confusions differ from the first's."""
+    """Return exact samplers with scores, and those of them whose confusions differ from the first's."""
     names = [name for name in run.samplers if is_exact(name) and run.samplers[name].scores]
     differ = []
     for name in names[1:]:

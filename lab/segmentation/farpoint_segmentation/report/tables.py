@@ -1,4 +1,4 @@
-"""Tables 2, 3 and 5 of the paper, ours beside its own: rows of cells for CSV and for the page."""
+"""Tables 2, 3 and 5 of the paper, with measured and published numbers: rows of cells for CSV and for the page."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from .runs import Run, recipe_title
 
 __all__ = ["Table", "latency", "quality", "text"]
 
-#: A cell: numbers in full in CSV, rounded on the page; None for what there is not.
+#: Cell: numbers in full in CSV, rounded on the page; None for missing values.
 Cell = str | int | float | None
 
 
 class Table(NamedTuple):
-    """A table under one heading.
+    """Table under one heading.
 
     Attributes
     ----------
     title, note : str
-        What it shows, and of what.
+        Title, and further description.
     head : list of str
         Names of the columns.
     rows : list of list
         Cells.
     digits : dict
-        Decimals of columns on the page; 2 unless set.
+        Number of decimals of columns on the page; 2 unless set.
     parts : list of tuple
-        On the page: tables of some of the columns, each with what it shows, where all are too wide for one.
+        On the page: tables of some of the columns, each with its caption, if all are too wide for one.
     """
 
     title: str
@@ -39,8 +39,8 @@ class Table(NamedTuple):
     parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def shown(self) -> list[tuple[str, list[str], list[list[Cell]]]]:
-        """The tables of the page that have numbers of ours: what each shows, its columns, and the rows that have
-        numbers in them."""
+        """Return the tables of the page with measured numbers: the caption, columns, and nonempty rows of
+        each."""
         if not self.parts:
             return [("", self.head, self.rows)]
         found = []
@@ -87,13 +87,13 @@ _DIGITS = {"sampling %": 1, "peak MiB": 0, "paper s": 3}
 
 
 def latency(number: int, runs: Sequence[Run]) -> Iterator[Table]:
-    """Table 2 (PointMetaBase) or 3 (PointVector): one for each run."""
+    """Yield table 2 (PointMetaBase) or 3 (PointVector), one for each run."""
     for run in runs:
         if not run.network.startswith(FAMILIES[number]):
             continue
         published = TABLES[number]
         names = {run.of(name): name for name in published}
-        # In the paper's order, then what it does not have.
+        # In the paper's order, then samplers that are not in the paper.
         samplers = [sampler for sampler in names if sampler is not None]
         samplers += [sampler for sampler in run.samplers if sampler not in names]
         rows = [_row(run, sampler, run.name(sampler), number) for sampler in samplers]
@@ -129,7 +129,7 @@ def _row(run: Run, sampler: str | None, name: str, number: int) -> list[Cell]:
 
 
 def quality(runs: Sequence[Run]) -> Table | None:
-    """Table 5: mean IoU of eight samplers, a row for each run and sampler; None without scores."""
+    """Return table 5: mean IoU of eight samplers, a row for each run and sampler; None without scores."""
     head = [
         "network",
         "data",
@@ -178,7 +178,7 @@ def quality(runs: Sequence[Run]) -> Table | None:
 
 
 def text(cell: Cell, digits: int = 2) -> str:
-    """A cell for people."""
+    """Format a cell for display."""
     if cell is None:
         return "–"
     if isinstance(cell, float):

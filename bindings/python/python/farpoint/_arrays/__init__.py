@@ -1,6 +1,6 @@
-"""Arrays of any library. ``interface`` says what is needed of one; ``numpy`` is everything that the CPU reads,
-``torch`` tensors of PyTorch, ``cuda`` other arrays on a GPU. Which of them an array belongs to is decided
-here and nowhere else. No library is imported unless one of its arrays is given."""
+"""Arrays of any library. ``interface`` is the protocol of a library; ``numpy`` handles everything in host memory,
+``torch`` PyTorch tensors, ``cuda`` other arrays on a GPU. Dispatch between them happens only
+here. No library is imported unless one of its arrays is passed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .interface import Library
 
 __all__ = ["Library", "library_of", "library_of_pair", "library_of_values", "numpy"]
 
-#: Those of types whose arrays are all of one library.
+#: Libraries by array type, for types that belong to one library.
 _by_type: dict[type, Library] = {np.ndarray: numpy}
 
 
 def library_of(array: Any) -> Library:
-    """The module for this array."""
+    """Returns the module for this array."""
     found = _by_type.get(type(array))
     if found is not None:
         return found
@@ -37,7 +37,7 @@ def library_of(array: Any) -> Library:
 
 
 def library_of_pair(x: Any, y: Any) -> Library:
-    """The module for both clouds of a pair; refuses a tensor beside an array of another library."""
+    """Returns the module for a pair of clouds; raises for a tensor with an array of another library."""
     library = _by_type.get(type(x))
     if library is not None and _by_type.get(type(y)) is library:
         return library
@@ -54,7 +54,7 @@ def library_of_pair(x: Any, y: Any) -> Library:
 
 
 def library_of_values(values: Any, *others: Any) -> Library:
-    """The module for values, and indices and the like beside them; refuses arrays of different libraries."""
+    """Returns the module for values, indices and the like; raises for arrays of different libraries."""
     library = library_of(values)
     if all([other is None or _by_type.get(type(other)) is library for other in others]):
         return library

@@ -1,4 +1,4 @@
-"""Arrays of other libraries as arrays of NumPy, and back."""
+"""Conversion between arrays of other libraries and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-#: Device types of DLPack whose memory the CPU reads: plain, and pinned for CUDA.
+#: DLPack device types in host memory: plain, and pinned for CUDA.
 _HOST = (1, 3)
 
-#: Device types of DLPack whose memory an NVIDIA GPU reads: plain and managed.
+#: DLPack device types in the memory of an NVIDIA GPU: plain and managed.
 _CUDA = (2, 13)
 
 
 def name(array: Any) -> str:
-    """The array for messages: library, shape and type as far as they are known."""
+    """Returns a description for messages: library, shape and dtype as far as known."""
     kind = type(array)
     words = [kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"]
     if hasattr(array, "shape"):
@@ -25,7 +25,7 @@ def name(array: Any) -> str:
 
 
 def is_on_gpu(array: Any) -> bool:
-    """Whether it lies in the memory of a GPU; for arrays that are not PyTorch's."""
+    """Returns whether an array that is not PyTorch's is in GPU memory."""
     if hasattr(type(array), "__dlpack_device__"):
         device_type = _device_of(array)[0]
         if device_type not in _HOST + _CUDA:
@@ -38,13 +38,13 @@ def is_on_gpu(array: Any) -> bool:
 
 
 def _device_of(array: Any) -> tuple[int, int]:
-    """Device type and number of DLPack; Open3D has an enumeration that is no int for the type."""
+    """Returns DLPack's device type and number; Open3D's type is an enumeration that is not an int."""
     kind, number = array.__dlpack_device__()
     return int(getattr(kind, "value", kind)), int(number)
 
 
 def to_numpy(array: Any) -> np.ndarray:
-    """The same memory as a NumPy array where its library allows, else a copy. Masked values become
+    """Returns a NumPy view if the library allows it, else a copy. Masked values become
     NaN."""
     if isinstance(array, np.ndarray):
         return _unmasked(array)
@@ -59,12 +59,12 @@ def to_numpy(array: Any) -> np.ndarray:
         )
     try:
         found = np.asarray(array)
-        # NumPy before 1.24 makes objects of rows of different lengths.
+        # NumPy before 1.24 makes object arrays of rows of different lengths.
         if found.dtype.kind == "O" and any(isinstance(part, (list, tuple)) for part in found.flat):
             raise ValueError("its rows have different lengths")
     except ValueError as error:
         raise ValueError(f"the points are no array of numbers ({name(array)}): {error}") from None
-    # Lists of integers are numbers like others.
+    # Lists of integers are converted like other numbers.
     if found.dtype.kind in "iu" and isinstance(array, (list, tuple)):
         found = _as_float64(found)
     if found.dtype.kind == "O":
@@ -75,8 +75,8 @@ def to_numpy(array: Any) -> np.ndarray:
 
 
 def points_of(array: Any) -> np.ndarray:
-    """Points as the compiled module reads them: ``to_numpy``, in the byte order of this machine, and without loss
-    float16 as float32 and integers as float64. Refuses other types."""
+    """Returns points for the compiled module: ``to_numpy`` in native byte order, with float16 converted without loss to
+    float32 and integers to float64. Raises for other dtypes."""
     if type(array) is np.ndarray and (array.dtype is _SINGLE or array.dtype is _DOUBLE):
         return array
     if isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "iu":
@@ -104,34 +104,34 @@ def _as_float64(integers: np.ndarray) -> np.ndarray:
     return found
 
 
-#: Up to here float64 holds every integer.
+#: Up to here every integer is exact in float64.
 _WHOLE = 2**53
 
-#: Types that are read in place.
+#: Dtypes that are read in place.
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def native(array: np.ndarray) -> np.ndarray:
-    """The same numbers in the order of bytes of this machine."""
+    """Returns the array in native byte order."""
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _unmasked(array: np.ndarray) -> np.ndarray:
-    """The array itself; of one with masked values a copy with NaN in their places."""
+    """Returns the array, or a copy with NaN for masked values if there are any."""
     if not isinstance(array, np.ma.MaskedArray) or not np.ma.is_masked(array):
         return array
     if array.dtype.kind != "f":
-        return array.data  # refused for its type
+        return array.data  # rejected for its dtype
     filled: np.ndarray = array.filled(np.nan)
     return filled
 
 
 def _from_dlpack(array: Any) -> np.ndarray:
-    """The same memory, by DLPack; an error in words if its library does not give it."""
+    """Returns a view through DLPack; raises a readable error if the library does not support it."""
     try:
         return np.from_dlpack(array)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        # Libraries that know only the first form of the protocol.
+        # Libraries that support only the first version of the protocol.
         try:
             return np.from_dlpack(_OldDlpack(array))
         except (BufferError, RuntimeError, TypeError, ValueError):
@@ -141,7 +141,7 @@ def _from_dlpack(array: Any) -> np.ndarray:
 
 
 class _OldDlpack:
-    """An array whose ``__dlpack__`` takes no arguments."""
+    """Wrapper of an array whose ``__dlpack__`` takes no arguments."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -154,7 +154,7 @@ class _OldDlpack:
 
 
 def like(found: np.ndarray, array: Any) -> Any:
-    """A NumPy result as an array of the library, and on the device, that ``array`` is of."""
+    """Returns a NumPy result in the library and on the device of ``array``."""
     if isinstance(array, np.ndarray) or not hasattr(type(array), "__dlpack__"):
         return found
     library = type(array).__module__.partition(".")[0]
@@ -168,7 +168,7 @@ def like(found: np.ndarray, array: Any) -> Any:
 
 
 def refuse_narrow(array: Any, named: Any) -> None:
-    """Raises ValueError if rows of ``named`` do not fit indices of the library of ``array``:
+    """Raises ValueError if the number of rows of ``named`` exceeds the indices of ``array``'s library:
     JAX has no int64 without its 64-bit mode."""
     if type(array).__module__.partition(".")[0] not in ("jax", "jaxlib"):
         return

@@ -1,5 +1,5 @@
-"""Arrays in GPU memory that are not PyTorch's: CuPy, JAX, Numba, and everything that speaks DLPack or the
-CUDA array interface. Lengths and starts come from the host here. The functions are those of
+"""Arrays in GPU memory other than PyTorch's: CuPy, JAX, Numba, and everything with DLPack or the
+CUDA array interface. Lengths and starts are copied from the host. The functions implement
 ``interface.Library``."""
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ __all__ = [
 
 
 def on_host(points: Any, what: str) -> np.ndarray:
-    """Refuses them: nothing is copied to the CPU unasked."""
+    """Raises TypeError: nothing is copied to the CPU implicitly."""
     raise TypeError(
         f"{what} on the CPU, and the points are on a GPU ({name(points)}); copy them to the CPU first"
     )
 
 
 def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
-    """Refuses them: offsets in device memory have no array of these libraries behind them."""
+    """Raises TypeError: concatenated clouds are only supported on the CPU and for PyTorch."""
     raise TypeError(
         "clouds one after another are sampled on the CPU or as PyTorch tensors; call sample for each "
         f"of them ({name(points)})"
@@ -41,12 +41,12 @@ def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any
 
 
 def like(found: np.ndarray, array: Any) -> Any:
-    """An array of NumPy as one of the library, on the device of ``array``."""
+    """Returns a NumPy array in the library and on the device of ``array``."""
     return describe(array).beside(array, found)
 
 
 def fill(out: Any, found: np.ndarray, points: Any) -> Any:
-    """Refuses them: answers are in new memory."""
+    """Raises TypeError: results are in new memory."""
     raise TypeError(f"out is for NumPy arrays and PyTorch tensors ({name(points)})")
 
 
@@ -54,7 +54,7 @@ def fill(out: Any, found: np.ndarray, points: Any) -> Any:
 
 
 def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
-    """Indices, distances or None, and covering radius."""
+    """Returns indices, distances or None, and covering radius."""
     if request.selected is not None:
         return _sample_selected(points, request)
     if request.skip_bad or request.out is not None:
@@ -76,7 +76,7 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
 
 
 def _sample_selected(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
-    """Some rows, gathered first by the caller's library."""
+    """Samples selected rows, gathered first by the caller's library."""
     if request.out is not None:
         raise ValueError(f"out is for NumPy arrays and PyTorch tensors ({name(points)})")
     source = describe(points)
@@ -95,7 +95,7 @@ def _sample_selected(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
 
 
 def _most(points: Any, rows: int, request: Sampling) -> int:
-    """Samples of a cloud at most."""
+    """Returns the maximum number of samples per cloud."""
     if request.count is not None and request.lengths is not None:
         return request.count
     try:
@@ -142,11 +142,11 @@ def _enqueue(
     starts = _starts(points, source, request, lengths)
     if request.spacing is not None and rows == 0:
         whole_numbers.refuse_empty([0] * clouds, source.batch, name(points))
-    # Kernels give no cloud more places than it could have rows, or than its count.
+    # Kernels write at most min(count, rows) samples per cloud.
     most = min(count, rows)
     slots = None if most == count else np.arange(clouds) * count
     padding = counts is not None or slots is not None
-    # Names for all, so that nothing is given back before it is used.
+    # All are named, so that none is freed before it is used.
     sent = [None if p is None else source.upload(p) for p in (lengths, counts, slots, starts)]
     kind = KINDS[source.dtype]
     one = (clouds,) if source.batch else ()
@@ -184,12 +184,12 @@ def _answer(
 
 
 def _first(found: Any, most: int) -> Any:
-    """An answer without the places that a stop at a spacing left over."""
+    """Returns a result without the unused entries after a stop at a spacing."""
     return found if found.shape[-1] == most else found[..., :most]
 
 
 def bad_rows(points: Any) -> tuple[list[int], list[int]]:
-    """How many rows of each cloud hold NaN or infinity, and which is the first."""
+    """Returns the number of non-finite rows of each cloud, and the first of them."""
     source = describe(points)
     counts, firsts = (source.room((source.shape[0],), "i8") for _ in range(2))
     _native.cuda_check(source.input(), source.pointer(counts), source.pointer(firsts))
@@ -200,11 +200,11 @@ def bad_rows(points: Any) -> tuple[list[int], list[int]]:
 
 
 def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree: Any) -> None:
-    """The CPU has to choose them."""
+    """Returns None: not supported on the GPU."""
 
 
 def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:
-    """Distances and indices of x, and of y if both are wanted, as arrays of the library."""
+    """Returns distances and indices of x, and of y in searches of both directions, as arrays of the library."""
     refuse_narrow(x, y)
     source, found = _search(x, y, search)
     found = [source.give(part) for part in found]
@@ -214,7 +214,7 @@ def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:
 
 
 def chamfer(x: Any, y: Any, search: Search) -> Any:
-    """A number for a pair of clouds, or one per pair as an array of the library of x."""
+    """Returns a number for a pair of clouds, or for batches an array of the library of x."""
     source, found = _search(x, y, search)
     lengths = (search.x_lengths, search.y_lengths)
     sides = []
@@ -230,7 +230,7 @@ def chamfer(x: Any, y: Any, search: Search) -> Any:
 
 
 def _reduce(source: Array, distances: Any, lengths: Any, reduction: str) -> Any:
-    """One value a cloud, in double precision where the library has it; padding is 0."""
+    """Returns one value per cloud, in double precision if the library has it; padding is 0."""
     library = source.namespace(distances)
     if reduction == "max":
         return library.max(distances, axis=-1)
@@ -244,7 +244,7 @@ def _reduce(source: Array, distances: Any, lengths: Any, reduction: str) -> Any:
 
 
 def _search(x: Any, y: Any, search: Search) -> tuple[Array, list[Any]]:
-    """The source of x, and distances and indices of x, and of y if both are wanted."""
+    """Returns the source of x, and distances and indices of x, and of y in searches of both directions."""
     a, b = pair_of(x, y)
     given = ((search.x_lengths, "x_lengths", a), (search.y_lengths, "y_lengths", b))
     lengths = [search_lengths(values, what, source) for values, what, source in given]
@@ -253,9 +253,9 @@ def _search(x: Any, y: Any, search: Search) -> tuple[Array, list[Any]]:
         shape = source.shape[:2] if source.batch else source.shape[1:2]
         found += [a.room(shape, KINDS[a.dtype]), a.room(shape, "i8")]
     if a.shape[0] > 0:
-        # Names for what is sent, so that nothing is given back before it is used.
+        # Uploads are named, so that none is freed before it is used.
         sent = [None if values is None else a.upload(values) for values in lengths]
-        # Everything is queued on the stream of x, once the work on that of y is done.
+        # Everything is queued on the stream of x, after the work on the stream of y.
         wait_for(a, b)
         inputs = a.input(sent[0]), b.input(sent[1])._replace(stream=a.stream)
         addresses = [a.pointer(part) for part in found] + [0] * (4 - len(found))

@@ -1,4 +1,4 @@
-"""Arguments beside arrays in GPU memory that are not PyTorch's: pairs of clouds, lengths, streams."""
+"""Checks of arguments with arrays in GPU memory other than PyTorch's: pairs of clouds, lengths, streams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .device import Array, describe
 
 
 def fitting(values: Any, what: str, source: Array) -> np.ndarray:
-    """Lengths, within the clouds: kernels rely on it."""
+    """Returns lengths clamped to the clouds, as kernels require."""
     lengths = whole_numbers.integers(values, what, 1)
     whole_numbers.refuse_negative(lengths, "length")
     clouds, rows, _ = source.shape
@@ -53,6 +53,6 @@ def search_lengths(values: Any, what: str, source: Array) -> np.ndarray | None:
 
 
 def wait_for(first: Array, other: Array) -> None:
-    """Waits for an array that is not on the stream of the first, on which the work is queued."""
+    """Synchronizes the stream of ``other`` if it differs from the stream of ``first``, on which work is queued."""
     if other.stream != first.stream:
         _native.DeviceArray(other.device, other.stream, [1], "i8").wait()

@@ -1,5 +1,5 @@
-"""The point operators on arrays in GPU memory that are not PyTorch's. Lengths and offsets come from the host here.
-The functions are those of ``interface.Library``."""
+"""Point operators on arrays in GPU memory other than PyTorch's. Lengths and offsets are copied from the host.
+The functions implement ``interface.Library``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _values_plan = lru_cache(maxsize=256)(_native.CudaValues)
 
 
 class _Asked:
-    """A search: the plan, the addresses of a step, and what has to be kept until it is queued."""
+    """Search: the plan, the addresses of a step, and the objects to keep alive until it is queued."""
 
     def __init__(self, a: Array, b: Array, sides: Sides, request: Neighborhood) -> None:
         itself = a.address == b.address and a.shape == b.shape and a.even == b.even
@@ -54,7 +54,7 @@ class _Asked:
 
 
 def _memory(source: Array, size: int) -> Any:
-    """So many bytes beside an array, or None."""
+    """Allocates ``size`` bytes on the device of an array; None for 0."""
     return source.room((-(-size // 8),), "i8") if size else None
 
 
@@ -89,7 +89,7 @@ def _pair(x: Any, y: Any, request: Neighborhood) -> tuple[Array, Array]:
 def search(
     x: Any, y: Any, sides: Sides, request: Neighborhood, plain: bool
 ) -> tuple[Any, ...]:
-    """Distances, indices and counts of the neighbors of each point."""
+    """Returns distances, indices and counts of the neighbors of each point."""
     a, b = _pair(x, y, request)
     asked, rows = _Asked(a, b, sides, request), a.shape[:2] if a.batch else a.shape[1:2]
     kind, places = "i4" if request.narrow else "i8", (*rows, request.k or 0)
@@ -105,7 +105,7 @@ def search(
 def within(
     x: Any, y: Any, sides: Sides, request: Neighborhood, plain: bool
 ) -> tuple[Any, ...]:
-    """Distances and indices of all neighbors, and where those of each point begin. Waits for the GPU."""
+    """Returns distances and indices of all neighbors, and the offsets of each point. Synchronizes the GPU."""
     a, b = _pair(x, y, request)
     asked, rows = _Asked(a, b, sides, request), a.shape[0] * a.shape[1]
     ends = np.zeros(rows + 1, np.int64)
@@ -125,7 +125,7 @@ def within(
 
 
 def tree_of(y: Any, lengths: Any, offsets: Any, threads: int | None) -> tuple[Any, Any]:
-    """The trees of clouds for many searches."""
+    """Returns the trees of clouds for repeated searches."""
     source = describe(y)
     request = Neighborhood(
         1, "nearest", (0.0, 0.0, 0.0), False, False, False, 2, False, None
@@ -144,7 +144,7 @@ _VALUES = {**KINDS, np.dtype(np.float16): "f2"}
 
 
 def _described(values: Any, *others: Any) -> list[Array]:
-    """Arrays of numbers on one GPU."""
+    """Returns descriptions of arrays on one GPU."""
     for other in (values, *others):
         if isinstance(other, np.ndarray) or not is_on_gpu(other):
             raise TypeError(
@@ -165,7 +165,7 @@ def _described(values: Any, *others: Any) -> list[Array]:
 
 
 def _checked(values: Any, indices: Any, several: bool, *others: Any) -> tuple[Any, Sizes, list[Array]]:
-    """The plan, sizes and arrays of an operator."""
+    """Returns the plan, sizes and arrays of an operator."""
     parts = _described(values, indices, *others)
     of, rows = parts[:2]
     if rows.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
@@ -176,7 +176,7 @@ def _checked(values: Any, indices: Any, several: bool, *others: Any) -> tuple[An
 
 
 def _answer(of: Array, shape: tuple[int, ...], queue: Any) -> Any:
-    """An answer of this shape, once the work is queued."""
+    """Allocates a result of this shape, queues the work, and returns the result."""
     found = of.room(shape, _VALUES[of.dtype])
     if 0 not in shape:
         queue(of.pointer(found))
@@ -184,7 +184,7 @@ def _answer(of: Array, shape: tuple[int, ...], queue: Any) -> Any:
 
 
 def gather(values: Any, indices: Any) -> Any:
-    """The rows that the indices name."""
+    """Returns the indexed rows."""
     if len(getattr(values, "shape", ())) == 1:
         return gather(values.reshape(-1, 1), indices).reshape(indices.shape)
     plan, sizes, (of, rows) = _checked(values, indices, False)
@@ -195,7 +195,7 @@ def gather(values: Any, indices: Any) -> Any:
 
 
 def gather_max(values: Any, indices: Any, add: Any) -> Any:
-    """The largest of the rows that the indices name."""
+    """Returns the maximum over the indexed rows."""
     beside = () if add is None else (add,)
     plan, sizes, (of, rows, *more) = _checked(values, indices, True, *beside)
     for part in more:
@@ -209,7 +209,7 @@ def gather_max(values: Any, indices: Any, add: Any) -> Any:
 
 
 def interpolate(values: Any, indices: Any, weights: Any) -> Any:
-    """Weighted sums of the rows that the indices name."""
+    """Returns weighted sums of the indexed rows."""
     plan, sizes, (of, rows, shares) = _checked(values, indices, True, weights)
     _refuse_other_type("weights", shares, np.float32 if of.dtype == np.float16 else of.dtype)
     check_beside("weights", shares, tuple(rows.shape), lambda: name(values))
@@ -225,7 +225,7 @@ def _refuse_other_type(what: str, part: Array, wanted: Any) -> None:
 
 
 def weights(distances: Any, power: int, eps: float) -> Any:
-    """Weights of neighbors at these distances."""
+    """Returns the weights of neighbors at these distances."""
     (of,) = _described(distances)
     if of.dtype not in KINDS:
         raise TypeError(f"distances must be float32 or float64 ({name(distances)})")
@@ -242,7 +242,7 @@ def weights(distances: Any, power: int, eps: float) -> Any:
 
 
 def check_indices(indices: Any, rows: int) -> None:
-    """Raises IndexError if one of the indices is neither -1 nor a row."""
+    """Raises IndexError if an index is neither -1 nor a row."""
     part = describe_numbers(indices)
     if part.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
         raise TypeError(f"indices must be int64 or int32 ({name(indices)})")

@@ -1,5 +1,5 @@
-"""Arrays in GPU memory that are not PyTorch's: what they are, and memory for answers beside them. CuPy, JAX
-and Numba have a class each; libraries that are not known by name need DLPack or the CUDA array interface."""
+"""Arrays in GPU memory other than PyTorch's: their description, and allocation of results. CuPy, JAX
+and Numba have a class each; other libraries need DLPack or the CUDA array interface."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ KINDS = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8"}
 
 
 def describe(array: Any) -> Array:
-    """The array as the kernels read it."""
+    """Returns the description of an array of points for the kernels."""
     return _LIBRARIES.get(type(array).__module__.partition(".")[0], Array)(array)
 
 
 def describe_numbers(array: Any) -> Array:
-    """An array of any shape and type, whose numbers lie one after another."""
+    """Returns the description of a contiguous array of any shape and dtype."""
     kind = _LIBRARIES.get(type(array).__module__.partition(".")[0], Array)
     found = kind.__new__(kind)
     found.array, found.library = array, type(array).__module__.partition(".")[0]
@@ -36,8 +36,8 @@ def describe_numbers(array: Any) -> Array:
 
 
 class Array:
-    """An array on a GPU: where it lies, what keeps it there, and room beside it. Of a library that is not
-    known by name: answers are in memory of our own, which it can take over by DLPack."""
+    """Array on a GPU: its address, the object that owns it, and allocation on its device. The base class is for
+    other libraries: results are in farpoint's memory, which they can take over by DLPack."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -72,8 +72,8 @@ class Array:
     # ------------------------------------------------------------------------------ description
 
     def _locate(self, array: Any) -> None:
-        """Shape, strides, type, address, device and stream."""
-        # DLPack first: it says which device, and the producer waits for the array.
+        """Sets shape, strides, dtype, address, device and stream."""
+        # DLPack first: it has the device, and the producer synchronizes.
         if hasattr(type(array), "__dlpack__"):
             self._by_dlpack(array)
         else:
@@ -89,13 +89,13 @@ class Array:
         strides = dense or tuple(step // size for step in found["strides"])
         self.strides = tuple(strides)
         self.device = self._device(array)
-        # 1 is the legacy default stream, which the driver calls 0; 2 the thread's own.
+        # 1 is the legacy default stream, 0 for the driver; 2 the per-thread default stream.
         stream = found.get("stream") or 0
         self.stream = 0 if stream == 1 else stream
         self.held: Any = array
 
     def _device(self, array: Any) -> int:
-        # The interface has no device. What has no rows has no address.
+        # The interface has no device, and empty arrays have no address.
         return _native.cuda_device_of(self.address) if self.address else 0
 
     def _by_dlpack(self, array: Any) -> None:
@@ -109,7 +109,7 @@ class Array:
         self.address, self.device, self.stream = self.held.address, self.held.device[1], 0
 
     def input(self, lengths: Any = None) -> Input:
-        """The clouds for the compiled module."""
+        """Returns the clouds for the compiled module."""
         clouds, rows, dims = self.shape
         return Input(
             self.device, self.stream, self.dtype == np.float64, self.address, self.even,
@@ -119,30 +119,30 @@ class Array:
     # ----------------------------------------------------------------------------------- memory
 
     def upload(self, values: Any) -> Any:
-        """Whole numbers in the memory of the device."""
+        """Copies integers to the device."""
         flat = np.asarray(values, np.int64).reshape(-1)
         return _native.DeviceArray.upload(self.device, self.stream, flat.tolist())
 
     def room(self, shape: tuple[int, ...], kind: str, padding: bool = False) -> Any:
-        """Memory for an answer; with padding it holds that of clouds without rows: -1 in whole numbers,
+        """Allocates a result; with ``padding`` filled with the result of clouds without rows: -1 for integers,
         else 0."""
         byte = None if not padding else 0xFF if kind == "i8" else 0
         return _native.DeviceArray(self.device, self.stream, list(shape), kind, byte)
 
     def pointer(self, part: Any) -> int:
-        """The address of an array that ``upload`` or ``room`` returned; 0 for None."""
+        """Returns the address of an array returned by ``upload`` or ``room``; 0 for None."""
         return 0 if part is None else int(part.address)
 
     def numbers(self, part: Any) -> list[int]:
-        """Whole numbers of such an array; waits for them."""
+        """Returns the integers of such an array; synchronizes."""
         found: list[int] = part.download()
         return found
 
     # ---------------------------------------------------------------------------------- answers
 
     def give(self, found: Any) -> Any:
-        """An answer as an array of the caller's library, which shares its memory."""
-        found.wait()  # others are on streams of their own
+        """Returns a result as an array of the caller's library that shares its memory."""
+        found.wait()  # other libraries use streams of their own
         return self._taken_over(found)
 
     def _taken_over(self, found: Any) -> Any:
@@ -151,11 +151,11 @@ class Array:
         return found
 
     def root(self, squares: Any) -> Any:
-        """Square roots, by the caller's library."""
+        """Returns square roots, by the caller's library."""
         return self.namespace(squares).sqrt(squares)
 
     def namespace(self, array: Any) -> Any:
-        """The functions of the caller's library."""
+        """Returns the array namespace of the caller's library."""
         if hasattr(array, "__array_namespace__"):
             return array.__array_namespace__()
         raise TypeError(
@@ -164,19 +164,19 @@ class Array:
         )
 
     def double(self, library: Any) -> Any:
-        """The type that distances are summed in; None for their own."""
+        """Returns the dtype in which distances are summed; None for their own."""
         return library.float64
 
     def beside(self, array: Any, values: np.ndarray) -> Any:
-        """Numbers of the host beside an array of the caller's library."""
+        """Returns numbers of the host in the library and on the device of ``array``."""
         return self.namespace(array).asarray(values, device=array.device)
 
 
 class CuPyArray(Array):
-    """Answers are in CuPy's own memory."""
+    """CuPy array; results are in CuPy's own memory."""
 
     def _locate(self, array: Any) -> None:
-        # Its interface has CuPy's current stream.
+        # CuPy's interface has its current stream.
         self._by_interface(array)
 
     def _device(self, array: Any) -> int:
@@ -216,7 +216,7 @@ class CuPyArray(Array):
 
 
 class JaxArray(Array):
-    """Without its 64-bit mode JAX has neither int64 nor float64."""
+    """JAX array; without its 64-bit mode JAX has neither int64 nor float64."""
 
     def _taken_over(self, found: Any) -> Any:
         import jax
@@ -240,11 +240,11 @@ class JaxArray(Array):
         return library.float64 if self._wide else None
 
     def beside(self, array: Any, values: np.ndarray) -> Any:
-        return values  # goes where the other operand is
+        return values  # moved to the device of the other operand
 
 
 class NumbaArray(Array):
-    """Numba computes nothing with arrays by itself."""
+    """Numba array; Numba has no array functions."""
 
     def _taken_over(self, found: Any) -> Any:
         from numba import cuda

@@ -1,5 +1,5 @@
-"""Everything that the CPU reads, as arrays of NumPy: NumPy's own, lists, and arrays of other libraries by
-DLPack or the array protocols. The functions are those of ``interface.Library``."""
+"""Arrays in host memory, as NumPy arrays: NumPy's own, lists, and arrays of other libraries by
+DLPack or the array protocols. The functions implement ``interface.Library``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
-    """Indices, distances or None, and covering radius."""
+    """Returns indices, distances or None, and covering radius."""
     if type(points) is np.ndarray:
         return sample_array(points_of(points), request)
     refuse_narrow(points, points)
@@ -34,7 +34,7 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
 
 
 def sample_array(points: np.ndarray, request: Sampling) -> tuple[Any, Any, Any]:
-    """The same as arrays of NumPy."""
+    """Returns indices, distances or None, and covering radius as NumPy arrays."""
     lengths = starts = selected = None
     if request.lengths is not None:
         lengths = lengths_of(request.lengths)
@@ -61,7 +61,7 @@ def _sampled(
 
 
 def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
-    """Rows of clouds that lie one after another."""
+    """Returns rows of concatenated clouds."""
     array = points_of(points)
     starts = None if start is None else starts_of(start, True)
     found = _native.sample_ragged(
@@ -71,11 +71,11 @@ def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any
 
 
 def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree: Any) -> None:
-    """The CPU has to choose them."""
+    """Returns None, which falls back to the CPU."""
 
 
 def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:
-    """Distances and indices of x, and of y if both are wanted."""
+    """Returns distances and indices of x, and of y in searches of both directions."""
     refuse_narrow(x, y)
     batches, single = _batches(x, y, search)
     asked = batches, search.norm, "auto", search.threads, search.both
@@ -92,7 +92,7 @@ def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:
 
 
 def chamfer(x: Any, y: Any, search: Search) -> Any:
-    """One value per pair of clouds."""
+    """Returns one value per pair of clouds."""
     batches, single = _batches(x, y, search)
     how = search.how()
     if search.progress:
@@ -104,7 +104,7 @@ def chamfer(x: Any, y: Any, search: Search) -> Any:
 
 
 def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any], bool]:
-    """Both clouds or batches with their lengths, and whether they are a pair of clouds."""
+    """Returns both clouds or batches with their lengths, and whether they are a pair of clouds."""
     a, b = points_of(x), points_of(y)
     if a.ndim not in (2, 3) or a.ndim != b.ndim:
         raise ValueError(
@@ -122,22 +122,22 @@ def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any],
 
 
 def bad_rows(points: Any) -> tuple[list[int], list[int]]:
-    """How many rows of each cloud hold NaN or infinity, and which is the first."""
+    """Returns the number of non-finite rows of each cloud, and the first of them."""
     array = points_of(points)
-    _native.address(array)  # refuses other types and shapes
+    _native.address(array)  # raises for other dtypes and shapes
     bad = ~np.isfinite(array.reshape(-1, *array.shape[-2:])).all(axis=-1)
     return bad.sum(axis=-1).tolist(), bad.argmax(axis=-1).tolist() if bad.size else []
 
 
 def on_host(points: Any, what: str) -> np.ndarray:
-    """The points as an array of NumPy."""
+    """Returns the points as a NumPy array."""
     array = points_of(points)
-    _native.address(array)  # refuses other types and shapes
+    _native.address(array)  # raises for other dtypes and shapes
     return array
 
 
 def fill(out: Any, found: np.ndarray, points: Any) -> Any:
-    """Writes indices to the caller's array, which is returned."""
+    """Writes indices to the caller's array and returns it."""
     if not isinstance(out, np.ndarray) or out.dtype != np.int64:
         raise TypeError(f"out must be an int64 array of NumPy, not {name(out)}")
     if out.shape != found.shape:

@@ -1,4 +1,4 @@
-"""The point operators on everything that the CPU reads. The functions are those of ``interface.Library``."""
+"""Point operators on arrays in host memory. The functions implement ``interface.Library``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .whole_numbers import integers, lengths_of, listed
 def search(
     x: Any, y: Any, sides: Sides, request: Neighborhood, plain: bool
 ) -> tuple[Any, Any, Any]:
-    """Distances, indices and counts of the neighbors of each point."""
+    """Returns distances, indices and counts of the neighbors of each point."""
     return _answer(x, _native.search(*_clouds(x, y, sides), request), plain)
 
 
 def within(
     x: Any, y: Any, sides: Sides, request: Neighborhood, plain: bool
 ) -> tuple[Any, Any, Any]:
-    """Distances and indices of all neighbors, and where those of each point begin."""
+    """Returns distances and indices of all neighbors, and the offsets of each point."""
     return _answer(x, _native.within(*_clouds(x, y, sides), request), plain)
 
 
@@ -38,7 +38,7 @@ def _answer(x: Any, found: tuple[Any, Any, Any], plain: bool) -> tuple[Any, Any,
 
 
 def _clouds(x: Any, y: Any, sides: Sides) -> tuple[Clouds, Clouds]:
-    """Both sides as the compiled module takes them."""
+    """Returns both sides for the compiled module."""
     refuse_narrow(x, y)
     a, b = points_of(x), points_of(y)
     if a.ndim not in (2, 3) or a.ndim != b.ndim:
@@ -55,7 +55,7 @@ def _clouds(x: Any, y: Any, sides: Sides) -> tuple[Clouds, Clouds]:
 
 
 def tree_of(y: Any, lengths: Any, offsets: Any, threads: int | None) -> tuple[Any, Any]:
-    """The tree of clouds for many searches, and what has to be kept with it."""
+    """Returns the tree of clouds for repeated searches, and the object to keep alive with it."""
     points = points_of(y)
     given = _lengths(lengths, points, "y_lengths"), _offsets(offsets, "y_offsets")
     return _native.Index(Clouds(points, *given), threads), None
@@ -75,7 +75,7 @@ def _offsets(offsets: Any, what: str) -> list[int] | None:
 
 
 def gather(values: Any, indices: Any) -> Any:
-    """The rows that the indices name."""
+    """Returns the indexed rows."""
     of = native(to_numpy(values))
     if of.ndim == 1:
         return like(gather(of.reshape(-1, 1), indices)[..., 0], values)
@@ -87,11 +87,11 @@ def gather(values: Any, indices: Any) -> Any:
 
 
 def _gather_whole(of: np.ndarray, indices: Any) -> np.ndarray:
-    """The same of whole numbers and truth values, which are not computed with."""
+    """Returns the indexed rows of integers and booleans."""
     rows = integers(indices, "indices")
     check_shapes(of, rows, False, partial(_about, of, rows))
     check_indices(rows, of.shape[-2])
-    if of.shape[-2] == 0:  # all of them name no row
+    if of.shape[-2] == 0:  # all indices are -1
         return np.zeros((*rows.shape, of.shape[-1]), of.dtype)
     clouds = np.arange(of.shape[0]).reshape(-1, *[1] * (rows.ndim - 1))
     found: np.ndarray = of[rows] if of.ndim == 2 else of[clouds, rows]
@@ -100,7 +100,7 @@ def _gather_whole(of: np.ndarray, indices: Any) -> np.ndarray:
 
 
 def gather_max(values: Any, indices: Any, add: Any) -> Any:
-    """The largest of the rows that the indices name."""
+    """Returns the maximum over the indexed rows."""
     of, rows, sizes = _values(values, indices, True)
     more = None
     if add is not None:
@@ -113,7 +113,7 @@ def gather_max(values: Any, indices: Any, add: Any) -> Any:
 
 
 def interpolate(values: Any, indices: Any, weights: Any) -> Any:
-    """Weighted sums of the rows that the indices name."""
+    """Returns weighted sums of the indexed rows."""
     of, rows, sizes = _values(values, indices, True)
     shares = native(to_numpy(weights))
     if not (of.dtype == np.float16 and shares.dtype == np.float32):
@@ -124,7 +124,7 @@ def interpolate(values: Any, indices: Any, weights: Any) -> Any:
 
 
 def weights(distances: Any, power: int, eps: float) -> Any:
-    """Weights of neighbors at these distances."""
+    """Returns the weights of neighbors at these distances."""
     given = native(to_numpy(distances))
     if given.dtype not in (np.float32, np.float64):
         raise TypeError(f"distances must be float32 or float64, not {name(distances)}")
@@ -135,7 +135,7 @@ def weights(distances: Any, power: int, eps: float) -> Any:
 
 
 def check_indices(indices: Any, rows: int) -> None:
-    """Raises IndexError if one of the indices is neither -1 nor a row."""
+    """Raises IndexError if an index is neither -1 nor a row."""
     given = integers(indices, "indices")
     wrong = ((given < -1) | (given >= rows)).reshape(-1)
     if wrong.any():
@@ -144,7 +144,7 @@ def check_indices(indices: Any, rows: int) -> None:
 
 
 def _values(values: Any, indices: Any, several: bool) -> tuple[np.ndarray, np.ndarray, Sizes]:
-    """Values, indices as the compiled module takes them, and sizes."""
+    """Returns values, indices for the compiled module, and sizes."""
     of = native(to_numpy(values))
     rows = np.asarray(indices)
     if rows.dtype not in (np.int64, np.int32):
@@ -156,7 +156,7 @@ def _values(values: Any, indices: Any, several: bool) -> tuple[np.ndarray, np.nd
 
 
 def _working(array: np.ndarray) -> np.ndarray:
-    """The same numbers as they are computed with."""
+    """Returns a contiguous array in the dtype of the computation."""
     kind = np.float32 if array.dtype == np.float16 else array.dtype
     return np.ascontiguousarray(array, kind)
 

@@ -1,5 +1,5 @@
-"""Some rows of a cloud, by number or by mask, and sampling them where no kernel takes them: gathered first, with
-the rows' own numbers put into the answer."""
+"""Selection of rows of a cloud, by index or by mask, and sampling them without a kernel for it: rows are gathered
+first, and indices mapped back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .conversion import name
 
 
 def selected(given: Selection) -> np.ndarray:
-    """Numbers of rows as int64, or a mask as bool, as arrays of NumPy."""
+    """Returns rows as int64, or a mask as bool, as NumPy arrays."""
     if given.mask is None:
         return whole_numbers.integers(given.rows, "rows", 1)
     mask = _on_host(given.mask)
@@ -25,7 +25,7 @@ def selected(given: Selection) -> np.ndarray:
 
 
 def _on_host(array: Any) -> np.ndarray:
-    """An array of any library, also of one on a GPU, as one of NumPy."""
+    """Returns an array of any library, also on a GPU, as a NumPy array."""
     for fetch in ("cpu", "get"):
         if not isinstance(array, np.ndarray) and hasattr(array, fetch):
             array = getattr(array, fetch)()
@@ -33,16 +33,16 @@ def _on_host(array: Any) -> np.ndarray:
 
 
 class Plan(NamedTuple):
-    """How selected rows are sampled by a library that samples clouds: ``points[rows]``, or
+    """Plan for sampling selected rows by gathering: ``points[rows]``, or
     ``points[arange(B)[:, None], rows]``, by ``request``."""
 
-    #: (S,), or (B, S) with the rows of each cloud first and any behind them.
+    #: (S,), or (B, S) with the rows of each cloud first, then arbitrary padding.
     rows: np.ndarray
     request: Sampling
 
 
 def plan(request: Sampling, shape: tuple[int, ...], about: str) -> Plan:
-    """Refuses rows and starts that are not there, in the words of the CPU."""
+    """Returns the plan; raises for rows and starts out of range, with the messages of the CPU."""
     given = request.selected
     assert given is not None
     if given.rows is not None:
@@ -95,7 +95,7 @@ def _check(rows: np.ndarray, count: int, about: str) -> None:
 
 
 def _places(start: Any, lists: list[np.ndarray], count: int, batch: bool, about: str) -> np.ndarray:
-    """Rows to start from as places among the selected rows of their cloud."""
+    """Returns starts as positions among the selected rows of their cloud."""
     starts = whole_numbers.starts_of(start, batch)
     if len(starts) not in (1, len(lists)):
         raise ValueError(f"{len(starts)} starts for {len(lists)} clouds ({about})")

@@ -1,4 +1,4 @@
-"""Tensors of PyTorch, on the CPU and on CUDA devices. The functions are those of ``interface.Library``;
+"""PyTorch tensors, on the CPU and on CUDA devices. The functions implement ``interface.Library``;
 ``torch.compile`` traces them."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def nearest(x: Tensor, y: Any, search: Search) -> tuple[Any, ...]:
-    """Distances and indices of x, and of y if both are wanted."""
+    """Returns distances and indices of x, and of y in searches of both directions."""
     x_lengths, y_lengths = search.x_lengths, search.y_lengths
     ready = met.ready(search.kept or search, _ready_nearest, x, y, x_lengths, y_lengths)
     found: tuple[Any, ...]
@@ -55,20 +55,20 @@ def nearest(x: Tensor, y: Any, search: Search) -> tuple[Any, ...]:
 
 
 def _ready_nearest(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
-    """What a search needs of such tensors; None where one has to be converted."""
+    """Returns the plan of a search in these tensors; None if one has to be converted."""
     if not _as_they_are(x, y, search, *lengths):
         return None
     return neighbors.ready(x, y, search.norm, search.both)
 
 
 def _as_they_are(x: Tensor, y: Tensor, search: Search, *lengths: Tensor | None) -> bool:
-    """Whether none of the tensors has to be converted. Refuses what is no pair of clouds with lengths."""
+    """Returns whether no tensor has to be converted. Raises unless they are a pair of clouds with lengths."""
     given = _arguments(x, y, search._replace(x_lengths=lengths[0], y_lengths=lengths[1]))
     return given[0] is x and given[1] is y and memory.are_lengths(*lengths)
 
 
 def chamfer(x: Tensor, y: Any, search: Search) -> Tensor:
-    """One value per pair of clouds."""
+    """Returns one value per pair of clouds."""
     x_lengths, y_lengths = search.x_lengths, search.y_lengths
     ready = met.ready(search.kept or search, _ready_chamfer, x, y, x_lengths, y_lengths)
     if ready is not None:
@@ -82,7 +82,7 @@ def chamfer(x: Tensor, y: Any, search: Search) -> Tensor:
 
 
 def _bar(x: Tensor, search: Search) -> AbstractContextManager[None]:
-    """A progress bar over a search on the CPU, if it is wanted."""
+    """Returns a progress bar over a search on the CPU, if requested."""
     if search.progress and x.is_cpu and not is_compiling():
         return _progress.over_calls("searching", "points")
     return nullcontext()
@@ -95,7 +95,7 @@ def _ready_chamfer(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
 def _arguments(
     x: Tensor, y: Any, search: Search
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-    """Clouds and lengths as the operators take them."""
+    """Returns clouds and lengths for the operators."""
     x, y = checked_pair(x, y)
     check_threads(search.threads)
     x_lengths, y_lengths = search.x_lengths, search.y_lengths
@@ -107,7 +107,7 @@ def _arguments(
 
 
 def _lengths(given: Any, cloud: Tensor) -> Tensor:
-    """As the operators take them. An empty cloud is refused where that does not wait for a GPU."""
+    """Returns lengths for the operators. Raises for an empty cloud unless that would synchronize a GPU."""
     if cloud.dim() == 2:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(cloud)})")
     lengths = lengths_of(given, cloud)
@@ -118,7 +118,7 @@ def _lengths(given: Any, cloud: Tensor) -> Tensor:
 
 
 def on_host(points: Tensor, what: str) -> np.ndarray:
-    """The points as an array of NumPy; refuses those on a GPU."""
+    """Returns the points as a NumPy array; raises for points on a GPU."""
     points = checked(points.detach())
     if points.is_cuda:
         raise TypeError(
@@ -126,15 +126,15 @@ def on_host(points: Tensor, what: str) -> np.ndarray:
             "points.cpu()"
         )
     array = to_numpy(points)
-    _native.address(array)  # refuses other types and shapes
+    _native.address(array)  # raises for other dtypes and shapes
     return array
 
 
 def like(found: np.ndarray, array: Any) -> Any:
-    """An array of NumPy as a tensor, on the CPU."""
+    """Returns a NumPy array as a tensor on the CPU."""
     return torch.from_numpy(found)
 
 
 def fill(out: Any, found: Any, points: Any) -> Any:
-    """Writes indices to the caller's tensor, which is returned."""
+    """Writes indices to the caller's tensor and returns it."""
     return fill_tensor(found if isinstance(found, Tensor) else torch.from_numpy(found), out)

@@ -14,7 +14,7 @@ from .torch_arguments import checked, in_count, lengths_of, starts_of
 
 
 def sample_approximate(points: Tensor, request: Approximation, start: Any, lengths: Any, tree: Any) -> Any:
-    """Indices of the samples; None where the CPU has to choose them."""
+    """Returns indices of the samples; None to fall back to the CPU."""
     points = checked(points.detach() if points.requires_grad else points)
     if not points.is_cuda or request.method not in _native.CUDA_METHODS:
         return None
@@ -37,13 +37,13 @@ def _chosen(points: Tensor, request: Approximation, start: Any, lengths: Any, tr
         starts = starts_of(start, clouds, points.dim() == 3, own)
         if starts.shape[1] > max(count, 1):
             raise ValueError(f"{starts.shape[1]} start indices were given for {count} samples")
-    # What is told beside, so that options alone tell apart how much memory is needed.
+    # Arguments passed separately are cleared, so that the scratch size is cached by options alone.
     options = request._replace(count=None, ratio=None, seed=None, threads=None, callback=None)
     return enqueue(points, count, own, counts, starts, request.seed, options, tree)
 
 
 def _of_good_rows(points: Tensor, request: Approximation, start: Any, lengths: Any) -> Tensor:
-    """Samples rows that are finite, a cloud at a time; waits for the GPU."""
+    """Samples finite rows, one cloud at a time; synchronizes the GPU."""
     if points.dim() == 2:
         return _of_good_rows_of(points, request, start)
     width = in_count(points, request.count, request.ratio, lengths is not None)

@@ -1,4 +1,4 @@
-"""Arguments beside tensors, brought to the form that the operators take. ``torch.compile`` traces this."""
+"""Conversion of arguments with tensors for the operators. ``torch.compile`` traces this."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .conversion import name
 
 
 def checked(points: Tensor) -> Tensor:
-    """The points as kernels take them: float16 and bfloat16 as float32, which holds them without
-    loss. Refuses tensors that are no clouds."""
+    """Returns the points for kernels: float16 and bfloat16 are converted to float32, without
+    loss. Raises for tensors that are not clouds."""
     whole = points.dtype in (torch.float32, torch.float64)
     if not whole and points.dtype not in HALVES:
         raise TypeError(
@@ -36,12 +36,12 @@ def checked(points: Tensor) -> Tensor:
 
 
 def about(points: Tensor) -> str:
-    """The tensor for messages."""
+    """Returns a description of the tensor for messages."""
     return f"points of shape {tuple(points.shape)}, {points.dtype}, {points.device}"
 
 
 def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
-    """Both as kernels take them. Refuses what is no pair of clouds."""
+    """Returns both clouds for kernels. Raises unless they are a pair of clouds."""
     if not isinstance(y, Tensor):
         raise TypeError(
             f"x is a tensor and y is none ({about(x)}; {name(y)}); give a tensor, as "
@@ -67,12 +67,12 @@ def about_pair(x: Tensor, y: Tensor) -> str:
 
 
 def checked_count(clouds: Tensor, request: Sampling) -> int:
-    """Samples of a cloud at most; refuses what can be refused without looking at the data."""
+    """Returns the maximum number of samples per cloud; raises for errors that show without reading the data."""
     return in_count(clouds, request.count, request.ratio, request.lengths is not None)
 
 
 def in_count(clouds: Tensor, count: int | None, ratio: float | None, padded: bool) -> int:
-    """The same of a count or a ratio; ``padded`` clouds have rows that do not count."""
+    """Returns the maximum number of samples per cloud for a count or a ratio; ``padded`` clouds may have fewer rows."""
     rows = clouds.shape[-2]
     if ratio is not None:
         if not 0.0 <= ratio <= 1.0:
@@ -88,7 +88,7 @@ def in_count(clouds: Tensor, count: int | None, ratio: float | None, padded: boo
 
 
 def in_range(request: Sampling) -> Sampling:
-    """Seed and threads as operators take them: whole numbers of 64 bits with a sign."""
+    """Returns seed and threads for operators, as signed 64-bit integers."""
     seed = request.seed
     if seed is not None:
         seed = operator.index(seed)
@@ -100,13 +100,13 @@ def in_range(request: Sampling) -> Sampling:
 
 
 def check_threads(threads: int | None) -> None:
-    """Refuses what is no number of threads."""
+    """Raises ValueError for an invalid number of threads."""
     if threads is not None and not 1 <= threads < 2**63:
         raise ValueError(f"threads is {threads}; it must be 1 or more, and below 2**63")
 
 
 def lengths_of(lengths: Any, clouds: Tensor) -> Tensor:
-    """Lengths as int64 on the device of the clouds, within them: kernels rely on it."""
+    """Returns lengths as int64 on the device of the clouds, clamped to them, as kernels require."""
     rows = clouds.shape[1]
     found: Tensor
     if isinstance(lengths, Tensor):
@@ -124,7 +124,7 @@ def lengths_of(lengths: Any, clouds: Tensor) -> Tensor:
 
 
 def starts_of(start: Any, clouds: Tensor, batch: bool, lengths: Tensor | None) -> Tensor:
-    """Starts as (1, S) or (B, S)."""
+    """Returns starts as (1, S) or (B, S)."""
     rows = clouds.shape[1]
     if isinstance(start, int) and not isinstance(start, bool):
         if not 0 <= start < rows:

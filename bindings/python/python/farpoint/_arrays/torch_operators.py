@@ -1,4 +1,4 @@
-"""The point operators on tensors. The functions are those of ``interface.Library``; ``torch.compile`` traces
+"""Point operators on tensors. The functions implement ``interface.Library``; ``torch.compile`` traces
 them."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _VALUES = (torch.float32, torch.float64, *HALVES)
 def search(
     x: Tensor, y: Any, sides: Sides, request: Neighborhood, plain: bool
 ) -> tuple[Tensor, ...]:
-    """Distances, indices and counts of the neighbors of each point."""
+    """Returns distances, indices and counts of the neighbors of each point."""
     ready = None
     if sides.x_offsets is None:
         ready = met.ready(request, _ready_search, x, y, sides.x_lengths, sides.y_lengths)
@@ -48,7 +48,7 @@ def search(
 
 
 def _ready_search(request: Neighborhood, x: Tensor, y: Tensor, *lengths: Any) -> Any:
-    """What a search needs of such tensors; None where one has to be converted."""
+    """Returns the plan of a search in these tensors; None if one has to be converted."""
     given = _arguments(x, y, Sides(*lengths), request)
     even = given[0] is x and given[1] is y and memory.are_lengths(*lengths)
     return kernels.ready(x, y, request) if even else None
@@ -57,14 +57,14 @@ def _ready_search(request: Neighborhood, x: Tensor, y: Tensor, *lengths: Any) ->
 def within(
     x: Tensor, y: Any, sides: Sides, request: Neighborhood, plain: bool
 ) -> tuple[Tensor, ...]:
-    """Distances and indices of all neighbors, and where those of each point begin."""
+    """Returns distances and indices of all neighbors, and the offsets of each point."""
     x, y, sides = _arguments(x, y, sides, request)
     found = several.within(x, y, sides, request)
     return (root(found[0]), *found[1:]) if plain else found
 
 
 def tree_of(y: Tensor, lengths: Any, offsets: Any, threads: int | None) -> tuple[Tensor, Any]:
-    """The tree of clouds for many searches, and what has to be kept with it."""
+    """Returns the tree of clouds for repeated searches, and the object to keep alive with it."""
     y = checked(y.detach() if y.requires_grad else y)
     check_threads(threads)
     if offsets is not None:
@@ -77,7 +77,7 @@ def tree_of(y: Tensor, lengths: Any, offsets: Any, threads: int | None) -> tuple
 def _arguments(
     x: Tensor, y: Any, sides: Sides, request: Neighborhood
 ) -> tuple[Tensor, Tensor, Sides]:
-    """Clouds, lengths and offsets as the operators take them."""
+    """Returns clouds, lengths and offsets for the operators."""
     if not isinstance(y, Tensor):
         raise TypeError(
             f"x is a tensor and y is none ({about(x)}; {name(y)}); give a tensor, as "
@@ -109,7 +109,7 @@ def _arguments(
 
 
 def _refuse_other_clouds(x: Tensor, y: Tensor, sides: Sides) -> None:
-    """Refuses what is no pair of clouds."""
+    """Raises unless x and y are a pair of clouds."""
     if x.dtype != y.dtype or x.device != y.device:
         raise TypeError(f"both clouds must be of one type on one device ({about_pair(x, y)})")
     shape, other, batch = x.shape, y.shape, x.dim() == 3
@@ -137,8 +137,8 @@ def _lengths(given: Any, cloud: Tensor) -> Tensor | None:
 
 
 def _offsets(given: Any, cloud: Tensor, side: str) -> Tensor:
-    """Where clouds begin and end, as int64 on the device of the clouds. Those of a GPU are not looked at;
-    kernels read no row outside of the array whatever they are."""
+    """Returns offsets as int64 on the device of the clouds. Offsets on a GPU are not checked;
+    kernels never read out of bounds."""
     what = f"{side}_offsets"
     if isinstance(given, Tensor):
         refuse_fractions(given, what, 1)
@@ -157,7 +157,7 @@ def _offsets(given: Any, cloud: Tensor, side: str) -> Tensor:
 
 
 def gather(values: Tensor, indices: Tensor) -> Tensor:
-    """The rows that the indices name."""
+    """Returns the indexed rows."""
     if values.dim() == 1:
         return gather(values.unsqueeze(-1), indices).squeeze(-1)
     if not (values.is_floating_point() or values.is_complex()):
@@ -173,7 +173,7 @@ def gather(values: Tensor, indices: Tensor) -> Tensor:
 
 
 def _gather_whole(values: Tensor, indices: Tensor) -> Tensor:
-    """The same of whole numbers and truth values, which are not computed with and have no gradient."""
+    """Returns the indexed rows of integers and booleans, which have no gradient."""
     _check(values, indices, False, (values.dtype,))
     rows, channels = values.shape[-2:]
     if values.is_cpu and not fast_path.is_watched():
@@ -190,7 +190,7 @@ def _gather_whole(values: Tensor, indices: Tensor) -> Tensor:
 
 
 def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
-    """The largest of the rows that the indices name."""
+    """Returns the maximum over the indexed rows."""
     ready = met.ready("gather_max", _ready_values, values, indices, add)
     if ready is not None:
         if wants_gradient(values, add):
@@ -202,7 +202,7 @@ def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
 
 
 def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
-    """Weighted sums of the rows that the indices name."""
+    """Returns weighted sums of the indexed rows."""
     ready = met.ready("interpolate", _ready_values, values, indices, weights)
     if ready is not None:
         if wants_gradient(values, weights):
@@ -216,7 +216,7 @@ def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
 def _ready_values(
     name: str, values: Tensor, indices: Tensor, more: Tensor | None, _: None
 ) -> Any:
-    """What one of these needs of such tensors; None where one has to be converted."""
+    """Returns the plan of one of these operators for these tensors; None if one has to be converted."""
     if name == "gather":
         _check(values, indices, False)
     elif name == "gather_max":
@@ -227,7 +227,7 @@ def _ready_values(
 
 
 def weights(distances: Tensor, power: int, eps: float) -> Tensor:
-    """Weights of neighbors at these distances."""
+    """Returns the weights of neighbors at these distances."""
     ready = met.ready(("weights", power, eps), _ready_weights, distances, distances)
     if ready is not None:
         if wants_gradient(distances):
@@ -252,7 +252,7 @@ def _check_distances(distances: Tensor) -> None:
 
 @untraced
 def check_indices(indices: Tensor, rows: int) -> None:
-    """Raises IndexError if one of the indices is neither -1 nor a row."""
+    """Raises IndexError if an index is neither -1 nor a row."""
     refuse_fractions(indices, "indices")
     wrong = ((indices < -1) | (indices >= rows)).reshape(-1)
     count = int(wrong.sum())
@@ -262,7 +262,7 @@ def check_indices(indices: Tensor, rows: int) -> None:
 
 
 def _check(values: Tensor, indices: Tensor, several: bool, types: tuple[torch.dtype, ...] = _VALUES) -> None:
-    """Refuses what the operators do not take."""
+    """Raises for arguments that the operators do not support."""
     if values.dtype not in types:
         raise TypeError(
             "values must be float32, float64, float16 or bfloat16 "
@@ -287,7 +287,7 @@ def _check_added(values: Tensor, indices: Tensor, add: Tensor | None) -> None:
 
 
 def _checked_weights(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
-    """The weights in the type that sums are made in."""
+    """Returns the weights in the dtype of the sums."""
     _check(values, indices, True)
     _check_beside("weights", weights, tuple(indices.shape), values, indices)
     if values.dtype in HALVES and weights.dtype in (torch.float32, values.dtype):
@@ -316,5 +316,5 @@ def _about(values: Tensor, indices: Tensor) -> str:
 
 
 def _whole(indices: Tensor) -> Tensor:
-    """Indices of a type that kernels read."""
+    """Returns indices as int64 or int32, which kernels read."""
     return indices if indices.dtype in (torch.int64, torch.int32) else indices.long()

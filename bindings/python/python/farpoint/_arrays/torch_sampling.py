@@ -1,5 +1,5 @@
-"""Sampling tensors: by the operators, or where the number of samples is in the data without them. Apart from
-that, ``torch.compile`` traces this."""
+"""Sampling of tensors: by the operators, or without them if the number of samples depends on the data. Apart from
+the latter, ``torch.compile`` traces this."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .torch_selected import gathered, named, sample_on_cpu
 
 
 def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
-    """Indices, distances or None, and covering radius."""
+    """Returns indices, distances or None, and covering radius."""
     if request.simple:
         lengths = request.lengths
         ready = met.ready(request.kept or request, _ready, points, points, lengths)
@@ -53,7 +53,7 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
 def _ready(
     request: Sampling, points: Tensor, _: Tensor, lengths: Tensor | None, __: None
 ) -> operators.Ready | None:
-    """What such a call needs of such tensors; None where one has to be converted, or clouds differ in samples."""
+    """Returns the plan of a call; None if a tensor has to be converted, or if clouds differ in samples."""
     if checked(points) is not points or points.dim() == 2 and lengths is not None:
         return None
     in_range(request)
@@ -93,12 +93,12 @@ def _sample_by_operator(points: Tensor, request: Sampling) -> tuple[Any, Any, An
     return operators.sample(*arguments), None, None
 
 
-# ------------------------------------------------------- the number of samples is in the data
+# ----------------------------------------------------------- data-dependent number of samples
 
 
 @untraced
 def _sample_eagerly(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
-    """A stop at a spacing and rows left out, where the number of samples is in the data; a
+    """Samples to a spacing or without skipped rows, where the number of samples depends on the data, or with a
     progress bar."""
     if request.spacing is None:
         checked_count(points, request)
@@ -143,7 +143,7 @@ def _sample_to_spacing(points: Tensor, request: Sampling) -> tuple[Any, Any, Any
 
 
 def _sample_good_rows(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
-    """Samples rows that are finite, a cloud at a time; waits for the GPU."""
+    """Samples finite rows, one cloud at a time; synchronizes the GPU."""
     if points.dim() == 2:
         return _sample_good_rows_of(points, request)
     lengths = [points.shape[1]] * len(points)
@@ -190,7 +190,7 @@ def _sample_good_rows_of(cloud: Tensor, request: Sampling) -> tuple[Any, Any, An
 
 
 def bad_rows(points: Tensor) -> tuple[list[int], list[int]]:
-    """How many rows of each cloud hold NaN or infinity, and which is the first."""
+    """Returns the number of non-finite rows of each cloud, and the first of them."""
     points = checked(points.detach())
     if points.is_cpu:
         return bad_rows_of_array(points.numpy())
@@ -202,14 +202,14 @@ def bad_rows(points: Tensor) -> tuple[list[int], list[int]]:
     return counts, firsts
 
 
-# ---------------------------------------------------------------- clouds one after another
+# --------------------------------------------------------------------- concatenated clouds
 
 
 def sample_ragged(
     points: Tensor, offsets: list[int], counts: list[int], start: Any
 ) -> Tensor:
-    """``counts[k]`` of the rows ``offsets[k]:offsets[k + 1]`` of an (N, D) tensor for each k, as
-    rows of the tensor one after another. Starts (B, S) count from the cloud's first row."""
+    """Samples ``counts[k]`` of the rows ``offsets[k]:offsets[k + 1]`` of an (N, D) tensor for each k, and returns
+    rows of the tensor, concatenated. Starts (B, S) are relative to the cloud's first row."""
     points = checked(points.detach())
     if points.dim() != 2:
         raise ValueError(f"clouds one after another are a tensor of shape (N, D) ({about(points)})")

@@ -1,4 +1,4 @@
-"""Sampling some rows of tensors: on the CPU as those of arrays, on a GPU gathered first."""
+"""Sampling of selected rows of tensors: on the CPU as for arrays, on a GPU gathered first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .torch_arguments import about, in_range
 
 @untraced
 def sample_on_cpu(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
-    """Indices, distances or None, and covering radius."""
+    """Returns indices, distances or None, and covering radius."""
     in_range(request)
     indices, distances, radius = sample_array(points.numpy(), request._replace(out=None))
     return (
@@ -28,7 +28,7 @@ def sample_on_cpu(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
 
 @untraced
 def gathered(points: Tensor, request: Sampling) -> tuple[Tensor, Tensor, Sampling]:
-    """Rows of a tensor on a GPU, the numbers of these rows, and the request for them."""
+    """Returns the gathered rows of a tensor on a GPU, their indices, and the request for them."""
     rows, alone = selection.plan(request, tuple(points.shape), about(points))
     chosen = torch.from_numpy(rows).to(points.device)
     if points.dim() == 2:
@@ -38,7 +38,7 @@ def gathered(points: Tensor, request: Sampling) -> tuple[Tensor, Tensor, Samplin
 
 
 def named(rows: Tensor, indices: Tensor) -> Tensor:
-    """The numbers of the rows at these places; -1 for -1."""
+    """Returns the rows at these positions; -1 for -1."""
     if rows.dim() == 1:
         return rows[indices]
     if rows.shape[1] == 0:

@@ -1,19 +1,19 @@
-"""Shapes of values, of indices that name their rows, and of what is beside them."""
+"""Shapes of values, of indices, and of further arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-#: What the arrays are, for messages.
+#: Returns a description of the arrays for messages.
 About = Callable[[], str]
 
-#: Clouds, rows, places, k and channels, for the compiled module.
+#: Number of clouds, rows, queries, k and channels, for the compiled module.
 Sizes = tuple[int, int, int, int, int]
 
 
 def sizes_of(values: Any, indices: Any) -> Sizes:
-    """The sizes of values (N, C) or (B, N, C) and indices (M,) or (M, k), or (B, M) or (B, M, k)."""
+    """Returns the sizes of values (N, C) or (B, N, C) and indices (M,) or (M, k), or (B, M) or (B, M, k)."""
     shape, of_indices = values.shape, indices.shape
     batch = len(shape) == 3
     rest = of_indices[1:] if batch else of_indices
@@ -22,7 +22,7 @@ def sizes_of(values: Any, indices: Any) -> Sizes:
 
 
 def check_shapes(values: Any, indices: Any, several: bool, about: About) -> None:
-    """Refuses shapes that do not fit. ``several``: whether indices have an axis of k."""
+    """Raises for incompatible shapes. ``several``: indices have an axis of k."""
     shape, of_indices = values.shape, indices.shape
     axes, more = len(shape), len(shape) - len(of_indices)
     if axes not in (2, 3):
@@ -36,13 +36,13 @@ def check_shapes(values: Any, indices: Any, several: bool, about: About) -> None
 
 
 def check_beside(what: str, found: Any, wanted: tuple[Any, ...], about: About) -> None:
-    """Refuses what is beside the indices in another shape."""
+    """Raises if an argument does not match the shape of the indices."""
     if tuple(found.shape) != wanted:
         raise ValueError(f"{what} must be of shape {wanted}, not {tuple(found.shape)} ({about()})")
 
 
 def wrong_index(count: int, place: int, index: int, rows: int) -> IndexError:
-    """That some indices name no row."""
+    """Returns the error for indices out of range."""
     return IndexError(
         f"{count} of the indices are neither -1 nor one of {rows} rows, the first is {index} at place "
         f"{place} of all"

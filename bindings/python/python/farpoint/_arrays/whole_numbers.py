@@ -1,4 +1,4 @@
-"""Lengths, starts and indices: whole numbers of any library as arrays of NumPy, and what is refused."""
+"""Conversion and checks of lengths, starts and indices: integers of any library as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LARGEST = 2**63 - 1
 
 @untraced
 def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
-    """Whole numbers of any library as an int64 array of NumPy. Waits for a GPU that has them."""
+    """Returns integers of any library as an int64 NumPy array. Synchronizes if they are on a GPU."""
     if is_tensor(values):
         values = values.detach().cpu().numpy()
     elif hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):
@@ -27,7 +27,7 @@ def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
     if found.size == 0:
         found = found.astype(np.int64)
     if found.dtype.kind in "fO" and not isinstance(values, np.ndarray):
-        # NumPy makes these of whole numbers that are too large for it.
+        # NumPy makes such arrays of integers beyond 64 bits.
         if all(isinstance(value, int) for value in np.asarray(values, object).flat):
             raise ValueError(f"{what} has numbers beyond 64 bits ({values!r})")
     if found.dtype.kind not in "iu" or (ndim is not None and found.ndim != ndim):
@@ -38,7 +38,7 @@ def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
 
 
 def listed(values: Any, what: str) -> list[int]:
-    """Whole numbers of any library as a list. ``torch.compile`` goes through lists of ints."""
+    """Returns integers of any library as a list. ``torch.compile`` traces lists of ints."""
     if isinstance(values, list):
         for value in values:
             if not isinstance(value, int):
@@ -50,13 +50,13 @@ def listed(values: Any, what: str) -> list[int]:
 
 
 def not_whole(values: Any, what: str, ndim: int | None) -> TypeError:
-    """That these are no whole numbers, or have other axes."""
+    """Returns the error for values that are not integers, or have other axes."""
     article = "an" if ndim is None else f"a {ndim}-D"
     return TypeError(f"{what} must be {article} array of whole numbers, not {name(values)}")
 
 
 def lengths_of(lengths: Any, what: str = "lengths") -> list[int] | None:
-    """Rows of each cloud that count."""
+    """Returns the number of valid rows of each cloud."""
     if lengths is None:
         return None
     found = integers(lengths, what, 1)
@@ -66,7 +66,7 @@ def lengths_of(lengths: Any, what: str = "lengths") -> list[int] | None:
 
 
 def starts_of(start: Any, batch: bool) -> np.ndarray:
-    """Starts as an array with a row for all clouds, or a row for each."""
+    """Returns starts as an array with one row for all clouds, or one per cloud."""
     starts = integers(start, "start")
     if starts.ndim == 0:
         return starts.reshape(1, 1)
@@ -79,14 +79,14 @@ def starts_of(start: Any, batch: bool) -> np.ndarray:
 
 
 def refuse_negative(values: np.ndarray, what: str) -> None:
-    """Raises ValueError if a value is below 0."""
+    """Raises ValueError if a value is negative."""
     if (values < 0).any():
         cloud = int((values < 0).argmax())
         raise ValueError(f"{what} {values[cloud]} of cloud {cloud} is below 0")
 
 
 def refuse_empty(taken: list[int], batch: bool, about: str) -> None:
-    """Refuses clouds that are empty, or gave no sample though one at least was wanted, in the words
+    """Raises for clouds that are empty, or without any usable point, with the message
     of the CPU."""
     if 0 in taken:
         which = f"cloud {taken.index(0)} of the batch: " if batch else ""

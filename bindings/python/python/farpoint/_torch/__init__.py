@@ -1,20 +1,20 @@
-"""PyTorch's side: farpoint as operators that ``torch.compile``, ``torch.export``, autograd and CUDA graphs
-know. Importing this package does not import PyTorch; most of its modules do.
+"""PyTorch support: farpoint as operators for ``torch.compile``, ``torch.export``, autograd and CUDA graphs.
+Importing this package does not import PyTorch; most of its modules do.
 
-From the bottom up, each using only those before it:
+Modules from the bottom up, each using only earlier ones:
 
-* ``presence``: whether PyTorch has been imported.
-* ``fast_path``: everything that rests on PyTorch's private names; optional.
-* ``tracing``: what ``torch.compile`` cannot trace.
-* ``memory``, ``transfer``: addresses and shapes of tensors; whole numbers on their way to a device.
-* ``registration``: how an operator is registered, with its rules for ``torch.vmap`` and autocast.
+* ``presence``: checks for PyTorch without importing it.
+* ``fast_path``: optional use of PyTorch's private API.
+* ``tracing``: calls that ``torch.compile`` cannot trace.
+* ``memory``, ``transfer``: addresses and shapes of tensors; integers copied to a device.
+* ``registration``: registration of operators, with their rules for ``torch.vmap`` and autocast.
 * ``sampling``, ``neighbors``: the operators, on the CPU and on a GPU.
-* ``met``: calls whose arguments were met before.
-* ``values_kernels``, ``several_kernels``: kernels of the point operators, on the CPU and on a GPU; ``calls``: by
-  which of kernel and operator a call goes.
+* ``met``: cache of plans for repeated calls.
+* ``values_kernels``, ``several_kernels``: kernels of the point operators, on the CPU and on a GPU; ``calls``:
+  dispatch between kernel and operator.
 * ``values``, ``interpolation``, ``several``: the point operators with their gradients.
-* ``derivatives``: derivatives of nearest distances beyond the first, and inside ``torch.func``.
-* ``search``: nearest points by whichever of these a call needs.
+* ``derivatives``: higher derivatives of nearest distances, and derivatives inside ``torch.func``.
+* ``search``: nearest points, dispatched to one of these.
 * ``chamfer``: the Chamfer distance as one operator.
-* ``operators``: all of them; ``arrival`` imports it once PyTorch is imported.
+* ``operators``: imports all of them; ``arrival`` imports it once PyTorch is imported.
 """

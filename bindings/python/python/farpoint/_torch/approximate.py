@@ -13,7 +13,7 @@ from .._records import Approximation
 from . import memory
 from .sampling import inside, random_starts
 
-#: Bytes of scratch memory: device, whether float64, (B, N, D), samples, method and its options, whether there is an index.
+#: Size of scratch memory by device, float64 or not, (B, N, D), samples, method and options, with or without an index.
 _scratch_bytes = lru_cache(maxsize=1024)(_native.cuda_approximate_scratch_bytes)
 
 
@@ -21,8 +21,8 @@ def enqueue(
     points: Tensor, count: int, lengths: Tensor | None, counts: Tensor | None, starts: Tensor | None,
     seed: int | None, request: Approximation, tree: Tensor | None,
 ) -> Tensor:
-    """Queues the sampling of a batch, or of one cloud (N, D); the indices, -1 where clouds give fewer. Of the request the
-    method and its options count, and the tree is one of the clouds. Nothing here waits."""
+    """Queues the sampling of a batch, or of one cloud (N, D), and returns the indices, padded with -1. Only the method
+    of the request and its options are used; the tree must be one of the clouds. Does not synchronize."""
     points, strides = memory.addressable(points)
     clouds, rows, _ = shape = memory.batch_shape(points)
     most = min(count, rows)
@@ -33,14 +33,14 @@ def enqueue(
         starts = random_starts(seed, points, lengths)
     if starts is not None:
         starts = inside(starts, clouds, rows, lengths)
-    # Kernels give no cloud more places than it could have rows, or than its count.
+    # Kernels write at most min(count, rows) samples per cloud.
     slots = torch.arange(0, clouds * count, count, device=points.device) if most < count else None
     filled = counts is None and slots is None
     indices = points.new_empty(room, dtype=torch.int64) if filled else points.new_full(room, -1, dtype=torch.int64)
     size = _scratch_bytes(
         points.get_device(), points.dtype == torch.float64, shape, most, request, tree is not None
     )
-    # A name is kept for each, so that none is given back before it is used.
+    # All are named, so that none is freed before it is used.
     scratch = points.new_empty(size, dtype=torch.uint8)
     output = Output(
         indices.data_ptr(), memory.address_of(counts), memory.address_of(slots),

@@ -1,5 +1,5 @@
-"""Registers the operators as soon as PyTorch is imported, whichever of the two comes first: exported
-programs name them, and hold no tensor yet that would bring them in."""
+"""Import hook: registers the operators once PyTorch is imported, before or after farpoint. Exported
+programs refer to operators by name before any tensor could trigger the registration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def watch() -> None:
-    """Registers them now, or when PyTorch is imported."""
+    """Registers the operators now, or when PyTorch is imported."""
     if presence.note_torch():
         _register()
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
@@ -25,8 +25,8 @@ def watch() -> None:
 
 
 def _register() -> None:
-    # A module of this package that imports PyTorch, and is half imported itself, can't be used yet. The
-    # first tensor brings the operators in.
+    # While a module of this package that imports PyTorch is itself being imported, it can't be used yet. The
+    # first tensor then registers the operators.
     modules = [module for name, module in sys.modules.items() if name.startswith(f"{__package__}.")]
     if any(getattr(getattr(found, "__spec__", None), "_initializing", False) for found in modules):
         return
@@ -34,13 +34,13 @@ def _register() -> None:
 
 
 class _Finder:
-    """Finds PyTorch as the other finders do, and has its loader say when it is done. Finding it alone,
-    which is how programs ask whether it is installed, imports nothing.
+    """Meta path finder that finds PyTorch through the other finders and wraps its loader. Finding the spec alone,
+    as programs do to check whether PyTorch is installed, imports nothing.
 
-    It has no base class, as finders need none: ``importlib.abc`` alone takes 10 ms to import."""
+    It has no base class, since finders need none and importing ``importlib.abc`` takes 10 ms."""
 
     def __init__(self) -> None:
-        #: True while other finders are asked on this thread: one of them may ask this one.
+        #: True while this thread queries the other finders, which may query this one.
         self._asking = ContextVar("_asking", default=False)
 
     def find_spec(
@@ -73,10 +73,10 @@ class _Finder:
             presence.note_torch()
             try:
                 _register()
-            except Exception as error:  # PyTorch itself is fine
+            except Exception as error:  # PyTorch itself is imported
                 warnings.warn(f"farpoint can't register its operators: {error!r}", stacklevel=2)
 
         try:
             loader.exec_module = followed
-        except AttributeError:  # a loader without room for it; the first tensor brings them in
+        except AttributeError:  # a loader that can't be wrapped; the first tensor registers the operators
             pass

@@ -1,5 +1,5 @@
-"""How an operator on values is called: by its kernel where only that would see the call, which takes half as
-long, or else as an operator."""
+"""Dispatch of operators on values: directly to the kernel where nothing else would see the call, which takes half as
+long, else through the operator."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from . import fast_path
 
 
 def is_plain(*tensors: Tensor | None) -> bool:
-    """Whether nobody but the kernel has to see a call in a backward pass."""
+    """Returns whether only the kernel has to see a call in a backward pass."""
     return not torch.is_grad_enabled() and fast_path.only_kernels_see(*tensors)
 
 
 def differentiably(kernel: Any, backward: Any, keep: Any, answer: Any = None) -> Any:
-    """A kernel with its gradient, without the operator, for calls that only kernels would see. The last
-    argument of the call is None, or what ``met`` has kept for such arguments, from which ``answer`` makes the
-    result."""
+    """Returns a kernel with its gradient, bypassing the operator, for calls that only kernels would see. The last
+    argument of the call is None, or a plan cached by ``met``, from which ``answer`` computes the result."""
 
     def forward(ctx: Any, *given: Any) -> Any:
         *arguments, ready = given
@@ -35,7 +34,7 @@ def differentiably(kernel: Any, backward: Any, keep: Any, answer: Any = None) ->
 
 
 def wants_gradient(*tensors: Any) -> bool:
-    """Whether a call has to be differentiable."""
+    """Returns whether a call has to be differentiable."""
     for tensor in tensors:
         if tensor is not None and tensor.requires_grad:
             return torch.is_grad_enabled()
@@ -45,7 +44,7 @@ def wants_gradient(*tensors: Any) -> bool:
 def call(
     operator: Any, kernel: Any, with_gradient: Any, tensors: tuple[Any, ...], *rest: Any
 ) -> Any:
-    """The result by whichever of them the call needs."""
+    """Calls the operator, the kernel, or the kernel with its gradient, as needed."""
     if not fast_path.only_kernels_see(*tensors):
         return operator(*tensors, *rest)
     if wants_gradient(*tensors):

@@ -1,9 +1,9 @@
-"""The Chamfer distance as one operator, which returns the value of each pair and what its gradient needs.
+"""Chamfer distance as one operator, which returns the value of each pair and the tensors its gradient needs.
 
-A step of a training is shorter than the time Python takes to list its arguments. So on a GPU the
-compiled module gets the shapes once, in a plan that is kept, and then addresses alone: one call searches
-and reduces, one call computes both gradients. Where only kernels would see the operator it is not called
-at all. Everything unusual (derivatives of derivatives, dual numbers, ``torch.func``) goes through
+A training step takes less time than Python needs to pass its arguments. So on a GPU the
+compiled module receives the shapes once, in a cached plan, and then only addresses: one call searches
+and reduces, one call computes both gradients. Where only kernels would see the operator it is bypassed.
+Everything else (second derivatives, dual numbers, ``torch.func``) goes through
 ``search`` and PyTorch's own operations.
 """
 
@@ -23,7 +23,7 @@ from .registration import define, differentiate, map_by, vmapped
 def chamfer(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction
 ) -> Tensor:
-    """One value per cloud, of clouds and lengths that were checked."""
+    """Returns one value per cloud, from checked clouds and lengths."""
     if not fast_path.only_kernels_see(x, y, x_lengths, y_lengths):
         if derivatives.wanted():
             return search.reduced(x, y, x_lengths, y_lengths, how)
@@ -36,7 +36,7 @@ def chamfer(
 
 
 def keeps_distances(how: Reduction) -> bool:
-    """Whether gradients need the distances."""
+    """Returns whether gradients need the distances."""
     return how.plain or how.reduction == "max"
 
 
@@ -47,8 +47,8 @@ def _kernel(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
-    """Values; and if they are to be kept, the indices of x's nearest points and then of y's in one
-    row, and the distances likewise, with what is kept of maxima behind them."""
+    """Returns values and, with ``keep``, the concatenated indices of the nearest points of x and of y, and
+    likewise the distances, followed by the data of maxima."""
     run = _on_cuda if x.is_cuda else _on_cpu
     return run(x, y, x_lengths, y_lengths, how, keep)
 
@@ -68,7 +68,7 @@ def _on_cpu(
 
 
 class Plan:
-    """What is the same in every step with clouds of some shape on a GPU."""
+    """Plan of a step for given shapes of clouds on a GPU."""
 
     __slots__ = ("forward", "backward", "scratch", "value", "indices", "distances", "x", "y")
 
@@ -85,22 +85,22 @@ class Plan:
         )
         self.forward, self.backward = compiled.forward, compiled.backward
         self.scratch = compiled.scratch
-        #: Sizes.
+        #: Shapes and sizes of the outputs.
         self.value = tuple(x.shape[:-2])
         self.indices, self.distances = _places(pairs, n, m, how)
         self.x, self.y = tuple(x.shape), tuple(y.shape)
 
 
 def _places(pairs: Any, n: Any, m: Any, how: Reduction) -> tuple[Any, Any]:
-    """How many indices and distances there are."""
+    """Returns the number of indices and distances."""
     rows = pairs * (n + m) if how.both else pairs * n
     return rows, rows + _EXTREMES * pairs if how.reduction == "max" else rows
 
 
-#: Numbers kept of the maximum of each pair: the largest of either side, what gradients are divided by.
+#: Numbers kept for the maximum of each pair: the maxima of both sides, and the divisors of gradients.
 _EXTREMES = 4
 
-#: Plans of shapes that were met, and how many are kept at most.
+#: Cached plans by shape, and their maximum number.
 _plans: dict[Any, Plan] = {}
 _MOST_PLANS = 1024
 
@@ -119,13 +119,13 @@ def _on_cuda(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
-    """Queues search and reduction on the current stream. Nothing here waits."""
+    """Queues search and reduction on the current stream. Does not synchronize."""
     plan = plan_of(x, y, how)
-    # Names are kept for copies and for scratch, so that none is given back before it is used.
+    # Copies and scratch are named, so that none is freed before it is used.
     x, y = _even(x), _even(y)
     value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)
     indices = x.new_empty(plan.indices, dtype=torch.int64) if keep else None
-    if not plan.indices:  # no pairs: memory of no bytes has no address
+    if not plan.indices:  # no pairs: empty memory has no address
         return value, indices, distances
     size = plan.scratch[0]
     scratch = x.new_empty(size, dtype=torch.uint8) if size else None
@@ -141,7 +141,7 @@ _address = memory.address_of
 
 
 def _even(clouds: Tensor) -> Tensor:
-    """A copy of clouds whose rows are not evenly spaced."""
+    """Returns clouds with evenly spaced rows, copied if necessary."""
     return clouds if clouds.is_contiguous() else memory.addressable(clouds)[0]
 
 
@@ -152,7 +152,7 @@ def _gradients(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, indices: Tensor,
     distances: Tensor | None, grad: Tensor, how: Reduction, of_x: bool = True, of_y: bool = True,
 ) -> tuple[Any, Any]:
-    """Gradients of the clouds from those of the values; those not how for may be None."""
+    """Returns the gradients of the clouds from those of the values; gradients that are not needed may be None."""
     arguments = x, y, x_lengths, y_lengths, indices, distances, grad, how
     if x.is_cuda:
         return _gradients_on_cuda(*arguments, of_x, of_y)
@@ -170,7 +170,7 @@ def _gradients_on_cuda(
 ) -> tuple[Any, Any]:
     plan = plan_of(x, y, how)
     x, y = _even(x), _even(y)
-    # Dense, as promised to torch.compile, whatever the strides of the clouds.
+    # Dense, as declared to torch.compile, whatever the strides of the clouds.
     gx = x.new_empty(plan.x) if of_x else None
     gy = x.new_empty(plan.y) if of_y else None
     if not plan.indices:
@@ -190,7 +190,7 @@ def _again(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, grad: Tensor,
     how: Reduction,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients by a search of their own and PyTorch's operations, which can be differentiated
+    """Returns the gradients by a separate search and PyTorch's operations, which can be differentiated
     again and transformed."""
     clouds = [cloud for cloud in (x, y) if cloud.requires_grad]
     with torch.enable_grad():
@@ -200,7 +200,7 @@ def _again(
 
 
 def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-    """The gradients of both clouds."""
+    """Returns the gradients of both clouds."""
     x, y, indices, distances, x_lengths, y_lengths = ctx.saved_tensors
     sees = torch.is_grad_enabled() or not fast_path.only_kernels_see(grad, indices)
     if not sees:
@@ -223,7 +223,7 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...], how: Reduc
 
 
 class _Chamfer(torch.autograd.Function):
-    """The kernels with their gradients, without the operator."""
+    """Kernels with their gradients, bypassing the operator."""
 
     @staticmethod
     def forward(
@@ -304,8 +304,8 @@ differentiate("chamfer", _operator_gradients, _setup)
 
 
 def _vmapped(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
-    """The rule for ``torch.vmap``: one call with a larger batch. What it keeps is for its own gradient,
-    and has no axis of the map's."""
+    """Applies the rule for ``torch.vmap``: one call with a larger batch. Tensors saved for its gradient
+    have no mapped axis."""
     kept: list[Tensor] = []
 
     def call(*folded: Any) -> Tensor:

@@ -1,5 +1,5 @@
-"""The Chamfer distance of clouds on a GPU whose shapes were met before: the kernels with their gradients, without
-the operator, by addresses alone."""
+"""Chamfer distance of clouds on a GPU with a cached plan: kernels with their gradients, bypassing
+the operator, called with addresses only."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from . import chamfer, fast_path, memory
 
 
 class Ready(NamedTuple):
-    """All that the value of clouds of some shape on a GPU needs, without lengths, but addresses."""
+    """Everything except addresses that the value needs for given shapes on a GPU, without lengths."""
 
     plan: chamfer.Plan
     device: int
     kind: torch.dtype
     #: Shape and strides of the value.
     value: tuple[tuple[int, ...], tuple[int, ...]]
-    #: Bytes of distances, rounded up, that nobody keeps.
+    #: Size in bytes, rounded up, of temporary distances.
     distances: int
     how: Reduction
 
 
 def ready(x: Tensor, y: Tensor, how: Reduction) -> Ready | None:
-    """The same for clouds that were checked; None where an answer, or a cloud, takes more than an address."""
+    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
     if memory.addressable(x)[0] is not x or memory.addressable(y)[0] is not y:
         return None
     plan = chamfer.plan_of(x, y, how)
@@ -36,14 +36,14 @@ def ready(x: Tensor, y: Tensor, how: Reduction) -> Ready | None:
     return Ready(plan, x.get_device(), x.dtype, value, -(-size // _ALIGNED) * _ALIGNED, how)
 
 
-#: What scratch memory is aligned to.
+#: Alignment of scratch memory, in bytes.
 _ALIGNED = 256
 
 
 def answer(
     ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
 ) -> Tensor:
-    """The value. Distances lie before the scratch memory."""
+    """Returns the value. Distances are stored before the scratch memory."""
     plan, device, kind, places, before, _ = ready
     make = fast_path.maker(device)
     value, room = make(*places, kind), make((before + plan.scratch[0],), (1,), torch.uint8)
@@ -56,7 +56,7 @@ def answer(
 def _answer_kept(
     ready: Ready, clouds: tuple[Tensor, Tensor], lengths: tuple[Any, Any]
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The value, and what its gradient needs: indices, and distances or None."""
+    """Returns the value, and for its gradient the indices, and distances or None."""
     plan, device, kind, places, before, how = ready
     make, kept = fast_path.maker(device), None
     value, indices = make(*places, kind), make((plan.indices,), (1,), torch.int64)
@@ -70,7 +70,7 @@ def _answer_kept(
 
 
 class _Answer(torch.autograd.Function):
-    """The same with its gradients, without the operator."""
+    """``answer`` with its gradients, bypassing the operator."""
 
     @staticmethod
     def forward(

@@ -1,9 +1,9 @@
-"""Derivatives of nearest distances beyond the first and in forward mode, and inside the transforms of
+"""Higher and forward-mode derivatives of nearest distances, and derivatives inside transforms of
 ``torch.func``.
 
-Ordinary training needs none of this: there the operator has its gradient. Here are a function of
-autograd that transforms can take apart, and the derivative of the gradient. Both consist of the
-operators, so that sums have the same bits on every run, and of indices that are kept.
+Ordinary training needs none of this: there the operator has its gradient. This module has an autograd
+function that supports transforms, and the derivative of the gradient. Both are composed of the
+operators, so that sums have the same bits on every run, and of saved indices.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .registration import differentiate, vmapped
 
 
 def wanted() -> bool:
-    """Whether a call has to go through ``search``: dual numbers or a transform may see it."""
+    """Returns whether a call has to go through ``search``, since dual numbers or a transform may see it."""
     if fast_path.is_dual():
         return True
     if torch.compiler.is_compiling():
@@ -31,7 +31,7 @@ def wanted() -> bool:
 
 
 def _taken(clouds: Tensor, indices: Tensor) -> Tensor:
-    """The points that the indices name; any for those of -1."""
+    """Returns the indexed points; arbitrary points for -1."""
     rows = indices.clamp(min=0).unsqueeze(-1).expand(*indices.shape, clouds.shape[-1])
     return clouds.gather(-2, rows)
 
@@ -39,14 +39,14 @@ def _taken(clouds: Tensor, indices: Tensor) -> Tensor:
 def _growth(
     x: Tensor, y: Tensor, indices: Tensor, of_x: Tensor, of_y: Tensor, norm: int
 ) -> Tensor:
-    """How fast the distances of x grow where the clouds move at these speeds."""
+    """Returns the tangents of the distances of x from the tangents of the clouds."""
     apart, moved = x - _taken(y, indices), of_x - _taken(of_y, indices)
     slope = 2 * apart if norm == 2 else apart.sign()
     return (slope * moved).sum(dim=-1).masked_fill(indices < 0, 0)
 
 
 class _Search(torch.autograd.Function):
-    """``match_clouds``."""
+    """Autograd function of ``match_clouds``."""
 
     @staticmethod
     def forward(*arguments: Any) -> tuple[Tensor, ...]:
@@ -84,8 +84,8 @@ class _Search(torch.autograd.Function):
 
 
 class _Gradients(torch.autograd.Function):
-    """``match_clouds_backward``, which is linear in the gradients of the distances and, for norm 2, in
-    the clouds."""
+    """Autograd function of ``match_clouds_backward``, which is linear in the gradients of the distances and, for norm
+    2, in the clouds."""
 
     @staticmethod
     def forward(*arguments: Any) -> tuple[Tensor, ...]:
@@ -116,19 +116,19 @@ class _Gradients(torch.autograd.Function):
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    """What the derivative of the gradient needs."""
+    """Saves the inputs for the derivative of the gradient."""
     ctx.save_for_backward(*inputs[:6])
     ctx.norm = inputs[6]
 
 
 def _backward_of_gradients(ctx: Any, of_x: Tensor, of_y: Tensor) -> tuple[Any, ...]:
-    """The derivative of the operator ``match_clouds_backward``."""
+    """Returns the derivative of the operator ``match_clouds_backward``."""
     return _backward(ctx, of_x, of_y, match_clouds_backward)
 
 
 def _backward(ctx: Any, of_x: Tensor, of_y: Tensor, send: Any) -> tuple[Any, ...]:
-    """A point and its nearest, apart by a, send 2 g a to one and - 2 g a to the other: how that turns
-    with the points is the same again for other points, and with g is how fast distances grow."""
+    """Returns the derivative of the gradients. A point and its nearest at difference a have gradients 2 g a and
+    - 2 g a: linear in the points, and the derivative with respect to g is the tangent of the distances."""
     x, y, ix, iy, gx, gy = ctx.saved_tensors
     moved = None, None
     if ctx.norm == 2:
@@ -145,11 +145,11 @@ _gradients: Any = _Gradients.apply
 
 
 def search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
-    """``match_clouds`` for dual numbers and transforms."""
+    """Runs ``match_clouds`` for dual numbers and transforms."""
     if not torch.compiler.is_compiling():
         found: tuple[Tensor, ...] = _search(x, y, *rest)
         return found
-    # torch.compile traces no function of autograd inside transforms: plain operations are left.
+    # torch.compile traces no autograd function inside transforms, only plain operations.
     there, ix, back, iy = match_clouds(x.detach(), y.detach(), *rest)
     norm, both = rest[2], rest[4]
     there = _followed(there, x, y, ix, norm)
@@ -157,7 +157,7 @@ def search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
 
 
 def _followed(distances: Tensor, x: Tensor, y: Tensor, indices: Tensor, norm: int) -> Tensor:
-    """These distances, with derivatives."""
+    """Returns these distances with derivatives attached."""
     apart = x - _taken(y, indices)
     again = ((apart * apart) if norm == 2 else apart.abs()).sum(dim=-1)
     return distances + (again - again.detach()).masked_fill(indices < 0, 0)

@@ -1,5 +1,5 @@
-"""Everything that rests on PyTorch's private names. It only saves time: where a release of PyTorch lacks a
-name, the public way is taken, which gives the same results."""
+"""Optional use of PyTorch's private API, to save time: where a release of PyTorch lacks a
+name, the public API is used, with the same results."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from torch.nn import Parameter
 
 from .. import _native
 
-#: Whether PyTorch has names for the level of dual numbers and the transforms that are running.
+#: True if PyTorch exposes the level of dual numbers and the active transforms.
 _TELLS_LEVELS = hasattr(forward_ad, "_current_level") and hasattr(torch._C, "_functorch") and all(
     hasattr(torch._C._functorch, name)
     for name in ("TransformType", "get_interpreter_stack", "is_batchedtensor")
 )
 
-#: Whether PyTorch has names for its dispatch keys.
+#: True if PyTorch exposes its dispatch keys.
 TELLS_KEYS = _TELLS_LEVELS and all(
     hasattr(torch._C, name) for name in
     ("DispatchKey", "DispatchKeySet", "_dispatch_keys", "_dispatch_tls_local_include_set")
@@ -31,21 +31,21 @@ def _current_stream(device: int) -> int:
     return torch.cuda.current_stream(device).cuda_stream
 
 
-#: The current stream of a device, as a number. PyTorch's own compiled code calls the private function,
-#: which makes no object of it.
+#: Returns the current stream of a device as a number. The private function, used by PyTorch's own compiled
+#: code, creates no stream object.
 current_stream: Callable[[int], int]
 current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", _current_stream)
 
-#: From here on plans of the compiled module take tensors in place of addresses, and None in place of the current
-#: stream. It reads them by what PyTorch hands out for DLPack (from 2.10 on), or by their methods.
+#: From here on plans of the compiled module accept tensors in place of addresses, and None for the current
+#: stream. Tensors are read through PyTorch's DLPack exchange API (from 2.10 on), or by their methods.
 _native.read_tensors_by(getattr(Tensor, "__dlpack_c_exchange_api__", None), current_stream)
 
 
-#: Makes a dense tensor of a size, strides and a type.
+#: Creates a tensor of a shape, strides and a dtype.
 Maker = Callable[["tuple[int, ...]", "tuple[int, ...]", torch.dtype], Tensor]
 
-#: The same on the current device without the dispatcher, which takes half as long: PyTorch's own compiled code
-#: calls it.
+#: ``Maker`` on the current device that bypasses the dispatcher and takes half as long; used by PyTorch's own
+#: compiled code.
 _empty_on_current: Maker | None
 _empty_on_current = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
 _empty_on_current = getattr(_empty_on_current, "_empty_strided_cuda", None)
@@ -53,8 +53,8 @@ _current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.
 
 
 def maker(device: int) -> Maker:
-    """What makes tensors on this GPU, on which there are some already. To be called only where nobody would see
-    it, as ``is_watched`` says."""
+    """Returns a function that creates tensors on this GPU, which must be initialized. Only for use when not
+    ``is_watched``."""
     if _empty_on_current is not None and _current_device() == device:
         return _empty_on_current
     place = torch.device("cuda", device)
@@ -66,15 +66,15 @@ def maker(device: int) -> Maker:
 
 
 def _bits(*names: str) -> int:
-    """Dispatch keys as one number."""
+    """Returns dispatch keys as a bit mask."""
     bits = 0
     for name in names if TELLS_KEYS else ():
         bits |= torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, name)).raw_repr()
     return bits
 
 
-#: Keys for which the dispatcher only finds the kernel of the device, gradients aside. A view that is
-#: negated when read, a mode, a transform, a tracer: all of them add others.
+#: All keys except those for which the dispatcher only selects the kernel of the device, gradients aside. A
+#: lazily negated view, a mode, a transform or a tracer adds others.
 _UNUSUAL_OF_TENSORS = ~_bits(
     "CPU", "CUDA", "ADInplaceOrView", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA"
 )
@@ -84,14 +84,14 @@ keys_of_thread: Any = getattr(torch._C, "_dispatch_tls_local_include_set", None)
 
 
 def is_watched() -> bool:
-    """Whether a tracer, a mode or a transform of this thread would see a call. True if this cannot be known."""
+    """Returns whether a tracer, a mode or a transform of this thread would see a call. True if unknown."""
     if is_compiling() or not TELLS_KEYS or forward_ad._current_level >= 0:
         return True
     return bool(keys_of_thread().raw_repr() & UNUSUAL_OF_THREADS)
 
 
 def only_kernels_see(*tensors: Tensor | None) -> bool:
-    """Whether a call of an operator would only call its kernel, gradients aside. Then the kernel can be
+    """Returns whether a call of an operator would only call its kernel, gradients aside. Then the kernel can be
     called directly, which takes half as long."""
     if is_watched():
         return False
@@ -106,12 +106,12 @@ def only_kernels_see(*tensors: Tensor | None) -> bool:
 
 
 def is_dual() -> bool:
-    """Whether tensors may be dual numbers. True if this cannot be known."""
+    """Returns whether tensors may be dual numbers. True if unknown."""
     return not _TELLS_LEVELS or forward_ad._current_level >= 0
 
 
 def is_differentiated() -> bool:
-    """Whether ``torch.func`` differentiates what is running. True if this cannot be known."""
+    """Returns whether ``torch.func`` is differentiating the running code. True if unknown."""
     if not _TELLS_LEVELS:
         return True
     levels = torch._C._functorch.get_interpreter_stack() or ()
@@ -120,17 +120,17 @@ def is_differentiated() -> bool:
 
 
 def is_transformed() -> bool:
-    """Whether dual numbers or derivatives of ``torch.func`` may be what is running."""
+    """Returns whether dual numbers or derivatives of ``torch.func`` may be active."""
     return is_dual() or is_differentiated()
 
 
 def is_batched(tensor: Tensor) -> bool:
-    """Whether ``torch.vmap`` stands behind the tensor. True if this cannot be known."""
+    """Returns whether the tensor is batched by ``torch.vmap``. True if unknown."""
     return not _TELLS_LEVELS or bool(torch._C._functorch.is_batchedtensor(tensor))
 
 
 def apply_of(function: Any) -> Callable[..., Any]:
-    """``function.apply`` of a function of autograd, without its look for transforms: to be called only
-    where ``only_kernels_see``, so that there are none."""
+    """Returns ``function.apply`` of an autograd function without its check for transforms: only for use
+    where ``only_kernels_see`` holds."""
     apply: Callable[..., Any] = super(torch.autograd.Function, function).apply
     return apply

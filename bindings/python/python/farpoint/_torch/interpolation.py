@@ -1,5 +1,4 @@
-"""``interpolate`` and ``inverse_distance_weights`` with their gradients, which are operators too and have gradients
-of their own."""
+"""``interpolate`` and ``inverse_distance_weights`` with their gradients, which are differentiable operators, too."""
 
 from __future__ import annotations
 
@@ -61,7 +60,7 @@ def _keep_interpolate_backward(ctx: Any, inputs: tuple[Any, ...], output: Any) -
 def _send_interpolate_backward(
     ctx: Any, of_values: Tensor, of_weights: Tensor
 ) -> tuple[Any, ...]:
-    """The sums are linear in the values and in the weights, and so are both gradients."""
+    """Returns the second derivatives: the sums and both gradients are linear in the values and in the weights."""
     values, indices, weights, grad = ctx.saved_tensors
     to_values = to_weights = to_grad = None
     if ctx.wanted[0]:
@@ -122,7 +121,7 @@ def _keep_weights_backward(ctx: Any, inputs: tuple[Any, ...], output: Any) -> No
 
 
 def _send_weights_backward(ctx: Any, of_distances: Tensor) -> tuple[Any, ...]:
-    """By PyTorch's own operations."""
+    """Returns the second derivatives by PyTorch's own operations."""
     again = torch.is_grad_enabled()
     with torch.enable_grad():
         parts = [part if part.requires_grad else part.detach().requires_grad_()
@@ -133,7 +132,7 @@ def _send_weights_backward(ctx: Any, of_distances: Tensor) -> tuple[Any, ...]:
 
 
 def _formula(distances: Tensor, grad: Tensor, power: int, eps: float) -> Tensor:
-    """The gradient of the distances."""
+    """Returns the gradient of the distances."""
     there = distances.isfinite()
     near = distances.masked_fill(~there, 1)
     raised = (1 / (near.pow(power) + eps)).masked_fill(~there, 0)
@@ -163,7 +162,7 @@ weights_differentiably = differentiably(kernels.weights, _send_weights, _keep_we
 
 
 def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
-    """Weighted sums of the rows that the indices name, of arguments that were checked."""
+    """Returns weighted sums of the indexed rows, from checked arguments."""
     tensors = values, indices, weights
     found: Tensor
     found = call(interpolate_call, kernels.interpolate, interpolate_differentiably, tensors)
@@ -171,7 +170,7 @@ def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
 
 
 def inverse_distance_weights(distances: Tensor, power: int, eps: float) -> Tensor:
-    """Weights of neighbors at these distances."""
+    """Returns the weights of neighbors at these distances."""
     found: Tensor
     found = call(
         weights_call, kernels.weights, weights_differentiably, (distances,), power, eps

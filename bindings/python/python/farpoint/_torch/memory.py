@@ -1,4 +1,4 @@
-"""Tensors as the compiled module takes them: the same memory as an array of NumPy on the CPU, addresses and
+"""Conversion of tensors for the compiled module: NumPy views on the CPU, addresses and
 strides on a GPU."""
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from . import fast_path
 
 
 def array_of(tensor: Tensor) -> np.ndarray:
-    """The same memory."""
+    """Returns a NumPy view of the tensor."""
     found: np.ndarray = (tensor.detach() if tensor.requires_grad else tensor).numpy()
     return found
 
 
 def batch_of(tensor: Tensor, axes: int = 3) -> np.ndarray:
-    """The same memory as a batch, which has this number of axes."""
+    """Returns a NumPy view as a batch with this number of axes."""
     array = array_of(tensor)
     return array if array.ndim == axes else array[None]
 
@@ -34,7 +34,7 @@ def batch_of(tensor: Tensor, axes: int = 3) -> np.ndarray:
 def batches_of(
     x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
 ) -> Batches:
-    """Both clouds or batches, and their lengths."""
+    """Returns both clouds or batches, and their lengths."""
     return (
         array_of(x), array_of(y), None if x_lengths is None else x_lengths.tolist(),
         None if y_lengths is None else y_lengths.tolist(),
@@ -53,12 +53,12 @@ def addresses_of(x: Tensor | None, y: Tensor | None) -> tuple[int, int]:
 
 
 def place_of(memory: Tensor | None) -> tuple[int, int]:
-    """Address and bytes."""
+    """Returns address and size in bytes."""
     return (0, 0) if memory is None else (memory.data_ptr(), memory.numel())
 
 
 def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -> Input:
-    """Clouds, on the current stream of their device."""
+    """Returns the record of clouds, on the current stream of their device."""
     device = clouds.get_device()
     refuse_other_types(clouds)
     return Input(
@@ -68,42 +68,42 @@ def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -
 
 
 def refuse_other_types(clouds: Tensor) -> None:
-    """Raises TypeError for what a kernel would misread: operators can be called with any type."""
+    """Raises TypeError for dtypes without a kernel: operators can be called with any dtype."""
     if clouds.dtype not in (torch.float32, torch.float64):
         raise TypeError(f"the points must be float32 or float64, not {clouds.dtype}")
 
 
 def batch_shape(points: Tensor) -> tuple[int, int, int]:
-    """Clouds, rows, coordinates of a batch, or of one cloud (N, D)."""
+    """Returns the number of clouds, rows and coordinates of a batch, or of one cloud (N, D)."""
     shape = points.shape
     return (1, shape[0], shape[1]) if len(shape) == 2 else (shape[0], shape[1], shape[2])
 
 
 def dense(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides of a dense tensor."""
+    """Returns the strides of a dense tensor."""
     return tuple([math.prod(shape[axis + 1:]) for axis in range(len(shape))])
 
 
 def are_lengths(*given: Tensor | None) -> bool:
-    """Whether lengths that were checked can be read where they lie, once they are within the clouds."""
+    """Returns whether checked lengths can be read in place, once they are clamped."""
     return all([part is None or (part.dtype == torch.int64 and part.is_contiguous()) for part in given])
 
 
 def within(lengths: Tensor | None, rows: int) -> Tensor | None:
-    """The same, no fewer than 0 and no more than the rows of a cloud."""
+    """Returns lengths clamped to the rows of a cloud."""
     return None if lengths is None else lengths.clamp(0, rows)
 
 
 def within_both(
     x: Tensor | None, y: Tensor | None, x_rows: int, y_rows: int
 ) -> tuple[Tensor | None, Tensor | None]:
-    """The same of both sides."""
+    """Returns the clamped lengths of both sides."""
     held = within(x, x_rows)
     return held, held if y is x and x_rows == y_rows else within(y, y_rows)
 
 
 def addressable(clouds: Tensor) -> tuple[Tensor, tuple[int, int]]:
-    """The same clouds, and strides of a row and of an axis; a copy where rows are not evenly spaced."""
+    """Returns clouds and their strides of a row and of an axis, copied if rows are not evenly spaced."""
     if clouds.dim() == 2:
         return clouds, (clouds.stride(0), clouds.stride(1))
     strides = batch_strides(tuple(clouds.shape), clouds.stride())
@@ -113,12 +113,12 @@ def addressable(clouds: Tensor) -> tuple[Tensor, tuple[int, int]]:
     return clouds, strides
 
 
-#: Bytes of scratch memory that a sampling needs: device, whether float64, (B, N, D), samples,
-#: algorithm. It depends on these alone, and is needed on every call.
+#: Size in bytes of scratch memory for sampling, by device, float64 or not, (B, N, D), samples and
+#: algorithm. Cached, since every call needs it.
 sample_scratch_bytes: Callable[[int, bool, tuple[int, int, int], int, str], int]
 sample_scratch_bytes = lru_cache(maxsize=1024)(_native.cuda_scratch_bytes)
 
-#: The same for nearest points, both ways or one, or for their gradients: device, whether float64, B,
-#: both N, D, whether both ways, norm, whether for the gradients.
+#: Size in bytes of scratch memory for nearest points, or for their gradients, by device, float64 or not, B,
+#: both N, D, both directions or one, norm, and gradients or not.
 search_scratch_bytes: Callable[[int, bool, int, tuple[int, int], int, bool, int, bool], int]
 search_scratch_bytes = lru_cache(maxsize=1024)(_native.cuda_match_scratch_bytes)

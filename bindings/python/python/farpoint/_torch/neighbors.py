@@ -1,5 +1,5 @@
-"""Nearest points as operators with a gradient. The compiled module searches: on the CPU in NumPy arrays of
-the same memory; on a GPU the kernels are queued on the current stream, in memory of PyTorch's allocator."""
+"""Nearest points as operators with a gradient. The compiled module searches: on the CPU in NumPy views;
+on a GPU the kernels are queued on the current stream, in memory of PyTorch's allocator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .registration import define, differentiate
 
 
 def kernel(x: Tensor, *rest: Any) -> tuple[Any, ...]:
-    """Distances and indices of x, and of y if both are wanted; clouds (N, D) or batches. Without
+    """Returns distances and indices of x, and with ``both`` of y; for clouds (N, D) or batches. Without
     ``indices`` these are None."""
     return _on_cuda(x, *rest) if x.is_cuda else _on_cpu(x, *rest)
 
@@ -41,10 +41,10 @@ def _on_cuda(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
     threads: int | None, both: bool, indices: bool = True,
 ) -> tuple[Any, ...]:
-    """Queues a search on the current stream. Nothing here waits."""
+    """Queues a search on the current stream. Does not synchronize."""
     dx, ix = _room(x, indices)
     dy, iy = _room(y, indices) if both else (None, None)
-    # Names are kept for copies and for scratch, so that none is given back before it is used.
+    # Copies and scratch are named, so that none is freed before it is used.
     x, x_strides = memory.addressable(x)
     y, y_strides = memory.addressable(y)
     scratch = _scratch(x, y, both, norm, False)
@@ -57,14 +57,14 @@ def _on_cuda(
 
 
 def _room(clouds: Tensor, indices: bool = True) -> tuple[Tensor, Tensor | None]:
-    """Memory for distances, and for indices if wanted."""
-    # PyTorch reads numbers faster than a shape.
+    """Allocates distances, and indices if requested."""
+    # PyTorch parses numbers faster than a shape.
     distances = clouds.new_empty(*clouds.shape[:-1])
     return distances, torch.empty_like(distances, dtype=torch.int64) if indices else None
 
 
 def _scratch(x: Tensor, y: Tensor, both: bool, norm: int, backward: bool) -> Tensor | None:
-    """Scratch memory of PyTorch's allocator, which aligns to 512 bytes, if any is needed."""
+    """Allocates scratch memory, if any is needed; PyTorch's allocator aligns to 512 bytes."""
     pairs, n, dims = memory.batch_shape(x)
     size = memory.search_scratch_bytes(
         x.get_device(), x.dtype == torch.float64, pairs, (n, y.shape[-2]), dims, both, norm,
@@ -89,7 +89,7 @@ def _no_other_side(y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _operator(x: Tensor, y: Tensor, *rest: Any) -> tuple[Any, ...]:
-    """The kernel with as many answers every time."""
+    """Calls the kernel with a fixed number of results."""
     found = kernel(x, y, *rest)
     return found if len(found) == 4 else found + _no_other_side(y)
 
@@ -109,8 +109,8 @@ def _fake_backward(x: Tensor, y: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
 
 
 def _backward_kernel(x: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-    """Gradients of both clouds from those of the distances. ``iy`` and ``gy`` are None if only
-    points of x looked for their nearest."""
+    """Returns the gradients of both clouds from those of the distances. ``iy`` and ``gy`` are None for a
+    search from x to y only."""
     return _backward_on_cuda(x, *rest) if x.is_cuda else _backward_on_cpu(x, *rest)
 
 
@@ -131,7 +131,7 @@ def _backward_on_cuda(
     x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int,
     threads: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    # Dense, as promised to torch.compile, whatever the strides of the clouds.
+    # Dense, as declared to torch.compile, whatever the strides of the clouds.
     of_x, of_y = x.new_empty(x.shape), y.new_empty(y.shape)
     both = iy is not None and gy is not None
     x, x_strides = memory.addressable(x)
@@ -168,7 +168,7 @@ def _backward(
 ) -> tuple[Any, ...]:
     x, y, ix, iy = ctx.saved_tensors
     gx, gy = gx.contiguous(), None if iy is None or gy is None else gy.contiguous()
-    # The operator has a gradient of its own, for those who want gradients of gradients.
+    # The operator is differentiable itself, for second derivatives.
     direct = not torch.is_grad_enabled() and fast_path.only_kernels_see(x, y, ix, iy, gx, gy)
     if direct:
         sent = _backward_kernel(x, y, ix, iy, gx, gy, ctx.norm, ctx.threads)
@@ -181,7 +181,7 @@ differentiate("match_clouds", _backward, _setup)
 
 
 class _Search(torch.autograd.Function):
-    """The kernel with its gradients, without the operator."""
+    """Kernel with its gradients, bypassing the operator."""
 
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, ...]:
@@ -194,33 +194,33 @@ class _Search(torch.autograd.Function):
         return _backward(ctx, *grads)
 
 
-#: A search with its gradient, where only kernels would see the operator.
+#: Search with its gradient, where only kernels would see the operator.
 search_differentiably = fast_path.apply_of(_Search)
 
 
-# ----------------------------------------------------------------------------- arguments met before
+# ------------------------------------------------------------------------------------ cached plans
 
 
 class Ready(NamedTuple):
-    """All that a search in clouds of some shape on a GPU needs, without lengths, but addresses."""
+    """Everything except addresses that a search needs for given shapes on a GPU, without lengths."""
 
     search: Callable[..., None]
     backward: Callable[..., None]
     device: int
     kind: torch.dtype
-    #: Shape and strides of what is found for x, and for y if both are wanted.
+    #: Shape and strides of the results for x, and for y in searches of both directions.
     x: tuple[tuple[int, ...], tuple[int, ...]]
     y: tuple[tuple[int, ...], tuple[int, ...]] | None
-    #: Of their gradients.
+    #: Shape and strides of the gradients.
     of_x: tuple[tuple[int, ...], tuple[int, ...]]
     of_y: tuple[tuple[int, ...], tuple[int, ...]]
-    #: Bytes of scratch memory, and of the gradients.
+    #: Sizes in bytes of the scratch memory of the search and of the gradients.
     scratch: tuple[int, int]
     norm: int
 
 
 def ready(x: Tensor, y: Tensor, norm: int, both: bool) -> Ready | None:
-    """The same for clouds that were checked; None where an answer, or a cloud, takes more than an address."""
+    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
     (even_x, x_strides), (even_y, y_strides) = memory.addressable(x), memory.addressable(y)
     if even_x is not x or even_y is not y or x.numel() == 0 or y.numel() == 0:
         return None
@@ -239,7 +239,7 @@ def ready(x: Tensor, y: Tensor, norm: int, both: bool) -> Ready | None:
 def answer(
     ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
 ) -> tuple[Tensor, ...]:
-    """Distances and indices of x, and of y if both are wanted."""
+    """Returns distances and indices of x, and of y in searches of both directions."""
     search, _, device, kind, of_x, of_y, _, _, (size, _), _ = ready
     make = fast_path.maker(device)
     dx, ix, dy, iy = make(*of_x, kind), make(*of_x, torch.int64), None, None
@@ -251,7 +251,7 @@ def answer(
 
 
 class _Answer(torch.autograd.Function):
-    """The same with its gradients, without the operator."""
+    """``answer`` with its gradients, bypassing the operator."""
 
     @staticmethod
     def forward(
@@ -276,7 +276,7 @@ answer_differentiably = fast_path.apply_of(_Answer)
 
 
 def _sent(ready: Ready, clouds: Any, indices: Any, grads: Any, needs: Any) -> tuple[Any, Any]:
-    """The gradients of both clouds; None where they are not wanted."""
+    """Returns the gradients of both clouds; None where they are not needed."""
     make = fast_path.maker(ready.device)
     of_x = make(*ready.of_x, ready.kind) if needs[0] else None
     of_y = make(*ready.of_y, ready.kind) if needs[1] else None

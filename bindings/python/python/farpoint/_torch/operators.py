@@ -1,4 +1,4 @@
-"""All operators: importing this registers them."""
+"""All operators; importing this module registers them."""
 
 from . import chamfer, interpolation, sampling, several, values
 

@@ -1,4 +1,4 @@
-"""Whether PyTorch has been imported. Nothing here imports it."""
+"""Checks for PyTorch that do not import it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-#: PyTorch, once it has been seen. torch.compile reads this name where it may fail to go through
+#: PyTorch, once it has been imported. torch.compile reads this name, since it may fail to iterate
 #: ``sys.modules``, which grows meanwhile.
 _torch: Any = None
 
 
 def note_torch() -> bool:
-    """Whether PyTorch has been imported."""
+    """Returns whether PyTorch has been imported."""
     global _torch
     if _torch is None and hasattr(sys.modules.get("torch"), "Tensor"):
         _torch = sys.modules["torch"]
@@ -23,17 +23,17 @@ def note_torch() -> bool:
 
 
 def is_tensor(array: Any) -> bool:
-    """Whether the array is a PyTorch tensor."""
+    """Returns whether the array is a PyTorch tensor."""
     return (_torch is not None or note_torch()) and isinstance(array, _torch.Tensor)
 
 
 def plain_types() -> tuple[type, type]:
-    """The types of tensors that are nothing more, once PyTorch was seen."""
+    """Returns the tensor types without subclasses; PyTorch must have been imported."""
     return _torch.Tensor, _torch.nn.Parameter
 
 
 def seed_of(seed: Any) -> Any:
-    """The seed, or 64 bits drawn from a generator of PyTorch."""
+    """Returns the seed, or 64 bits drawn from a ``torch.Generator``."""
     if seed is None or not note_torch() or not isinstance(seed, _torch.Generator):
         return seed
     drawn = _torch.randint(-(2**63), 2**63 - 1, (), generator=seed, device=seed.device)
@@ -41,12 +41,12 @@ def seed_of(seed: Any) -> Any:
 
 
 def is_compiling() -> bool:
-    """Whether ``torch.compile`` traces what is running."""
+    """Returns whether ``torch.compile`` is tracing."""
     return _torch is not None and _torch.compiler.is_compiling()
 
 
 def untraced(function: _Function) -> _Function:
-    """The function, with a graph break at its calls under ``torch.compile``."""
+    """Returns the function with a graph break at its calls under ``torch.compile``."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:

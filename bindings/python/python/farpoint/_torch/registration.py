@@ -1,7 +1,7 @@
-"""How an operator is registered: what it returns in shape, what it does on either device, its gradient,
-and what it does under ``torch.vmap`` and ``torch.autocast``.
+"""Registration of operators: result shapes, kernels for each device, gradients,
+and rules for ``torch.vmap`` and ``torch.autocast``.
 
-There is no libtorch in this: operators are Python functions.
+This does not use libtorch: operators are Python functions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import fast_path
 
 _library = torch.library.Library("farpoint", "DEF")
 
-#: Types that are converted to float32 without loss.
+#: Dtypes that are converted to float32 without loss.
 HALVES = (torch.float16, torch.bfloat16)
 
 
@@ -25,13 +25,13 @@ def define(
     starts: int | None = None, rule: Callable[..., Any] | None = None, widens: bool = True,
     constant: bool = False,
 ) -> Any:
-    """Registers an operator and returns it: looking it up by name would take time on every call.
+    """Registers an operator and returns it, which saves a lookup by name on every call.
 
-    ``fake`` gives the shapes, ``kernel`` the result on the CPU, and on a GPU unless ``on_cuda`` does.
-    ``folds``: whether ``torch.vmap`` may make one call with a larger batch, since the first argument is
-    clouds (N, D) or batches (B, N, D). ``starts``: the place of the argument that has starts.
-    ``rule`` makes another rule for ``torch.vmap`` of the operator. ``widens``: whether autocast has it compute
-    in float32. ``constant``: results have no derivative, whatever the arguments have.
+    ``fake`` returns the shapes, ``kernel`` the result on the CPU, and on a GPU without ``on_cuda``.
+    ``folds``: let ``torch.vmap`` make one call with a larger batch, since the first argument is
+    clouds (N, D) or batches (B, N, D). ``starts``: position of the argument with starts.
+    ``rule`` returns another ``torch.vmap`` rule for the operator. ``widens``: compute in float32
+    under autocast. ``constant``: results never have a derivative.
     """
     name = schema.partition("(")[0]
     _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
@@ -60,8 +60,8 @@ def differentiate(name: str, backward: Any, setup: Any) -> None:
 def differentiate_anywhere(
     name: str, operator: Any, rule: Callable[..., Any], backward: Any, setup: Any
 ) -> Callable[..., Any]:
-    """Registers the gradient of an operator, and returns a call of it that the transforms of ``torch.func``
-    can take apart, too. ``rule`` makes the rule for ``torch.vmap`` of a call."""
+    """Registers the gradient of an operator, and returns a function that calls it and supports the transforms of
+    ``torch.func``, too. ``rule`` returns the ``torch.vmap`` rule of a call."""
     differentiate(name, backward, setup)
 
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
@@ -76,7 +76,7 @@ def differentiate_anywhere(
     apply = function.apply
 
     def call(*arguments: Any) -> Any:
-        # torch.compile traces no function of autograd inside transforms.
+        # torch.compile traces no autograd function inside transforms.
         if torch.compiler.is_compiling() or not fast_path.is_transformed():
             return operator(*arguments)
         return apply(*arguments)
@@ -85,7 +85,7 @@ def differentiate_anywhere(
 
 
 def map_by(name: str, rule: Callable[..., Any]) -> None:
-    """Registers the rule of an operator for ``torch.vmap``."""
+    """Registers the ``torch.vmap`` rule of an operator."""
     if hasattr(torch.library, "register_vmap"):  # PyTorch 2.5
         torch.library.register_vmap(f"farpoint::{name}", rule, lib=_library)
 
@@ -94,9 +94,9 @@ def map_by(name: str, rule: Callable[..., Any]) -> None:
 
 
 def vmapped(call: Callable[..., Any], starts: int | None = None) -> Callable[..., Any]:
-    """The rule for an operator of clouds (N, D) or batches (B, N, D), which are the first argument: calls
-    become one call with a larger batch. ``starts`` is the place of the argument whose first axis is
-    clouds, too."""
+    """Returns the rule for an operator whose first argument is clouds (N, D) or batches (B, N, D): calls
+    become one call with a larger batch. ``starts`` is the position of another argument whose first axis is
+    clouds."""
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
         size, folded, clouds = info.batch_size, [], None
@@ -110,7 +110,7 @@ def vmapped(call: Callable[..., Any], starts: int | None = None) -> Callable[...
         found = call(*folded)
         if isinstance(found, Tensor):
             return _unfolded(found, size, clouds), 0
-        # What is not wanted is an empty tensor without the axes of the others.
+        # Results not requested are empty tensors without the axes of the others.
         none = [part.dim() == 1 and part.numel() == 0 for part in found]
         parts = [part if no else _unfolded(part, size, clouds) for part, no in zip(found, none)]
         return tuple(parts), tuple([None if no else 0 for no in none])
@@ -119,7 +119,7 @@ def vmapped(call: Callable[..., Any], starts: int | None = None) -> Callable[...
 
 
 def vmapped_by_flag(flag: int, call: Callable[..., Any]) -> Callable[..., Any]:
-    """The rule for an operator one of whose arguments says whether tensors are of a batch."""
+    """Returns the rule for an operator with an argument that says whether tensors are batched."""
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
         size, folded, clouds = info.batch_size, list(arguments), None
@@ -132,7 +132,7 @@ def vmapped_by_flag(flag: int, call: Callable[..., Any]) -> Callable[..., Any]:
         found = call(*folded)
         if isinstance(found, Tensor):
             return _unfolded(found, size, clouds), 0
-        # What is not wanted is an empty tensor.
+        # Results not requested are empty tensors.
         parts = [part if part.dim() == 1 else _unfolded(part, size, clouds) for part in found]
         return tuple(parts), tuple([None if part.dim() == 1 else 0 for part in found])
 
@@ -140,7 +140,7 @@ def vmapped_by_flag(flag: int, call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def vmapped_along(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The rule for an operator whose tensors may have any axes before the last."""
+    """Returns the rule for an operator whose tensors may have any axes before the last."""
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
         moved = []
@@ -155,7 +155,7 @@ def vmapped_along(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _folded(value: Tensor, size: int, clouds: int | None) -> Tensor:
-    """(V or 1, B or 1, ...) as (V * B, ...); without clouds (V or 1, ...) as (V, ...)."""
+    """Reshapes (V or 1, B or 1, ...) to (V * B, ...); without clouds (V or 1, ...) to (V, ...)."""
     if clouds is None:
         return value.expand(size, *value.shape[1:])
     return value.expand(size, clouds, *value.shape[2:]).reshape(size * clouds, *value.shape[2:])
@@ -169,7 +169,7 @@ def _unfolded(value: Tensor, size: int, clouds: int | None) -> Tensor:
 
 
 def _widen(name: str, call: Callable[..., Any]) -> None:
-    """Under autocast an operator computes in float32."""
+    """Makes an operator compute in float32 under autocast."""
 
     def widened(*arguments: Any) -> Any:
         device = arguments[0].device.type

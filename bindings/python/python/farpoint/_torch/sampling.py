@@ -1,4 +1,4 @@
-"""Sampling as operators. On the CPU tensors become NumPy arrays of the same memory; on a GPU the work is
+"""Sampling as operators. On the CPU tensors become NumPy views; on a GPU the work is
 queued on the current stream, in memory of PyTorch's allocator."""
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def enqueue(
     starts: Tensor | None, seed: int | None, algorithm: str, distances: bool,
     spacing: float | None = None, chosen: Tensor | None = None,
 ) -> tuple[Tensor, Any, Any]:
-    """Queues a sampling of a batch, or of one cloud (N, D), on the current stream. Nothing here
-    waits."""
+    """Queues the sampling of a batch, or of one cloud (N, D), on the current stream. Does not
+    synchronize."""
     points, strides = memory.addressable(points)
     clouds, rows, dims = shape = memory.batch_shape(points)
     if count == 0 or clouds == 0:
@@ -82,15 +82,15 @@ def enqueue(
         starts = random_starts(seed, points, lengths)
     if starts is not None:
         starts = inside(starts, clouds, rows, lengths)
-    # Kernels give no cloud more places than it could have rows, or than its count.
+    # Kernels write at most min(count, rows) samples per cloud.
     most = min(count, rows)
     slots = None
     if most < count:
         slots = torch.arange(0, clouds * count, count, device=points.device)
     filled = counts is None and slots is None
     indices, values, radii = (_room if filled else _padding)(points, count, distances)
-    # A name is kept for each, so that none is given back before it is used. Squared radii, which
-    # are not returned, lie behind the scratch memory.
+    # All are named, so that none is freed before it is used. Squared radii, which
+    # are not returned, are stored after the scratch memory.
     size = _scratch_bytes(points, shape, most, algorithm)
     room = size + 8 * clouds if distances else size
     try:
@@ -109,11 +109,11 @@ def enqueue(
     return indices, values, radii
 
 
-# ----------------------------------------------------------------------------- arguments met before
+# ------------------------------------------------------------------------------------ cached plans
 
 
 class Ready(NamedTuple):
-    """All that a sampling of clouds of some shape on a GPU needs, but addresses."""
+    """Everything except addresses that sampling needs for given shapes on a GPU."""
 
     queue: Callable[..., None]
     device: int
@@ -122,12 +122,12 @@ class Ready(NamedTuple):
     places: tuple[tuple[int, ...], tuple[int, ...]]
     clouds: tuple[tuple[int, ...], tuple[int, ...]]
     distances: bool
-    #: Bytes of scratch memory.
+    #: Size of scratch memory, in bytes.
     scratch: int
 
 
 def ready(points: Tensor, count: int, algorithm: str, distances: bool) -> Ready | None:
-    """The same for clouds that were checked; None where an answer, or a cloud, takes more than an address."""
+    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
     whole, strides = memory.addressable(points)
     shape = memory.batch_shape(points)
     if whole is not points or count == 0 or 0 in shape:
@@ -141,7 +141,7 @@ def ready(points: Tensor, count: int, algorithm: str, distances: bool) -> Ready 
 
 
 def answer(ready: Ready, points: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Any, Any]:
-    """Indices, and distances and radii or None."""
+    """Returns indices, and distances and radii or None."""
     queue, device, kind, places, clouds, wanted, size = ready
     make = fast_path.maker(device)
     indices, distances, radii = make(*places, torch.int64), None, None
@@ -156,7 +156,7 @@ def answer(ready: Ready, points: Tensor, lengths: Tensor | None = None) -> tuple
 
 
 def _too_large(error: Exception, scratch: int) -> Exception:
-    """The allocator's error with what the memory was for, and what to do."""
+    """Returns the allocator's error with the purpose of the memory and a remedy."""
     return type(error)(
         f"{error}\nfarpoint: sampling takes {scratch:,} bytes of scratch memory on the tensor's GPU beside the points. "
         "A tensor on a GPU is sampled by that GPU in its own memory. Free some, sample in pieces of a batch, or give "
@@ -166,7 +166,7 @@ def _too_large(error: Exception, scratch: int) -> Exception:
 
 
 def _room(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:
-    """Memory for indices, and distances and radii if wanted."""
+    """Allocates indices, and distances and radii if requested."""
     clouds = points.shape[:-2]
     indices = points.new_empty((*clouds, count), dtype=torch.int64)
     if not distances:
@@ -176,7 +176,7 @@ def _room(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any
 
 
 def _padding(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:
-    """The same, holding the answer for clouds without rows."""
+    """Returns the result for clouds without rows."""
     found = _room(points, count, distances)
     for part, value in zip(found, (-1, 0, 0)):
         if part is not None:
@@ -185,7 +185,7 @@ def _padding(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, 
 
 
 def _nothing(points: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The answer where nothing is wanted, which covers no point."""
+    """Returns the result for no samples, which cover no point."""
     shape = (*points.shape[:-2], count)
     radius = points.new_full(points.shape[:-2], torch.inf, dtype=torch.float64)
     return points.new_empty(shape, dtype=torch.int64), points.new_empty(shape), radius
@@ -194,21 +194,21 @@ def _nothing(points: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
 def _scratch_bytes(
     points: Tensor, shape: tuple[int, int, int], count: int, algorithm: str
 ) -> int:
-    """Bytes of scratch memory: a multiple of 256. PyTorch's allocator aligns to 512."""
+    """Returns the size in bytes of scratch memory, a multiple of 256. PyTorch's allocator aligns to 512."""
     device, wide = points.get_device(), points.dtype == torch.float64
     return -(-memory.sample_scratch_bytes(device, wide, shape, count, algorithm) // 256) * 256
 
 
 def inside(starts: Tensor, clouds: int, rows: int, lengths: Tensor | None) -> Tensor:
-    """Starts as a dense (B, S) array within each cloud: kernels rely on it."""
+    """Returns starts as a dense (B, S) array, clamped to each cloud as kernels require."""
     if lengths is not None:
         starts = torch.minimum(starts, lengths.unsqueeze(-1) - 1)
     return starts.clamp(0, max(rows - 1, 0)).expand(clouds, -1).contiguous()
 
 
 def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
-    """The rows that a seed starts from, one for each cloud: what the CPU draws, without waiting for the lengths. An
-    operator's numbers have a sign: seeds from 2^63 on come to it below 0."""
+    """Returns the random start rows of a seed, one per cloud, as drawn on the CPU, without synchronizing for the
+    lengths. Operators take signed integers: seeds from 2^63 on arrive as negative numbers."""
     seed %= 2**64
     clouds, rows, _ = memory.batch_shape(points)
     if lengths is None and clouds == 1:
@@ -222,8 +222,8 @@ def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
 
 
 def _words(seed: int, clouds: int, device: torch.device) -> Tensor:
-    """The first 64 bits that each cloud of a batch draws (SplitMix64), computed where they are needed: nothing is
-    sent, so that CUDA graphs can capture it."""
+    """Returns the first 64 bits that each cloud of a batch draws (SplitMix64), computed on the device, so that CUDA
+    graphs can capture it."""
     word = torch.arange(1, clouds + 1, device=device) * signed(0x9E3779B97F4A7C15) + signed(seed)
     word = (word ^ _shifted(word, 30)) * signed(0xBF58476D1CE4E5B9)
     word = (word ^ _shifted(word, 27)) * signed(0x94D049BB133111EB)
@@ -231,12 +231,12 @@ def _words(seed: int, clouds: int, device: torch.device) -> Tensor:
 
 
 def signed(word: int) -> int:
-    """64 bits as PyTorch's whole numbers have them."""
+    """Returns 64 bits as a signed integer, as PyTorch has them."""
     return word - 2**64 if word >= 2**63 else word
 
 
 def _shifted(words: Tensor, bits: int) -> Tensor:
-    """A shift to the right that brings in zeros."""
+    """Returns a logical right shift."""
     return (words >> bits) & ((1 << (64 - bits)) - 1)
 
 

@@ -1,5 +1,5 @@
-"""Nearest points of tensors, and the Chamfer distance as a reduction of them, by whichever of kernel,
-operator and derivatives a call needs."""
+"""Nearest points of tensors, and the Chamfer distance as their reduction, dispatched to kernel,
+operator or derivatives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def found(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
     threads: int | None, both: bool, indices: bool = True,
 ) -> Any:
-    """Distances and indices of x, and of y if both are wanted, of clouds and lengths that were checked.
+    """Returns distances and indices of x, and with ``both`` of y, from checked clouds and lengths.
     Without ``indices`` these may be None."""
     arguments = (x, y, x_lengths, y_lengths, norm, threads, both)
     if not fast_path.only_kernels_see(x, y, x_lengths, y_lengths):
@@ -32,7 +32,7 @@ def found(
 def reduced(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction
 ) -> Tensor:
-    """One value per cloud by PyTorch's operations, with all derivatives that those have."""
+    """Returns one value per cloud by PyTorch's operations, with all their derivatives."""
     lengths = (x_lengths, y_lengths)
     padded = x_lengths is not None or y_lengths is not None
     parts = found(x, y, *lengths, how.norm, how.threads, how.both, indices=padded)
@@ -46,7 +46,7 @@ def reduced(
 
 
 def _reduce(distances: Tensor, indices: Tensor | None, reduction: str) -> Tensor:
-    """One value per cloud; rows whose index is negative are padding and do not count."""
+    """Returns one value per cloud; rows with a negative index are padding and ignored."""
     if reduction == "max":
         return distances.amax(dim=-1)
     if reduction == "mean" and indices is None:
@@ -58,28 +58,28 @@ def _reduce(distances: Tensor, indices: Tensor | None, reduction: str) -> Tensor
 
 
 def root(squares: Tensor) -> Tensor:
-    """Square roots whose gradient at 0 is 0 and not infinite."""
+    """Returns square roots whose gradient at 0 is 0, not infinite."""
     if fast_path.only_kernels_see(squares):
         if squares.is_cpu:
             found: Tensor = _exact_root(squares)
             return found
         if not squares.requires_grad:
             return squares.sqrt()
-    # Not `where` with numbers, which it would copy to a GPU and wait.
+    # Not `where` with numbers, which would copy them to a GPU and synchronize.
     zero = squares == 0
     return squares.masked_fill(zero, 1).sqrt().masked_fill(zero, 0)
 
 
 def rooted(found: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Distances, each before its indices if there are any, with roots in their place: nobody else has them yet,
-    and they have no gradient."""
+    """Takes square roots in place of distances, each followed by its indices if there are any: they are not shared,
+    and have no gradient."""
     for squares in found[::2]:
         squares.sqrt_()
     return found
 
 
 class _ExactRoot(torch.autograd.Function):
-    """NumPy's roots, which are rounded as on a GPU: PyTorch's on the CPU may be an ulp off."""
+    """Square roots of NumPy, rounded as on a GPU: PyTorch's on the CPU may be off by an ulp."""
 
     @staticmethod
     def forward(ctx: Any, squares: Tensor) -> Tensor:

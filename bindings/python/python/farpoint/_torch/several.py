@@ -1,5 +1,5 @@
-"""Several neighbors of each point as operators with a gradient. ``search`` has k places for each point;
-``within`` finds all in a ball, so that the size of its answer is in the data."""
+"""Neighbor searches as operators with a gradient. ``search`` returns k neighbors of each point;
+``within`` returns all in a ball, so that the size of its result depends on the data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ARGUMENTS = (
     "bool exclude_self, int norm, bool narrow, int? threads)"
 )
 
-#: How many arguments that is.
+#: Number of these arguments.
 _COUNT = 7 + len(Neighborhood._fields)
 
 
@@ -93,7 +93,7 @@ backward_operator = define(
 def _composed(
     x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int
 ) -> tuple[Tensor, Tensor]:
-    """The same by operators that have gradients of their own."""
+    """Returns the gradients by differentiable operators."""
     parts = kernels.parts(x.unsqueeze(-2) - gather_call(y, indices), grad, norm)
     parts = parts.masked_fill((indices < 0).unsqueeze(-1), 0)
     rows = torch.arange(x.shape[-2], device=x.device).unsqueeze(-1).expand(indices.shape)
@@ -120,7 +120,7 @@ def _send_search(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
     return (*[part if want else None for part, want in zip(sent, wanted)], *_NONE)
 
 
-#: Gradients of the arguments that have none.
+#: Gradients of the non-differentiable arguments.
 _NONE = (None,) * (_COUNT - 2)
 
 
@@ -156,7 +156,7 @@ search_differentiably = differentiably(kernels.search, _send_search, _keep_searc
 
 
 def search(x: Tensor, y: Tensor, sides: Sides, request: Neighborhood) -> tuple[Tensor, ...]:
-    """Distances, indices and counts, of arguments that were checked."""
+    """Returns distances, indices and counts, from checked arguments."""
     tensors = (x, y, *sides)
     found: tuple[Tensor, ...]
     found = call(search_call, kernels.search, search_differentiably, tensors, *request)
@@ -164,6 +164,6 @@ def search(x: Tensor, y: Tensor, sides: Sides, request: Neighborhood) -> tuple[T
 
 
 def within(x: Tensor, y: Tensor, sides: Sides, request: Neighborhood) -> tuple[Tensor, ...]:
-    """Distances, indices and offsets of all neighbors in a ball."""
+    """Returns distances, indices and offsets of all neighbors in a ball."""
     found: tuple[Tensor, ...] = within_operator(x, y, *sides, *request)
     return found

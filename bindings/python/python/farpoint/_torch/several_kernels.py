@@ -1,4 +1,4 @@
-"""Kernels of searches for several neighbors: on the CPU in NumPy arrays of the same memory; on a GPU queued on the
+"""Kernels of neighbor searches: on the CPU in NumPy views; on a GPU queued on the
 current stream, in memory of PyTorch's allocator. Arguments were checked, or come from the operators."""
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ def index_type(narrow: bool) -> torch.dtype:
 
 # ------------------------------------------------------------------------------------ on the CPU
 
-#: Trees of clouds on the CPU. A tensor can't hold one, so that it holds its name, which is random: programs that
-#: were exported may name trees of another process.
+#: Trees of clouds on the CPU, by name. Tensors hold the name in place of the tree; it is random, since exported
+#: programs may name trees of another process.
 _trees: weakref.WeakValueDictionary[tuple[int, ...], Any] = weakref.WeakValueDictionary()
 
 
 def _named(tree: Tensor | None) -> Any:
-    """The tree of this name, if it is still there; results are the same without."""
+    """Returns the tree of this name, if it still exists; results are the same without it."""
     return None if tree is None else _trees.get(tuple(tree.tolist()))
 
 
 def _clouds(x: Tensor, y: Tensor, sides: Sides) -> tuple[Clouds, Clouds]:
-    """Both sides for the compiled module."""
+    """Returns both sides for the compiled module."""
     parts = [None if part is None else part.tolist() for part in sides[:4]]
     tree = _named(sides.tree)
     own = tree if _is_itself(x, y, sides) else None
@@ -45,7 +45,7 @@ def _clouds(x: Tensor, y: Tensor, sides: Sides) -> tuple[Clouds, Clouds]:
 
 
 def _is_itself(x: Tensor, y: Tensor, sides: Sides) -> bool:
-    """Whether the tree of y is one of x, too."""
+    """Returns whether the tree of y is also a tree of x."""
     if sides.tree is None or x.data_ptr() != y.data_ptr() or x.shape != y.shape:
         return False
     strides = x.stride() == y.stride()
@@ -58,13 +58,13 @@ def _tensors(found: tuple[Any, ...]) -> tuple[Tensor, ...]:
 
 # ------------------------------------------------------------------------------------- on a GPU
 
-#: Plans of shapes that were met, and how many are kept at most.
+#: Cached plans by shape, and their maximum number.
 _plans: dict[Any, Any] = {}
 _MOST_PLANS = 1024
 
 
 def _plan_of(x: Tensor, y: Tensor, clouds: int, request: tuple[Any, ...]) -> Any:
-    """What is the same in every step with clouds of some shape. ``clouds``: how many lie one after another, or 0."""
+    """Returns the cached plan for these shapes. ``clouds``: number of concatenated clouds, or 0."""
     key = (
         x.shape, y.shape, x.stride(), y.stride(), x.dtype, y.dtype, x.get_device(), clouds, request
     )
@@ -91,7 +91,7 @@ def _new_plan(x: Tensor, y: Tensor, clouds: int, request: Neighborhood) -> Any:
 def _plan_and_step(
     x: Tensor, y: Tensor, sides: Sides, request: tuple[Any, ...]
 ) -> tuple[Any, Any, Any]:
-    """The plan, the addresses of a step, and what has to be kept until it is queued."""
+    """Returns the plan, the addresses of a step, and the objects to keep alive until it is queued."""
     clouds = 0 if sides.x_offsets is None else sides.x_offsets.shape[0] - 1
     plan = _plan_of(x, y, clouds, request)
     tree, itself = sides.tree, _is_itself(x, y, sides)
@@ -105,7 +105,7 @@ def _plan_and_step(
 
 
 def _even(clouds: Tensor) -> Tensor:
-    """A copy of clouds whose rows are not evenly spaced."""
+    """Returns clouds with evenly spaced rows, copied if necessary."""
     return clouds if clouds.is_contiguous() else memory.addressable(clouds)[0]
 
 
@@ -117,7 +117,7 @@ def _scratch(size: int, like: Tensor) -> Tensor | None:
 
 
 class Ready(NamedTuple):
-    """All that a search on a GPU needs for clouds of some shape, without offsets, but addresses."""
+    """Everything except addresses that a search needs for given shapes on a GPU, without offsets."""
 
     queue: Callable[..., None]
     device: int
@@ -125,12 +125,12 @@ class Ready(NamedTuple):
     places: tuple[tuple[int, ...], tuple[int, ...]]
     rows: tuple[tuple[int, ...], tuple[int, ...]]
     index_type: torch.dtype
-    #: Bytes of scratch memory, without a tree and with one.
+    #: Sizes in bytes of scratch memory, without and with a tree.
     scratch: tuple[int, int]
 
 
 def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
-    """The same for clouds that were checked; None where an answer, or a cloud, takes more than an address."""
+    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
     rows, k = tuple(x.shape[:-1]), request.k
     if k is None or 0 in rows or _even(x) is not x or _even(y) is not y:
         return None
@@ -146,7 +146,7 @@ def answer(
     ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, _: None, __: None,
     tree: Tensor | None, *rest: Any,
 ) -> tuple[Tensor, ...]:
-    """Distances, indices and counts, of the arguments of ``search``."""
+    """Returns distances, indices and counts, from the arguments of ``search``."""
     queue, device, (shape, strides), rows, kind, scratch = ready
     make, size = fast_path.maker(device), scratch[tree is not None]
     distances, indices = make(shape, strides, x.dtype), make(shape, strides, kind)
@@ -157,12 +157,12 @@ def answer(
     return distances, indices, counts
 
 
-#: The places of some of a request's fields.
+#: Positions of some fields of a request.
 _LIMITS, _NARROW = Neighborhood._fields.index("limits"), Neighborhood._fields.index("narrow")
 
 
 def _hashable(request: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The fields of a request; operators have a list of limits."""
+    """Returns the fields of a request; operators pass limits as a list."""
     limits = request[_LIMITS]
     if type(limits) is tuple:
         return request
@@ -170,14 +170,14 @@ def _hashable(request: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
-    """Distances, indices and counts."""
+    """Returns distances, indices and counts."""
     sides, request = Sides(*rest[:5]), _hashable(rest[5:])
     if x.is_cpu:
         return _tensors(_native.search(*_clouds(x, y, sides), Neighborhood(*request)))
     rows, kind = x.shape[:-1], index_type(request[_NARROW])
     distances = x.new_empty((*rows, request[0]))
     indices, counts = torch.empty_like(distances, dtype=kind), x.new_empty(rows, dtype=kind)
-    if counts.numel() == 0:  # memory of no bytes has no address
+    if counts.numel() == 0:  # empty memory has no address
         return distances, indices, counts
     plan, step, _kept = _plan_and_step(x, y, sides, request)
     scratch = _scratch(plan.scratch[sides.tree is not None], x)
@@ -189,7 +189,7 @@ def search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
 
 
 def within(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
-    """Distances, indices and offsets. Waits for a GPU: how many there are is in the data."""
+    """Returns distances, indices and offsets. Synchronizes a GPU, since their number depends on the data."""
     sides, request = Sides(*rest[:5]), _hashable(rest[5:])
     if x.is_cpu:
         return _tensors(_native.within(*_clouds(x, y, sides), Neighborhood(*request)))
@@ -218,7 +218,7 @@ def within(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
 def backward(
     x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int, of_x: bool, of_y: bool
 ) -> tuple[Tensor, Tensor]:
-    """Gradients of both clouds from that of the distances; empty where they are not wanted."""
+    """Returns the gradients of both clouds from that of the distances; empty where they are not needed."""
     if x.is_cpu:
         return _backward_on_cpu(x, y, indices, grad, norm, of_x, of_y)
     narrow = indices.dtype == torch.int32
@@ -227,7 +227,7 @@ def backward(
     )
     plan, kept = _plan_of(x, y, 0, request), (_even(x), _even(y))
     indices, grad = indices.contiguous(), grad.contiguous()
-    # Dense, as promised to torch.compile, whatever the strides of the clouds.
+    # Dense, as declared to torch.compile, whatever the strides of the clouds.
     gx, gy = x.new_empty(x.shape if of_x else 0), y.new_empty(y.shape if of_y else 0)
     if indices.numel() == 0:
         return gx.zero_(), gy.zero_()
@@ -243,7 +243,7 @@ def backward(
 def _backward_on_cpu(
     x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int, of_x: bool, of_y: bool
 ) -> tuple[Tensor, Tensor]:
-    """The compiled module takes indices as a search has left them; others are a case of ``gather``."""
+    """Returns the gradients: by the compiled module for indices as a search returns them, else by ``gather``."""
     found = _native.search_backward(
         memory.batch_of(x), memory.batch_of(y), memory.batch_of(indices.long()),
         memory.batch_of(grad), norm,
@@ -261,7 +261,7 @@ def _backward_on_cpu(
 def _gathered_backward(
     x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int, of_x: bool, of_y: bool
 ) -> tuple[Tensor, Tensor]:
-    """What each distance sends, added up as gathered rows are."""
+    """Sums the gradients of each distance as for gathered rows."""
     base = indices.clamp(min=0).long()
     if x.dim() == 3:
         base = base + torch.arange(x.shape[0]).view(-1, 1, 1) * y.shape[1]
@@ -277,7 +277,7 @@ def _gathered_backward(
 
 
 def parts(apart: Tensor, grad: Tensor, norm: int) -> Tensor:
-    """What each distance sends to the point that asked, whose neighbor is so far apart."""
+    """Returns the gradient of each distance with respect to the point of x, from its difference to the neighbor."""
     grad = grad.unsqueeze(-1)
     return (grad + grad) * apart if norm == 2 else grad * apart.sign()
 
@@ -288,7 +288,7 @@ def parts(apart: Tensor, grad: Tensor, norm: int) -> Tensor:
 def tree_of(
     y: Tensor, lengths: Tensor | None, offsets: Tensor | None, threads: int | None
 ) -> tuple[Tensor, Any]:
-    """The tree of clouds for many searches, as a tensor, and what has to be kept with it."""
+    """Returns the tree of clouds for repeated searches, as a tensor, and the object to keep alive with it."""
     if y.is_cpu:
         listed = [None if part is None else part.tolist() for part in (lengths, offsets)]
         index = _native.Index(Clouds(memory.array_of(y), *listed), threads)

@@ -1,4 +1,4 @@
-"""What ``torch.compile`` cannot trace. Imported only while it traces: PyTorch's compiler takes a second to
+"""Calls that ``torch.compile`` cannot trace. Imported only while tracing: PyTorch's compiler takes a second to
 load."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _REASON = (
 
 
 def _untraced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with a graph break at its calls."""
+    """Returns the function with a graph break at its calls."""
     options = {}
     if "reason" in inspect.signature(torch.compiler.disable).parameters:  # PyTorch 2.7
         options["reason"] = _REASON
@@ -31,12 +31,12 @@ def _untraced(function: Callable[..., Any]) -> Callable[..., Any]:
 @_untraced
 def eagerly(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Calls the function between two graphs."""
-    if torch.compiler.is_compiling():  # an export, which has no second graph to continue in
+    if torch.compiler.is_compiling():  # an export, which has no second graph to continue with
         raise RuntimeError(f"{_REASON} (torch.export of {function.__name__})")
     return function(*arguments, **options)
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def is_differentiated() -> bool:
-    """``fast_path.is_differentiated`` while a graph is traced."""
+    """Returns ``fast_path.is_differentiated`` while a graph is traced."""
     return fast_path.is_differentiated()

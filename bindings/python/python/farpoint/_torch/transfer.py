@@ -1,4 +1,4 @@
-"""Whole numbers on their way to the device of the clouds. Nothing here waits for a GPU."""
+"""Copies integers to the device of the clouds, without synchronizing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def sent(values: Tensor, device: torch.device) -> Tensor:
-    """Whole numbers as int64 on this device."""
+    """Returns integers as int64 on this device."""
     if values.device == device or not values.is_cpu or torch.compiler.is_compiling():
         return values.to(device, torch.int64)
     if torch.cuda.is_current_stream_capturing():
@@ -15,7 +15,7 @@ def sent(values: Tensor, device: torch.device) -> Tensor:
             "lengths, starts and counts on the CPU can't be captured into a CUDA graph, which would "
             f"read their memory again on every replay; give a tensor on {device}"
         )
-    # A copy of our own in pinned memory: its source may be changed before it is sent.
+    # Copied to pinned memory first: the source may change before the transfer.
     return _pinned(values).to(device, non_blocking=True)
 
 
@@ -25,7 +25,7 @@ def _pinned(values: Tensor) -> Tensor:
 
 
 def numbers(values: list[int], device: torch.device) -> Tensor:
-    """Whole numbers as a tensor on this device. Evenly spaced ones are counted there, so that calls for
+    """Returns integers as a tensor on this device. Evenly spaced ones are generated there, so that calls for
     clouds of one size can be captured into a CUDA graph."""
     if device.type != "cpu":
         step = values[1] - values[0] if len(values) > 1 else 0

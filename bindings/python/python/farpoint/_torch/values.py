@@ -1,4 +1,4 @@
-"""``gather`` and ``gather_max`` with their gradients, which are operators too and have gradients of their own: all of
+"""``gather`` and ``gather_max`` with their gradients, which are differentiable operators, too: all of
 them are linear in the values."""
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _keep_gather_max_backward(
 def _send_gather_max_backward(
     ctx: Any, of_values: Tensor, of_add: Tensor
 ) -> tuple[Any, ...]:
-    """What arrives at the chosen places."""
+    """Returns the gradients at the chosen positions."""
     indices, chosen = ctx.saved_tensors
     place = chosen.clamp(min=0).long()
     rows = indices.gather(-1, place).clamp(min=0).long()
@@ -151,19 +151,19 @@ gather_max_differentiably = differentiably(
 
 
 def gather(values: Tensor, indices: Tensor) -> Tensor:
-    """The rows that the indices name, of arguments that were checked."""
+    """Returns the indexed rows, from checked arguments."""
     tensors = values, indices
     found: Tensor = call(gather_call, kernels.gather, gather_differentiably, tensors)
     return found
 
 
 def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
-    """The largest of the rows that the indices name."""
+    """Returns the maximum over the indexed rows."""
     tensors = values, indices, add
     found: Tensor = call(gather_max_call, _gather_max, gather_max_differentiably, tensors)[0]
     return found
 
 
 def _gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Without what only gradients need."""
+    """Runs the kernel without the data that only gradients need."""
     return kernels.gather_max(values, indices, add, False)

@@ -1,4 +1,4 @@
-"""Kernels of the operators on values: on the CPU in NumPy arrays of the same memory; on a GPU queued on the
+"""Kernels of the operators on values: on the CPU in NumPy views; on a GPU queued on the
 current stream, in memory of PyTorch's allocator. Arguments were checked, or come from the operators."""
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from .. import _native
 from . import fast_path, memory
 from .registration import HALVES
 
-#: Clouds, rows, places, k, channels.
+#: Number of clouds, rows, queries, k and channels.
 Sizes = tuple[int, int, int, int, int]
 
 
 def sizes_of(indices: Tensor, rows: int, channels: int, batch: bool) -> Sizes:
-    """The sizes of values with so many rows and channels, and of indices."""
+    """Returns the sizes of values with these numbers of rows and channels, and of indices."""
     rest = indices.shape[1:] if batch else indices.shape
     clouds = indices.shape[0] if batch else 1
     return (clouds, rows, rest[0], rest[1] if len(rest) == 2 else 1, channels)
@@ -31,7 +31,7 @@ def _sizes(values: Tensor, indices: Tensor) -> Sizes:
 
 
 def shape_of_values(sizes: Sizes, batch: bool) -> tuple[int, ...]:
-    """The shape of the values."""
+    """Returns the shape of the values."""
     return (sizes[0], sizes[1], sizes[4]) if batch else (sizes[1], sizes[4])
 
 
@@ -39,13 +39,13 @@ def shape_of_values(sizes: Sizes, batch: bool) -> tuple[int, ...]:
 
 
 def array_of(tensor: Tensor) -> Any:
-    """Numbers for the compiled module: dense, float16 and bfloat16 as float32."""
+    """Returns a dense array for the compiled module, float16 and bfloat16 as float32."""
     wide = tensor.float() if tensor.dtype in HALVES else tensor
     return memory.array_of(wide.contiguous())
 
 
 def tensor_of(found: Any, shape: tuple[int, ...], like: Tensor) -> Tensor:
-    """Its answer; float16 and bfloat16 are rounded here, once."""
+    """Returns a result as a tensor; float16 and bfloat16 are rounded here, once."""
     return torch.from_numpy(found).view(shape).to(like.dtype)
 
 
@@ -55,13 +55,13 @@ _KINDS = {
     torch.float32: "f4", torch.float64: "f8", torch.float16: "f2", torch.bfloat16: "b2",
 }
 
-#: Plans of sizes that were met, and how many are kept at most.
+#: Cached plans by size, and their maximum number.
 _plans: dict[Any, Any] = {}
 _MOST_PLANS = 1024
 
 
 def plan_of(like: Tensor, indices: Tensor, sizes: Sizes) -> Any:
-    """What is the same in every step with values of a type and these sizes."""
+    """Returns the cached plan for values of a dtype and these sizes."""
     key = like.get_device(), like.dtype, indices.dtype, sizes
     plan = _plans.get(key)
     if plan is None:
@@ -83,24 +83,24 @@ def _stream(tensor: Tensor) -> int:
 
 
 def _scratch(plan: Any, like: Tensor) -> Tensor:
-    """Memory in which gradients of values are made."""
+    """Allocates scratch memory for gradients of values."""
     return like.new_empty(max(plan.scratch, 1), dtype=torch.uint8)
 
 
-# ------------------------------------------------------------------------- arguments met before
+# -------------------------------------------------------------------------------- cached plans
 
 
 class Ready(NamedTuple):
-    """All that an operator on values on a GPU needs for arguments of some shapes, but addresses."""
+    """Everything except addresses that an operator on values needs for given shapes on a GPU."""
 
     queue: Callable[..., None]
     device: int
-    #: Shape and strides of the answer.
+    #: Shape and strides of the result.
     places: tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def ready(name: str, values: Tensor, indices: Tensor, more: Tensor | None = None) -> Ready | None:
-    """The same for arguments that were checked; None where one of them takes more than an address. ``name`` is
+    """Returns the ``Ready`` of checked arguments; None if one of them needs more than an address. ``name`` is
     "gather", "gather_max" or "interpolate"."""
     given = (values, indices) if more is None else (values, indices, more)
     if not all([part.is_contiguous() and part.numel() for part in given]):
@@ -112,7 +112,7 @@ def ready(name: str, values: Tensor, indices: Tensor, more: Tensor | None = None
 
 
 def answer(ready: Ready, values: Tensor, *others: Tensor) -> Tensor:
-    """The answer for values, indices and what else the operator takes."""
+    """Returns the result for values, indices and further arguments of the operator."""
     queue, device, places = ready
     found = fast_path.maker(device)(*places, values.dtype)
     queue(None, values, *others, found)
@@ -120,7 +120,7 @@ def answer(ready: Ready, values: Tensor, *others: Tensor) -> Tensor:
 
 
 def answer_max(ready: Ready, values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
-    """The answer of ``gather_max``."""
+    """Returns the result of ``gather_max``."""
     queue, device, places = ready
     found = fast_path.maker(device)(*places, values.dtype)
     queue(None, values, indices, add, found)
@@ -128,7 +128,7 @@ def answer_max(ready: Ready, values: Tensor, indices: Tensor, add: Tensor | None
 
 
 def ready_weights(distances: Tensor, power: int, eps: float) -> Ready | None:
-    """The same for weights of distances that were checked."""
+    """Returns the ``Ready`` of weights of checked distances."""
     if not (distances.is_contiguous() and distances.numel()):
         return None
     device, shape = distances.get_device(), tuple(distances.shape)
@@ -144,7 +144,7 @@ def ready_weights(distances: Tensor, power: int, eps: float) -> Ready | None:
 
 
 def gather(values: Tensor, indices: Tensor) -> Tensor:
-    """The rows that the indices name."""
+    """Returns the indexed rows."""
     sizes, shape = _sizes(values, indices), (*indices.shape, values.shape[-1])
     if values.is_cpu:
         return tensor_of(_native.values_gather(sizes, array_of(values), array_of(indices)), shape, values)
@@ -155,7 +155,7 @@ def gather(values: Tensor, indices: Tensor) -> Tensor:
 
 
 def gather_backward(indices: Tensor, grad: Tensor, rows: int, batch: bool) -> Tensor:
-    """The gradient of the values from that of the rows."""
+    """Returns the gradient of the values from that of the rows."""
     sizes = sizes_of(indices, rows, grad.shape[-1], batch)
     shape = shape_of_values(sizes, batch)
     if grad.is_cpu:
@@ -175,7 +175,7 @@ def gather_backward(indices: Tensor, grad: Tensor, rows: int, batch: bool) -> Te
 def gather_max(
     values: Tensor, indices: Tensor, add: Tensor | None, keep: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """The largest sums; if they are to be kept, which of the k each is."""
+    """Returns the largest sums and, with ``keep``, which of the k each is."""
     sizes, shape = _sizes(values, indices), (*indices.shape[:-1], values.shape[-1])
     if values.is_cpu:
         more = None if add is None else array_of(add)
@@ -196,7 +196,7 @@ def gather_max_backward(
     indices: Tensor, chosen: Tensor, grad: Tensor, rows: int, add: bool, batch: bool,
     values: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """The gradients of the values and of what was added; empty where they are not wanted."""
+    """Returns the gradients of the values and of ``add``; empty where they are not needed."""
     sizes = sizes_of(indices, rows, grad.shape[-1], batch)
     shape, whole = shape_of_values(sizes, batch), (*indices.shape, grad.shape[-1])
     if grad.is_cpu:
@@ -220,7 +220,7 @@ def gather_max_backward(
 
 
 def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
-    """Weighted sums of the rows that the indices name."""
+    """Returns weighted sums of the indexed rows."""
     sizes, shape = _sizes(values, indices), (*indices.shape[:-1], values.shape[-1])
     if values.is_cpu:
         found = _native.values_interpolate(
@@ -239,7 +239,7 @@ def interpolate_backward(
     values: Tensor, indices: Tensor, weights: Tensor, grad: Tensor, of_values: bool,
     of_weights: bool,
 ) -> tuple[Tensor, Tensor]:
-    """The gradients of values and weights; empty where they are not wanted."""
+    """Returns the gradients of values and weights; empty where they are not needed."""
     sizes = _sizes(values, indices)
     if values.is_cpu:
         found = _native.values_interpolate_backward(
@@ -265,7 +265,7 @@ def interpolate_backward(
 
 
 def _weights_for(weights: Tensor, values: Tensor) -> Tensor:
-    """Dense weights of the type that the kernels read."""
+    """Returns dense weights after checking their dtype."""
     wanted = torch.float64 if values.dtype == torch.float64 else torch.float32
     if weights.dtype != wanted:
         raise TypeError(f"weights must be {wanted} for values of {values.dtype}, not {weights.dtype}")
@@ -276,7 +276,7 @@ def _weights_for(weights: Tensor, values: Tensor) -> Tensor:
 
 
 def weights(distances: Tensor, power: int, eps: float) -> Tensor:
-    """Weights of neighbors at these distances."""
+    """Returns the weights of neighbors at these distances."""
     if distances.is_cpu:
         found = _native.values_weights(distances.shape[-1], array_of(distances), power, eps)
         return tensor_of(found, tuple(distances.shape), distances)
@@ -284,7 +284,7 @@ def weights(distances: Tensor, power: int, eps: float) -> Tensor:
 
 
 def weights_backward(distances: Tensor, grad: Tensor, power: int, eps: float) -> Tensor:
-    """The gradient of the distances."""
+    """Returns the gradient of the distances."""
     if distances.is_cpu:
         found = _native.values_weights_backward(
             distances.shape[-1], array_of(distances), power, eps, array_of(grad)

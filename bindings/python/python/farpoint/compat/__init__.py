@@ -1,4 +1,4 @@
-"""Drop-in replacements: the names, argument orders, defaults, shapes and types of other libraries.
+"""Drop-in replacements, with the names, argument orders, defaults, shapes and dtypes of other libraries.
 
 Change one import line, for example
 
@@ -7,16 +7,16 @@ Change one import line, for example
     from pytorch3d.ops import knn_points           ->  from farpoint.compat.pytorch3d.ops import knn_points
     from pointnet2_ops import pointnet2_utils      ->  from farpoint.compat import pointnet2_ops as pointnet2_utils
 
-Every docstring says where the result differs on purpose. In common: ties go to the lowest index,
-distances are not fused and start at infinity, no point is skipped, bad arguments are ValueError or
-TypeError, and tensors may be on the CPU as well as on a GPU. NaN and infinity are ValueError on the
-CPU; on a GPU they are never neighbors, what is sampled from a cloud with them is meaningless, and
+Every docstring states where the result differs on purpose. In common: ties go to the lowest index,
+distances are not fused and start at infinity, no point is skipped, bad arguments raise ValueError or
+TypeError, and tensors may be on the CPU or a GPU. NaN and infinity raise ValueError on the
+CPU; on a GPU such points are never neighbors, samples of a cloud with them are meaningless, and
 ``farpoint.check`` finds them.
 """
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # each is imported on its own: most need torch
+if TYPE_CHECKING:  # each is imported separately: most need torch
     from . import (
         chamfer2D, chamfer3D, chamfer5D, chamfer6D, chamfer_3d, fpsample, fscore, kaolin, mmcv, open3d,
         openpoints, pointnet2_batch, pointnet2_ops, pointnet2_stack, pointops, pyg_lib, pytorch3d,

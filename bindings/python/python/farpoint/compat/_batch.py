@@ -1,5 +1,5 @@
-"""What the kin of PointNet++ share: clouds (B, N, 3), features with their channels first (B, C, N),
-int32 indices, and groups whose missing neighbors repeat the first."""
+"""Functions shared by replacements of PointNet++ libraries: clouds (B, N, 3), channels-first features (B, C, N),
+int32 indices, and groups padded with the first neighbor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._common import refuse_beyond_int32
 
 
 def refuse_shape(name: str, given: Any, shape: str) -> None:
-    """Raises unless it is a tensor with as many dimensions as the shape."""
+    """Raises unless the argument is a tensor with as many dimensions as the shape."""
     if not isinstance(given, Tensor):
         raise TypeError(
             f"{name} must be a torch.Tensor, not {type(given).__name__}; the functions of farpoint itself "
@@ -28,7 +28,7 @@ def refuse_shape(name: str, given: Any, shape: str) -> None:
 
 
 def detached(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Both without gradients. One cloud stays one, which searches in itself are told by."""
+    """Returns both without gradients; the same tensor if they are one cloud, to detect searches in itself."""
     own = x.detach() if x.requires_grad else x
     if y is x:
         return own, own
@@ -36,36 +36,36 @@ def detached(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def furthest_point_sample(xyz: Tensor, npoint: int, /) -> Tensor:
-    """(B, N, 3) tensor, number of points -> indices (B, npoint), int32, from point 0 on.
+    """Choose int32 indices (B, npoint) of (B, N, 3) points by farthest point sampling, starting from point 0.
 
     As the function of that name in pointnet2_ops, OpenPCDet, mmcv and openpoints. Differs on purpose:
     points near the origin are not skipped (pointnet2_ops skips |p|^2 <= 1e-3), coordinates may span
-    more than 1e5, ties go to the lowest index and not to the lowest thread, so that a result may part
-    from theirs after some hundred points of equal distance; no index comes twice while there are
-    others; float64, other numbers of coordinates, strides and the CPU are allowed.
+    more than 1e5, ties go to the lowest index and not to the lowest thread, so that a result may diverge
+    from theirs after some hundred points of equal distance; no index repeats while there are
+    others; float64, other numbers of coordinates, strides and the CPU are supported.
 
-    ``npoint`` above N: all N points in order, then index 0 again and again, as in these libraries, which
-    networks rely on that fill small clouds (OpenPCDet's PV-RCNN repeats the first N itself).
-    ``farpoint.sample`` refuses that.
+    For ``npoint`` above N: all N points in order, padded with index 0, as in these libraries; networks
+    rely on it to pad small clouds (OpenPCDet's PV-RCNN repeats the first N itself).
+    ``farpoint.sample`` raises an error.
     """
     refuse_shape("xyz", xyz, "B, N, 3")
     refuse_beyond_int32(xyz)
     points = xyz.shape[1]
-    # An empty cloud is an error.
+    # An empty cloud raises an error.
     rows: Tensor = sample(xyz, min(npoint, points) if points else npoint)
     return functional.pad(rows.to(torch.int32), (0, max(npoint - points, 0)))
 
 
 def repeat_first(indices: Tensor) -> Tensor:
-    """Ascending indices (.., k) whose missing ones (-1, the last) repeat the first, or are 0 where there is
-    none."""
+    """Returns ascending indices (.., k) whose missing ones (-1, the last) are replaced by the first, or by 0 if there
+    is none."""
     return torch.maximum(indices, indices[..., :1]).clamp_(min=0)
 
 
 def ball_query(
     radius: float, nsample: int, xyz: Tensor, new_xyz: Tensor, min_radius: float = 0.0
 ) -> Tensor:
-    """Indices (B, M, nsample) of the first of xyz (B, N, 3) around each of new_xyz (B, M, 3)."""
+    """Find indices (B, M, nsample) of the first points of xyz (B, N, 3) around each of new_xyz (B, M, 3)."""
     refuse_shape("xyz", xyz, "B, N, 3")
     refuse_shape("new_xyz", new_xyz, "B, npoint, 3")
     refuse_beyond_int32(xyz)
@@ -77,7 +77,7 @@ def ball_query(
 
 
 def nearest_k(k: int, xyz: Tensor, new_xyz: Tensor) -> tuple[Tensor, Tensor]:
-    """Plain distances and int32 indices (B, M, k) of the nearest of xyz; infinity and 0 where
+    """Returns plain distances and int32 indices (B, M, k) of the nearest points of xyz; infinity and 0 where
     missing."""
     refuse_beyond_int32(xyz)
     centers, points = detached(new_xyz, xyz)
@@ -86,13 +86,13 @@ def nearest_k(k: int, xyz: Tensor, new_xyz: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def three_nn(unknown: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
-    """(B, n, 3) and (B, m, 3) tensors -> plain distances (B, n, 3) of the three nearest known points,
-    and their indices, int32.
+    """Find the plain distances (B, n, 3) of the three nearest known points (B, m, 3) for unknown points (B, n, 3),
+    and their int32 indices.
 
     With fewer than three known points the rest has distance infinity and index 0, so that its weight
     1 / distance is 0. Distances have no gradient, as in the original. Differs on purpose: they are not
-    fused, ties go to the lowest index, float64, other numbers of coordinates and the CPU are allowed;
-    no known point at all is a ValueError on the CPU.
+    fused, ties go to the lowest index, float64, other numbers of coordinates and the CPU are supported;
+    no known points raise ValueError on the CPU.
     """
     refuse_shape("unknown", unknown, "B, n, 3")
     refuse_shape("known", known, "B, m, 3")
@@ -100,11 +100,11 @@ def three_nn(unknown: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def three_interpolate(features: Tensor, idx: Tensor, weight: Tensor) -> Tensor:
-    """(B, C, m) features, (B, n, 3) indices, (B, n, 3) weights -> (B, C, n) weighted sums.
+    """Compute (B, C, n) weighted sums of (B, C, m) features by (B, n, 3) indices and weights.
 
-    Differs on purpose: gradients are the same bits on every run, and weights have one, too; any index
-    type, number of neighbors, device, and float64 and half precision, which is summed in float32; an
-    index outside is an IndexError or ValueError on the CPU, and counts as 0 on a GPU.
+    Differs on purpose: gradients have the same bits on every run, and weights have one, too; any index
+    dtype, number of neighbors and device, float64, and half precision, which is summed in float32, are supported; an
+    index out of range is an IndexError or ValueError on the CPU, and counts as 0 on a GPU.
     """
     refuse_shape("features", features, "B, C, m")
     refuse_shape("idx", idx, "B, n, 3")
@@ -116,10 +116,10 @@ def three_interpolate(features: Tensor, idx: Tensor, weight: Tensor) -> Tensor:
 
 
 def gather_operation(features: Tensor, idx: Tensor) -> Tensor:
-    """(B, C, N) features, (B, npoint) indices -> (B, C, npoint).
+    """Gather (B, C, N) features by (B, npoint) indices to (B, C, npoint).
 
-    Differs on purpose: gradients are the same bits on every run; any index type (int64 is not read as
-    int32), device and type of features; an index outside is an error on the CPU and 0 on a GPU.
+    Differs on purpose: gradients have the same bits on every run; any index dtype (int64 is not read as
+    int32), device and dtype of features; an index out of range is an error on the CPU and 0 on a GPU.
     """
     refuse_shape("features", features, "B, C, N")
     refuse_shape("idx", idx, "B, npoint")
@@ -127,7 +127,7 @@ def gather_operation(features: Tensor, idx: Tensor) -> Tensor:
 
 
 def grouping_operation(features: Tensor, idx: Tensor) -> Tensor:
-    """(B, C, N) features, (B, npoint, nsample) indices -> (B, C, npoint, nsample).
+    """Gather (B, C, N) features by (B, npoint, nsample) indices to (B, C, npoint, nsample).
 
     Differs as ``gather_operation``.
     """
@@ -137,13 +137,13 @@ def grouping_operation(features: Tensor, idx: Tensor) -> Tensor:
 
 
 def gather_channels(features: Tensor, idx: Tensor) -> Tensor:
-    """(B, C, N), (B, ..) -> (B, C, ..). Rows are gathered, as they lie together."""
+    """Gathers (B, C, N) features by (B, ..) indices to (B, C, ..), by contiguous rows."""
     rows: Tensor = gather(features.transpose(1, 2).contiguous(), idx.contiguous())
     return rows.movedim(-1, 1).contiguous()
 
 
 def grouped(xyz: Tensor, new_xyz: Tensor, idx: Tensor, features: Tensor | None) -> list[Tensor]:
-    """Positions around each center (B, M, k, 3), and features (B, M, k, C) if there are any."""
+    """Returns positions around each center (B, M, k, 3), and features (B, M, k, C) if there are any."""
     idx = idx.contiguous()
     offsets = gather(xyz.contiguous(), idx) - new_xyz.unsqueeze(2)
     if features is None:
@@ -153,14 +153,14 @@ def grouped(xyz: Tensor, new_xyz: Tensor, idx: Tensor, features: Tensor | None) 
 
 
 def channels_first(parts: list[Tensor]) -> Tensor:
-    """(B, M, k, C) tensors side by side -> (B, C, M, k)."""
+    """Concatenates (B, M, k, C) tensors to (B, C, M, k)."""
     whole = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
     return whole.movedim(-1, 1).contiguous()
 
 
 def spread_evenly(idx: Tensor) -> tuple[Tensor, Tensor]:
-    """Indices (B, M, k) with each of a group once, ascending, then drawn from them at random; and how
-    many differ, (B, M)."""
+    """Returns indices (B, M, k) with the distinct ones of each group, ascending, padded with random ones of them; and
+    the number of distinct ones, (B, M)."""
     ascending = idx.sort(dim=-1).values
     again = functional.pad(ascending[..., 1:] == ascending[..., :-1], (1, 0))
     once = ascending.gather(-1, again.to(torch.uint8).sort(dim=-1, stable=True).indices)
@@ -172,9 +172,9 @@ def spread_evenly(idx: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class GroupAll(nn.Module):
-    """All points as one group: (B, 3 + C, 1, N), or (B, C, 1, N) without ``use_xyz``.
+    """Groups all points as one: (B, 3 + C, 1, N), or (B, C, 1, N) without ``use_xyz``.
 
-    ``new_xyz`` is ignored. Without features the positions are the result.
+    ``new_xyz`` is ignored. Without features the result is the positions.
     """
 
     def __init__(self, use_xyz: bool = True) -> None:

@@ -1,5 +1,5 @@
-"""Clouds that lie one after another, as torch_cluster, PyTorch Geometric and pyg-lib have them: each
-row has the number of its cloud (``batch``), or each cloud its first row (``ptr``)."""
+"""Concatenated clouds, as in torch_cluster, PyTorch Geometric and pyg-lib: each
+row has its cloud index (``batch``), or each cloud its first row (``ptr``)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Pair", "by_batches", "by_pointers", "first_rows", "rows_of"]
 
 
 class Pair(NamedTuple):
-    """Points, and queries that ask for neighbors among them: each query in its own cloud.
+    """Points, and queries for neighbors among them, each query in its own cloud.
 
     Offsets are None for one cloud, lists on the CPU, and tensors on a GPU.
     """
@@ -27,18 +27,18 @@ class Pair(NamedTuple):
     queries: Tensor
     point_offsets: Any = None
     query_offsets: Any = None
-    #: Both offsets as lists; None for one cloud, and on a GPU unless they were read.
+    #: Both offsets as lists; None for one cloud, and on a GPU unless they were copied to the host.
     ends: tuple[list[int], list[int]] | None = None
-    #: Whether all coordinates are known to be finite where they matter: a search never finds others on a GPU.
+    #: True if all relevant coordinates are known to be finite: a search on a GPU never finds non-finite points.
     finite: bool = True
 
     @property
     def listed(self) -> bool:
-        """Whether the number of points in each cloud is known."""
+        """Returns whether the number of points in each cloud is known on the host."""
         return self.point_offsets is None or self.ends is not None
 
     def sizes(self) -> list[tuple[int, int]]:
-        """Points and queries of each cloud."""
+        """Returns the number of points and queries of each cloud."""
         if self.ends is None:
             return [(len(self.points), len(self.queries))]
         a, b = self.ends
@@ -46,8 +46,8 @@ class Pair(NamedTuple):
 
 
 def rows_of(points: Any, name: str) -> Tensor:
-    """Points (N, D) without a gradient: numbers are points of one coordinate, further axes are
-    flattened, whole numbers become float64."""
+    """Returns points (N, D) without a gradient: numbers are points of one coordinate, further axes are
+    flattened, integers are converted to float64."""
     require(**{name: points})
     if points.dim() == 0:
         raise ValueError(f"{name} has no rows ({about(points)})")
@@ -61,8 +61,8 @@ def by_batches(
     points: Tensor, queries: Tensor, batches: tuple[Any, Any], names: tuple[str, str],
     batch_size: int | None,
 ) -> Pair:
-    """The pair for the number of the cloud of each point and query; waits for a GPU that has these
-    numbers, unless batch_size says how many clouds there are."""
+    """Returns the pair from the cloud index of each point and query; synchronizes a GPU with these
+    indices, unless batch_size is set."""
     if _all_none(batches) and (batch_size is None or batch_size == 1):
         return Pair(points, queries)
     missing = [name for batch, name in zip(batches, names) if batch is None]
@@ -93,14 +93,14 @@ def _pair_on_cpu(
 def _pair_on_gpu(
     points: Tensor, queries: Tensor, given: list[Tensor], names: tuple[str, str], batch_size: int | None
 ) -> Pair:
-    """Waits for the number of clouds unless it is given, and once for all else."""
+    """Returns the pair; synchronizes for the number of clouds unless it is set, and once for everything else."""
     if batch_size is None:
         last = [batch[-1:] for batch in given]
         batch_size = max(torch.cat(last).tolist(), default=-1) + 1
     batch_size = max(batch_size, 0)
     offsets = [_offsets(batch, batch_size) for batch in given]
     descends = [(batch[1:] < batch[:-1]).any().unsqueeze(0) for batch in given]
-    # Sums of numbers that are not all finite are not.
+    # A sum is finite only if all terms are.
     clouds = [points] if queries is points else [points, queries]
     sums = [cloud.sum(dtype=torch.float64).unsqueeze(0) for cloud in clouds]
     facts = torch.cat([*offsets, *descends, *sums]).tolist()  # all as float64
@@ -130,14 +130,14 @@ def _checked(batch: Any, rows: Tensor, name: str) -> Tensor:
 
 
 def _clouds(found: int, given: int | None, name: str) -> int:
-    """The number of clouds, if that given holds those found."""
+    """Returns the number of clouds; raises if ``given`` is less than ``found``."""
     if given is not None and found > given:
         raise ValueError(f"{name} has cloud {found - 1}, but batch_size is {given}")
     return found if given is None else given
 
 
 def _counts(batch: Tensor, name: str) -> list[int]:
-    """Rows of each cloud, on the CPU."""
+    """Returns the number of rows of each cloud, on the CPU."""
     array = batch.numpy()
     if len(array) and (array[0] < 0 or (array[1:] < array[:-1]).any()):
         raise _unsorted(name)
@@ -146,7 +146,7 @@ def _counts(batch: Tensor, name: str) -> list[int]:
 
 
 def _highest(batch: Tensor, name: str) -> int:
-    """The number of the last cloud, -1 if there is none; waits for a GPU."""
+    """Returns the index of the last cloud, -1 if there is none; synchronizes a GPU."""
     if not len(batch):
         return -1
     descends = (batch[1:] < batch[:-1]).any()
@@ -169,7 +169,7 @@ def _offsets(batch: Tensor, clouds: int) -> Tensor:
 def by_pointers(
     points: Tensor, queries: Tensor, pointers: tuple[Any, Any], names: tuple[str, str]
 ) -> Pair:
-    """The pair for the first row of each cloud of the points and of the queries."""
+    """Returns the pair from the offsets of the points and of the queries."""
     if _all_none(pointers):
         return Pair(points, queries)
     require(**dict(zip(names, pointers)))
@@ -192,14 +192,14 @@ def by_pointers(
 
 
 def check_ends(offsets: list[int], rows: int, name: str) -> None:
-    """Raises ValueError unless clouds that begin there fill the rows."""
+    """Raises ValueError unless the offsets ascend from 0 to the number of rows."""
     ascends = all(a <= b for a, b in zip(offsets, offsets[1:]))
     if not ascends or offsets[0] != 0 or offsets[-1] != rows:
         raise ValueError(f"{name} {offsets} must ascend from 0 to the {rows} rows")
 
 
 def first_rows(points: Tensor, batch: Any, batch_size: int | None) -> list[int]:
-    """The first row of each cloud, and the end; waits for a GPU if there is a batch."""
+    """Returns the offsets of the clouds; synchronizes a GPU if there is a batch."""
     if batch is None:
         return [0, len(points)]
     return _first_rows(points, batch, batch_size)

@@ -1,5 +1,5 @@
-"""What several replacements share. Like all of them it rests on public functions, apart from what PyTorch's
-compiler must not trace and how numbers come to a device without waiting for it."""
+"""Helpers shared by several replacements. Like them it uses only public functions, except for graph breaks under
+``torch.compile`` and copies of numbers to a device without synchronizing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..sampling import sample_ragged
 
 
 def whole(values: Any) -> list[int]:
-    """Whole numbers of a list or a tensor; waits for a GPU that has them."""
+    """Returns the integers of a list or a tensor; synchronizes if they are on a GPU."""
     return _read(values) if isinstance(values, Tensor) else [int(v) for v in values]
 
 
@@ -25,12 +25,12 @@ def _read(values: Tensor) -> list[int]:
 
 @untraced
 def any_of(wrong: Tensor) -> bool:
-    """Whether any is true; waits for a GPU that knows."""
+    """Returns whether any is true; synchronizes if they are on a GPU."""
     return bool(wrong.any())
 
 
 def about(points: Tensor) -> str:
-    """The tensor for messages."""
+    """Returns a description of the tensor for messages."""
     return f"points of shape {tuple(points.shape)}, {points.dtype}, {points.device}"
 
 
@@ -42,7 +42,7 @@ def refuse_single(*clouds: Tensor) -> None:
 
 
 def refuse_beyond_int32(clouds: Tensor) -> None:
-    """Raises ValueError if int32 can't name all rows of a cloud."""
+    """Raises ValueError if a cloud has more rows than int32 can index."""
     rows = clouds.shape[-2]
     if rows > 2**31:
         raise ValueError(
@@ -52,13 +52,13 @@ def refuse_beyond_int32(clouds: Tensor) -> None:
 
 
 def with_apply(name: str, function: Any) -> Any:
-    """A class for code that calls ``name.apply(..)``, as of a function of autograd."""
+    """Returns a class for code that calls ``name.apply(..)``, like an autograd function."""
     text = f"For code that calls ``{name}.apply``: it is ``{function.__name__}``."
     return type(name, (), {"apply": staticmethod(function), "__doc__": text})
 
 
 def ends(counts: list[int]) -> list[int]:
-    """Offsets of clouds that follow one another: 0 and the sum of the first k counts."""
+    """Returns the offsets of concatenated clouds: 0 and the sums of the first k counts."""
     offsets = [0]
     for count in counts:
         offsets.append(offsets[-1] + count)
@@ -66,7 +66,7 @@ def ends(counts: list[int]) -> list[int]:
 
 
 def random_rows(offsets: list[int], device: torch.device) -> Tensor:
-    """A row of each cloud (B, 1) drawn by PyTorch's generator."""
+    """Draws a row of each cloud (B, 1) from PyTorch's generator."""
     lengths = numbers([max(b - a, 1) for a, b in zip(offsets, offsets[1:])], device)
     drawn = (torch.rand(len(lengths), device=device, dtype=torch.float64) * lengths).long()
     return torch.minimum(drawn, lengths - 1).unsqueeze(-1)

@@ -1,5 +1,5 @@
-"""Edges between points and their neighbors, as torch_cluster, PyTorch Geometric and pyg-lib have
-them."""
+"""Edges between points and their neighbors, as in torch_cluster, PyTorch Geometric and
+pyg-lib."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ._clouds import Pair
 
 __all__ = ["answerable", "directed", "knn_edges", "nearest_rows", "radius_edges", "to_target"]
 
-#: Above so many places for neighbors only those that are found get memory.
+#: Above this number of potential neighbors, only memory for those found is allocated.
 _MANY_PLACES = 1 << 24
 
 
 @untraced
 def knn_edges(pair: Pair, k: int, exclude_self: bool = False, turned: bool = False) -> Tensor:
-    """(2, E): queries, ascending, and the k nearest points of each, the nearest first; the other way round if
+    """Returns (2, E): queries, ascending, and the k nearest points of each, the nearest first; reversed if
     ``turned``."""
     if k > 0 and not (pair.points.numel() and pair.queries.numel()):
         return _none(pair)
-    # No more places than could be filled.
+    # No more neighbors than points.
     k = min(k, len(pair.points))
     pair, rows = answerable(pair)
     fewest = min((own for own, asked in pair.sizes() if asked), default=0) if pair.listed else 0
@@ -33,10 +33,10 @@ def knn_edges(pair: Pair, k: int, exclude_self: bool = False, turned: bool = Fal
 
 
 def _nearest(pair: Pair, k: int, exclude_self: bool, full: bool) -> Tensor:
-    """Rows of the k nearest points of each query."""
+    """Returns the rows of the k nearest points of each query."""
     if full and pair.ends is not None and isinstance(pair.point_offsets, Tensor):
         clouds, sizes = len(pair.ends[0]) - 1, pair.sizes()
-        if all(size == sizes[0] for size in sizes):  # a batch, whose small clouds are known to be small
+        if all(size == sizes[0] for size in sizes):  # as a batch, so that small clouds are recognized
             queries = pair.queries.unflatten(0, (clouds, -1))
             points = queries if pair.points is pair.queries else pair.points.unflatten(0, (clouds, -1))
             rows: Tensor = knn(queries, points, k, exclude_self=exclude_self).indices
@@ -53,10 +53,10 @@ def radius_edges(
     pair: Pair, r: float, most: int | None, exclude_self: bool = False, same: bool = False,
     turned: bool = False,
 ) -> Tensor:
-    """(2, E): queries, ascending, and the points nearer than r: the ``most`` of lowest index, ascending.
+    """Returns (2, E): queries, ascending, and the points nearer than r: the ``most`` of lowest index, ascending.
 
-    exclude_self leaves out the point with the number of the query; same: of a cloud searched in itself; turned:
-    the points come first.
+    exclude_self: leave out the point with the index of the query; same: the cloud is searched in itself; turned:
+    points come first.
     """
     if not float(r) >= 0:
         raise ValueError(f"r is {r}; it must be a number of at least 0")
@@ -67,7 +67,7 @@ def radius_edges(
     longest = max(own for own, _ in pair.sizes()) if pair.listed else len(pair.points)
     k = longest if most is None else min(most, longest)
     pair, rows = answerable(pair)
-    # One more for the query itself, unless the search leaves it out.
+    # One more for the query itself, unless the search excludes it.
     places = k + 1 if exclude_self and not same else k
     many = len(pair.queries) * places > _MANY_PLACES
     # The square is rounded once, from double precision.
@@ -86,7 +86,7 @@ def radius_edges(
 
 @untraced
 def nearest_rows(pair: Pair, names: tuple[str, str]) -> Tensor:
-    """The row of the nearest point for each query; names are those of points and queries."""
+    """Returns the row of the nearest point for each query; names are those of the arguments for messages."""
     if not len(pair.queries):
         return torch.empty(0, dtype=torch.int64, device=pair.queries.device)
     if _any_lost(pair):
@@ -99,8 +99,8 @@ def nearest_rows(pair: Pair, names: tuple[str, str]) -> Tensor:
 
 
 def directed(pair: Pair) -> Pair:
-    """The points and queries at distance 1 in their directions, whose squared distances are in the
-    order of angles; NaN for those of length 0, which have none."""
+    """Returns points and queries normalized to length 1, whose squared distances are in the
+    order of angles; NaN for length 0."""
     points = _directions(pair.points)
     same = pair.queries is pair.points
     queries = points if same else _directions(pair.queries)
@@ -115,7 +115,7 @@ def _directions(points: Tensor) -> Tensor:
 
 
 def to_target(flow: str) -> bool:
-    """Whether messages go to the points whose neighbors are wanted."""
+    """Returns whether messages go to the points whose neighbors are searched."""
     if flow not in ("source_to_target", "target_to_source"):
         raise ValueError(f'flow is {flow!r}; it must be "source_to_target" or "target_to_source"')
     return flow == "source_to_target"
@@ -129,7 +129,7 @@ def _none(pair: Pair) -> Tensor:
 
 
 def _lost(pair: Pair) -> list[int]:
-    """Clouds with queries and no points."""
+    """Returns the clouds with queries and no points."""
     return [k for k, (own, asked) in enumerate(pair.sizes()) if asked and not own]
 
 
@@ -141,8 +141,8 @@ def _any_lost(pair: Pair) -> bool:
 
 
 def answerable(pair: Pair) -> tuple[Pair, Tensor | None]:
-    """The pair without queries whose cloud has no points, and the rows of the queries that are left;
-    None if all are. On a GPU such queries find nothing."""
+    """Returns the pair without queries whose cloud has no points, and the rows of the remaining queries, or
+    None for all. On a GPU such queries find nothing."""
     if pair.ends is None or isinstance(pair.point_offsets, Tensor) or not _lost(pair):
         return pair, None
     counts = [asked if own else 0 for own, asked in pair.sizes()]
@@ -157,8 +157,8 @@ def answerable(pair: Pair) -> tuple[Pair, Tensor | None]:
 
 
 def _edges(indices: Tensor, rows: Tensor | None, full: bool, turned: bool) -> Tensor:
-    """Edges of (M, k) neighbors, -1 for none; ``full`` if there is none of these, so that nothing
-    waits for a GPU."""
+    """Returns the edges of (M, k) neighbors, -1 for none; ``full`` if there is no -1, which avoids
+    synchronizing a GPU."""
     count, k = indices.shape
     if full:
         own = torch.arange(count, device=indices.device) if rows is None else rows
@@ -172,7 +172,7 @@ def _edges(indices: Tensor, rows: Tensor | None, full: bool, turned: bool) -> Te
 
 
 def _all_edges(found: Any, rows: Tensor | None) -> Tensor:
-    """Edges of all neighbors in a ball."""
+    """Returns the edges of all neighbors in a ball."""
     counts = found.offsets[1:] - found.offsets[:-1]
     queries = torch.arange(len(counts), device=counts.device).repeat_interleave(
         counts, output_size=len(found.indices)
@@ -181,7 +181,7 @@ def _all_edges(found: Any, rows: Tensor | None) -> Tensor:
 
 
 def _cut(edges: Tensor, k: int) -> Tensor:
-    """The first k edges of each query."""
+    """Returns the first k edges of each query."""
     queries = edges[0].contiguous()
     place = torch.arange(len(queries), device=queries.device) - torch.searchsorted(queries, queries)
     return edges[:, place < k]

@@ -1,4 +1,4 @@
-"""Farthest point sampling of clouds that lie one after another, as torch_cluster and pyg-lib count."""
+"""Farthest point sampling of concatenated clouds, with the counts of torch_cluster and pyg-lib."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["sample_clouds"]
 
 
 def sample_clouds(points: Tensor, offsets: list[int], ratio: Any, random_start: bool) -> Tensor:
-    """Rows of ``ceil(ratio * n)`` points of each cloud of n, one cloud after another.
+    """Returns rows of ``ceil(ratio * n)`` points of each cloud of n, concatenated by cloud.
 
-    The product is that of float32, as the originals have it, which for 100 points and 0.28 is 28; a
-    tensor of one float64 ratio for each cloud multiplies in float64.
+    The product is computed in float32, as in the originals, which for 100 points and 0.28 is 28; for a
+    tensor of one float64 ratio per cloud in float64.
     """
-    # On the CPU, whatever the default is.
+    # On the CPU, whatever the default device is.
     lengths = torch.tensor(
         [b - a for a, b in zip(offsets, offsets[1:])], dtype=torch.int64, device="cpu"
     )
@@ -31,7 +31,7 @@ def sample_clouds(points: Tensor, offsets: list[int], ratio: Any, random_start: 
 
 
 def _ratios(ratio: Any, points: Tensor, clouds: int) -> Tensor:
-    """On the CPU, float32 or float64."""
+    """Returns the ratios on the CPU, in float32 or float64."""
     if isinstance(ratio, Tensor):
         wanted = ratio.detach().cpu()
         if wanted.dim() > 1 or wanted.numel() not in (1, clouds):

@@ -1,4 +1,4 @@
-"""Layers of PointNet++ that pointnet2_ops and OpenPCDet share."""
+"""Layers of PointNet++ shared by the replacements of pointnet2_ops and OpenPCDet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._batch import (
 
 
 def shared_mlp(channels: Sequence[int], bn: bool, inplace: bool) -> nn.Sequential:
-    """Convolution of kernel 1, batch normalization and ReLU for each step between the channels."""
+    """Builds a convolution of kernel 1, batch normalization and ReLU for each pair of consecutive channels."""
     layers: list[nn.Module] = []
     for before, after in zip(channels, channels[1:]):
         layers.append(nn.Conv2d(before, after, kernel_size=1, bias=not bn))
@@ -26,14 +26,14 @@ def shared_mlp(channels: Sequence[int], bn: bool, inplace: bool) -> nn.Sequentia
 
 
 def widened(channels: Sequence[int], use_xyz: bool) -> list[int]:
-    """Channels whose first counts the coordinates, too. The given list stays as it is."""
+    """Returns the channels, with 3 coordinates added to the first if ``use_xyz``. The list is not modified."""
     return [channels[0] + 3 * use_xyz, *channels[1:]]
 
 
 def pooled(features: Tensor, pool_method: str) -> Tensor:
-    """(.., M, k) -> (.., M): the largest or the mean of each group."""
+    """Reduces (.., M, k) to (.., M): the maximum or the mean of each group."""
     if pool_method == "max_pool":
-        # Of equal ones the first has the gradient, not each a part of it.
+        # The gradient goes to the first of equal maxima, not in parts to each.
         return features.max(dim=-1).values
     if pool_method == "avg_pool":
         return features.mean(dim=-1)
@@ -41,7 +41,7 @@ def pooled(features: Tensor, pool_method: str) -> Tensor:
 
 
 class SetAbstraction(nn.Module):
-    """Chooses centers, groups points around each at one or several scales, and describes each group."""
+    """Samples centers, groups points around each at one or several scales, and computes features of each group."""
 
     def __init__(
         self, npoint: int | None, radii: Sequence[Any], nsamples: Sequence[Any],
@@ -65,8 +65,8 @@ class SetAbstraction(nn.Module):
     def forward(
         self, xyz: Tensor, features: Tensor | None = None, new_xyz: Tensor | None = None
     ) -> tuple[Tensor | None, Tensor]:
-        """(B, N, 3) points and (B, C, N) features -> centers (B, npoint, 3), or None for one group of
-        all; and their features (B, C', npoint)."""
+        """Return centers (B, npoint, 3), or None for one group of all, and their features (B, C', npoint), from
+        (B, N, 3) points and (B, C, N) features."""
         if new_xyz is None and self.npoint is not None:
             chosen = furthest_point_sample(xyz, self.npoint)
             new_xyz = gather_operation(xyz.transpose(1, 2), chosen).transpose(1, 2).contiguous()
@@ -87,8 +87,8 @@ class FeaturePropagation(nn.Module):
     def forward(
         self, unknown: Tensor, known: Tensor | None, unknow_feats: Tensor | None, known_feats: Tensor
     ) -> Tensor:
-        """(B, n, 3) and (B, m, 3) points, (B, C1, n) and (B, C2, m) features -> (B, C', n). Without
-        known points the one known feature (B, C2, 1) goes to all."""
+        """Return features (B, C', n), from (B, n, 3) and (B, m, 3) points, (B, C1, n) and (B, C2, m) features. Without
+        known points the single known feature (B, C2, 1) is broadcast."""
         if known is None:
             spread = known_feats.expand(-1, -1, unknown.shape[1])
         else:

@@ -1,4 +1,4 @@
-"""Operators for ``torch.jit.script``, which compiles neither our functions nor those that they call."""
+"""Operators for ``torch.jit.script``, which compiles neither these functions nor those that they call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _library = torch.library.Library("farpoint", "FRAGMENT")
 
 
 def define(schema: str, function: Callable[..., Any]) -> None:
-    """Makes ``torch.ops.farpoint.NAME`` of a function whose result has no gradient."""
+    """Registers a function whose result has no gradient as ``torch.ops.farpoint.NAME``."""
     name = schema.partition("(")[0]
     _library.define(schema)
     for device in ("CPU", "CUDA"):

@@ -1,4 +1,4 @@
-"""What OpenPCDet's stacks and mmcv share: clouds that follow one another (N1 + N2 + .., 3), a count for
+"""Functions shared by OpenPCDet's stacks and mmcv: concatenated clouds (N1 + N2 + .., 3), a count for
 each, and int32 indices within a cloud."""
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ._common import any_of, ends, refuse_beyond_int32, whole
 
 
 def stack_farthest_point_sample(xyz: Tensor, xyz_batch_cnt: Tensor, npoint: Any) -> Tensor:
-    """(N1 + N2 + .., 3) tensor, (B,) points of each cloud, points wanted of each (an int, a list
-    or a tensor) -> rows of xyz, int32, one cloud after another.
+    """Choose int32 rows of xyz (N1 + N2 + .., 3), concatenated by cloud, from the (B,) points of each cloud and
+    the number of samples of each (an int, a list or a tensor).
 
     As OpenPCDet's ``pointnet2_stack_utils.stack_farthest_point_sample``. Differs as
-    ``furthest_point_sample``, but more points than a cloud has are a ValueError: nothing in OpenPCDet
-    relies on repeats here. Waits for a GPU that has the counts, as the original does.
+    ``furthest_point_sample``, but more samples than points of a cloud raise ValueError: nothing in OpenPCDet
+    relies on repeats here. Synchronizes a GPU with the counts, as the original does.
     """
     refuse_shape("xyz", xyz, "N1 + N2 .., 3")
     refuse_beyond_int32(xyz)
@@ -33,8 +33,8 @@ def stack_farthest_point_sample(xyz: Tensor, xyz_batch_cnt: Tensor, npoint: Any)
 
 
 def offsets_of(counts: Any, rows: Tensor, name: str) -> Tensor:
-    """First row of each cloud and the end, (B + 1,) int64 where the rows are. Waits for no GPU, whose counts
-    are not checked."""
+    """Returns the offsets of the clouds, (B + 1,) int64 on the device of the rows. Does not synchronize: counts on a
+    GPU are not checked."""
     counts = on_its_device(counts, name)
     if counts.is_cpu and any_of((counts < 0).any() | (counts.sum() != len(rows))):
         raise ValueError(f"{name} {counts.tolist()} must add up to the {len(rows)} rows")
@@ -42,7 +42,7 @@ def offsets_of(counts: Any, rows: Tensor, name: str) -> Tensor:
 
 
 def on_its_device(values: Any, name: str) -> Tensor:
-    """Whole numbers (B,) as a tensor: where they are, or, of a list, on the CPU."""
+    """Returns integers (B,) as a tensor: on their device, or, for a list, on the CPU."""
     if isinstance(values, Tensor):
         refuse_shape(name, values, "B")
         return values
@@ -50,7 +50,7 @@ def on_its_device(values: Any, name: str) -> Tensor:
 
 
 def clouds_of(offsets: Tensor, rows: int) -> Tensor:
-    """Cloud of each row, (rows,)."""
+    """Returns the cloud index of each row, (rows,)."""
     at = torch.arange(rows, device=offsets.device)
     return torch.searchsorted(offsets[1:], at, right=True).clamp(max=max(len(offsets) - 2, 0))
 
@@ -58,8 +58,8 @@ def clouds_of(offsets: Tensor, rows: int) -> Tensor:
 def search(
     find: Callable[..., Any], x: Tensor, x_offsets: Tensor, y: Tensor, y_offsets: Tensor, k: int
 ) -> tuple[Tensor, Tensor]:
-    """Distances and int32 rows of y, (N, k), that ``find(x, y, x_offsets=.., ..)`` finds; infinity and
-    -1 where missing, also of clouds where y is empty."""
+    """Returns distances and int32 rows of y, (N, k), found by ``find(x, y, x_offsets=.., ..)``; infinity and
+    -1 where missing, also in clouds where y is empty."""
     refuse_beyond_int32(y)
     if k < 1:
         raise ValueError(f"{k} neighbors are wanted; it must be 1 or more")
@@ -70,7 +70,7 @@ def search(
     if len(y) and not (y.is_cpu and any_of(y_offsets[1:] == y_offsets[:-1])):
         found = find(x, y, x_offsets=x_offsets, y_offsets=y_offsets, index_dtype=torch.int32)
         return found.distances, found.indices
-    # To search an empty cloud is an error: its points are left out.
+    # Searching an empty cloud is an error: its points are left out.
     kind = torch.promote_types(x.dtype, torch.float32)
     distances = torch.full((len(x), k), torch.inf, dtype=kind, device=x.device)
     indices = torch.full((len(x), k), -1, dtype=torch.int32, device=x.device)
@@ -89,7 +89,7 @@ def ball_indices(
     find: Callable[..., Any], k: int, xyz: Tensor, xyz_batch_cnt: Any, new_xyz: Tensor,
     new_xyz_batch_cnt: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Indices (M, k) within the clouds, whose missing ones repeat the first or are 0; and which balls
+    """Returns indices (M, k) within the clouds, padded with the first or 0; and which balls
     are empty, (M,)."""
     refuse_shape("xyz", xyz, "N1 + N2 .., 3")
     refuse_shape("new_xyz", new_xyz, "M1 + M2 .., 3")
@@ -104,7 +104,7 @@ def ball_indices(
 def rows_of(
     features: Tensor, features_batch_cnt: Any, idx: Tensor, idx_batch_cnt: Any
 ) -> Tensor:
-    """Rows of all features (M, k), int64, that indices within the clouds name; -1 for -1 and in clouds
+    """Returns int64 rows of all features (M, k) for indices within the clouds; -1 for -1 and in clouds
     without rows."""
     refuse_shape("features", features, "N1 + N2 .., C")
     refuse_shape("idx", idx, "M1 + M2 .., nsample")
@@ -121,11 +121,11 @@ def rows_of(
 def grouping_operation(
     features: Tensor, features_batch_cnt: Tensor, idx: Tensor, idx_batch_cnt: Tensor
 ) -> Tensor:
-    """(N1 + N2 .., C) features, (M1 + M2 .., nsample) indices within the clouds, and the rows of each
-    cloud (B,) -> (M1 + M2 .., C, nsample).
+    """Gather (N1 + N2 .., C) features by (M1 + M2 .., nsample) indices within the clouds, with the number of rows of
+    each cloud (B,), to (M1 + M2 .., C, nsample).
 
-    Differs on purpose: gradients are the same bits on every run; any index type, device and type of
-    features; an index outside of its cloud is a ValueError on the CPU and gives 0 on a GPU, where the
+    Differs on purpose: gradients have the same bits on every run; any index dtype, device and dtype of
+    features; an index outside its cloud raises ValueError on the CPU and gives 0 on a GPU, where the
     original reads another cloud; clouds without rows give 0.
     """
     rows = rows_of(features, features_batch_cnt, idx, idx_batch_cnt)

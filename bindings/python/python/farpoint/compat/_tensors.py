@@ -1,4 +1,4 @@
-"""What replacements of PyTorch libraries refuse before they look at an argument."""
+"""Argument checks of replacements of PyTorch libraries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["require"]
 
 
 def require(**given: Any) -> None:
-    """Raises TypeError unless each is a tensor, or None for one left out."""
+    """Raises TypeError unless each argument is a tensor or None."""
     for name, value in given.items():
         if value is not None and not isinstance(value, Tensor):
             kind = type(value)

@@ -1,4 +1,4 @@
-"""Voxels, as torch_cluster and pyg-lib number them."""
+"""Voxels, numbered as by torch_cluster and pyg-lib."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ __all__ = ["grid_cluster"]
 def grid_cluster(
     pos: Tensor, size: Tensor, start: Tensor | None = None, end: Tensor | None = None
 ) -> Tensor:
-    """The voxel that each point lies in.
+    """Compute the voxel of each point.
 
     Parameters
     ----------
     pos:
-        (N, D) points, or (N,), of any type of number.
+        (N, D) points, or (N,), of any numeric dtype.
     size:
-        (D,) lengths of a voxel.
+        (D,) edge lengths of a voxel.
     start, end:
         (D,) corners of the grid; those of the points if None.
 
     Returns
     -------
-    (N,) int64: the sum over the axes of ``trunc((pos - start) / size)`` times the voxels of the axes
-    before, of which an axis has ``trunc((end - start) / size) + 1``.
+    (N,) int64: the sum over the axes of ``trunc((pos - start) / size)`` times the number of voxels of the axes
+    before, where an axis has ``trunc((end - start) / size) + 1``.
 
-    Differs on purpose: an empty cloud gives nothing, and sizes of another number than the coordinates
-    are a ValueError on any device. NaN gives a voxel without meaning, as in the original.
+    Differs on purpose: an empty cloud gives nothing, and a number of sizes other than that of the coordinates
+    raises ValueError on any device. NaN gives a meaningless voxel, as in the original.
     """
     if not is_scripting():
         require(pos=pos, size=size, start=start, end=end)

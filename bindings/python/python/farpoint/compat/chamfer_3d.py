@@ -1,13 +1,13 @@
-"""In place of ChamferDistancePytorch, whose modules are also under their own names:
+"""Replacement of ChamferDistancePytorch, whose modules are also available under their own names:
 
     import chamfer3D.dist_chamfer_3D, fscore    ->    from farpoint.compat import chamfer3D, fscore
     from chamfer3D import dist_chamfer_3D       ->    from farpoint.compat.chamfer3D import dist_chamfer_3D
 
-and ``chamfer2D``, ``chamfer5D`` and ``chamfer6D`` alike. All differ on purpose: inputs are not made
-contiguous or moved to the GPU, gradients are the same bits on every run, ties go to the lowest index;
-float64, any number of coordinates in each of them and the CPU are allowed, and float16 and bfloat16,
-whose distances are float32. Arrays are TypeError. NaN and infinity are ValueError on the CPU; on a GPU
-such points are infinitely far from all others, and ``farpoint.check`` finds them. Empty clouds are
+and likewise ``chamfer2D``, ``chamfer5D`` and ``chamfer6D``. All differ on purpose: inputs are not made
+contiguous or moved to the GPU, gradients have the same bits on every run, ties go to the lowest index;
+float64, any number of coordinates and the CPU are supported, and float16 and bfloat16,
+with float32 distances. Arrays raise TypeError. NaN and infinity raise ValueError on the CPU; on a GPU
+such points are infinitely far from all others, and ``farpoint.check`` finds them. Empty clouds raise
 ValueError on the CPU.
 """
 
@@ -27,8 +27,8 @@ __all__ = [
 
 
 def _distances(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """(B, N, D) and (B, M, D) tensors -> squared distances (B, N) and (B, M) of each point to its
-    nearest of the other cloud, and that point's index, int32."""
+    """Returns the squared distances (B, N) and (B, M) of the points of (B, N, D) and (B, M, D) tensors to their
+    nearest neighbors in the other cloud, and the int32 indices of these."""
     require(xyz1=xyz1, xyz2=xyz2)
     refuse_beyond_int32(xyz1)
     refuse_beyond_int32(xyz2)
@@ -38,7 +38,7 @@ def _distances(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tens
 
 
 class chamfer_3DFunction:
-    """For code that calls ``chamfer_3DFunction.apply(xyz1, xyz2)``."""
+    """Class for code that calls ``chamfer_3DFunction.apply(xyz1, xyz2)``."""
 
     @staticmethod
     def apply(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -46,10 +46,10 @@ class chamfer_3DFunction:
 
 
 class chamfer_3DDist(nn.Module):
-    """``dist1, dist2, idx1, idx2 = chamfer_3DDist()(points1, points2)``.
+    """Chamfer distances: ``dist1, dist2, idx1, idx2 = chamfer_3DDist()(points1, points2)``.
 
-    points1 (B, N, 3) and points2 (B, M, 3) -> squared distances (B, N) and (B, M), which can be
-    differentiated, and indices of the nearest points, int32. Differs on purpose as all here.
+    From points1 (B, N, 3) and points2 (B, M, 3) it returns squared distances (B, N) and (B, M), which are
+    differentiable, and int32 indices of the nearest points. Differs on purpose as stated for the module.
     """
 
     def forward(self, input1: Tensor, input2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -57,37 +57,37 @@ class chamfer_3DDist(nn.Module):
 
 
 class chamfer_2DFunction(chamfer_3DFunction):
-    """For code that calls ``chamfer_2DFunction.apply(xyz1, xyz2)``."""
+    """Class for code that calls ``chamfer_2DFunction.apply(xyz1, xyz2)``."""
 
 
 class chamfer_5DFunction(chamfer_3DFunction):
-    """For code that calls ``chamfer_5DFunction.apply(xyz1, xyz2)``."""
+    """Class for code that calls ``chamfer_5DFunction.apply(xyz1, xyz2)``."""
 
 
 class chamfer_6DFunction(chamfer_3DFunction):
-    """For code that calls ``chamfer_6DFunction.apply(xyz1, xyz2)``."""
+    """Class for code that calls ``chamfer_6DFunction.apply(xyz1, xyz2)``."""
 
 
 class chamfer_2DDist(chamfer_3DDist):
-    """As ``chamfer_3DDist`` for (B, N, 2) and (B, M, 2) points."""
+    """``chamfer_3DDist`` for (B, N, 2) and (B, M, 2) points."""
 
 
 class chamfer_5DDist(chamfer_3DDist):
-    """As ``chamfer_3DDist`` for (B, N, 5) and (B, M, 5) points."""
+    """``chamfer_3DDist`` for (B, N, 5) and (B, M, 5) points."""
 
 
 class chamfer_6DDist(chamfer_3DDist):
-    """As ``chamfer_3DDist`` for (B, N, 6) and (B, M, 6) points."""
+    """``chamfer_3DDist`` for (B, N, 6) and (B, M, 6) points."""
 
 
 def fscore(
     dist1: Tensor, dist2: Tensor, threshold: float = 0.001
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Squared distances (B, N) and (B, M), as ``chamfer_3DDist`` gives them -> (B,) F-score, and the
-    shares of each below the threshold, which is a squared distance, too; float32, without a gradient.
+    """Compute the F-score (B,) from squared distances (B, N) and (B, M) of ``chamfer_3DDist``, and the
+    fractions of each below the threshold, which is a squared distance, too; float32, without a gradient.
 
-    As ``fscore.fscore``: where no distance is below the threshold the score is 0. Differs on purpose:
-    arrays are TypeError; NaN, as for points with NaN on a GPU, is not below it, as in the original.
+    As ``fscore.fscore``: the score is 0 if no distance is below the threshold. Differs on purpose:
+    arrays raise TypeError. NaN, as for points with NaN on a GPU, is not below it, as in the original.
     """
     require(dist1=dist1, dist2=dist2)
     shares = [(distances < threshold).float().mean(dim=1) for distances in (dist1, dist2)]

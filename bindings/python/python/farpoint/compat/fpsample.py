@@ -1,10 +1,10 @@
-"""In place of ``fpsample`` 1.0: the same functions, of which all are exact here and none needs a
-window or a height.
+"""Replacement of ``fpsample`` 1.0: the same functions, which are all exact here and need neither a
+window nor a height.
 
-All take ``pc`` (N, D) of any number type, give ``n_samples`` indices (uint64) in order of choice and
+All accept ``pc`` (N, D) of any numeric dtype, return ``n_samples`` uint64 indices in order of choice and
 start from ``start_idx``: an index, a list of several, or None for a random one
-(``numpy.random.seed`` decides). They differ on purpose: float64 is not rounded to float32, ties go
-to the lowest index, NaN is a ValueError, and bad arguments are ValueError where fpsample asserts.
+(from ``numpy.random.seed``). They differ on purpose: float64 is not rounded to float32, ties go
+to the lowest index, and NaN and bad arguments raise ValueError where fpsample asserts.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = [
 
 
 def fps_sampling(pc: np.ndarray, n_samples: int, start_idx: Any = None) -> np.ndarray:
-    """(N, D) points -> (n_samples,) indices, uint64. As ``fpsample.fps_sampling``."""
+    """Choose (n_samples,) uint64 indices of (N, D) points, as ``fpsample.fps_sampling``."""
     return _choose(pc, n_samples, start_idx)
 
 
 def fps_npdu_sampling(
     pc: np.ndarray, n_samples: int, w: int | None = None, start_idx: Any = None
 ) -> np.ndarray:
-    """(N, D) points -> (n_samples,) indices, uint64. As ``fpsample.fps_npdu_sampling``, which is
+    """Choose (n_samples,) uint64 indices of (N, D) points, as ``fpsample.fps_npdu_sampling``, which is
     approximate: this is exact, faster, and ignores the window ``w``."""
     return _choose(pc, n_samples, start_idx)
 
@@ -37,7 +37,7 @@ def fps_npdu_sampling(
 def fps_npdu_kdtree_sampling(
     pc: np.ndarray, n_samples: int, w: int | None = None, start_idx: Any = None
 ) -> np.ndarray:
-    """(N, D) points -> (n_samples,) indices, uint64. As ``fpsample.fps_npdu_kdtree_sampling``,
+    """Choose (n_samples,) uint64 indices of (N, D) points, as ``fpsample.fps_npdu_kdtree_sampling``,
     which is approximate: this is exact, faster, and ignores the window ``w``."""
     return _choose(pc, n_samples, start_idx)
 
@@ -45,16 +45,16 @@ def fps_npdu_kdtree_sampling(
 def bucket_fps_kdtree_sampling(
     pc: np.ndarray, n_samples: int, start_idx: Any = None
 ) -> np.ndarray:
-    """(N, D) points -> (n_samples,) indices, uint64. As ``fpsample.bucket_fps_kdtree_sampling``,
-    which ignores ``start_idx``: this honors it."""
+    """Choose (n_samples,) uint64 indices of (N, D) points, as ``fpsample.bucket_fps_kdtree_sampling``,
+    which ignores ``start_idx``: this uses it."""
     return _choose(pc, n_samples, start_idx)
 
 
 def bucket_fps_kdline_sampling(
     pc: np.ndarray, n_samples: int, h: int, start_idx: Any = None
 ) -> np.ndarray:
-    """(N, D) points -> (n_samples,) indices, uint64. As ``fpsample.bucket_fps_kdline_sampling``,
-    which ignores ``start_idx``: this honors it, and ignores the height ``h``."""
+    """Choose (n_samples,) uint64 indices of (N, D) points, as ``fpsample.bucket_fps_kdline_sampling``,
+    which ignores ``start_idx``: this uses it, and ignores the height ``h``."""
     return _choose(pc, n_samples, start_idx)
 
 

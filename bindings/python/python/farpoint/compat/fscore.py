@@ -1,4 +1,4 @@
-"""In place of ChamferDistancePytorch's ``fscore``: see ``farpoint.compat.chamfer_3d``."""
+"""Replacement of ChamferDistancePytorch's ``fscore``: see ``farpoint.compat.chamfer_3d``."""
 
 from .chamfer_3d import fscore
 

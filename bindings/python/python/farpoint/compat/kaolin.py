@@ -1,11 +1,11 @@
-"""In place of ``kaolin.metrics.pointcloud`` (``chamfer_distance``, ``f_score``, ``sided_distance``) and
+"""Replacement of ``kaolin.metrics.pointcloud`` (``chamfer_distance``, ``f_score``, ``sided_distance``) and
 ``kaolin.ops.pointcloud`` (``center_points``, ``farthest_point_sampling``).
 
-All take batches (B, N, D) of float32, float64, float16 and bfloat16, on the CPU, too, and any D;
-float16 and bfloat16 are computed in float32, and only the answer is rounded to their type. All differ
-on purpose: indices and distances of CPU and GPU are the same, ties go to the lowest index, arrays are
-TypeError and other bad arguments ValueError. Distances of NaN and infinity, and to an empty cloud, are
-ValueError on the CPU; on a GPU they are infinite, and ``farpoint.check`` finds such points.
+All accept batches (B, N, D) of float32, float64, float16 and bfloat16 with any D, also on the CPU;
+float16 and bfloat16 are computed in float32, and only the result is rounded to their dtype. All differ
+on purpose: CPU and GPU give the same indices and distances, ties go to the lowest index, arrays raise
+TypeError and other bad arguments ValueError. NaN, infinity and an empty other cloud raise
+ValueError on the CPU; on a GPU their distances are infinite, and ``farpoint.check`` finds such points.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ __all__ = [
 
 
 def sided_distance(p1: Tensor, p2: Tensor) -> tuple[Tensor, Tensor]:
-    """(B, N, 3) and (B, M, 3) tensors -> for each point of p1 its squared distance to the nearest of
-    p2 (B, N), which can be differentiated, and that point's index (B, N), int64.
+    """Compute the squared distance (B, N) of each point of p1 (B, N, 3) to the nearest of p2 (B, M, 3),
+    which is differentiable, and that point's int64 index (B, N).
 
     As ``kaolin.metrics.pointcloud.sided_distance``. Differs on purpose as all functions here;
-    gradients are the same bits on every run.
+    gradients have the same bits on every run.
     """
     require(p1=p1, p2=p2)
     refuse_single(p1, p2)
@@ -39,8 +39,8 @@ def sided_distance(p1: Tensor, p2: Tensor) -> tuple[Tensor, Tensor]:
 def chamfer_distance(
     p1: Tensor, p2: Tensor, w1: float = 1.0, w2: float = 1.0, squared: bool = True
 ) -> Tensor:
-    """(B, N, 3) and (B, M, 3) tensors -> (B,): ``w1`` times the mean distance from p1 to p2 plus ``w2``
-    times that from p2 to p1; squared distances, or plain ones.
+    """Compute the Chamfer distance (B,) of (B, N, 3) and (B, M, 3) tensors: ``w1`` times the mean distance from p1
+    to p2 plus ``w2`` times that from p2 to p1; squared distances, or plain ones.
 
     As ``kaolin.metrics.pointcloud.chamfer_distance``. Differs on purpose as ``sided_distance``; the
     gradient of a plain distance of 0 is 0.
@@ -55,8 +55,8 @@ def chamfer_distance(
 def f_score(
     gt_points: Tensor, pred_points: Tensor, radius: float = 0.01, eps: float = 1e-8
 ) -> Tensor:
-    """(B, N, 3) true and (B, M, 3) predicted points -> (B,): the F-score, in the type of gt_points and
-    without a gradient.
+    """Compute the F-score (B,) of (B, M, 3) predicted points against (B, N, 3) true ones, in the dtype of gt_points
+    and without a gradient.
 
     A predicted point is a true positive if a true point is no farther than the radius, and a false
     positive otherwise; a true point without such a predicted point is a false negative. With precision
@@ -76,8 +76,8 @@ def f_score(
 
 
 def center_points(points: Tensor, normalize: bool = False, eps: float = 1e-6) -> Tensor:
-    """(B, N, D) points -> the same with the middle of each cloud's box at the origin; ``normalize``:
-    divided by the longest edge of the box, or eps, if that is longer, so that they lie in -0.5..0.5.
+    """Center the bounding box of each cloud of (B, N, D) points at the origin; with ``normalize`` also
+    divide by its longest edge, or eps, if that is longer, so that coordinates are in -0.5..0.5.
 
     As ``kaolin.ops.pointcloud.center_points``. Differs on purpose: clouds may be empty. NaN makes its
     cloud NaN, as in the original.
@@ -94,13 +94,13 @@ def center_points(points: Tensor, normalize: bool = False, eps: float = 1e-6) ->
 
 
 def farthest_point_sampling(points: Tensor, k: int) -> Tensor:
-    """(B, N, 3) points -> (B, k) int64 indices of a farthest point sample that starts from the point
-    farthest from the mean of its cloud. Points with NaN or infinity come last, by ascending index.
+    """Choose (B, k) int64 indices of (B, N, 3) points by farthest point sampling, starting from the point
+    farthest from the mean of its cloud. Non-finite points come last, by ascending index.
 
     As ``kaolin.ops.pointcloud.farthest_point_sampling``. Differs on purpose: indices are on the device
-    of the points (the original's are on the CPU), the mean is that of float64 rounded to the type of
-    the points and not another one on each run, points with NaN don't depend on the order of threads.
-    Waits for a GPU.
+    of the points (the original's are on the CPU), the mean is computed in float64 and rounded to the dtype of
+    the points, the same on every run, and the order of points with NaN does not depend on the order of threads.
+    Synchronizes a GPU.
     """
     require(points=points)
     _refuse_no_batch(points)
@@ -116,15 +116,15 @@ def farthest_point_sampling(points: Tensor, k: int) -> Tensor:
     cloud = cloud.masked_fill(~usable.unsqueeze(-1), 0).gather(1, order.unsqueeze(-1).expand_as(cloud))
     if k > rows:
         raise ValueError(f"{k} samples of {rows} points ({about(points)})")
-    # A cloud without a usable row samples one of those in its place.
+    # A cloud without a usable row samples an unusable row instead.
     chosen = sample(cloud, k, lengths=lengths.clamp(min=1), start=_starts(cloud, lengths))
     places = torch.arange(k, device=cloud.device).expand(clouds, -1)
     return order.gather(1, torch.where(places < lengths.unsqueeze(-1), chosen, places))
 
 
 def _starts(cloud: Tensor, lengths: Tensor | None) -> Tensor:
-    """(B, 1): the first of the rows farthest from the mean of their cloud, whose rows from its length on
-    are 0."""
+    """Returns (B, 1): the first of the rows farthest from the mean of their cloud, whose padding is
+    0."""
     rows = cloud.shape[1]
     count = rows if lengths is None else lengths.clamp(min=1).view(-1, 1, 1)
     mean = (cloud.double().sum(1, keepdim=True) / count).to(cloud.dtype)

@@ -1,13 +1,13 @@
-"""In place of methods of Open3D's point clouds: as functions of a cloud, or put into Open3D by
+"""Replacement of methods of Open3D's point clouds: as functions of a cloud, or patched into Open3D by
 ``install()``.
 
     from farpoint.compat import open3d as fast
     small = fast.farthest_point_down_sample(cloud, 1000)     # cloud.farthest_point_down_sample(1000)
     fast.install()                                           # from here on Open3D's own methods
 
-``open3d.geometry.KDTreeFlann`` and ``open3d.core.nns`` are not here: ``farpoint.Index`` answers many
+``open3d.geometry.KDTreeFlann`` and ``open3d.core.nns`` are not included: ``farpoint.Index`` answers many
 queries at once. All functions differ on purpose: ties go to the lowest index, NaN, infinity and other
-bad arguments are ValueError where Open3D raises RuntimeError or goes on.
+bad arguments raise ValueError where Open3D raises RuntimeError or continues.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ __all__ = ["compute_point_cloud_distance", "farthest_point_down_sample", "instal
 
 
 def farthest_point_down_sample(cloud: Any, num_samples: int, start_index: int = 0) -> Any:
-    """A point cloud of ``num_samples`` points that cover the cloud evenly.
+    """Downsample a point cloud to ``num_samples`` points that cover it evenly.
 
     As ``PointCloud.farthest_point_down_sample`` of ``open3d.geometry`` and ``open3d.t.geometry``,
-    which cloud may be of; colors, normals and other attributes are kept. Like theirs the result is
+    for clouds of either; colors, normals and other attributes are kept. As in the original, the result is
     in the order of the input, not of choice (use ``farpoint.sample`` for that). For an (N, 3) array:
     the chosen rows in the same order.
 
-    Differs on purpose as all functions here; exactly num_samples points also where points repeat
-    (``t.geometry`` drops repeats), whole numbers work, clouds in GPU memory are sampled by their copy on
-    the CPU, no samples of an empty cloud are an empty cloud.
+    Differs on purpose as all functions here; returns exactly num_samples points also if points repeat
+    (``t.geometry`` drops duplicates), integers are supported, clouds in GPU memory are copied to the
+    CPU, and 0 samples of an empty cloud are an empty cloud.
     """
     points = _points(cloud)
     if num_samples == 0:
@@ -50,12 +50,12 @@ def farthest_point_down_sample(cloud: Any, num_samples: int, start_index: int = 
 
 
 def compute_point_cloud_distance(source: Any, target: Any) -> np.ndarray:
-    """Distance (N,) of each point of source to the nearest of target: float64, not squared, in the
+    """Compute the distance (N,) of each point of source to the nearest of target: float64, not squared, in the
     unit of the coordinates.
 
-    As ``open3d.geometry.PointCloud.compute_point_cloud_distance``; a NumPy array instead of a
+    As ``open3d.geometry.PointCloud.compute_point_cloud_distance``, but returns a NumPy array instead of a
     ``DoubleVector``. Also for ``t.geometry`` and (N, 3) arrays. An empty source has no distances;
-    those to an empty target are 0, as in the original. Differs on purpose as all functions here.
+    distances to an empty target are 0, as in the original. Differs on purpose as all functions here.
     """
     x, y = _points(source), _points(target)
     if not (len(x) and len(y)):
@@ -66,7 +66,7 @@ def compute_point_cloud_distance(source: Any, target: Any) -> np.ndarray:
 
 
 def install() -> None:
-    """Replaces the methods of Open3D's point clouds in this process by the functions here."""
+    """Replace the methods of Open3D's point clouds in this process by the functions here."""
     import open3d
 
     for kind in (open3d.geometry.PointCloud, open3d.t.geometry.PointCloud):
@@ -79,12 +79,12 @@ def install() -> None:
 
 
 def _is_tensor(cloud: Any) -> bool:
-    """Whether it is a cloud of ``open3d.t``."""
+    """Returns whether this is a cloud of ``open3d.t``."""
     return hasattr(cloud, "point")
 
 
 def _points(cloud: Any) -> np.ndarray:
-    """Coordinates (N, 3), in place where they are floating point."""
+    """Returns coordinates (N, 3), in place if they are floating point."""
     points: np.ndarray
     if _is_tensor(cloud):
         if "positions" not in cloud.point:

@@ -1,9 +1,9 @@
-"""In place of Pointcept's ``pointops``: clouds that follow one another, channels last.
+"""Replacement of Pointcept's ``pointops``: concatenated clouds, channels last.
 
 Clouds are (n, 3) with the end of each, ``offset`` (B,); features (n, c), indices int32 rows of all
-clouds, -1 where there is no neighbor. Differs on purpose in all of them: distances are not fused and
-CPU and GPU agree bit for bit, gradients are the same bits on every run, any number of neighbors, index
-type, strides, float64 and the CPU are allowed; places without a neighbor count as 0 everywhere, where
+clouds, -1 where there is no neighbor. All differ on purpose: distances are not fused and
+CPU and GPU agree bit for bit, gradients have the same bits on every run, any number of neighbors, index
+dtype, strides, float64 and the CPU are supported; missing neighbors count as 0 everywhere, where
 the original reads another row.
 """
 
@@ -32,20 +32,20 @@ __all__ = [
     "query_and_group", "random_ball_query", "subtraction",
 ]
 
-#: Squared distance up to which a point is in every ball, also within the least radius.
+#: Squared distance up to which a point is in every ball, regardless of the minimum radius.
 _NEAR = 1e-5
 
-#: Distance of places without a neighbor.
+#: Distance of missing neighbors.
 _MISSING = 1e5
 
 
 def farthest_point_sampling(xyz: Tensor, offset: Tensor, new_offset: Tensor) -> Tensor:
-    """(N, 3) tensor, (B,) end of each cloud, (B,) end of each cloud's samples -> rows of xyz,
-    int32.
+    """Choose int32 rows of xyz (N, 3) by farthest point sampling, from the (B,) end of each cloud and of its
+    samples.
 
     As Pointcept's ``pointops.farthest_point_sampling``. Differs as ``furthest_point_sample`` of
-    ``farpoint.compat.pointnet2_ops``, but more samples than a cloud has points are a ValueError; waits
-    for a GPU that has the offsets, as the original does.
+    ``farpoint.compat.pointnet2_ops``, but more samples than points of a cloud raise ValueError. Synchronizes
+    a GPU with the offsets, as the original does.
     """
     refuse_shape("xyz", xyz, "N, 3")
     refuse_beyond_int32(xyz)
@@ -57,8 +57,8 @@ def farthest_point_sampling(xyz: Tensor, offset: Tensor, new_offset: Tensor) -> 
 def _clouds(
     xyz: Tensor, offset: Any, new_xyz: Tensor | None, new_offset: Any
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Points, first rows of the clouds and the end, centers and theirs; the points themselves unless
-    both are given."""
+    """Returns points and their offsets, and centers and their offsets; the points themselves unless
+    both are set."""
     if new_xyz is None or new_offset is None:
         new_xyz, new_offset = xyz, offset
     refuse_shape("xyz", xyz, "n, 3")
@@ -70,7 +70,7 @@ def _clouds(
 
 
 def _begins(ends: Any, rows: Tensor, name: str) -> Tensor:
-    """First row of each cloud and the end, int64 where the rows are. Those on a GPU are not checked."""
+    """Returns int64 offsets on the device of the rows. Offsets on a GPU are not checked."""
     ends = on_its_device(ends, name)
     if ends.is_cpu and len(rows) != [0, *whole(ends)][-1]:
         raise ValueError(f"{name} must end with the {len(rows)} rows, not as {whole(ends)}")
@@ -81,11 +81,10 @@ def knn_query(
     nsample: int, xyz: Tensor, offset: Tensor, new_xyz: Tensor | None = None,
     new_offset: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Number, (n, 3) points and the clouds' ends, (m, 3) centers and theirs (the points unless given)
-    -> rows (m, nsample), int32, of the nearest points, and plain distances; -1 and 1e5 where a cloud
-    has fewer.
+    """Find the int32 rows (m, nsample) of the nearest of (n, 3) points for (m, 3) centers (the points unless
+    set), and plain distances; -1 and 1e5 if a cloud has fewer. Both have the ends of their clouds.
 
-    Differs on purpose: any number (the original overruns above 128), points farther than 1e5 are found.
+    Differs on purpose: any number (the original overflows above 128), points farther than 1e5 are found.
     Distances have no gradient, as in the original.
     """
     points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
@@ -95,7 +94,7 @@ def knn_query(
 
 
 def _limits(points: Tensor, min_radius: float, max_radius: float) -> dict[str, Any]:
-    """Limits of a search in squares, in the type of the points."""
+    """Returns the limits of a search as squares, in the dtype of the points."""
     if not min_radius < max_radius:
         raise ValueError(f"min_radius is {min_radius}, max_radius {max_radius}; it must be smaller")
     kind = np.float64 if points.dtype == torch.float64 else np.float32
@@ -108,13 +107,13 @@ def ball_query(
     nsample: int, max_radius: float, min_radius: float, xyz: Tensor, offset: Tensor,
     new_xyz: Tensor | None = None, new_offset: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Number, radii, points and the clouds' ends, centers and theirs (the points unless given) -> rows
-    (m, nsample), int32, nearest first, and plain distances; -1 and 1e5 where there are fewer.
+    """Find the int32 rows (m, nsample) of points in the ball around each center (the points unless set),
+    nearest first, and plain distances; -1 and 1e5 where there are fewer. Both have the ends of their clouds.
 
-    Points at a distance from min_radius to below max_radius, or with a squared one of at most 1e-5. If
-    there are c > nsample, place i has the int(c / nsample * i)-th nearest. Differs on purpose: what is
-    returned is sorted, and distances are distances (as released they are neither, and over 2,048 points
-    overrun). Waits for a GPU.
+    Neighbors have a distance from min_radius to below max_radius, or a squared one of at most 1e-5. If
+    there are c > nsample, entry i is the int(c / nsample * i)-th nearest. Differs on purpose: results are
+    sorted, and distances are correct (in the released version they are neither, and more than 2,048 points
+    overflow). Synchronizes a GPU.
     """
     points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
     refuse_beyond_int32(points)
@@ -129,17 +128,17 @@ def ball_query(
 
 
 class _Spread:
-    """What a search returns."""
+    """Result of a search."""
 
     def __init__(self, distances: Tensor, indices: Tensor) -> None:
         self.distances, self.indices = distances, indices
 
 
 def _every(k: int, distances: Tensor, indices: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
-    """Of each ragged row all, or, of c > k, the int(c / k * i)-th: (rows, k) distances and indices."""
+    """Returns (rows, k) distances and indices: all of each ragged row, or, of c > k, the int(c / k * i)-th."""
     counts = (offsets[1:] - offsets[:-1]).unsqueeze(-1)
     place = torch.arange(k, device=offsets.device)
-    # In float32, as the original.
+    # In float32, as in the original.
     spread = (counts.float() / k * place.float()).long()
     place = torch.minimum(torch.where(counts > k, spread, place), counts - 1)
     place = torch.where(torch.arange(k, device=offsets.device) < counts, place, -1)
@@ -155,8 +154,8 @@ def random_ball_query(
     nsample: int, max_radius: float, min_radius: float, xyz: Tensor, offset: Tensor,
     new_xyz: Tensor | None = None, new_offset: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """As ``ball_query``, but the first ``nsample`` found in an order that ``torch.randperm`` draws for
-    each cloud, on the device of ``offset`` as in the original. Waits for a GPU that has the offsets."""
+    """Find the first ``nsample`` points as by ``ball_query``, but in an order drawn by ``torch.randperm`` for
+    each cloud, on the device of ``offset`` as in the original. Synchronizes a GPU with the offsets."""
     points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
     limits = _limits(points, min_radius, max_radius)
     drawn_on = offset.device if isinstance(offset, Tensor) else points.device
@@ -175,7 +174,7 @@ def random_ball_query(
 
 
 def grouping2(input: Tensor, idx: Tensor) -> Tensor:
-    """(n, c) features, (m, nsample) rows -> (m, nsample, c); 0 for -1."""
+    """Gather (n, c) features by (m, nsample) rows to (m, nsample, c); 0 for -1."""
     refuse_shape("input", input, "n, c")
     refuse_shape("idx", idx, "m, nsample")
     found: Tensor = gather(input.contiguous(), idx.contiguous())
@@ -185,8 +184,8 @@ def grouping2(input: Tensor, idx: Tensor) -> Tensor:
 def grouping(
     idx: Tensor, feat: Tensor, xyz: Tensor, new_xyz: Tensor | None = None, with_xyz: bool = False
 ) -> Tensor:
-    """(m, nsample) rows, (n, c) features, (n, 3) points, (m, 3) centers (the points unless given) ->
-    (m, nsample, c), or with positions relative to the centers before them (m, nsample, 3 + c); 0 for
+    """Gather (n, c) features by (m, nsample) rows to (m, nsample, c), or, with the positions of (n, 3) points relative
+    to (m, 3) centers (the points unless set) before them, to (m, nsample, 3 + c); 0 for
     -1."""
     found = grouping2(feat, idx)
     if not with_xyz:
@@ -198,10 +197,10 @@ def grouping(
 def interpolation(
     xyz: Tensor, new_xyz: Tensor, feat: Tensor, offset: Tensor, new_offset: Tensor, k: int = 3
 ) -> Tensor:
-    """(m, 3) points, (n, 3) new points, (m, c) features, the ends of the clouds of both -> (n, c): the
-    features of the k nearest points, weighted by 1 / (distance + 1e-8).
+    """Interpolate (m, c) features of (m, 3) points at (n, 3) new points, with the ends of the clouds of both, to
+    (n, c): the features of the k nearest points, weighted by 1 / (distance + 1e-8).
 
-    Differs on purpose: with fewer than k points only those count (the original adds the last row of
+    Differs on purpose: with fewer than k points only those are used (the original adds the last row of
     all), and points of clouds without any get 0.
     """
     points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
@@ -216,12 +215,12 @@ def interpolation(
 def interpolation2(
     xyz: Tensor, new_xyz: Tensor, input: Tensor, offset: Tensor, new_offset: Tensor, k: int = 3
 ) -> Tensor:
-    """As ``interpolation``."""
+    """Interpolate features as ``interpolation``."""
     return interpolation(xyz, new_xyz, input, offset, new_offset, k)
 
 
 def subtraction(input1: Tensor, input2: Tensor, idx: Tensor) -> Tensor:
-    """(n, c) and (n, c) features, (n, nsample) rows -> (n, nsample, c): ``input1[i] - input2[idx[i,
+    """Subtract (n, c) features by (n, nsample) rows to (n, nsample, c): ``input1[i] - input2[idx[i,
     j]]``; 0 for -1."""
     refuse_shape("input1", input1, "n, c")
     difference = input1.unsqueeze(1) - grouping2(input2, idx)
@@ -229,8 +228,8 @@ def subtraction(input1: Tensor, input2: Tensor, idx: Tensor) -> Tensor:
 
 
 def aggregation(input: Tensor, position: Tensor, weight: Tensor, idx: Tensor) -> Tensor:
-    """(n, c) features, (n, nsample, c) positions, (n, nsample, c') weights, (n, nsample) rows -> (n,
-    c): the sum over j of ``(input[idx[i, j]] + position[i, j]) * weight[i, j]``, where channel c takes
+    """Aggregate (n, c) features with (n, nsample, c) positions, (n, nsample, c') weights and (n, nsample) rows to (n,
+    c): the sum over j of ``(input[idx[i, j]] + position[i, j]) * weight[i, j]``, where channel c has
     weight c modulo c'; -1 adds nothing."""
     refuse_shape("position", position, "n, nsample, c")
     refuse_shape("weight", weight, "n, nsample, c'")
@@ -243,9 +242,9 @@ def aggregation(input: Tensor, position: Tensor, weight: Tensor, idx: Tensor) ->
 def attention_relation_step(
     query: Tensor, key: Tensor, weight: Tensor, index_target: Tensor, index_refer: Tensor
 ) -> Tensor:
-    """(n, g, c) queries and keys, (c,) weights, (m,) rows of queries and of keys -> (m, g): sums over c
-    of ``query[target] * key[refer] * weight``. Weights have a gradient, too, which the original leaves
-    out."""
+    """Compute (m, g) sums over c of ``query[target] * key[refer] * weight``, from (n, g, c) queries and keys,
+    (c,) weights, and (m,) rows of queries and of keys. Weights have a gradient, too, unlike in the
+    original."""
     parts = _pick(query, index_target) * _pick(key, index_refer) * weight
     return parts.sum(dim=-1)
 
@@ -253,18 +252,18 @@ def attention_relation_step(
 def attention_fusion_step(
     weight: Tensor, value: Tensor, index_target: Tensor, index_refer: Tensor
 ) -> Tensor:
-    """(m, g) weights, (n, g, c) values, (m,) rows of the result and of the values -> (n, g, c): row
-    ``target[i]`` adds ``weight[i] * value[refer[i]]``."""
+    """Compute (n, g, c) sums from (m, g) weights, (n, g, c) values, and (m,) rows of the result and of the values:
+    row ``target[i]`` adds ``weight[i] * value[refer[i]]``."""
     parts = weight.unsqueeze(-1) * _pick(value, index_refer)
     result = torch.zeros_like(value, dtype=parts.dtype)
     if value.is_cpu:
         return result.index_add(0, index_target.long(), parts)
-    # Sorted on a GPU, not added by atomics.
+    # Sorted on a GPU, not summed by atomics.
     return result.index_put((index_target.long(),), parts, accumulate=True)
 
 
 def _pick(values: Tensor, rows: Tensor) -> Tensor:
-    """(n, g, c), (m,) -> (m, g, c)."""
+    """Gathers rows (m,) of (n, g, c) to (m, g, c)."""
     refuse_shape("values", values, "n, g, c")
     return gather(values.flatten(1), rows.contiguous()).view(-1, *values.shape[1:])
 
@@ -274,7 +273,7 @@ def knn_query_and_group(
     new_offset: Tensor | None = None, idx: Tensor | None = None, nsample: int | None = None,
     with_xyz: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """``grouping`` by ``idx``, or by ``knn_query`` unless it is given; and the rows."""
+    """Group by ``idx``, or by ``knn_query`` if it is None; return the groups and the rows."""
     if idx is None:
         if nsample is None or offset is None:
             raise ValueError("without idx, nsample and offset must be given")
@@ -287,7 +286,7 @@ def ball_query_and_group(
     new_offset: Tensor | None = None, idx: Tensor | None = None, max_radio: float | None = None,
     min_radio: float = 0, nsample: int | None = None, with_xyz: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """``grouping`` by ``idx``, or by ``ball_query`` unless it is given; and the rows."""
+    """Group by ``idx``, or by ``ball_query`` if it is None; return the groups and the rows."""
     if idx is None:
         if nsample is None or offset is None or max_radio is None:
             raise ValueError("without idx, nsample, offset and max_radio must be given")
@@ -299,11 +298,11 @@ def query_and_group(
     nsample: int, xyz: Tensor, new_xyz: Tensor | None, feat: Tensor, idx: Tensor | None, offset: Tensor,
     new_offset: Tensor, dilation: int = 0, with_feat: bool = True, with_xyz: bool = True,
 ) -> Any:
-    """Groups each center with every (dilation + 1)-th of its nearest neighbors -> (m, nsample, 3 + c),
-    or (m, nsample, c) without positions, and the rows (m, nsample); without features only the rows.
+    """Group each center with every (dilation + 1)-th of its nearest neighbors to (m, nsample, 3 + c),
+    or (m, nsample, c) without positions, and return the rows (m, nsample), too; without features only the rows.
 
-    A cloud with fewer than 1 + (nsample - 1) * (dilation + 1) points takes neighbors evenly spread over
-    all that it has, so that some may repeat. Differs on purpose: ``new_xyz`` may be None and nsample 1,
+    A cloud with fewer than 1 + (nsample - 1) * (dilation + 1) points uses neighbors evenly spaced over
+    all its points, so that some may repeat. Differs on purpose: ``new_xyz`` may be None and nsample 1,
     where the original fails.
     """
     if new_xyz is None:
@@ -324,16 +323,16 @@ def query_and_group(
 
 
 def _dilated(nsample: int, dilation: int, total: int, sizes: Tensor) -> Tensor:
-    """Which of the nearest each cloud takes, (B, nsample)."""
+    """Returns which of the nearest neighbors each cloud uses, (B, nsample)."""
     place = torch.arange(nsample, device=sizes.device)
-    # Rounded as in the original, which takes 1 off and adds it again.
+    # Rounded as in the original, which subtracts 1 and adds it again.
     spread = ((sizes.unsqueeze(-1) - 1).double() / max(nsample - 1, 1) - 1 + 1) * place
     places = torch.where((sizes < total).unsqueeze(-1), spread.long(), place * (dilation + 1))
     return places.clamp(0, total - 1)
 
 
 def offset2batch(offset: Tensor) -> Tensor:
-    """(B,) end of each cloud -> cloud of each row, int64. Waits for a GPU."""
+    """Convert the (B,) end of each cloud to the int64 cloud index of each row. Synchronizes a GPU."""
     begins = functional.pad(offset.long(), (1, 0))
     return torch.repeat_interleave(
         torch.arange(len(offset), device=offset.device), begins[1:] - begins[:-1]
@@ -341,5 +340,5 @@ def offset2batch(offset: Tensor) -> Tensor:
 
 
 def batch2offset(batch: Tensor) -> Tensor:
-    """Cloud of each row, ascending -> (B,) end of each cloud, int32. Waits for a GPU."""
+    """Convert the ascending cloud index of each row to the (B,) int32 end of each cloud. Synchronizes a GPU."""
     return batch.bincount().cumsum(0).int()

@@ -1,14 +1,14 @@
-"""In place of ``torch_cluster``: farthest point sampling, nearest neighbors, balls and voxels.
-Functions on graphs (``graclus_cluster``, ``random_walk``, ``neighbor_sampler``) are not here.
+"""Replacement of ``torch_cluster``: farthest point sampling, nearest neighbors, balls and voxels.
 
-Clouds lie one after another in a tensor; ``batch`` has the number of the cloud of each row, ascending
-from 0. All functions take tensors of float32 and float64 with any number of coordinates, float16 and
-bfloat16, which are computed in float32, and whole numbers, which are computed in float64. They can be
-compiled by ``torch.jit.script``; under ``torch.compile`` they break the graph.
+Functions on graphs (``graclus_cluster``, ``random_walk``, ``neighbor_sampler``) are not included.
+Clouds are concatenated in a tensor; ``batch`` has the cloud index of each row, ascending
+from 0. All functions accept float32 and float64 tensors with any number of coordinates, float16 and
+bfloat16, which are computed in float32, and integers, which are computed in float64. They support
+``torch.jit.script``; under ``torch.compile`` they break the graph.
 
-All differ on purpose: CPU and GPU agree index by index, ties go to the lowest index, batches that are
-not sorted and other bad arguments are ValueError, arrays TypeError. NaN and infinity are ValueError on
-the CPU; on a GPU a search never finds such points, what ``fps`` gives is meaningless, and
+All differ on purpose: CPU and GPU agree index by index, ties go to the lowest index, unsorted
+batches and other bad arguments raise ValueError, arrays TypeError. NaN and infinity raise ValueError on
+the CPU; on a GPU a search never finds such points, the result of ``fps`` is meaningless, and
 ``farpoint.check`` finds them. A cloud may be empty: nothing is sampled from it, and queries in it have
 no neighbors. ``num_workers`` and ``use_triton`` are ignored.
 """
@@ -39,33 +39,33 @@ def fps(
     batch_size: int | None = None,
     ptr: Tensor | list[int] | None = None,
 ) -> Tensor:
-    """Farthest point sampling of clouds that lie one after another.
+    """Choose points of concatenated clouds by farthest point sampling.
 
     Parameters
     ----------
     src:
         (N, F) points, or (N,) of one coordinate; further axes are flattened.
     batch:
-        (N,) cloud of each point, ascending from 0; one cloud if None.
+        (N,) cloud index of each point, ascending from 0; one cloud if None.
     ratio:
         ``ceil(ratio * n)`` points of each cloud of n; a number or a tensor, () or (B,). 0.5 if
-        None. The product is that of float32, as in the original; in float64 for a (B,) tensor of
+        None. The product is computed in float32, as in the original; in float64 for a (B,) tensor of
         float64.
     random_start:
-        Start at a random point, drawn by PyTorch's generator (``torch.manual_seed``); else at
-        each cloud's first.
+        Start at a random point, drawn from PyTorch's generator (``torch.manual_seed``); else at
+        each cloud's first point.
     batch_size:
         Number of clouds, if known.
     ptr:
-        (B + 1,) first row of each cloud and the end, instead of batch; a tensor or a list.
+        (B + 1,) offsets of the clouds, instead of batch; a tensor or a list.
 
     Returns
     -------
-    (M,) int64 rows of src, one cloud after another, each in order of choice.
+    (M,) int64 rows of src, concatenated by cloud, each in order of choice.
 
     Differs on purpose: coordinates may be more than 224 apart (torch_cluster starts from a distance
-    of 5e4 on CUDA), no index comes twice, ratios outside 0 to 1 are a ValueError and 0 gives nothing,
-    ratios of float16 clouds are not rounded to float16. Random starts are other ones.
+    of 5e4 on CUDA), no index repeats, ratios outside 0 to 1 raise ValueError and 0 gives nothing,
+    ratios of float16 clouds are not rounded to float16. Random starts are different.
     """
     if not is_scripting():
         points = rows_of(src, "src")
@@ -102,27 +102,27 @@ def knn(
     batch_size: int | None = None,
     use_triton: bool = False,
 ) -> Tensor:
-    """The k nearest points of x for each point of y.
+    """Find the k nearest points of x for each point of y.
 
     Parameters
     ----------
     x, y:
-        (N, F) and (M, F) points of the same type.
+        (N, F) and (M, F) points of the same dtype.
     k:
-        Neighbors of each point, 1 or more; all where a cloud has fewer.
+        Number of neighbors of each point, at least 1; all points of a cloud that has fewer.
     batch_x, batch_y:
-        (N,) and (M,) cloud of each point, ascending from 0; one cloud if None.
+        (N,) and (M,) cloud index of each point, ascending from 0; one cloud if None.
     cosine:
-        By the angle from the origin, not the distance.
+        Use the angle from the origin, not the distance.
     batch_size:
-        Number of clouds, if known: then nothing waits for a GPU to tell it.
+        Number of clouds, if known, which avoids synchronizing a GPU.
 
     Returns
     -------
     (2, E) int64 edges: rows of y, ascending, above rows of x, the nearest first.
 
-    Differs on purpose: k may be above 100 on CUDA; cosine works on the CPU, too: points are divided by
-    their lengths, so that angles almost equal may be in another order, and a point at the origin,
+    Differs on purpose: k may be above 100 on CUDA; cosine is supported on the CPU, too: points are divided by
+    their norms, so that almost equal angles may be in another order, and a point at the origin,
     which has no angle, counts as NaN.
     """
     if not is_scripting():
@@ -144,24 +144,24 @@ def knn_graph(
     batch_size: int | None = None,
     use_triton: bool = False,
 ) -> Tensor:
-    """Edges to the k nearest points of each point's own cloud.
+    """Find edges to the k nearest points of each point's own cloud.
 
     Parameters
     ----------
     x, k, batch, cosine, batch_size:
         As for ``knn``.
     loop:
-        Whether a point is its own neighbor.
+        Include a point as its own neighbor.
     flow:
-        "source_to_target": neighbors above the points that they are neighbors of; "target_to_source":
-        the other way.
+        "source_to_target": the first row has the neighbors, the second the points; "target_to_source":
+        the reverse.
 
     Returns
     -------
     (2, E) int64 edges, by ascending point, the nearest neighbor first.
 
-    Differs on purpose: as ``knn``; exactly k neighbors without a loop also where more than k points
-    are in one place (the original asks for k + 1 and drops the point, if it is among them).
+    Differs on purpose: as ``knn``; exactly k neighbors without a loop also if more than k points
+    coincide (the original searches k + 1 and drops the point, if it is among them).
     """
     if not is_scripting():
         pair = _graph(x, batch, batch_size, cosine)
@@ -184,25 +184,25 @@ def radius(
     ignore_same_index: bool = False,
     use_triton: bool = False,
 ) -> Tensor:
-    """The points of x nearer than r to each point of y.
+    """Find the points of x nearer than r to each point of y.
 
     Parameters
     ----------
     x, y, batch_x, batch_y, batch_size:
         As for ``knn``.
     r:
-        Radius: points at the very radius are not neighbors.
+        Radius; points exactly at the radius are not neighbors.
     max_num_neighbors:
-        Most neighbors of each point: those of lowest index. None for all.
+        Maximum number of neighbors of each point, those of lowest index. None for all.
     ignore_same_index:
-        Whether row i of x is no neighbor of row i of y.
+        Exclude row i of x from the neighbors of row i of y.
 
     Returns
     -------
-    (2, E) int64 edges: rows of y, ascending, above rows of x, ascending. Waits for a GPU.
+    (2, E) int64 edges: rows of y, ascending, above rows of x, ascending. Synchronizes a GPU.
 
     Differs on purpose: the neighbors kept are those of lowest index on the CPU, too, where the original
-    keeps the first of its tree; r below 0 and no neighbor at all are a ValueError.
+    keeps the first of its tree; r below 0 and a maximum of 0 neighbors raise ValueError.
     """
     if not is_scripting():
         pair = _pair(x, y, batch_x, batch_y, batch_size)
@@ -224,7 +224,7 @@ def radius_graph(
     batch_size: int | None = None,
     use_triton: bool = False,
 ) -> Tensor:
-    """Edges to the points of each point's own cloud that are nearer than r.
+    """Find edges to the points of each point's own cloud that are nearer than r.
 
     Parameters
     ----------
@@ -235,9 +235,9 @@ def radius_graph(
 
     Returns
     -------
-    (2, E) int64 edges, by ascending point and neighbor. Waits for a GPU.
+    (2, E) int64 edges, by ascending point and neighbor. Synchronizes a GPU.
 
-    Differs on purpose: as ``radius``; never more than max_num_neighbors edges of a point.
+    Differs on purpose: as ``radius``; never more than max_num_neighbors edges per point.
     """
     if not is_scripting():
         pair = _graph(x, batch, batch_size)
@@ -256,11 +256,11 @@ def nearest(
     batch_y: Tensor | None = None,
     use_triton: bool = False,
 ) -> Tensor:
-    """(N, F) and (M, F) points -> (N,) int64: the row of y nearest to each point of x.
+    """Find the (N,) int64 row of y (M, F) nearest to each point of x (N, F).
 
-    Differs on purpose: distances are exact (on the CPU the original scales all clouds to 0..1 and tells
-    them apart by one coordinate more). A cloud of x without points in y is a ValueError; clouds of y
-    without points in x are none.
+    Differs on purpose: distances are exact (on the CPU the original scales all clouds to 0..1 and separates
+    them by an additional coordinate). A cloud of x without points in y raises ValueError; clouds of y
+    without points in x do not.
     """
     if not is_scripting():
         points, queries = rows_of(y, "y"), rows_of(x, "x")
@@ -293,7 +293,7 @@ def _graph(x: Tensor, batch: Tensor | None, batch_size: int | None, cosine: bool
 def _nearest_pair(
     points: Tensor, queries: Tensor, batch_points: Tensor | None, batch_queries: Tensor | None
 ) -> Pair:
-    """As for the other functions, but a missing batch is one cloud, whatever the other has."""
+    """Returns the pair as for the other functions, but a missing batch is one cloud, whatever the other is."""
     batches = [batch_points, batch_queries]
     if any(batch is not None for batch in batches):
         for k, rows in enumerate((points, queries)):
@@ -302,7 +302,7 @@ def _nearest_pair(
     return by_batches(points, queries, (batches[0], batches[1]), ("batch_y", "batch_x"), None)
 
 
-# What torch.jit.script calls: it compiles neither these functions nor those below them.
+# Operators for torch.jit.script, which compiles neither these functions nor those that they call.
 define(
     "cluster_fps(Tensor src, Tensor? batch, Tensor ratio, bool random_start, int? batch_size, "
     "Tensor? ptr) -> Tensor", fps,

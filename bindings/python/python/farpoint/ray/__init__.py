@@ -1,4 +1,4 @@
-"""farpoint on a cluster of Ray. Needs ``pip install 'farpoint[ray]'``; nothing of ``farpoint`` imports it."""
+"""farpoint on a Ray cluster. Requires ``pip install 'farpoint[ray]'``; ``farpoint`` itself does not import it."""
 
 from .cloud import sample
 from .files import sample_files

@@ -1,4 +1,4 @@
-"""A worker of a run: an actor of Ray that holds one tile."""
+"""Worker of a run: a Ray actor that holds one tile."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ __all__ = ["FilePart", "FilesPart", "Layout", "TileActor", "TileParts", "TileSet
 
 
 class TileParts(NamedTuple):
-    """What a tile is made of: objects of Ray, each a ``Part``. The driver has them as long as it lives."""
+    """Parts of a tile, as Ray objects, each a ``Part``. The driver owns them for its lifetime."""
 
     parts: list[Any]
 
 
 class FilesPart(NamedTuple):
-    """Files whose points are a tile."""
+    """Files whose points form a tile."""
 
     paths: list[str]
-    #: Size and time of each, by which a file that was changed is known.
+    #: Size and modification time of each, to detect changed files.
     stamps: list[tuple[int, int]]
-    #: As ``farpoint.read`` takes them.
+    #: Options of ``farpoint.read``.
     options: dict[str, Any]
 
 
 class FilePart(NamedTuple):
-    """What a file holds."""
+    """Summary of the points of a file."""
 
     rows: int
     double: bool
-    #: Rows without NaN or infinity.
+    #: Number of finite rows.
     usable: int
-    #: The first other row, if there is one.
+    #: First non-finite row, if any.
     bad: int | None
 
 
 class Layout(NamedTuple):
-    """What a tile of files needs to know of all others."""
+    """Layout of the whole cloud, for a tile of files."""
 
     double: bool
     #: Row of each file's first point in the whole cloud.
@@ -47,50 +47,50 @@ class Layout(NamedTuple):
 
 
 class TileSettings(NamedTuple):
-    """What an actor is made with: no objects of Ray, which may be gone when it is restarted (ray #53727)."""
+    """Arguments of an actor: no Ray objects, which may be gone when it is restarted (ray #53727)."""
 
     tile: int
-    #: The files that it reads; none if it is told its points.
+    #: Files to read; None if the points are sent to it.
     files: FilesPart | None
-    #: Where its log is, as ``open_storage`` takes it.
+    #: Location of its log, for ``open_storage``.
     place: str
-    #: The driver that has the run.
+    #: Token of the driver that owns the run.
     token: bytes
-    #: Seconds that it waits for others.
+    #: Timeout for waiting for others, in seconds.
     limit: float
     threads: int
 
 
 class TileActor:
-    """Holds a tile and answers requests. Made with paths only: what it needs it reads when it is asked,
-    and so after a restart."""
+    """Holds a tile and answers requests. Created with paths only: data is read on demand, and so
+    again after a restart."""
 
     def __init__(self, settings: TileSettings) -> None:
         self._settings = settings
         self._tile: Any = None
         self._files: list[NDArray[Any]] | None = None
-        # Heard by the pool of threads that the compiled module starts when it needs one.
+        # Read by the thread pool that the compiled module starts when it needs one.
         os.environ["RAYON_NUM_THREADS"] = str(settings.threads)
 
     def ready(self) -> int:
-        """Answers; with the process, so that it can be told from the one before."""
+        """Returns the process id, which identifies this incarnation of the actor."""
         return os.getpid()
 
     def files(self) -> list[FilePart]:
-        """What the files hold."""
+        """Returns summaries of the files."""
         return [_described(points) for points in self._read()]
 
     def usable_row(self, layout: Layout, file: int, number: int) -> int:
-        """The row, in the whole cloud, of the usable point with this number in a file."""
+        """Returns the row, in the whole cloud, of the usable point with this number in a file."""
         rows = np.flatnonzero(np.isfinite(self._read()[file]).all(axis=1))
         return layout.offsets[file] + int(rows[number])
 
     def point(self, layout: Layout, file: int, row: int) -> list[float]:
-        """The coordinates of a row of the whole cloud."""
+        """Returns the coordinates of a row of the whole cloud."""
         return [float(x) for x in self._read()[file][row - layout.offsets[file]]]
 
     def prepare(self, points: TileParts | Layout) -> None:
-        """Makes the tile, unless it is there."""
+        """Creates the tile, unless it exists."""
         if self._tile is not None:
             return
         from .. import _native
@@ -104,7 +104,7 @@ class TileActor:
         self._files = None
 
     def answer(self, request: bytes) -> bytes | None:
-        """Answers a request of the conductor. None: this process is new, and must prepare first."""
+        """Answers a request of the conductor; None if this process is new and must be prepared first."""
         return None if self._tile is None else self._tile.answer(request)
 
     def _points(self, told: TileParts | Layout) -> tuple[NDArray[Any], NDArray[np.uint64]]:
@@ -134,7 +134,7 @@ class TileActor:
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """Size and time of a file."""
+    """Returns the size and modification time of a file."""
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns
 

@@ -1,4 +1,4 @@
-"""Coordinates in what Ray keeps: arrays, and blocks of data sets."""
+"""Coordinates of arrays and of blocks of Ray datasets."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 __all__ = ["points_of"]
 
-#: Names of the axes, unless others are given.
+#: Default names of the axes.
 _AXES = ("x", "y", "z")
 
 
 def points_of(block: Any, columns: Sequence[str] | None) -> NDArray[Any]:
-    """The coordinates (N, D) of an array or a block, float32 or float64.
+    """Returns the coordinates (N, D) of an array or a block, float32 or float64.
 
     Raises
     ------
     TypeError
-        There are no such columns, or they hold no coordinates.
+        The columns do not exist, or are not coordinates.
     """
     if not isinstance(block, np.ndarray):
         from ray.data.block import BlockAccessor
@@ -37,7 +37,7 @@ def points_of(block: Any, columns: Sequence[str] | None) -> NDArray[Any]:
 
 
 def _chosen(table: Any, columns: Sequence[str] | None) -> NDArray[Any]:
-    """The columns that hold coordinates; the only one is an array (N, D)."""
+    """Returns the columns with coordinates; a single column is an (N, D) array."""
     if not isinstance(table, dict):
         return np.asarray(table)
     names = list(table)

@@ -1,4 +1,4 @@
-"""Cuts points into tiles by space, piece by piece in tasks: no process needs all of them."""
+"""Spatial partition of points into tiles, piece by piece in tasks, so that no process needs all points."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ._blocks import points_of
 
 __all__ = ["Looked", "Part", "Plane", "Planes", "cut", "cut_to_one", "look", "planes_through", "tile_of"]
 
-#: Points of a tile by which planes are placed, about: tiles then differ by a few percent in size.
+#: Approximate number of points per tile from which planes are computed: tiles then differ by a few percent in size.
 _SAMPLED = 1 << 14
 
 
 class Plane(NamedTuple):
-    """Parts space in two. Equal coordinates are parted by their rows, so that no cloud is one lump."""
+    """Splits space in two. Equal coordinates are split by their rows, so that any cloud can be split."""
 
     axis: int
     value: float
@@ -27,23 +27,23 @@ class Plane(NamedTuple):
     high: Planes
 
 
-#: What lies in a part of space: a tile by its number, or two parts.
+#: Node of the partition: a tile by its number, or a plane with two nodes.
 Planes = Union[Plane, int]
 
 
 class Looked(NamedTuple):
-    """What a piece holds."""
+    """Summary of the points of a piece."""
 
     rows: int
     axes: int
     double: bool
-    #: Rows without NaN or infinity.
+    #: Number of finite rows.
     usable: int
-    #: The first other row, if there is one.
+    #: First non-finite row, if any.
     bad: int | None
-    #: A checksum of all coordinates.
+    #: Checksum of all coordinates.
     check: int
-    #: Some of the usable points, and their rows in the piece.
+    #: Subset of the usable points, and their rows in the piece.
     some: NDArray[Any]
     some_rows: NDArray[np.int64]
 
@@ -56,7 +56,7 @@ class Part(NamedTuple):
 
 
 def look(block: Any, columns: Sequence[str] | None, pieces: int, tiles: int) -> Looked:
-    """Looks at one of so many pieces, which are to become so many tiles."""
+    """Returns the summary of one of ``pieces`` pieces, to be split into ``tiles`` tiles."""
     points = points_of(block, columns)
     good = np.isfinite(points).all(axis=1)
     usable = int(good.sum())
@@ -72,7 +72,7 @@ def look(block: Any, columns: Sequence[str] | None, pieces: int, tiles: int) -> 
 def cut(
     block: Any, columns: Sequence[str] | None, first: int, double: bool, planes: Planes, tiles: int
 ) -> list[Part]:
-    """The usable points of a piece whose first row in the whole cloud is ``first``, a part a tile."""
+    """Returns the usable points of a piece whose first row in the whole cloud is ``first``, one part per tile."""
     points = points_of(block, columns)
     points = points.astype(np.float64 if double else np.float32, copy=False)
     found = [np.empty(0, np.int64)] * tiles
@@ -91,12 +91,12 @@ def cut(
 
 
 def cut_to_one(*arguments: Any) -> Part:
-    """As ``cut``, of a single tile: what a task with one result returns is that result."""
+    """Returns the single part of ``cut``, since a task with one result returns it without a list."""
     return cut(*arguments)[0]
 
 
 def planes_through(points: NDArray[Any], rows: NDArray[np.int64], tiles: int) -> Planes:
-    """Planes by which some points are cut into so many tiles of about equally many, across the longest side."""
+    """Returns planes that split points into ``tiles`` tiles of about equal size, across the longest side."""
 
     def halve(own: NDArray[np.int64], first: int, count: int) -> Planes:
         if count == 1:
@@ -111,14 +111,14 @@ def planes_through(points: NDArray[Any], rows: NDArray[np.int64], tiles: int) ->
         low, high = halve(own[:middle], first, left), halve(own[middle:], first + left, count - left)
         return Plane(axis, float(points[own[middle], axis]), int(rows[own[middle]]), low, high)
 
-    # Of float64, where the widest sides have no overflow.
+    # In float64, to avoid overflow of the extents.
     points = points.astype(np.float64)
     with np.errstate(over="ignore"):
         return halve(np.arange(len(points)), 0, tiles)
 
 
 def tile_of(planes: Planes, at: Sequence[float], row: int) -> int:
-    """The tile that a point lies in."""
+    """Returns the tile that contains a point."""
     while isinstance(planes, Plane):
         low = (at[planes.axis], row) < (planes.value, planes.row)
         planes = planes.low if low else planes.high

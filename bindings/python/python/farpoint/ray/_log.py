@@ -1,4 +1,4 @@
-"""The log of a tile: what a worker that begins anew is told."""
+"""Log of a tile, from which a restarted worker recovers."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from ._storage import Storage
 
 __all__ = ["Log", "check_driver"]
 
-#: The name of the object that says which driver a run has.
+#: Name of the object that stores the driver of a run.
 DRIVER = "driver"
 
 
 def check_driver(storage: Storage, token: bytes) -> None:
-    """Raises unless the run is still this driver's."""
+    """Raises unless this driver still owns the run."""
     if storage.get(DRIVER) != token:
         raise RuntimeError("another driver has taken over the run of this log; this one has stopped")
 
 
 class Log:
-    """Records of a tile, numbered from 0. Those of a band are one object of the storage."""
+    """Records of a tile, numbered from 0. The records of a band are one storage object."""
 
     def __init__(self, storage: Storage, folder: str, token: bytes) -> None:
         self._storage = storage
         self._folder = folder
         self._token = token
-        #: Records that are not in the storage yet.
+        #: Records not yet in the storage.
         self._new: list[bytes] = []
-        #: How many records there are up to the end of each object.
+        #: Number of records up to the end of each object.
         self._ends: list[int] = []
-        #: Objects in memory: all that were read when the log was opened, later the last one read.
+        #: Objects in memory: all that were read on opening the log, later the last one read.
         self._held: dict[int, list[bytes]] = {}
         there = set(storage.names(folder))
         while (name := self._name(len(self._ends))) in there:
             content = storage.get(f"{folder}/{name}")
             if content is None:
-                break  # not written to its end: the band was not finished
+                break  # truncated: the band was not finished
             records = _unpacked(content)
             self._held[len(self._ends)] = records
             self._ends.append(self._stored() + len(records))
@@ -71,7 +71,7 @@ class Log:
         while self._ends and self._stored() > records:
             place = len(self._ends) - 1
             first = self._ends[place - 1] if place else 0
-            # Only whole bands are kept, and so whole objects; this holds for any number.
+            # In practice whole bands, and so whole objects, are kept; this works for any number.
             kept = [self.record(number) for number in range(first, records)]
             self._storage.delete(f"{self._folder}/{self._name(place)}")
             self._ends.pop()

@@ -1,4 +1,4 @@
-"""What is sampled: an array, a data set of Ray, or files. Each becomes parts, a tile each."""
+"""Inputs of a run: an array, a Ray dataset, or files. Each is split into parts, one per tile."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .result import Files
 
 __all__ = ["CutSource", "FileSource", "Source", "Start", "Workers", "array_source", "dataset_source"]
 
-#: Rows of a piece of an array, at most.
+#: Maximum number of rows of a piece of an array.
 _PIECE = 1 << 23
-#: Up to so many rows are cut by the driver's process.
+#: Maximum number of rows that the driver's process splits itself.
 _FEW = 1 << 20
 
 
 class Start(NamedTuple):
-    """A point to start from, as the conductor takes it."""
+    """Start point, for the conductor."""
 
     row: int
     at: tuple[float, float, float]
@@ -32,50 +32,50 @@ class Start(NamedTuple):
 
 
 class Workers(Protocol):
-    """Calls of tiles."""
+    """Protocol for calls of tiles."""
 
     def wait(self, objects: Sequence[Any], several: int) -> None:
-        """Waits until so many of these objects of Ray are made. An error if none is for too long."""
+        """Waits until ``several`` of these Ray objects are ready; raises if none is within the time limit."""
 
     def get(self, objects: Sequence[Any]) -> list[Any]:
-        """These objects of Ray. An error if none comes for too long."""
+        """Returns the values of these Ray objects; raises if none arrives within the time limit."""
 
     def ask(self, calls: list[tuple[int, str, tuple[Any, ...]]]) -> list[Any]:
-        """Calls methods of tiles, each until it is answered: tile, method, arguments."""
+        """Calls methods of tiles, retried until answered: tile, method, arguments."""
 
 
 class Source(Protocol):
-    """A cloud in parts."""
+    """Protocol of a cloud in parts."""
 
     @property
     def identity(self) -> list[Any]:
-        """What tells this cloud from others, for a run that goes on; once it is open."""
+        """Returns the identity of this cloud, for resuming a run; available once it is open."""
 
     @property
     def files(self) -> Sequence[FilesPart | None]:
-        """The files that each tile reads, or None."""
+        """Returns the files that each tile reads, or None."""
 
-    #: The files, if it is of files: their rows can be written.
+    #: Files of the source, if any: their rows can be written.
     read_again: Files | None
 
     def open(self, workers: Workers, skip_bad: bool) -> None:
-        """Looks at the points."""
+        """Reads summaries of the points."""
 
     @property
     def double(self) -> bool:
-        """Whether distances are float64."""
+        """Returns whether distances are float64."""
 
     @property
     def told(self) -> Sequence[TileParts | Layout]:
-        """What each tile must be told; once it is open."""
+        """Returns the data to send to each tile; available once it is open."""
 
     def starts(self, workers: Workers, rows: list[int] | None, seed: int | None) -> list[Start]:
-        """The points to start from: these rows, or a random one. None is asked for: the first usable row."""
+        """Returns the start points: these rows, or a random one with a seed; by default the first usable row."""
 
 
 class CutSource:
-    """Pieces of a cloud, which are cut by space: objects of Ray with rows that follow each other. Tasks do it; what
-    is lost with a machine, Ray makes again."""
+    """Spatially partitioned pieces of a cloud: Ray objects with consecutive rows. Tasks split them; Ray recomputes
+    objects lost with a machine."""
 
     read_again: Files | None = None
 
@@ -86,9 +86,9 @@ class CutSource:
         import ray
 
         self._ray = ray
-        #: Whether this process does it: starting others would take longer.
+        #: True to split in this process: starting others would take longer.
         self._here = rows <= _FEW
-        #: What the pieces live as long as.
+        #: Object that keeps the pieces alive.
         self._owner = owner
         self._kind = kind
         self._pieces = pieces
@@ -102,7 +102,7 @@ class CutSource:
 
     @property
     def identity(self) -> list[Any]:
-        """Known once it is open."""
+        """Returns the identity; available once it is open."""
         looked = [(piece.rows, piece.axes, piece.double, piece.check) for piece in self._looked]
         return [self._kind, self._columns, looked]
 
@@ -137,8 +137,8 @@ class CutSource:
             raise ValueError(_bad_rows(first, count, self._offsets[-1]))
 
     def _tasks(self, workers: Workers, work: Any, several: int, calls: list[tuple[Any, ...]]) -> list[Any]:
-        """Starts tasks, only so many at a time: they ask for no cores, which the actors have. Each has one result or
-        several, as objects of Ray."""
+        """Runs tasks, a limited number at a time: they reserve no cores, which the actors hold. Each has one result or
+        several, as Ray objects."""
         if self._here:
             made = [work(workers.get([piece])[0], *arguments) for piece, *arguments in calls]
             return [[self._ray.put(each) for each in one] if several > 1 else self._ray.put(one) for one in made]
@@ -164,7 +164,7 @@ class CutSource:
         return points_of(workers.get([self._pieces[piece]])[0], self._columns)
 
     def _usable_row(self, workers: Workers, number: int) -> int:
-        """The row of the usable point with this number."""
+        """Returns the row of the usable point with this number."""
         piece, number = _place([piece.usable for piece in self._looked], number)
         if self._looked[piece].bad is not None:
             number = int(np.flatnonzero(np.isfinite(self._points(workers, piece)).all(axis=1))[number])
@@ -181,7 +181,7 @@ class CutSource:
 
 
 def array_source(points: Any, tiles: int) -> CutSource:
-    """A cloud that this process holds."""
+    """Returns the source of a cloud in this process."""
     import ray
 
     points = np.asarray(points)
@@ -197,7 +197,7 @@ def array_source(points: Any, tiles: int) -> CutSource:
 
 
 def dataset_source(dataset: Any, columns: Sequence[str] | None, tiles: int) -> CutSource:
-    """The rows of a data set, in the order of its blocks."""
+    """Returns the source of a dataset, with rows in the order of its blocks."""
     if columns is not None and not all(isinstance(name, str) for name in columns):
         raise TypeError(f"xyz is {columns!r}; of a data set, columns are given by name")
     options = dataset.context.execution_options
@@ -213,7 +213,7 @@ def dataset_source(dataset: Any, columns: Sequence[str] | None, tiles: int) -> C
 
 
 class FileSource:
-    """Files one after another, read by the workers: a tile is several files that follow each other."""
+    """Concatenated files, read by the workers: a tile is a sequence of consecutive files."""
 
     def __init__(self, paths: list[str], tiles: int, options: dict[str, Any]) -> None:
         paths = [os.path.abspath(path) for path in paths]
@@ -257,7 +257,7 @@ class FileSource:
         return [self._start(workers, row) for row in rows]
 
     def _usable_row(self, workers: Workers, number: int) -> int:
-        """The row of the usable point with this number."""
+        """Returns the row of the usable point with this number."""
         file, number = _place([file.usable for file in self._found], number)
         row: int = self._ask(workers, "usable_row", file, number)
         return row
@@ -280,7 +280,7 @@ class FileSource:
 
 
 def _grouped(sizes: list[int], tiles: int) -> list[list[int]]:
-    """Files that follow each other, about equally many bytes a group, none of them empty."""
+    """Returns groups of consecutive files of about equal size in bytes, none of them empty."""
     tiles = min(tiles, len(sizes))
     groups: list[list[int]] = []
     left, taken = sum(sizes), 0
@@ -300,7 +300,7 @@ def _grouped(sizes: list[int], tiles: int) -> list[list[int]]:
 
 
 def _place(counts: list[int], number: int) -> tuple[int, int]:
-    """Which of several lists one after another has this number, and its number there."""
+    """Returns which of several concatenated lists contains this number, and its position in it."""
     ends = np.cumsum(counts)
     which = int(np.searchsorted(ends, number, side="right"))
     return which, number - (int(ends[which - 1]) if which else 0)

@@ -1,4 +1,4 @@
-"""Where a run over a cluster keeps its state: small objects by name, written whole or not at all."""
+"""Storage of the state of a run: small objects by name, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any, Protocol
 
 __all__ = ["KEPT", "Keeper", "Storage", "open_storage"]
 
-#: What the place of a ``Keeper`` begins with.
+#: URL prefix of a ``Keeper``.
 KEPT = "ray-actor://"
 
 
 class Storage(Protocol):
-    """Bytes by name. A name may have one level of folders."""
+    """Protocol of a key-value store of bytes. A name may have one level of folders."""
 
     def put(self, name: str, content: bytes) -> None:
-        """Writes an object, or replaces it."""
+        """Writes or replaces an object."""
 
     def get(self, name: str) -> bytes | None:
-        """The object; None if there is none, or if it was not written to its end."""
+        """Returns the object; None if it does not exist or is truncated."""
 
     def names(self, folder: str) -> list[str]:
-        """Names of the objects of a folder, without it, sorted."""
+        """Returns the sorted names of the objects of a folder, without the folder."""
 
     def delete(self, name: str) -> None:
-        """Removes an object, if it is there."""
+        """Removes an object, if it exists."""
 
 
 def open_storage(place: str, limit: float) -> Storage:
-    """The storage at a path, at a URL that fsspec knows, or in an actor of Ray: ``KEPT`` and its name."""
+    """Returns the storage at a path, at a URL supported by fsspec, or in a Ray actor: ``KEPT`` and its name."""
     if place.startswith(KEPT):
         import ray
 
@@ -59,7 +59,7 @@ def _opened(sealed: bytes) -> bytes | None:
 
 
 class _Folder:
-    """A folder that all machines have under the same path."""
+    """Folder that all machines have under the same path."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
@@ -95,7 +95,7 @@ class _Folder:
 
 
 class _Remote:
-    """A folder of a file system of fsspec, such as a bucket. What is not written to its end has a wrong
+    """Folder of an fsspec file system, such as a bucket. Truncated objects are detected by their
     checksum."""
 
     def __init__(self, system: Any, root: str) -> None:
@@ -130,7 +130,7 @@ class _Remote:
 
 
 class Keeper:
-    """Keeps objects in memory, as an actor of Ray: they outlive the workers, but not the driver."""
+    """In-memory storage in a Ray actor: objects outlive the workers, but not the driver."""
 
     def __init__(self) -> None:
         self._objects: dict[str, bytes] = {}
@@ -150,7 +150,7 @@ class Keeper:
 
 
 class _Kept:
-    """What a `Keeper` keeps."""
+    """Client of a ``Keeper``."""
 
     def __init__(self, keeper: Any, limit: float) -> None:
         self._keeper = keeper

@@ -1,4 +1,4 @@
-"""What runs in a task of Ray: files one after another, and what came of each."""
+"""Body of a Ray task: samples files one after another and reports each result."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-#: Seconds for which answers are kept back, so that many small files are few messages.
+#: Seconds for which answers are buffered, so that many small files need few messages.
 PATIENCE = 0.1
 
 
 def work(settings: dict[str, Any], files: list[tuple[str, str]]) -> Iterator[list[str]]:
-    """First no answer, when work begins; then the lines of files in their order, whatever happens to each."""
+    """Yields an empty list when work begins, then the lines of the files in order, including errors."""
     from .._file_workers import make
 
     worker = make(settings)

@@ -1,4 +1,4 @@
-"""The actors of a run: calls with a limit of time, and restarts."""
+"""Actors of a run: calls with a time limit, and restarts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ._actor import Layout, TileActor, TileParts, TileSettings
 
 __all__ = ["Actors"]
 
-#: Seconds between looks whether an actor that has ended is back.
+#: Polling interval for the restart of an actor, in seconds.
 _LOOK = 0.1
-#: How often a call is made before the run is given up.
+#: Number of tries of a call before the run fails.
 TRIES = 20
 
 
 class Actors:
-    """An actor for each tile. Calls are never repeated by Ray: what is repeated, the conductor decides."""
+    """One actor per tile. Ray never retries calls: the conductor decides which are repeated."""
 
     def __init__(self, ray: Any, settings: Sequence[TileSettings], num_cpus: float) -> None:
         self._ray = ray
@@ -35,15 +35,15 @@ class Actors:
             self._ray.kill(actor)
 
     def prepare(self, told: Sequence[TileParts | Layout]) -> None:
-        """Tells all actors what they need for their tiles; from now on those that are restarted, too."""
+        """Sends all actors the data of their tiles, and from now on restarted actors, too."""
         self._told = told
         self.ask([(tile, "prepare", (own,)) for tile, own in enumerate(told)])
 
     def transport(self, calls: list[tuple[int, bytes]]) -> list[bytes | str]:
-        """Makes calls of the conductor, once; a text says why one was lost."""
+        """Makes calls of the conductor, once; a text gives the reason why one was lost."""
         results = self._call([(tile, "answer", (request,)) for tile, request in calls])
         new = [tile for (tile, _), (answer, lost) in zip(calls, results, strict=True) if answer is None]
-        # That may be lost, too: they are still new, then, the next time.
+        # This call may be lost, too: then they are prepared the next time.
         self._call([(tile, "prepare", (self._told[tile],)) for tile in new])
         return [
             answer or lost or f"{self.names[tile]} was restarted"
@@ -51,7 +51,7 @@ class Actors:
         ]
 
     def ask(self, calls: list[tuple[int, str, tuple[Any, ...]]]) -> list[Any]:
-        """Calls methods of tiles, each until it is answered."""
+        """Calls methods of tiles, retried until answered."""
         answers: list[Any] = [None] * len(calls)
         left = list(range(len(calls)))
         last = None
@@ -69,7 +69,7 @@ class Actors:
         raise RuntimeError(f"{last}; that was {TRIES} times in a row")
 
     def wait(self, objects: Sequence[Any], several: int) -> None:
-        """Waits until so many of these objects of Ray are made. An error if none is within the time limit."""
+        """Waits until ``several`` of these Ray objects are ready; raises if none is within the time limit."""
         left = list(objects)
         while several > 0:
             made, left = self._ray.wait(left, num_returns=several, timeout=self._limit, fetch_local=False)
@@ -81,13 +81,14 @@ class Actors:
                 )
 
     def get(self, objects: Sequence[Any]) -> list[Any]:
-        """These objects of Ray. An error if none comes within the time limit."""
+        """Returns the values of these Ray objects; raises if none arrives within the time limit."""
         self.wait(objects, len(objects))
         found: list[Any] = self._ray.get(list(objects), timeout=self._limit)
         return found
 
     def _call(self, calls: list[tuple[int, str, tuple[Any, ...]]]) -> list[tuple[Any, str | None]]:
-        """Makes calls side by side: an answer each, or why there is none. Actors that ended are back then."""
+        """Makes calls in parallel and returns for each the answer, or the reason why it is missing. Restarts dead
+        actors."""
         if not calls:
             return []
         until = time.monotonic() + self._limit

@@ -1,4 +1,4 @@
-"""One cloud over the machines of a cluster."""
+"""Sampling of one cloud on a cluster."""
 
 from __future__ import annotations
 
@@ -48,40 +48,40 @@ def sample(
     xyz: Sequence[str | int] | None = None,
     progress: bool = False,
 ) -> CloudSample:
-    """Choose points of one cloud by farthest point sampling on a cluster of Ray.
+    """Choose points of one cloud by farthest point sampling on a Ray cluster.
 
-    The cloud is cut into tiles, each held by an actor. The result is that of ``farpoint.sample``, index for
-    index, whatever the tiles, and whatever actors end on the way. Joins the cluster that ``ray.init`` has
-    joined, or starts Ray on this machine.
+    The cloud is split into tiles, each held by an actor. The result is that of ``farpoint.sample``, index for
+    index, regardless of tiles and actor failures. Uses the cluster of ``ray.init``,
+    or starts Ray on this machine.
 
     Parameters
     ----------
     source : array (N, D), farpoint.Cloud, ray.data.Dataset, or paths
-        Points with up to three coordinates, float32 or float64. An array or a data set is cut by space; rows of a
-        data set are those of its blocks one after another, and its columns x, y and z (``xyz`` names others), or
-        its only column, hold the coordinates. Or a file or several, which are one cloud, one after another: they
-        are read by the actors, from storage that all machines have under the same path; several that follow each
-        other are a tile, which is fast if those are close to each other.
+        Points with up to three coordinates, float32 or float64. An array or a dataset is partitioned spatially; rows of
+        a dataset are those of its blocks in order, and its columns x, y and z (``xyz`` names others), or
+        its only column, hold the coordinates. Or one or more files, concatenated to one cloud: they
+        are read by the actors, from storage that all machines have under the same path; consecutive files
+        form a tile, which is fast if they are close to each other in space.
     count, ratio, spacing : int, float, float
-        How many points: so many, a share of the rows without NaN, or until every point is within this
-        distance of a chosen one. One of the three.
+        Number of samples, their share of the rows without NaN, or the largest distance of a point to its
+        nearest sample. Give one of the three.
     start : int or array of int, optional
-        The row to start from, or several.
+        Row to start from, or several.
     seed : int, optional
-        Start from a random row instead.
+        Seed of a random start row.
     on_bad : {"error", "skip"}, optional
-        What to do with rows that have NaN or infinity: refuse them, or leave them out.
+        Handling of non-finite rows: raise an error, or leave them out.
     tiles : int, optional
-        How many actors; as many as the cluster has room for unless set. There are no more than files.
+        Number of actors, at most one per file; as many as fit on the cluster unless set.
     num_cpus : float, optional
-        Cores of an actor; the cluster must have room for all of them at a time.
+        Number of cores per actor; all actors must fit on the cluster at once.
     log : str or os.PathLike, optional
-        A folder that all machines have under the same path, or a URL that fsspec knows ("s3://bucket/run").
-        What actors have decided is kept there, and after each band where the run is: the same call goes on
-        where an earlier one was stopped. Unless set, it is kept in memory while this call lasts.
+        A folder that all machines have under the same path, or a URL supported by fsspec ("s3://bucket/run").
+        It stores the decisions of the actors, and the state of the run after each band: repeating the call resumes
+        an interrupted run. Unless set, the log is kept in memory during this call.
     time_limit : float, optional
-        Seconds to wait for an actor: for one answer, and for its restart; and for the next task that cuts
-        points. A data set is computed before, without a limit.
+        Timeout in seconds for one answer of an actor, for its restart, and for the next partitioning
+        task. A dataset is computed before, without a limit.
     format, columns, xyz : optional
         As in ``farpoint.read``; ``xyz`` also names columns of a data set.
     progress : bool, optional
@@ -90,25 +90,25 @@ def sample(
     Returns
     -------
     CloudSample
-        Rows in order of choice (of a list of files, those of one after another), selection distances and
-        covering radius, as of ``farpoint.sample(..., return_distances=True)``. The rows of files are written with
-        all their attributes by its ``write("thin.laz")``.
+        Rows in order of choice (of concatenated files for a list of files), selection distances and
+        covering radius, as by ``farpoint.sample(..., return_distances=True)``. Its method ``write("thin.laz")``
+        writes the rows of files with all their attributes.
 
     Raises
     ------
     ImportError
-        Ray is not installed; or ``log`` is a URL and fsspec is not.
+        Ray is not installed; or ``log`` is a URL and fsspec is not installed.
     ValueError, TypeError
-        As ``farpoint.sample``; the log is that of another run.
+        As for ``farpoint.sample``; or the log belongs to another run.
     TimeoutError
-        An actor has not answered or has not come back in time, and the text has its name; or tasks have not.
+        An actor has not answered or restarted in time, with its name in the message; or tasks have not finished.
     RuntimeError
-        An actor has failed, or ends whenever it is asked; another driver has taken over the log.
+        An actor has failed, or dies on every call; or another driver has taken over the log.
 
     Notes
     -----
-    An actor holds its tile in memory, about 24 bytes a point (float64: 40), and twice the points' bytes while it
-    reads them. One driver at a time has a log; a second one takes it over, and the first one stops with an error.
+    An actor holds its tile in memory, about 24 bytes per point (float64: 40), and twice the size of the points
+    while reading. A log has one driver at a time; a second one takes it over, and the first stops with an error.
     The method and its proof are in docs/scale.md.
     """
     import ray
@@ -144,7 +144,7 @@ def sample(
 
 
 def _start_rows(start: Any, seed: int | None) -> list[int] | None:
-    """Rows to start from; None for the first that can be used."""
+    """Returns the rows to start from; None for the first usable row."""
     first = isinstance(start, int) and start == 0
     if seed is not None and not first:
         raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
@@ -169,7 +169,7 @@ def _source(source: Any, tiles: int, options: dict[str, Any]) -> Source:
 
 
 class _Run:
-    """A run: its storage, its actors, its conductor."""
+    """Run: its storage, actors and conductor."""
 
     def __init__(self, ray: Any, source: Source, log: Path | None, num_cpus: float, limit: float) -> None:
         self._ray = ray
@@ -183,7 +183,7 @@ class _Run:
             place = _absolute(os.fspath(log))
         self._place = place
         self._storage: Storage = open_storage(place, limit)
-        #: Manifests written so far, by all drivers.
+        #: Number of manifests written so far, by all drivers.
         self._saved = 0
         self._manifest: bytes | None = None
         threads = max(1, int(num_cpus))
@@ -202,7 +202,7 @@ class _Run:
             self._ray.kill(self._keeper)
 
     def open(self, asked: list[Any], skip_bad: bool) -> None:
-        """Looks at the points, and takes over the log."""
+        """Opens the source, and takes over the log."""
         self._source.open(self.actors, skip_bad)
         job = json.dumps({"cloud": self._source.identity, "asked": asked}, indent=1).encode()
         there = self._storage.get("job")
@@ -223,7 +223,7 @@ class _Run:
     def sample(
         self, amount: tuple[int | None, float | None, float | None], starts: list[Start], tell: Any
     ) -> CloudSample:
-        """Samples to the end, with a manifest after each band."""
+        """Samples to the end, writing a manifest after each band."""
         self.actors.prepare(self._source.told)
         conductor = _native.Conductor(
             self._source.double, *amount, starts, len(self._source.files), self.actors.transport,
@@ -245,22 +245,22 @@ class _Run:
     def _save(self, manifest: bytes) -> None:
         check_driver(self._storage, self._token)
         self._saved += 1
-        # By turns: one that was not written to its end leaves the one before it.
+        # Alternating names: a truncated manifest leaves the previous one intact.
         content = self._saved.to_bytes(8, "little") + manifest
         self._storage.put(f"manifest-{self._saved % 2}", content)
 
     def _ended(self, statistics: list[tuple[str, int]]) -> None:
-        """What was counted, for those who look into the log."""
+        """Writes statistics to the log."""
         self._storage.put("statistics", json.dumps(dict(statistics)).encode())
 
 
 def _absolute(place: str) -> str:
-    """Workers have other working folders."""
+    """Returns an absolute path: workers have other working directories."""
     return place if "://" in place else os.path.abspath(place)
 
 
 def _keeper(ray: Any, name: str) -> Any:
-    """On this machine: it must not end before the driver does."""
+    """Creates the keeper on this machine, so that it lives as long as the driver."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)

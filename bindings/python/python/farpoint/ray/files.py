@@ -1,9 +1,9 @@
-"""Many files on the machines of a cluster.
+"""Sampling of many files on a cluster.
 
-Tasks of Ray, not its data sets: those drop rows or blocks with an error, try a file that kills its worker for
-ever, and know no time limit. Here the driver alone writes the manifest, so that no storage has to be shared
-but that of the files themselves. It hands out several files a task and hears of them while the task goes on.
-Where a task ends without an answer for some, each of these is tried by itself, and tells who was to blame.
+Uses Ray tasks, not Ray datasets, which drop rows or blocks on errors, retry a file that kills its worker
+forever, and have no time limit. Only the driver writes the manifest, so that only the storage of the files
+has to be shared. A task processes several files and streams their results.
+If a task dies before finishing its files, each remaining file is retried alone, to find the culprit.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 __all__ = ["sample_files"]
 
-#: Seconds between looks at tasks of which nothing is heard.
+#: Polling interval for silent tasks, in seconds.
 _LOOK = 0.2
-#: Seconds for which an answer that is there may take to come here; else its task counts as lost.
+#: Timeout for fetching an available answer, in seconds; after it the task counts as lost.
 _ANSWER = 60.0
-#: Files of a task, at most.
+#: Maximum number of files per task.
 _SEVERAL = 64
 
 
 class _Task:
-    """A task under way: the files it has not answered for, in order."""
+    """Running task, with its unfinished files in order."""
 
     def __init__(self, answers: Any, files: list[LeftFile], admitted: bool) -> None:
         self.answers = answers
         self.files = collections.deque(files)
-        #: The file whose room it has; None if it has no need of any.
+        #: File whose memory is reserved for the task, if any.
         self.admitted = files[0] if admitted else None
-        #: When work on the first of them began, as far as is known; None before the task has begun.
+        #: Estimated time when work on the first of them began; None before the task has begun.
         self.since: float | None = None
 
 
@@ -65,40 +65,40 @@ def sample_files(
     progress: bool = False,
     **options: Unpack[FileOptions],
 ) -> list[FileSample]:
-    """Sample many point cloud files on a cluster of Ray, each into a file of the folder ``output_dir``.
+    """Sample many point cloud files on a Ray cluster, each into a file of the folder ``output_dir``.
 
-    As ``farpoint.sample_files``, with the same rows and the same manifest; either goes on with the other's
-    runs. Inputs and outputs must be on storage that all machines have under the same path. Joins the cluster
-    that ``ray.init`` has joined, or starts Ray on this machine.
+    As ``farpoint.sample_files``, with the same rows and the same manifest; either resumes the other's
+    runs. Inputs and outputs must be on storage that all machines have under the same path. Uses the cluster
+    of ``ray.init``, or starts Ray on this machine.
 
     Parameters
     ----------
     paths, output_dir, count, ratio, spacing, recursive, to, memory, time_limit, fail_fast, force, progress, **options
         As in ``farpoint.sample_files``. A task that exceeds the time limit is cancelled by force.
     num_cpus : float, optional
-        Cores of a task; a file is sampled by as many threads, at least one.
+        Number of cores per task; a file is sampled with as many threads, at least one.
     num_gpus : float, optional
-        GPUs of a task: 0 samples on the CPU; 1 on a GPU of its own; a share such as 0.25 on one that
-        several tasks have.
+        Number of GPUs per task: 0 samples on the CPU; 1 on a GPU of its own; a fraction such as 0.25 on a GPU shared
+        by several tasks.
     workers : int, optional
-        Tasks at a time; unless set, as many as the cluster has room for.
+        Number of concurrent tasks; as many as fit on the cluster unless set.
 
     Returns
     -------
     list of farpoint.FileSample
-        A row for each file, sorted by path.
+        One entry per file, sorted by path.
 
     Raises
     ------
     ImportError
         Ray is not installed.
     ValueError, OSError
-        As ``farpoint.sample_files``.
+        As for ``farpoint.sample_files``.
 
     Notes
     -----
-    A file whose worker is killed (out of memory, a machine that goes away) is tried again elsewhere, alone;
-    the third time that is an error in its row.
+    A file whose worker is killed (out of memory, a lost machine) is retried elsewhere, alone;
+    the third failure is an error in its entry.
     """
     import ray
 
@@ -112,7 +112,7 @@ def sample_files(
     memory = None if memory is None else _arguments.size(memory, "memory")
     if workers is not None:
         workers = _arguments.integer(workers, "workers", 1)
-    # Paths are seen from other machines, whose working folders are others.
+    # Paths are used on other machines, with other working directories.
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     with open_batch(several, output_dir, recursive, to, settings, force) as batch:
         left = batch.left()
@@ -135,7 +135,7 @@ def sample_files(
 
 
 def _room(ray: Any, num_cpus: float, num_gpus: float) -> int:
-    """Tasks that the cluster has room for; at least one, which then waits for a machine."""
+    """Returns the number of tasks that fit on the cluster, at least one, which then waits for a machine."""
     there = ray.cluster_resources()
     asked = [("CPU", num_cpus), ("GPU", num_gpus)]
     rooms = [there.get(name, 0) / each for name, each in asked if each > 0]
@@ -143,7 +143,7 @@ def _room(ray: Any, num_cpus: float, num_gpus: float) -> int:
 
 
 class _Run:
-    """Files going through tasks."""
+    """Distributes files to tasks."""
 
     def __init__(
         self, ray: Any, batch: open_batch, remote: Any, settings: dict[str, Any], limit: float | None
@@ -156,13 +156,13 @@ class _Run:
         self.tasks: list[_Task] = []
 
     def all(self, left: list[LeftFile], room: int, memory: int | None) -> Iterator[bool]:
-        """Works on all; whether each failed, as they end."""
+        """Samples all files; yields whether each failed, in order of completion."""
         together = Admission([file for file in left if not file.suspect], memory)
         alone = collections.deque(file for file in left if file.suspect)
         try:
             while together.waiting or alone or self.tasks:
                 while len(self.tasks) < room and (file := together.take()) is not None:
-                    # Fewer a task towards the end, so that all tasks end at about the same time.
+                    # Fewer files per task towards the end, so that all tasks end at about the same time.
                     several = min(_SEVERAL - 1, len(together.waiting) // (4 * room))
                     self._start([file, *together.take_with(file, several)], True)
                 if alone and not together.waiting and not self.tasks:
@@ -185,7 +185,7 @@ class _Run:
             together.give(task.admitted)
 
     def _heard(self) -> list[_Task]:
-        """Tasks with an answer, or that have had their time."""
+        """Returns the tasks with an answer, or past their time limit."""
         ready, _ = self.ray.wait(
             [task.answers for task in self.tasks], num_returns=1, timeout=_LOOK, fetch_local=False
         )
@@ -195,13 +195,13 @@ class _Run:
     def _is_late(self, task: _Task, now: float) -> bool:
         if self.limit is None or task.since is None:
             return False
-        # An answer may be kept back for a while, and takes a while to come here.
+        # An answer may be buffered for a while, and takes a while to arrive.
         return now - task.since > self.limit + _task.PATIENCE + _LOOK
 
     def _look(
         self, task: _Task, together: Admission, alone: collections.deque[LeftFile]
     ) -> Iterator[bool]:
-        """Takes the task's next answers, or what its end tells."""
+        """Handles the task's next answers, or its end."""
         ready, _ = self.ray.wait([task.answers], timeout=0, fetch_local=False)
         if not ready:
             self.ray.cancel(task.answers, force=True)
@@ -213,14 +213,14 @@ class _Run:
             self._ended(task, together)
             together.put_back(task.files)  # none, unless the task has ended early
         except self.ray.exceptions.RayTaskError as error:
-            # Not of a file, whose errors are caught there: the task can't work at all.
+            # Not an error of a file, which the task catches: the task itself can't run.
             raise RuntimeError(f"a task of Ray can't sample files: {error}") from error
         except self.ray.exceptions.RayError:
-            # Its process may still be there, if only an answer has not come.
+            # Its process may still be alive, if only an answer was lost.
             self.ray.cancel(task.answers, force=True)
             yield from self._killed(task, together, alone)
         else:
-            # The first answer has no line: it says that the task has begun.
+            # The first answer is empty: it signals that the task has begun.
             task.since = time.monotonic()
             for line in lines:
                 self.batch.finish(task.files.popleft().number, line)
@@ -229,7 +229,7 @@ class _Run:
     def _late(
         self, task: _Task, together: Admission, alone: collections.deque[LeftFile]
     ) -> Iterator[bool]:
-        """The task had its time. One of its files did it: each is tried by itself."""
+        """Handles a task past its time limit: each of its files is retried alone."""
         self._ended(task, together)
         if len(task.files) > 1:
             alone.extend(task.files)
@@ -242,7 +242,7 @@ class _Run:
     def _killed(
         self, task: _Task, together: Admission, alone: collections.deque[LeftFile]
     ) -> Iterator[bool]:
-        """The task's process ended. One of its files may have done it: each is tried by itself."""
+        """Handles a dead task, which one of its files may have killed: each is retried alone."""
         self._ended(task, together)
         if task.since is None:
             together.put_back(task.files)  # before it had begun

@@ -1,4 +1,4 @@
-"""What ``farpoint.ray.sample`` returns."""
+"""Result of ``farpoint.ray.sample``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["CloudSample", "Files"]
 
 
 class Files(NamedTuple):
-    """The files that were sampled, and how they are read."""
+    """Sampled files, and the options to read them."""
 
     paths: list[str]
     #: Size and time of each, by which a file that was changed is known.
@@ -30,16 +30,16 @@ class Files(NamedTuple):
     xyz: Sequence[str | int] | None
 
     def check(self) -> None:
-        """Raises if a file is another one than when it was sampled."""
+        """Raises if a file has changed since it was sampled."""
         for path, before in zip(self.paths, self.stamps, strict=True):
             if stamp(path) != before:
                 raise ValueError(f"{path} has been changed since it was sampled; sample it again")
 
 
 class CloudSample(Sample[NDArray[Any], NDArray[np.int64], float]):
-    """Chosen rows with their distances and the covering radius, as a ``farpoint.Sample``, which can be written."""
+    """Chosen rows with their distances and the covering radius: a ``farpoint.Sample`` that can be written."""
 
-    #: The files, if the source was files.
+    #: Sampled files, if the source was files.
     files: Files | None = None
 
     def write(
@@ -54,31 +54,31 @@ class CloudSample(Sample[NDArray[Any], NDArray[np.int64], float]):
     ) -> list[str]:
         """Write the chosen points in order of choice, with all their attributes, into a file.
 
-        The files that were sampled are read once more, by this process, in parts; the rows are sorted on the disk
-        beside the output. The bytes are those of ``farpoint.sample_file``. Several files become one cloud, as the
-        command ``sample --merge`` makes of them. Stopped by Ctrl-C, it leaves nothing.
+        The sampled files are read again, by this process, in parts; the rows are sorted on disk
+        beside the output. The bytes are those of ``farpoint.sample_file``. Several files become one cloud, as with the
+        command ``sample --merge``. Interrupted by Ctrl-C, it leaves no files behind.
 
         Parameters
         ----------
         path : str or os.PathLike
-            The file, written whole or not at all; its name decides the format.
+            Output file, written whole or not at all; its name decides the format.
         memory : int or str, optional
-            Bytes of memory for that, or a text such as "8GiB".
+            Memory budget in bytes, or a text such as "8GiB".
         format, encoding, precision, scale : optional
             As in ``farpoint.write``.
 
         Returns
         -------
         list of str
-            Warnings, which name each attribute that the format could not keep.
+            Warnings, one for each attribute that the format cannot store.
 
         Raises
         ------
         ValueError
-            The source was no file, the output is one of the files, the files can't be one cloud or have been
-            changed since, or need more memory to be written in another format than theirs.
+            The source was not a file, the output is one of the files, the files can't be concatenated or have
+            changed since, or need more memory to be converted to another format.
         OSError
-            A file can't be read, or the system refuses to write.
+            A file can't be read, or the output can't be written.
         """
         files = self.files
         if files is None:
@@ -97,7 +97,7 @@ class CloudSample(Sample[NDArray[Any], NDArray[np.int64], float]):
         )
 
     def _replace(self, **fields: Any) -> CloudSample:
-        """The same with other fields; still of these files."""
+        """Returns a copy with other fields, keeping the files."""
         other: CloudSample = super()._replace(**fields)
         other.files = self.files
         return other

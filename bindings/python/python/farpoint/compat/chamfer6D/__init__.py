@@ -1,4 +1,4 @@
-"""In place of ChamferDistancePytorch's ``chamfer6D``: see ``farpoint.compat.chamfer_3d``."""
+"""Replacement of ChamferDistancePytorch's ``chamfer6D``: see ``farpoint.compat.chamfer_3d``."""
 
 from . import dist_chamfer_6D
 

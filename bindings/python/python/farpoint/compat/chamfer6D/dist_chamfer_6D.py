@@ -1,4 +1,4 @@
-"""In place of ``chamfer6D.dist_chamfer_6D``: see ``farpoint.compat.chamfer_3d``."""
+"""Replacement of ``chamfer6D.dist_chamfer_6D``: see ``farpoint.compat.chamfer_3d``."""
 
 from ..chamfer_3d import chamfer_6DDist, chamfer_6DFunction
 

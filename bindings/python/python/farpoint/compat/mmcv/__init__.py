@@ -1,11 +1,11 @@
-"""In place of the point cloud functions of ``mmcv.ops``.
+"""Replacement of the point cloud functions of ``mmcv.ops``.
 
     from mmcv.ops import ball_query, knn    ->  from farpoint.compat.mmcv import ball_query, knn
 
-Shapes and types are the original's: clouds (B, N, 3), features (B, C, N), indices int32; stacks (N1 +
-N2 .., 3) with counts. Differs on purpose in all of them: distances are not fused and CPU and GPU agree
-bit for bit, gradients are the same bits on every run; strides, float64, any index type, the CPU and
-more than 2.1 million centers are allowed.
+Shapes and dtypes are the original's: clouds (B, N, 3), features (B, C, N), indices int32; stacks (N1 +
+N2 .., 3) with counts. All differ on purpose: distances are not fused and CPU and GPU agree
+bit for bit, gradients have the same bits on every run; strides, float64, any index dtype, the CPU and
+more than 2.1 million centers are supported.
 """
 
 from __future__ import annotations

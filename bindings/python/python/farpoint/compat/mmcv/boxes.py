@@ -1,7 +1,7 @@
-"""Which boxes points are in, as ``mmcv.ops.points_in_boxes_part``, ``_all`` and ``_cpu``.
+"""Tests of points in boxes, as ``mmcv.ops.points_in_boxes_part``, ``_all`` and ``_cpu``.
 
-A box is the *bottom* center x, y, z, its sizes, and its rotation about z in radians; points on the top
-and bottom are inside, those on the sides are not.
+A box is its *bottom* center x, y, z, its sizes, and its rotation about z in radians; points on the top
+and bottom are inside, points on the sides are not.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from .._batch import refuse_shape
 
 __all__ = ["points_in_boxes_all", "points_in_boxes_cpu", "points_in_boxes_part"]
 
-#: Pairs of points and boxes that are looked at together.
+#: Number of pairs of points and boxes per chunk.
 _PAIRS = 1 << 22
 
 
 def points_in_boxes_part(points: Tensor, boxes: Tensor) -> Tensor:
-    """(B, M, 3) points, (B, T, 7) boxes -> (B, M) int32: the first box that each point is in, or -1."""
+    """Find the first of (B, T, 7) boxes that contains each of (B, M, 3) points: (B, M) int32, or -1."""
     _check(points, boxes)
     found = torch.full(points.shape[:2], -1, dtype=torch.int32, device=points.device)
     for first, inside in _inside(points, boxes):
@@ -30,7 +30,7 @@ def points_in_boxes_part(points: Tensor, boxes: Tensor) -> Tensor:
 
 
 def points_in_boxes_all(points: Tensor, boxes: Tensor) -> Tensor:
-    """(B, M, 3) points, (B, T, 7) boxes -> (B, M, T) int32: 1 where a point is in a box, else 0."""
+    """Test which of (B, T, 7) boxes contain (B, M, 3) points: (B, M, T) int32, 1 if a point is in a box, else 0."""
     _check(points, boxes)
     shape = (*points.shape[:2], boxes.shape[1])
     found = torch.zeros(shape, dtype=torch.int32, device=points.device)
@@ -40,12 +40,12 @@ def points_in_boxes_all(points: Tensor, boxes: Tensor) -> Tensor:
 
 
 def points_in_boxes_cpu(points: Tensor, boxes: Tensor) -> Tensor:
-    """As ``points_in_boxes_all``, computed in float32 like the original; on any device."""
+    """Test points as ``points_in_boxes_all``, in float32 as the original; on any device."""
     return points_in_boxes_all(points.float(), boxes.float())
 
 
 def _inside(points: Tensor, boxes: Tensor) -> Iterator[tuple[int, Tensor]]:
-    """For some boxes at a time, the first of them and whether the points are inside (B, M, some)."""
+    """Yields chunks of boxes: the first of them, and whether the points are inside (B, M, chunk)."""
     together = max(_PAIRS // max(points.shape[0] * points.shape[1], 1), 1)
     for first in range(0, boxes.shape[1], together):
         x, y, z, dx, dy, dz, turn = boxes[:, first : first + together].unsqueeze(1).unbind(-1)

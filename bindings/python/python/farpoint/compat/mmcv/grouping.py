@@ -18,11 +18,11 @@ def grouping_operation(
     features: Tensor, indices: Tensor, features_batch_cnt: Tensor | None = None,
     indices_batch_cnt: Tensor | None = None,
 ) -> Tensor:
-    """(B, C, N) features, (B, npoint, nsample) indices -> (B, C, npoint, nsample); or of stacks (N1 +
-    N2 .., C) and (M1 + M2 .., nsample) with their counts -> (M1 + M2 .., C, nsample).
+    """Gather (B, C, N) features by (B, npoint, nsample) indices to (B, C, npoint, nsample); or, for stacks (N1 +
+    N2 .., C) and (M1 + M2 .., nsample) with their counts, to (M1 + M2 .., C, nsample).
 
-    Differs on purpose: index -1, which a stacked ``ball_query`` gives for empty balls, gives 0, where
-    the original reads another row; other indices outside are an error on the CPU and 0 on a GPU.
+    Differs on purpose: index -1, which a stacked ``ball_query`` returns for empty balls, gives 0, where
+    the original reads another row; other indices out of range are an error on the CPU and 0 on a GPU.
     """
     if features_batch_cnt is None or indices_batch_cnt is None:
         return _batch.grouping_operation(features, indices)
@@ -38,19 +38,19 @@ class QueryAndGroup(nn.Module):
     Parameters
     ----------
     max_radius, sample_num, min_radius:
-        Of the ball query; if max_radius is None, the ``sample_num`` nearest.
+        Arguments of the ball query; if max_radius is None, the ``sample_num`` nearest.
     use_xyz:
-        Put positions relative to the center before the features.
+        Prepend positions relative to the center to the features.
     return_grouped_xyz, return_unique_cnt, return_grouped_idx:
-        Return the positions (B, 3, npoint, sample_num), which are not relative; how many points of each
-        group differ (B, npoint); and the indices, too, in this order.
+        Return also the absolute positions (B, 3, npoint, sample_num), the number of distinct points of each
+        group (B, npoint), and the indices, in this order.
     normalize_xyz:
         Divide relative positions by max_radius.
     uniform_sample:
-        Fill left over places with points of the group drawn at random. Other ones than mmcv draws.
+        Pad with points drawn at random from the group; different from those of mmcv.
 
-    Called with (B, N, 3) points, (B, npoint, 3) centers and (B, C, N) features or None: (B, 3 + C,
-    npoint, sample_num), or a tuple with what else is to be returned.
+    Called with (B, N, 3) points, (B, npoint, 3) centers and (B, C, N) features or None, it returns (B, 3 + C,
+    npoint, sample_num), or a tuple with the additional results.
     """
 
     def __init__(

@@ -26,13 +26,13 @@ def ball_query(
     min_radius: float, max_radius: float, sample_num: int, xyz: Tensor, center_xyz: Tensor,
     xyz_batch_cnt: Tensor | None = None, center_xyz_batch_cnt: Tensor | None = None,
 ) -> Tensor:
-    """Radii, number, (B, N, 3) points, (B, npoint, 3) centers -> indices (B, npoint, sample_num),
-    int32; or of stacks (N1 + N2 .., 3) and (M1 + M2 .., 3) with their counts (M1 + M2 .., sample_num),
-    within the cloud.
+    """Find int32 indices (B, npoint, sample_num) of (B, N, 3) points around (B, npoint, 3) centers; or, for
+    stacks (N1 + N2 .., 3) and (M1 + M2 .., 3) with their counts, (M1 + M2 .., sample_num),
+    relative to the cloud.
 
-    The first ``sample_num`` points by index at a distance of 0, or from min_radius to below max_radius;
-    left over places repeat the first of them. Where there is none all are 0; in stacks the first is -1.
-    Differs on purpose: stacks heed min_radius.
+    These are the first ``sample_num`` points by index at a distance of 0, or from min_radius to below max_radius,
+    padded with the first of them. If there is none all are 0; in stacks the first is -1.
+    Differs on purpose: stacks respect min_radius.
     """
     if not min_radius < max_radius:
         raise ValueError(f"min_radius is {min_radius}, max_radius {max_radius}; it must be smaller")
@@ -53,8 +53,8 @@ def _within(radius: float, k: int, least: float, x: Tensor, y: Tensor, **options
 def knn(
     k: int, xyz: Tensor, center_xyz: Tensor | None = None, transposed: bool = False
 ) -> Tensor:
-    """Number, (B, N, 3) points, (B, npoint, 3) centers (the points unless given), or (B, 3, N) and (B,
-    3, npoint) if transposed -> indices (B, k, npoint), int32, of the nearest points; 0 where there are
+    """Find int32 indices (B, k, npoint) of the nearest of (B, N, 3) points for (B, npoint, 3) centers (the points
+    unless set), or (B, 3, N) and (B, 3, npoint) if transposed; 0 where there are
     fewer.
 
     Differs on purpose: k may be 100 and more.
@@ -69,15 +69,15 @@ def knn(
 
 
 def three_nn(target: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
-    """(B, N, 3) and (B, M, 3) tensors -> plain distances (B, N, 3) of the three nearest of source, and
-    their indices, int32; with fewer than three the rest is infinity and 0. Distances have no gradient,
+    """Find the plain distances (B, N, 3) of the three nearest points of source (B, M, 3) for target (B, N, 3), and
+    their int32 indices; with fewer than three the rest is infinity and 0. Distances have no gradient,
     as in the original."""
     return _batch.three_nn(target, source)
 
 
 def chamfer_distance(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """(B, N, 2) and (B, M, 2) tensors -> squared distances (B, N) and (B, M) to the nearest of the
-    other, which can be differentiated, and its index, int32. Any number of coordinates."""
+    """Compute the differentiable squared distances (B, N) and (B, M) of the points of (B, N, 2) and (B, M, 2) tensors
+    to the nearest of the other, and its int32 index. Any number of coordinates is supported."""
     for name, cloud in (("xyz1", xyz1), ("xyz2", xyz2)):
         _batch.refuse_shape(name, cloud, "B, N, 2")
         refuse_beyond_int32(cloud)

@@ -1,4 +1,4 @@
-"""Farthest point sampling by positions, features or given distances, as in ``mmcv.ops``."""
+"""Farthest point sampling by positions, features or a distance matrix, as in ``mmcv.ops``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = [
 
 
 def furthest_point_sample_with_dist(points_dist: Tensor, num_points: int, /) -> Tensor:
-    """(B, N, N) distances between points, number of points -> indices (B, num_points), int32, from
-    point 0 on.
+    """Choose int32 indices (B, num_points) by (B, N, N) distances between points, starting from
+    point 0.
 
-    The next point is that with the largest of its least distances ``points_dist[b, chosen, point]`` to
-    those chosen. Differs on purpose: they start at infinity and not at 1e10, ties go to the lowest
-    index, no index comes twice while there are others; then index 0 repeats, as in the original.
+    The next point has the largest minimum distance ``points_dist[b, chosen, point]`` to
+    those chosen. Differs on purpose: distances start at infinity and not at 1e10, ties go to the lowest
+    index, no index repeats while there are others; then index 0 repeats, as in the original.
     """
     refuse_shape("points_dist", points_dist, "B, N, N")
     refuse_beyond_int32(points_dist)
@@ -39,7 +39,7 @@ def furthest_point_sample_with_dist(points_dist: Tensor, num_points: int, /) -> 
     for _ in range(min(num_points, points)):
         rows.append(chosen)
         own = points_dist.gather(1, chosen.unsqueeze(-1).expand(-1, -1, points)).squeeze(1)
-        # Chosen ones come last, also where all others are at distance 0.
+        # Chosen points come last, even if all others are at distance 0.
         nearest = torch.minimum(nearest, own).scatter(1, chosen, -torch.inf)
         chosen = nearest.argmax(dim=1, keepdim=True)
     found = torch.cat(rows, dim=1).int() if rows else chosen[:, :0].int()
@@ -51,28 +51,28 @@ FurthestPointSamplingWithDist = with_apply("FurthestPointSamplingWithDist", furt
 
 
 def calc_square_dist(point_feat_a: Tensor, point_feat_b: Tensor, norm: bool = True) -> Tensor:
-    """(B, N, C) and (B, M, C) features -> (B, N, M): their distances divided by C, or squared if not
+    """Compute the (B, N, M) distances between (B, N, C) and (B, M, C) features divided by C, or squared if not
     ``norm``."""
     refuse_shape("point_feat_a", point_feat_a, "B, N, C")
     refuse_shape("point_feat_b", point_feat_b, "B, M, C")
-    # Not by the product of matrices, which cancels.
+    # Not by a matrix product, which suffers from cancellation.
     mode = "donot_use_mm_for_euclid_dist"
     distances = torch.cdist(point_feat_a, point_feat_b, compute_mode=mode)
     return distances / point_feat_a.shape[-1] if norm else distances.square()
 
 
 class DFPSSampler(nn.Module):
-    """Samples by positions: points (B, N, 3), features, which are ignored, and a number -> (B, npoint),
-    int32."""
+    """Samples (B, npoint) int32 indices by the positions of points (B, N, 3); features are
+    ignored."""
 
     def forward(self, points: Tensor, features: Tensor | None, npoint: int) -> Tensor:
         return furthest_point_sample(points, npoint)
 
 
 class FFPSSampler(nn.Module):
-    """Samples by positions and features: (B, N, 3), (B, C, N) and a number -> (B, npoint), int32.
+    """Samples (B, npoint) int32 indices by positions (B, N, 3) and features (B, C, N).
 
-    Differs on purpose: distances are exact, and the matrix of all, B * N * N, is not made.
+    Differs on purpose: distances are exact, and the matrix of all, B * N * N, is not computed.
     """
 
     def forward(self, points: Tensor, features: Tensor | None, npoint: int) -> Tensor:
@@ -82,7 +82,7 @@ class FFPSSampler(nn.Module):
 
 
 class FSSampler(nn.Module):
-    """F-FPS, then D-FPS: (B, 2 * npoint), int32."""
+    """Samples by F-FPS, then D-FPS: (B, 2 * npoint), int32."""
 
     def forward(self, points: Tensor, features: Tensor | None, npoint: int) -> Tensor:
         by_features = FFPSSampler()(points, features, npoint)
@@ -95,25 +95,25 @@ _SAMPLERS: dict[str, type[nn.Module]] = {
 
 
 def get_sampler_cls(sampler_type: str) -> type[nn.Module]:
-    """The sampler of a name: "D-FPS", "F-FPS" or "FS"."""
+    """Return the sampler of a name: "D-FPS", "F-FPS" or "FS"."""
     if sampler_type not in _SAMPLERS:
         raise KeyError(f"sampler_type is {sampler_type!r}; it must be one of {', '.join(_SAMPLERS)}")
     return _SAMPLERS[sampler_type]
 
 
 class PointsSampler(nn.Module):
-    """Samples ranges of points, each in its way.
+    """Samples ranges of points, each by its own method.
 
     Parameters
     ----------
     num_point:
-        Samples of each range ("FS": twice as many).
+        Number of samples of each range ("FS": twice as many).
     fps_mod_list:
-        "D-FPS" (by positions), "F-FPS" (by positions and features) or "FS" (both) for each.
+        "D-FPS" (by positions), "F-FPS" (by positions and features) or "FS" (both) for each range.
     fps_sample_range_list:
-        Where each range ends; -1: with the last point. The next begins there.
+        End of each range, where the next begins; -1 for the last point.
 
-    Called with (B, N, 3) points and (B, C, N) features or None: indices (B, sum of the samples), int32.
+    Called with (B, N, 3) points and (B, C, N) features or None, it returns int32 indices (B, sum of the samples).
     """
 
     def __init__(

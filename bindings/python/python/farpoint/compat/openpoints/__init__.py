@@ -1,10 +1,10 @@
-"""In place of the layers of ``openpoints`` (PointNeXt) that search, sample, group and interpolate.
+"""Replacement of the layers of ``openpoints`` (PointNeXt) that search, sample, group and interpolate.
 
     from openpoints.models.layers import ..         ->  from farpoint.compat.openpoints import ..
     from openpoints.models.layers.group import ..   ->  from farpoint.compat.openpoints.group import ..
 
 ``KNN`` here is that of ``group``, called with the support first; ``openpoints.models.layers.KNN``,
-which takes the query first, is ``farpoint.compat.openpoints.knn.KNN``.
+called with the query first, is ``farpoint.compat.openpoints.knn.KNN``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""In place of ``openpoints.models.layers.group``.
+"""Replacement of ``openpoints.models.layers.group``.
 
-Differs on purpose in all of them: distances are not fused and CPU and GPU agree bit for bit, gradients
-are the same bits on every run, float64, half precision and the CPU are allowed; no module makes the
-distances of all pairs. Under autocast features keep their type, where ``grouping_operation`` of
+All differ on purpose: distances are not fused and CPU and GPU agree bit for bit, gradients
+have the same bits on every run, float64, half precision and the CPU are supported; no module computes the
+matrix of all distances. Under autocast features keep their dtype, where ``grouping_operation`` of
 openpoints casts to float32.
 """
 
@@ -30,10 +30,10 @@ torch_grouping_operation = grouping_operation
 
 
 class KNN(nn.Module):
-    """The ``neighbors`` nearest of the support for each query.
+    """Finds the ``neighbors`` nearest points of the support for each query.
 
-    Called with support (B, N, C) and query (B, M, C): plain distances (B, neighbors, M) as in the
-    original, and indices (B, M, neighbors), int32. Differs on purpose: ties go to the lowest index;
+    Called with support (B, N, C) and query (B, M, C), it returns plain distances (B, neighbors, M) as in the
+    original, and int32 indices (B, M, neighbors). Differs on purpose: ties go to the lowest index;
     with fewer points than neighbors the rest has distance infinity and index 0, where the original
     raises.
     """
@@ -50,8 +50,8 @@ class KNN(nn.Module):
 
 
 class DenseDilated(nn.Module):
-    """Every ``dilation``-th of (B, M, k * dilation) neighbors; if ``stochastic``, in training k drawn
-    at random instead, with probability ``epsilon``."""
+    """Selects every ``dilation``-th of (B, M, k * dilation) neighbors; if ``stochastic``, in training k random ones
+    instead, with probability ``epsilon``."""
 
     def __init__(
         self, k: int = 9, dilation: int = 1, stochastic: bool = False, epsilon: float = 0.0
@@ -67,7 +67,7 @@ class DenseDilated(nn.Module):
 
 
 class DilatedKNN(nn.Module):
-    """Every ``dilation``-th of the k * dilation nearest neighbors in the same cloud: (B, N, C) -> (B,
+    """Finds every ``dilation``-th of the k * dilation nearest neighbors in the same cloud (B, N, C): (B,
     N, k), int32."""
 
     def __init__(
@@ -84,22 +84,22 @@ class DilatedKNN(nn.Module):
 
 
 class QueryAndGroup(nn.Module):
-    """Groups the points within a radius around each query.
+    """Groups the points within a radius of each query.
 
     Parameters
     ----------
     radius, nsample:
-        Of the ball query.
+        Radius and number of points of the ball query.
     relative_xyz:
-        Positions relative to the query.
+        Return positions relative to the query.
     normalize_dp:
         Divide relative positions by the radius.
     return_only_idx:
         Return the indices (B, npoint, nsample) only.
 
-    Called with query (B, npoint, 3), support (B, N, 3) and features (B, C, N) or None: positions (B, 3,
+    Called with query (B, npoint, 3), support (B, N, 3) and features (B, C, N) or None, it returns positions (B, 3,
     npoint, nsample), and features (B, C, npoint, nsample) or None. ``normalize_by_std``,
-    ``normalize_by_allstd`` and ``normalize_by_allstd2`` do nothing in the original; here they are a
+    ``normalize_by_allstd`` and ``normalize_by_allstd2`` do nothing in the original; here they raise
     ValueError.
     """
 
@@ -128,7 +128,7 @@ class QueryAndGroup(nn.Module):
 class KNNGroup(nn.Module):
     """Groups the ``nsample`` nearest points around each query; otherwise as ``QueryAndGroup``.
 
-    ``normalize_dp`` divides by the largest distance of a neighbor in the cloud. Gradients pass through
+    ``normalize_dp`` divides by the largest distance of a neighbor in the cloud. Gradients flow through
     that distance as in the original.
     """
 
@@ -148,7 +148,7 @@ class KNNGroup(nn.Module):
             return idx
         positions, described = _positions(query_xyz, support_xyz, idx, features, self.relative_xyz)
         if self.normalize_dp:
-            # The root comes after the largest, as that of 0 has no gradient.
+            # The square root follows the maximum, since at 0 it has no gradient.
             farthest = (positions**2).sum(dim=1).amax(dim=(1, 2)).sqrt()
             positions = positions / farthest.view(-1, 1, 1, 1)
         return positions, described
@@ -157,7 +157,7 @@ class KNNGroup(nn.Module):
 def _positions(
     query: Tensor, support: Tensor, idx: Tensor, features: Tensor | None, relative: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """(B, 3, M, k) positions and (B, C, M, k) features."""
+    """Returns (B, 3, M, k) positions and (B, C, M, k) features."""
     positions = _batch.gather_channels(support.transpose(1, 2), idx)
     if relative:
         positions = positions - query.transpose(1, 2).unsqueeze(-1)
@@ -165,7 +165,7 @@ def _positions(
 
 
 class GroupAll(nn.Module):
-    """All points as one group: positions (B, 3, 1, N), and features (B, C, 1, N) or None. ``new_xyz``
+    """Groups all points as one: positions (B, 3, 1, N), and features (B, C, 1, N) or None. ``new_xyz``
     is ignored."""
 
     def forward(
@@ -177,8 +177,8 @@ class GroupAll(nn.Module):
 
 
 def create_grouper(group_args: Any) -> nn.Module:
-    """A dictionary of ``NAME`` ("ballquery" or "knn"), ``radius`` (0.1), ``nsample`` (20; None: all)
-    and other options -> the module. Other names are a ValueError."""
+    """Create a module from a dictionary of ``NAME`` ("ballquery" or "knn"), ``radius`` (0.1), ``nsample`` (20; None:
+    all) and other options. Other names raise ValueError."""
     options = dict(copy.deepcopy(group_args))
     name = options.pop("NAME", "ballquery")
     radius, nsample = options.pop("radius", 0.1), options.pop("nsample", 20)
@@ -194,9 +194,9 @@ def create_grouper(group_args: Any) -> nn.Module:
 def get_aggregation_feautres(
     p: Tensor, dp: Tensor, f: Tensor, fj: Tensor, feature_type: str = "dp_fj"
 ) -> Tensor:
-    """Positions (B, M, 3), relative positions (B, 3, M, k), features (B, C, M) and those of neighbors
-    (B, C, M, k) -> the parts that the type names, along the channels: "dp_fj", "dp_fj_df",
-    "pi_dp_fj_df" or "dp_df", where df is the difference to the feature of the center; others give
+    """Concatenate positions (B, M, 3), relative positions (B, 3, M, k), features (B, C, M) and those of neighbors
+    (B, C, M, k) along the channels by type: "dp_fj", "dp_fj_df",
+    "pi_dp_fj_df" or "dp_df", where df is the difference to the feature of the center; other types give
     fj."""
     if feature_type == "dp_fj":
         return torch.cat([dp, fj], dim=1)

@@ -1,6 +1,6 @@
-"""In place of ``openpoints.models.layers.knn``, whose functions take the query first.
+"""Replacement of ``openpoints.models.layers.knn``, whose functions have the query first.
 
-Differs on purpose: the distances of all pairs are not made, ties go to the lowest index, CPU and GPU
+Differs on purpose: the matrix of all distances is not computed, ties go to the lowest index, CPU and GPU
 agree bit for bit; with fewer points than neighbors the rest has distance infinity and index 0, where
 the original raises.
 """
@@ -18,8 +18,8 @@ __all__ = ["KNN", "DenseDilated", "DilatedKNN", "knn_point"]
 
 
 def knn_point(k: int, query: Tensor, support: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """(B, M, C) query, (B, N, C) support (the query unless given) -> plain distances and indices, int64,
-    (B, M, k). They have no gradient, as in the original."""
+    """Find plain distances and int64 indices (B, M, k) of the nearest points of (B, N, C) support (the query unless
+    set) for (B, M, C) query. They have no gradient, as in the original."""
     support = query if support is None else support
     _batch.refuse_shape("query", query, "B, M, C")
     _batch.refuse_shape("support", support, "B, N, C")
@@ -28,9 +28,9 @@ def knn_point(k: int, query: Tensor, support: Tensor | None = None) -> tuple[Ten
 
 
 class KNN(nn.Module):
-    """The ``neighbors`` nearest of the support for each query, called with query (B, M, C) and support
-    (B, N, C), the query unless given: plain distances and indices, int32, (B, M, neighbors).
-    ``farthest`` is a ValueError."""
+    """Finds the ``neighbors`` nearest points of the support (B, N, C), the query unless set, for each query (B, M, C):
+    plain distances and int32 indices (B, M, neighbors).
+    ``farthest`` raises ValueError."""
 
     def __init__(
         self, neighbors: int, farthest: bool = False, sorted: bool = True, **kwargs: Any

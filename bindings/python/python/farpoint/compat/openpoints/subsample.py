@@ -1,4 +1,4 @@
-"""In place of ``openpoints.models.layers.subsample``. Differs on purpose as
+"""Replacement of ``openpoints.models.layers.subsample``. Differs on purpose as
 ``furthest_point_sample``."""
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ __all__ = [
 
 
 def random_sample(xyz: Tensor, npoint: int) -> Tensor:
-    """(B, N, 3) tensor, number of points -> indices (B, npoint), int64, drawn by PyTorch's generator;
-    some come twice."""
+    """Draw int64 indices (B, npoint) of (B, N, 3) points from PyTorch's generator, with
+    replacement."""
     refuse_shape("xyz", xyz, "B, N, 3")
     return torch.randint(0, xyz.shape[1], (len(xyz), npoint), device=xyz.device)
 
 
 def fps(data: Tensor, number: int) -> Tensor:
-    """(B, N, C) tensor whose first three channels are positions -> the chosen rows (B, number, C)."""
+    """Choose rows (B, number, C) of a (B, N, C) tensor whose first three channels are positions."""
     refuse_shape("data", data, "B, N, C")
     rows = furthest_point_sample(data[:, :, :3], number).long()
     return data.gather(1, rows.unsqueeze(-1).expand(-1, -1, data.shape[-1]))

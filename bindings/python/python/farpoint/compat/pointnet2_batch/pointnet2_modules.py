@@ -1,8 +1,8 @@
-"""In place of ``pcdet.ops.pointnet2.pointnet2_batch.pointnet2_modules``: layers of PointNet++.
+"""Replacement of ``pcdet.ops.pointnet2.pointnet2_batch.pointnet2_modules``: layers of PointNet++.
 
-Parameters and names in ``state_dict`` are the original's, so that checkpoints load: ``bn`` is taken and
-ignored, as batches are always normalized there. Differs on purpose: the lists of channels that are
-given are not changed, where the original adds 3 to their first entry.
+Parameters and names in ``state_dict`` are the original's, so that checkpoints load: ``bn`` is accepted and
+ignored, since batches are always normalized there. Differs on purpose: lists of channels are not
+modified, where the original adds 3 to their first entry.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["PointnetFPModule", "PointnetSAModule", "PointnetSAModuleMSG"]
 
 class PointnetSAModuleMSG(SetAbstraction):
     """Set abstraction at several scales, called with (B, N, 3) points, (B, C, N) features or None, and
-    centers (B, npoint, 3) unless they are to be chosen: centers, and features (B, sum of the last
+    optional centers (B, npoint, 3), which are sampled by default. Returns centers, and features (B, sum of the last
     channels, npoint).
 
     Parameters as for ``farpoint.compat.pointnet2_ops.PointnetSAModuleMSG``, all by name.

@@ -1,5 +1,5 @@
-"""In place of ``pcdet.ops.pointnet2.pointnet2_batch.pointnet2_utils``: the functions of pointnet2_ops,
-in the same shapes. Differs on purpose as these."""
+"""Replacement of ``pcdet.ops.pointnet2.pointnet2_batch.pointnet2_utils``: the functions of pointnet2_ops,
+with the same shapes. Differs on purpose as these."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""In place of ``pointnet2_ops`` (erikwijmans/Pointnet2_PyTorch) and its forks.
+"""Replacement of ``pointnet2_ops`` (erikwijmans/Pointnet2_PyTorch) and its forks.
 
     from pointnet2_ops import pointnet2_utils
         ->  from farpoint.compat.pointnet2_ops import pointnet2_utils
     from pointnet2_ops.pointnet2_modules import PointnetSAModule
         ->  from farpoint.compat.pointnet2_ops.pointnet2_modules import PointnetSAModule
 
-All names are here, too: ``from farpoint.compat import pointnet2_ops as pointnet2_utils``.
+All names are also available here: ``from farpoint.compat import pointnet2_ops as pointnet2_utils``.
 """
 
 from __future__ import annotations

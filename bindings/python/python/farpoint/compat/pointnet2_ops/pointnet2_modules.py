@@ -1,8 +1,8 @@
-"""In place of ``pointnet2_ops.pointnet2_modules``: layers of PointNet++.
+"""Replacement of ``pointnet2_ops.pointnet2_modules``: layers of PointNet++.
 
 Parameters and names in ``state_dict`` are the original's, so that checkpoints load. Differs on purpose:
-the lists of channels that are given are not changed (the original adds 3 to their first entry, again
-for each layer that they are given to), and ``PointnetFPModule`` works without known points.
+lists of channels are not modified (the original adds 3 to their first entry, again
+for each layer), and ``PointnetFPModule`` works without known points.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["PointnetFPModule", "PointnetSAModule", "PointnetSAModuleMSG", "build
 
 
 def build_shared_mlp(mlp_spec: list[int], bn: bool = True) -> nn.Sequential:
-    """Channels, whether to normalize batches -> layers of Conv2d, BatchNorm2d and ReLU."""
+    """Build layers of Conv2d, BatchNorm2d (if ``bn``) and ReLU from a list of channels."""
     return shared_mlp(mlp_spec, bn, True)
 
 
@@ -31,16 +31,16 @@ class PointnetSAModuleMSG(SetAbstraction):
     npoint:
         Number of centers; None for one group of all points.
     radii, nsamples, mlps:
-        Radius, points and channels of each scale; the first channel is that of the features.
+        Radius, number of points and channels of each scale; the first channel is that of the features.
     bn:
-        Normalize batches; else convolutions have a bias.
+        Use batch normalization; else convolutions have a bias.
     use_xyz:
-        Put relative positions before the features.
+        Prepend relative positions to the features.
     pool_method:
-        "max_pool", or "avg_pool" as OpenPCDet has it.
+        "max_pool", or "avg_pool" as in OpenPCDet.
 
-    Called with (B, N, 3) points and (B, C, N) features or None: centers (B, npoint, 3), or None for one
-    group of all; and features (B, sum of the last channels, npoint). Centers can be given as
+    Called with (B, N, 3) points and (B, C, N) features or None, it returns centers (B, npoint, 3), or None for one
+    group of all points, and features (B, sum of the last channels, npoint). Centers can be passed as
     ``new_xyz``.
     """
 
@@ -66,11 +66,10 @@ class PointnetSAModule(PointnetSAModuleMSG):
 
 
 class PointnetFPModule(FeaturePropagation):
-    """Feature propagation: channels ``mlp``, and whether to normalize batches.
+    """Feature propagation with channels ``mlp`` and optional batch normalization.
 
     Called with (B, n, 3) unknown and (B, m, 3) known points, (B, C1, n) features or None, and (B, C2,
-    m):
-    (B, mlp[-1], n). The sums of weights are added in the order of the neighbors.
+    m) features, it returns (B, mlp[-1], n). Weights are summed in the order of the neighbors.
     """
 
     def __init__(self, mlp: Sequence[int], bn: bool = True) -> None:

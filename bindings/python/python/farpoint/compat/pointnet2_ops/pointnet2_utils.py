@@ -1,9 +1,9 @@
-"""In place of ``pointnet2_ops.pointnet2_utils``: sampling, ball queries, grouping and interpolation.
+"""Replacement of ``pointnet2_ops.pointnet2_utils``: sampling, ball queries, grouping and interpolation.
 
-Shapes and types are the original's: clouds (B, N, 3), features (B, C, N), indices int32. Differs on
-purpose in all of them: distances are not fused and CPU and GPU agree bit for bit, gradients are the
-same bits on every run, tensors may have strides, be float64 or lie on the CPU, and clouds of any width
-are right.
+Shapes and dtypes are the original's: clouds (B, N, 3), features (B, C, N), indices int32. All differ on
+purpose: distances are not fused and CPU and GPU agree bit for bit, gradients have the
+same bits on every run, tensors may be strided, float64 or on the CPU, and clouds of any extent
+are correct.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ farthest_point_sample = furthest_point_sample
 
 
 def ball_query(radius: float, nsample: int, xyz: Tensor, new_xyz: Tensor) -> Tensor:
-    """Radius, number, (B, N, 3) points, (B, npoint, 3) centers -> indices (B, npoint, nsample), int32.
+    """Find int32 indices (B, npoint, nsample) of (B, N, 3) points around (B, npoint, 3) centers.
 
-    The first ``nsample`` points by index with a distance below the radius; left over places repeat the
-    first of them, and are 0 where there is none. Differs on purpose: squares are not fused, so that
-    points on the edge may differ by one rounding.
+    These are the first ``nsample`` points by index with a distance below the radius, padded with the
+    first of them, or with 0 if there is none. Differs on purpose: squares are not fused, so that
+    points at the boundary may differ by rounding.
     """
     return _batch.ball_query(radius, nsample, xyz, new_xyz)
 
@@ -54,15 +54,15 @@ class QueryAndGroup(nn.Module):
     Parameters
     ----------
     radius, nsample:
-        Of the ball query.
+        Radius and number of points of the ball query.
     use_xyz:
-        Put positions relative to the center before the features.
+        Prepend positions relative to the center to the features.
     ret_grouped_xyz, normalize_xyz, sample_uniformly, ret_unique_cnt:
-        Of VoteNet's fork: return these positions too, after the first result; divide them by the radius;
-        fill left over places with points of the ball drawn at random; return how many points of each
-        group differ, (B, npoint), last.
+        Options of VoteNet's fork: return these positions, too, after the first result; divide them by the radius;
+        pad with points drawn at random from the ball; return the number of distinct points of each
+        group, (B, npoint), last.
 
-    Differs on purpose: as the functions; the points drawn at random are other ones.
+        Differs on purpose as the functions; the random points are different.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class QueryAndGroup(nn.Module):
         self.sample_uniformly, self.ret_unique_cnt = sample_uniformly, ret_unique_cnt
 
     def forward(self, xyz: Tensor, new_xyz: Tensor, features: Tensor | None = None) -> Any:
-        """(B, N, 3) points, (B, npoint, 3) centers, (B, C, N) features -> (B, 3 + C, npoint,
+        """Group (B, N, 3) points around (B, npoint, 3) centers, with (B, C, N) features, to (B, 3 + C, npoint,
         nsample)."""
         if features is None and not self.use_xyz:
             raise ValueError("without features, use_xyz must be true")

@@ -1,9 +1,9 @@
-"""In place of OpenPCDet's ``pcdet.ops.pointnet2.pointnet2_stack``.
+"""Replacement of OpenPCDet's ``pcdet.ops.pointnet2.pointnet2_stack``.
 
     from pcdet.ops.pointnet2.pointnet2_stack import pointnet2_utils as pointnet2_stack_utils
         ->  from farpoint.compat.pointnet2_stack import pointnet2_utils as pointnet2_stack_utils
 
-Pooling of vectors and queries of voxels (``voxel_query_utils``) are not here.
+Vector pooling and voxel queries (``voxel_query_utils``) are not included.
 """
 
 from __future__ import annotations

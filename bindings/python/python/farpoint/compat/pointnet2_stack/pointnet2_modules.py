@@ -1,9 +1,9 @@
-"""In place of ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_modules``: layers for clouds that follow
-one another.
+"""Replacement of ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_modules``: layers for concatenated
+clouds.
 
-Parameters, their first values and their names in ``state_dict`` are the original's, so that checkpoints
-load. Differs on purpose: the lists of channels that are given are not changed.
-``VectorPoolAggregationModule`` and ``VectorPoolAggregationModuleMSG`` are not here.
+Parameters, their initialization and their names in ``state_dict`` are the original's, so that checkpoints
+load. Differs on purpose: lists of channels are not modified.
+``VectorPoolAggregationModule`` and ``VectorPoolAggregationModuleMSG`` are not included.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["StackPointnetFPModule", "StackSAModuleMSG", "build_local_aggregation
 
 
 def build_local_aggregation_module(input_channels: int, config: Any) -> tuple[nn.Module, int]:
-    """Channels and a configuration (``NAME``, ``MLPS``, ``POOL_RADIUS``, ``NSAMPLE``) -> the layer, and
-    the number of channels it gives. ``NAME`` must be "StackSAModuleMSG"; MLPS of the configuration
-    stays as it is."""
+    """Build the layer for input channels and a configuration (``NAME``, ``MLPS``, ``POOL_RADIUS``, ``NSAMPLE``); return
+    it and its number of output channels. ``NAME`` must be "StackSAModuleMSG"; MLPS of the configuration
+    is not modified."""
     name = config.get("NAME", "StackSAModuleMSG")
     if name != "StackSAModuleMSG":
         raise NotImplementedError(f"{name} is not here; import it from OpenPCDet")
@@ -37,14 +37,14 @@ def build_local_aggregation_module(input_channels: int, config: Any) -> tuple[nn
 
 
 class StackSAModuleMSG(nn.Module):
-    """Set abstraction at several scales around given centers.
+    """Set abstraction at several scales around centers passed by the caller.
 
     Parameters
     ----------
     radii, nsamples, mlps:
-        Radius, points and channels of each scale; the first channel is that of the features.
+        Radius, number of points and channels of each scale; the first channel is that of the features.
     use_xyz:
-        Put relative positions before the features.
+        Prepend relative positions to the features.
     pool_method:
         "max_pool" or "avg_pool".
     """
@@ -67,7 +67,7 @@ class StackSAModuleMSG(nn.Module):
         self.init_weights()
 
     def init_weights(self) -> None:
-        """Draws the weights of convolutions as He and others; normalization starts as the identity."""
+        """Initialize convolutions with Kaiming weights and normalization as the identity."""
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight)
@@ -79,8 +79,8 @@ class StackSAModuleMSG(nn.Module):
         self, xyz: Tensor, xyz_batch_cnt: Tensor, new_xyz: Tensor, new_xyz_batch_cnt: Tensor,
         features: Tensor | None = None, empty_voxel_set_zeros: bool = True,
     ) -> tuple[Tensor, Tensor]:
-        """Points, their counts, centers, their counts, (N1 + N2 .., C) features -> the centers, and
-        features (M1 + M2 .., sum of the last channels)."""
+        """Return the centers and their features (M1 + M2 .., sum of the last channels), from points, centers,
+        their counts, and (N1 + N2 .., C) features."""
         described = []
         for grouper, mlp in zip(self.groupers, self.mlps):
             groups, _ = grouper(xyz, xyz_batch_cnt, new_xyz, new_xyz_batch_cnt, features)
@@ -101,8 +101,8 @@ class StackPointnetFPModule(nn.Module):
         self, unknown: Tensor, unknown_batch_cnt: Tensor, known: Tensor, known_batch_cnt: Tensor,
         unknown_feats: Tensor | None = None, known_feats: Tensor | None = None,
     ) -> Tensor:
-        """Points and their counts, (N1 + N2 .., C1) features or None, (M1 + M2 .., C2) features ->
-        (N1 + N2 .., mlp[-1])."""
+        """Return (N1 + N2 .., mlp[-1]) features, from points and their counts, (N1 + N2 .., C1) features or None, and
+        (M1 + M2 .., C2) features."""
         if known_feats is None:
             raise ValueError("known_feats must be given")
         distances, idx = three_nn(unknown, unknown_batch_cnt, known, known_batch_cnt)

@@ -1,10 +1,10 @@
-"""In place of ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_utils``: clouds that follow one another.
+"""Replacement of ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_utils``: concatenated clouds.
 
 Clouds are (N1 + N2 + .., 3) with a count of each (B,), features (N1 + N2 + .., C), indices int32.
-Differs on purpose in all of them: distances are not fused and CPU and GPU agree bit for bit, gradients
-are the same bits on every run; clouds without points (OpenPCDet #947), strides, float64 and the CPU are
-allowed. Counts that do not add up to the rows are a ValueError on the CPU; nothing waits for a GPU but
-``stack_farthest_point_sample``.
+All differ on purpose: distances are not fused and CPU and GPU agree bit for bit, gradients
+have the same bits on every run; empty clouds (OpenPCDet #947), strides, float64 and the CPU are
+supported. Counts that do not sum to the number of rows raise ValueError on the CPU; only
+``stack_farthest_point_sample`` synchronizes a GPU.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def ball_query(
     radius: float, nsample: int, xyz: Tensor, xyz_batch_cnt: Tensor, new_xyz: Tensor,
     new_xyz_batch_cnt: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Radius, number, points, their counts, centers, their counts -> indices (M1 + M2 .., nsample),
-    int32, within the cloud; and which balls are empty, (M1 + M2 ..), whose indices are 0.
+    """Find int32 indices (M1 + M2 .., nsample), relative to the cloud, of points around centers, with
+    their counts, and which balls are empty, (M1 + M2 ..), with indices 0.
 
-    The first ``nsample`` points by index with a distance below the radius; left over places repeat the
+    These are the first ``nsample`` points by index with a distance below the radius, padded with the
     first of them.
     """
     find = functools.partial(_within, radius=radius, k=nsample)
@@ -53,11 +53,11 @@ def _within(x: Tensor, y: Tensor, *, radius: float, k: int, **options: object) -
 def three_nn(
     unknown: Tensor, unknown_batch_cnt: Tensor, known: Tensor, known_batch_cnt: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """(N1 + N2 .., 3) and (M1 + M2 .., 3) points and their counts -> plain distances (N1 + N2 .., 3) of
-    the three nearest known points of the cloud, and their rows among all known points, int32.
+    """Find the plain distances (N1 + N2 .., 3) of the three nearest known points (M1 + M2 .., 3) of the cloud for each
+    unknown point (N1 + N2 .., 3), and their int32 rows among all known points.
 
     With fewer than three known points the rest has distance infinity and the first row of the cloud; in
-    a cloud without any the row is -1, which ``three_interpolate`` takes for 0. Distances have no
+    a cloud without any the row is -1, which ``three_interpolate`` counts as 0. Distances have no
     gradient, as in the original.
     """
     refuse_shape("unknown", unknown, "N1 + N2 .., 3")
@@ -72,8 +72,8 @@ def three_nn(
 
 
 def three_interpolate(features: Tensor, idx: Tensor, weight: Tensor) -> Tensor:
-    """(M1 + M2 .., C) features, (N1 + N2 .., 3) rows of all of them, (N1 + N2 .., 3) weights ->
-    (N1 + N2 .., C) weighted sums. Weights have a gradient, too, which the original leaves out."""
+    """Compute (N1 + N2 .., C) weighted sums of (M1 + M2 .., C) features by (N1 + N2 .., 3) rows of all of them and
+    weights. Weights have a gradient, too, unlike in the original."""
     refuse_shape("features", features, "M1 + M2 .., C")
     refuse_shape("idx", idx, "N1 + N2 .., 3")
     refuse_shape("weight", weight, "N1 + N2 .., 3")
@@ -91,14 +91,14 @@ ThreeNN = with_apply("ThreeNN", three_nn)
 
 
 class QueryAndGroup(nn.Module):
-    """Groups the points within a radius around each center; empty balls give 0.
+    """Groups the points within a radius of each center; empty balls give 0.
 
     Parameters
     ----------
     radius, nsample:
-        Of the ball query.
+        Radius and number of points of the ball query.
     use_xyz:
-        Put positions relative to the center before the features.
+        Prepend positions relative to the center to the features.
     """
 
     def __init__(self, radius: float, nsample: int, use_xyz: bool = True) -> None:
@@ -109,8 +109,8 @@ class QueryAndGroup(nn.Module):
         self, xyz: Tensor, xyz_batch_cnt: Tensor, new_xyz: Tensor, new_xyz_batch_cnt: Tensor,
         features: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Points, their counts, centers, their counts, (N1 + N2 .., C) features -> groups
-        (M1 + M2 .., 3 + C, nsample), and the indices within the clouds."""
+        """Group points around centers, with their counts and (N1 + N2 .., C) features, to
+        (M1 + M2 .., 3 + C, nsample); also return the indices within the clouds."""
         if features is None and not self.use_xyz:
             raise ValueError("without features, use_xyz must be true")
         idx, empty = ball_query(

@@ -1,4 +1,4 @@
-"""In place of ``pyg_lib``: ``pyg_lib.ops`` has its functions on points.
+"""Replacement of ``pyg_lib``: ``pyg_lib.ops`` has its functions on points.
 
     import pyg_lib    ->    from farpoint.compat import pyg_lib
 """

@@ -1,8 +1,8 @@
-"""In place of ``pyg_lib.ops``: its functions on points. Those on graphs and matrices are not here.
+"""Replacement of ``pyg_lib.ops``: its functions on points. Functions on graphs and matrices are not included.
 
-Clouds lie one after another in a tensor; ``ptr``, ``ptr_x`` and ``ptr_y`` have the first row of each and
-the end, (B + 1,); one cloud if None. What is said of ``farpoint.compat.torch_cluster`` holds here,
-too; all differ on purpose as the functions there. Pointers that lie on a GPU are not checked.
+Clouds are concatenated in a tensor; ``ptr``, ``ptr_x`` and ``ptr_y`` are their offsets,
+(B + 1,); one cloud if None. The notes of ``farpoint.compat.torch_cluster`` apply here,
+too; all differ on purpose as the functions there. Pointers on a GPU are not checked.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["fps", "grid_cluster", "knn", "knn_graph", "nearest", "radius", "radi
 
 
 def fps(src: Tensor, ptr: Tensor, ratio: float = 0.5, random_start: bool = True) -> Tensor:
-    """(N, D) points -> (M,) int64 rows of src: ``ceil(ratio * n)`` of each cloud of n.
+    """Choose (M,) int64 rows of src (N, D): ``ceil(ratio * n)`` of each cloud of n.
 
-    As ``farpoint.compat.torch_cluster.fps``, which says how it differs on purpose.
+    As ``farpoint.compat.torch_cluster.fps``, including how it differs on purpose.
     """
     points = rows_of(src, "src")
     require(ptr=ptr)
@@ -42,10 +42,10 @@ def knn(
     cosine: bool = False,
     num_workers: int = 1,
 ) -> Tensor:
-    """(N, D) and (M, D) points -> (2, E) int64 edges: rows of y, ascending, above the k nearest rows
+    """Find (2, E) int64 edges between (N, D) and (M, D) points: rows of y, ascending, above the k nearest rows
     of x.
 
-    As ``farpoint.compat.torch_cluster.knn``, which says how it differs on purpose.
+    As ``farpoint.compat.torch_cluster.knn``, including how it differs on purpose.
     """
     return _edges.knn_edges(_pair(x, y, ptr_x, ptr_y, cosine), k)
 
@@ -59,11 +59,11 @@ def knn_graph(
     cosine: bool = False,
     num_workers: int = 1,
 ) -> Tensor:
-    """(N, D) points -> (2, E) int64 edges to the k nearest points of each point's own cloud.
+    """Find (2, E) int64 edges from each of (N, D) points to the k nearest points of its own cloud.
 
-    As ``farpoint.compat.torch_cluster.knn_graph``, but, as in pyg_lib, "source_to_target" puts the
-    points above their neighbors and "target_to_source" neighbors above the points: the other way
-    round.
+    As ``farpoint.compat.torch_cluster.knn_graph``, but reversed, as in pyg_lib: "source_to_target" puts the
+    points above their neighbors and "target_to_source" neighbors above the
+    points.
     """
     return _edges.knn_edges(_pair(x, x, ptr, ptr, cosine), k, not loop, not _edges.to_target(flow))
 
@@ -78,10 +78,10 @@ def radius(
     num_workers: int = 1,
     ignore_same_index: bool = False,
 ) -> Tensor:
-    """(N, D) and (M, D) points -> (2, E) int64 edges: rows of y, ascending, above the rows of x nearer
+    """Find (2, E) int64 edges between (N, D) and (M, D) points: rows of y, ascending, above the rows of x nearer
     than r.
 
-    As ``farpoint.compat.torch_cluster.radius``, which says how it differs on purpose.
+    As ``farpoint.compat.torch_cluster.radius``, including how it differs on purpose.
     """
     pair = _pair(x, y, ptr_x, ptr_y)
     return _edges.radius_edges(pair, r, max_num_neighbors, ignore_same_index, x is y)
@@ -96,7 +96,7 @@ def radius_graph(
     flow: str = "source_to_target",
     num_workers: int = 1,
 ) -> Tensor:
-    """(N, D) points -> (2, E) int64 edges to the points of each point's own cloud that are nearer than
+    """Find (2, E) int64 edges from each of (N, D) points to the points of its own cloud that are nearer than
     r.
 
     As ``farpoint.compat.torch_cluster.radius_graph``, but rows are as in ``knn_graph`` here.
@@ -108,9 +108,9 @@ def radius_graph(
 def nearest(
     x: Tensor, y: Tensor, ptr_x: Tensor | None = None, ptr_y: Tensor | None = None
 ) -> Tensor:
-    """(N, D) and (M, D) points -> (N,) int64: the row of y nearest to each point of x.
+    """Find the (N,) int64 row of y (M, D) nearest to each point of x (N, D).
 
-    As ``farpoint.compat.torch_cluster.nearest``, which says how it differs on purpose.
+    As ``farpoint.compat.torch_cluster.nearest``, including how it differs on purpose.
     """
     pair = by_pointers(rows_of(y, "y"), rows_of(x, "x"), (ptr_y, ptr_x), ("ptr_y", "ptr_x"))
     return _edges.nearest_rows(pair, ("ptr_y", "ptr_x"))

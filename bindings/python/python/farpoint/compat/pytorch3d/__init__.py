@@ -1,6 +1,6 @@
-"""In place of ``pytorch3d.ops``'s and ``pytorch3d.loss``'s functions on points:
-``farpoint.compat.pytorch3d.ops`` and ``farpoint.compat.pytorch3d.loss``, whose names are all here,
-too."""
+"""Replacement of the functions on points of ``pytorch3d.ops`` and ``pytorch3d.loss``:
+``farpoint.compat.pytorch3d.ops`` and ``farpoint.compat.pytorch3d.loss``, whose names are also available
+here."""
 
 from . import loss, ops
 from .loss import chamfer_distance

@@ -1,4 +1,4 @@
-"""Searches in batches whose clouds may be empty, which PyTorch3D counts as no neighbors."""
+"""Searches in batches whose clouds may be empty, which have no neighbors in PyTorch3D."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["beyond", "check_lengths", "refuse_outside", "search"]
 
 
 def check_lengths(lengths: Any, points: Tensor, name: str) -> Tensor | None:
-    """Rows of each cloud that count, int64. They are looked at unless they, or the clouds, are on a GPU."""
+    """Returns the lengths of the clouds as int64. They are checked unless they, or the clouds, are on a GPU."""
     if lengths is None:
         return None
     require(**{name: lengths})
@@ -27,7 +27,7 @@ def check_lengths(lengths: Any, points: Tensor, name: str) -> Tensor | None:
 
 
 def refuse_outside(lengths: Tensor, points: Tensor, name: str) -> None:
-    """Raises ValueError for lengths that no cloud can have; waits for a GPU that has them."""
+    """Raises ValueError for lengths out of range; synchronizes if they are on a GPU."""
     if any_of((lengths > points.shape[1]) | (lengths < 0)):
         raise ValueError(
             f"A length value was too long, or negative: {name} {whole(lengths)} ({about(points)})"
@@ -35,13 +35,13 @@ def refuse_outside(lengths: Tensor, points: Tensor, name: str) -> None:
 
 
 def _linked(*sources: Tensor) -> Tensor:
-    """Zero, differentiable with respect to these."""
+    """Returns zero, differentiable with respect to these tensors."""
     zero: Tensor = sum(source[..., :0].sum() for source in sources)  # type: ignore[assignment]
     return zero
 
 
 def beyond(lengths: Tensor, rows: int, device: torch.device) -> Tensor:
-    """(N, rows): whether a row is beyond the length of its cloud."""
+    """Returns an (N, rows) mask of rows beyond the length of their cloud."""
     return torch.arange(rows, device=device) >= lengths.to(device).unsqueeze(-1)
 
 
@@ -49,8 +49,8 @@ def search(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None,
     find: Callable[..., list[Tensor]], shapes: Sequence[tuple[int, ...]],
 ) -> list[Tensor]:
-    """What ``find(x, y, x_lengths=, y_lengths=)`` gives: distances and indices in turn, of these
-    shapes for a cloud. Clouds that are empty on either side are left out, with distance 0 and index
+    """Returns the results of ``find(x, y, x_lengths=, y_lengths=)``: alternating distances and indices, of these
+    shapes per cloud. Clouds that are empty on either side are left out, with distance 0 and index
     -1."""
     if x_lengths is None and y_lengths is None and x.numel() and y.shape[1]:
         return find(x, y, x_lengths=None, y_lengths=None)
@@ -79,7 +79,7 @@ def search(
 def _full(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None
 ) -> list[int] | None:
-    """Clouds with points on both sides; None where that is known to a GPU only."""
+    """Returns the clouds with points on both sides; None if the lengths are on a GPU."""
     if not (len(x) and x.shape[1] and y.shape[1]):
         return []
     counts = []

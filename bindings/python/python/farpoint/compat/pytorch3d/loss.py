@@ -1,4 +1,4 @@
-"""In place of ``pytorch3d.loss``: the Chamfer distance.
+"""Replacement of ``pytorch3d.loss``: the Chamfer distance.
 
     from pytorch3d.loss import chamfer_distance    ->    from farpoint.compat.pytorch3d.loss import ..
 """
@@ -34,38 +34,38 @@ def chamfer_distance(
     single_directional: bool = False,
     abs_cosine: bool = True,
 ) -> tuple[Any, Any]:
-    """Chamfer distance of (N, P1, D) and (N, P2, D) clouds, or of ``Pointclouds``: squared distances,
-    the mean of each side, added; then the mean over the batch.
+    """Compute the Chamfer distance of (N, P1, D) and (N, P2, D) clouds, or of ``Pointclouds``: the sum of the mean
+    squared distances of both sides, averaged over the batch.
 
     Parameters
     ----------
     x_lengths, y_lengths:
-        (N,) points of each cloud that count; they may be 0.
+        (N,) number of valid points of each cloud, which may be 0.
     x_normals, y_normals:
         (N, P, 3) normals, for a second loss: one minus the cosine between a point's normal and its
         nearest point's (``abs_cosine``: its absolute value).
     weights:
-        (N,) of each cloud, not negative, of any type of number.
+        (N,) non-negative weights of the clouds, of any numeric dtype.
     batch_reduction, point_reduction:
-        "mean", "sum" or None; for points "max" too, the larger of both sides' largest distances.
-        No point reduction: (N, P) values for each side, and no batch reduction.
+        "mean", "sum" or None; for points also "max", the maximum over both sides.
+        Without point reduction: (N, P) values for each side, and no batch reduction.
     norm:
         2 (squared) or 1.
     single_directional:
-        From x to y only.
+        Use the direction from x to y only.
 
     Returns
     -------
     ``(loss, loss_normals)``; the second is None without normals.
 
-    A cloud that is empty counts as 0, and so do distances to it; normals without a nearest point count
-    as at right angles, 1, as in the original.
+    An empty cloud counts as 0, and so do distances to it; normals without a nearest point count
+    as orthogonal, 1, as in the original.
 
-    Differs on purpose: gradients are the same bits on every run, ties go to the lowest index, NaN and
-    infinity are a ValueError on the CPU (on a GPU the loss is inf or NaN); float16 and bfloat16 are
-    taken, and give float32; the gradient of norm 1 is 0 where two coordinates are equal, not -1.
-    Weights of 0 give 0 in the usual shapes, and no second loss without normals. Weights and lengths
-    wait for a GPU that has them, as in the original, which refuses bad ones, too.
+    Differs on purpose: gradients have the same bits on every run, ties go to the lowest index, NaN and
+    infinity raise ValueError on the CPU (on a GPU the loss is inf or NaN); float16 and bfloat16 are
+    supported, and give float32; the gradient of norm 1 is 0 where two coordinates are equal, not -1.
+    Weights of 0 give 0 in the usual shapes, and no second loss without normals. Weights and lengths on a
+    GPU synchronize, as in the original, which also checks them.
     """
     _check_reductions(batch_reduction, point_reduction, x_normals, y_normals)
     if norm not in (1, 2):
@@ -97,7 +97,7 @@ def chamfer_distance(
 def _found(
     x: Tensor, y: Tensor, x_lengths: Any, y_lengths: Any, norm: int, single_directional: bool
 ) -> list[Tensor]:
-    """Distances and indices of x, and of y in both directions."""
+    """Returns distances and indices of x, and of y in searches of both directions."""
     which = cast(Literal[1, 2], norm)
 
     def find(a: Tensor, b: Tensor, **lengths: Any) -> list[Tensor]:
@@ -135,7 +135,7 @@ def _checked_weights(weights: Any, x: Tensor) -> Tensor | None:
 
 
 def _unpacked(points: Any, lengths: Any, normals: Any) -> tuple[Tensor, Any, Any]:
-    """Tensors of a ``Pointclouds`` object, or the tensor itself."""
+    """Returns the tensors of a ``Pointclouds`` object, or the tensor itself."""
     if hasattr(points, "points_padded"):
         return points.points_padded(), points.num_points_per_cloud(), points.normals_padded()
     if not isinstance(points, Tensor):
@@ -183,7 +183,7 @@ def _reduced(
         values = values * weights.unsqueeze(-1)
     if point_reduction is None:
         return values
-    # An empty cloud has no largest distance either.
+    # An empty cloud has no maximum either.
     values = values.amax(dim=1) if point_reduction == "max" and rows else values.sum(dim=1)
     if point_reduction == "mean":
         values = values / (max(rows, 1) if lengths is None else lengths.to(values.device).clamp(min=1))

@@ -1,13 +1,13 @@
-"""In place of ``pytorch3d.ops``: its functions that search and sample points.
+"""Replacement of ``pytorch3d.ops``: its functions that search and sample points.
 
     from pytorch3d.ops import ball_query, knn_points    ->    from farpoint.compat.pytorch3d.ops import ..
 
-All take batches (N, P, D) of float32 and float64 with any D, and float16 and bfloat16, whose distances
-are float32. All differ on purpose: gradients have the same bits on every run and the type of the
-points (theirs are rounded to float32), CPU and GPU agree index by index, ties go to the lowest index.
-Arrays are TypeError; lengths above P or below 0 are ValueError on the CPU, and not looked at on a GPU.
-NaN and infinity are ValueError on the CPU; on a GPU a search never finds such points, what
-``sample_farthest_points`` gives is meaningless, and ``farpoint.check`` finds them.
+All accept batches (N, P, D) of float32 and float64 with any D, and float16 and bfloat16, with float32
+distances. All differ on purpose: gradients have the same bits on every run and the dtype of the
+points (the original rounds to float32), CPU and GPU agree index by index, ties go to the lowest index.
+Arrays raise TypeError; lengths above P or below 0 raise ValueError on the CPU, and are not checked on a GPU.
+NaN and infinity raise ValueError on the CPU; on a GPU a search never finds such points, the result of
+``sample_farthest_points`` is meaningless, and ``farpoint.check`` finds them.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ __all__ = [
 
 
 class KNN(NamedTuple):
-    """What ``knn_points`` and ``ball_query`` return: distances (N, P1, K), indices (N, P1, K) int64,
-    and the points there (N, P1, K, D) or None."""
+    """Result of ``knn_points`` and ``ball_query``: distances (N, P1, K), int64 indices (N, P1, K),
+    and the neighbors (N, P1, K, D) or None."""
 
     dists: Tensor
     idx: Tensor
@@ -50,28 +50,28 @@ def knn_points(
     return_nn: bool = False,
     return_sorted: bool = True,
 ) -> KNN:
-    """The K nearest points of p2 for each point of p1.
+    """Find the K nearest points of p2 for each point of p1.
 
     Parameters
     ----------
     p1, p2:
         (N, P1, D) and (N, P2, D) points.
     lengths1, lengths2:
-        (N,) points of each cloud that count; they may be 0.
+        (N,) number of valid points of each cloud, which may be 0.
     norm:
-        2, squared, or 1.
+        2 (squared) or 1.
     K:
-        Neighbors of each point, 1 or more.
+        Number of neighbors of each point, at least 1.
     version:
-        Ignored: there is one that is chosen by itself.
+        Ignored: the algorithm is chosen automatically.
     return_nn:
-        Whether to return the points, too.
+        Return the neighbors, too.
     return_sorted:
         Ignored: neighbors are always sorted, the nearest first.
 
     Returns
     -------
-    KNN: distances, which can be differentiated, and indices; 0 and 0 where a cloud has fewer than K
+    KNN: differentiable distances, and indices; 0 and 0 if a cloud has fewer than K
     points, and for padding.
 
     Differs on purpose as all functions here; the gradient of norm 1 is 0 where two coordinates are
@@ -100,26 +100,26 @@ def ball_query(
     return_nn: bool = True,
     skip_points_outside_cube: bool = False,
 ) -> KNN:
-    """Points of p2 nearer than the radius to each point of p1: the K of lowest index, ascending.
+    """Find the points of p2 nearer than the radius to each point of p1: the K of lowest index, ascending.
 
     Parameters
     ----------
     p1, p2, lengths1, lengths2, return_nn:
         As for ``knn_points``.
     K:
-        Most neighbors of each point.
+        Maximum number of neighbors of each point.
     radius:
-        Points at the very radius are not neighbors: ``d * d < r * r``, with r and its square rounded
-        to the type of the points.
+        Points exactly at the radius are not neighbors: ``d * d < r * r``, with r and its square rounded
+        to the dtype of the points.
     skip_points_outside_cube:
-        Ignored: it changes no result.
+        Ignored: it does not change results.
 
     Returns
     -------
-    KNN: squared distances, which can be differentiated, and indices; 0 and -1 in places left over.
+    KNN: differentiable squared distances, and indices, padded with 0 and -1.
 
     Differs on purpose as all functions here; the radius of float64 points is not rounded to float32,
-    below 0 it is a ValueError.
+    and a negative radius raises ValueError.
     """
     _check_pair(p1, p2)
 
@@ -144,17 +144,17 @@ def _check_pair(p1: Tensor, p2: Tensor) -> None:
 def _found(
     p1: Tensor, p2: Tensor, lengths1: Any, lengths2: Any, K: int, find: Any
 ) -> tuple[Tensor, Tensor]:
-    """Distances, 0 in places left over, and indices, -1 there."""
+    """Returns distances, padded with 0, and indices, padded with -1."""
     own, other = check_lengths(lengths1, p1, "lengths1"), check_lengths(lengths2, p2, "lengths2")
     dists, idx = search(p1, p2, own, other, find, [(p1.shape[1], K)] * 2)
     return dists.masked_fill_(idx < 0, 0), idx
 
 
 def knn_gather(x: Tensor, idx: Tensor, lengths: Tensor | None = None) -> Tensor:
-    """(N, M, U) values, (N, L, K) indices -> (N, L, K, U): ``x[n, idx[n, l, k]]``, and 0 where k is not
+    """Gather (N, M, U) values by (N, L, K) indices to (N, L, K, U): ``x[n, idx[n, l, k]]``, and 0 if k is not
     below ``lengths[n]``, (N,).
 
-    Can be differentiated. Differs on purpose as all functions here; index -1 gives 0.
+    Differentiable. Differs on purpose as all functions here; index -1 gives 0.
     """
     require(x=x, idx=idx)
     if x.dim() != 3 or idx.dim() != 3:
@@ -170,9 +170,9 @@ def knn_gather(x: Tensor, idx: Tensor, lengths: Tensor | None = None) -> Tensor:
 
 
 def masked_gather(points: Tensor, idx: Tensor) -> Tensor:
-    """(N, P, D) values, (N, K) or (N, M, K) indices -> (N, K, D) or (N, M, K, D); 0 for index -1.
+    """Gather (N, P, D) values by (N, K) or (N, M, K) indices to (N, K, D) or (N, M, K, D); 0 for index -1.
 
-    Can be differentiated. Differs on purpose as all functions here.
+    Differentiable. Differs on purpose as all functions here.
     """
     require(points=points, idx=idx)
     if len(idx) != len(points):
@@ -184,7 +184,7 @@ def masked_gather(points: Tensor, idx: Tensor) -> Tensor:
     if points.is_floating_point():
         found: Tensor = gather(points, idx)
         return found
-    # Whole numbers, which have no gradient.
+    # Integers, which have no gradient.
     rows = idx.long().flatten(1)
     picked = points.gather(1, rows.clamp(min=0).unsqueeze(-1).expand(-1, -1, points.shape[2]))
     return picked.masked_fill((rows < 0).unsqueeze(-1), 0).reshape(*idx.shape, points.shape[2])
@@ -196,24 +196,24 @@ def sample_farthest_points(
     K: Any = 50,
     random_start_point: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """(N, P, D) clouds -> chosen points (N, K, D), and indices (N, K), int64.
+    """Choose points (N, K, D) of (N, P, D) clouds by farthest point sampling; return them and int64 indices (N, K).
 
     Parameters
     ----------
     points:
         (N, P, D) points.
     lengths:
-        (N,) points of each cloud that count.
+        (N,) number of valid points of each cloud.
     K:
-        Points wanted: an int, or one per cloud (a list or an (N,) tensor). A cloud that has fewer
-        gives all; K is then the largest, places left over hold index -1 and point 0.
+        Number of samples: an int, or one per cloud (a list or an (N,) tensor). A cloud with fewer points
+        returns all; K is then the largest, padded with index -1 and point 0.
     random_start_point:
-        Start at a random point, drawn by PyTorch's generator; else at point 0.
+        Start at a random point, drawn from PyTorch's generator; else at point 0.
 
-    Gradients go through the chosen points. Differs on purpose: no index comes twice, batches of 2
-    to 7 clouds are right on CUDA, coordinates may span more than 1e5, float64 is not rounded, CPU and
-    CUDA agree, ties go to the lowest index. Random starts are other ones. A tensor of K waits for a
-    GPU that has it; lengths on a GPU are moved into 0..P.
+    Gradients flow through the chosen points. Differs on purpose: no index repeats, batches of 2
+    to 7 clouds are correct on CUDA, coordinates may span more than 1e5, float64 is not rounded, CPU and
+    CUDA agree, ties go to the lowest index. Random starts are different. A tensor K on a GPU
+    synchronizes; lengths on a GPU are clamped to 0..P.
     """
     require(points=points, lengths=lengths)
     if points.dim() != 3:

@@ -1,4 +1,4 @@
-"""In place of ``torch_geometric.nn``'s functions on points: see
+"""Replacement of ``torch_geometric.nn``'s functions on points: see
 ``farpoint.compat.torch_geometric.nn``."""
 
 from . import nn

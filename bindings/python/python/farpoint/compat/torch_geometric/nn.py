@@ -1,13 +1,13 @@
-"""In place of ``torch_geometric.nn``: its functions on points, which need neither ``torch_cluster`` nor
-``pyg_lib``. Layers are not here, nor ``approx_knn``, ``approx_knn_graph`` and ``graclus``.
+"""Replacement of ``torch_geometric.nn``: its functions on points, which need neither ``torch_cluster`` nor
+``pyg_lib``. Layers, ``approx_knn``, ``approx_knn_graph`` and ``graclus`` are not included.
 
     from torch_geometric.nn import MLP, PointConv, fps, radius
     ->
     from torch_geometric.nn import MLP, PointConv
     from farpoint.compat.torch_geometric.nn import fps, radius
 
-What is said of ``farpoint.compat.torch_cluster`` holds here, too; where the functions differ from it
-they say so. ``knn_interpolate`` and ``voxel_grid`` can not be compiled by ``torch.jit.script``.
+The notes of ``farpoint.compat.torch_cluster`` apply here, too; functions state where they differ
+from it. ``knn_interpolate`` and ``voxel_grid`` do not support ``torch.jit.script``.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def fps(
     random_start: bool = True,
     batch_size: int | None = None,
 ) -> Tensor:
-    """(N, F) points -> (M,) int64 rows of x: farthest point samples of clouds that lie one after
-    another.
+    """Choose (M,) int64 rows of x (N, F) by farthest point sampling of concatenated
+    clouds.
 
-    As ``farpoint.compat.torch_cluster.fps``, which says how it differs on purpose; the points are
+    As ``farpoint.compat.torch_cluster.fps``, including how it differs on purpose; the points are
     named x.
     """
     return torch_cluster.fps(x, batch, ratio, random_start, batch_size)
@@ -53,24 +53,24 @@ def knn_interpolate(
     k: int = 3,
     num_workers: int = 1,
 ) -> Tensor:
-    """Features of the points of y: means of those of their k nearest points of x.
+    """Interpolate features at the points of y as weighted means over their k nearest points of x.
 
     Parameters
     ----------
     x:
-        (N, F) features, which the result can be differentiated with respect to.
+        (N, F) features, with respect to which the result is differentiable.
     pos_x, pos_y:
-        (N, D) and (M, D) positions, which it can not, as in the original.
+        (N, D) and (M, D) positions, without gradients, as in the original.
     batch_x, batch_y:
-        (N,) and (M,) cloud of each point, ascending from 0; one cloud if None.
+        (N,) and (M,) cloud index of each point, ascending from 0; one cloud if None.
 
     Returns
     -------
     (M, F): weights are ``1 / max(d * d, 1e-16)``.
 
-    Differs on purpose: gradients are the same bits on every run; float16 and bfloat16 are computed in
-    float32, in which 1e-16 is not 0; points of a cloud without points of x get 0, not NaN. Ties and NaN: as
-    ``knn``.
+    Differs on purpose: gradients have the same bits on every run; float16 and bfloat16 are computed in
+    float32, in which 1e-16 is not 0; points of a cloud without points of x get 0, not NaN. Ties and NaN are
+    handled as by ``knn``.
     """
     require(x=x)
     if x.dim() != 2 or len(x) != len(pos_x):
@@ -89,7 +89,7 @@ def knn_interpolate(
     wide = values.to(torch.promote_types(values.dtype, weights.dtype))
     weights = weights.to(wide.dtype)
     sums = interpolate(wide, found.indices, weights)
-    # Added in the same order on every device.
+    # Summed in the same order on every device.
     total = interpolate(wide.new_ones((len(points), 1)), found.indices, weights)
     means = (sums / total.masked_fill(total == 0, 1)).to(values.dtype)
     if rows is None:
@@ -104,11 +104,11 @@ def voxel_grid(
     start: float | list[float] | Tensor | None = None,
     end: float | list[float] | Tensor | None = None,
 ) -> Tensor:
-    """(N, D) points, size of a voxel -> (N,) int64: the voxel that each point lies in, others for each
+    """Compute the (N,) int64 voxel of each of (N, D) points, with separate voxels for each
     cloud of ``batch``.
 
-    ``size``, ``start`` and ``end`` are numbers, or one for each of the D axes; the grid has the
-    corners of the points unless they are given. Differs on purpose as
+    ``size``, ``start`` and ``end`` are numbers, or one per axis; the grid covers the
+    bounding box of the points unless they are set. Differs on purpose as
     ``farpoint.compat.torch_cluster.grid_cluster``.
     """
     require(pos=pos, batch=batch)
@@ -117,7 +117,7 @@ def voxel_grid(
         batch = torch.zeros(len(points), dtype=torch.int64, device=points.device)
     if len(points) == 0:
         return batch.new_empty(0, dtype=torch.int64)
-    # The cloud is one coordinate more, of voxels of length 1 from cloud 0 on.
+    # The cloud index is an additional coordinate, with voxels of size 1.
     placed = torch.cat([points, batch.view(-1, 1).to(points.dtype)], 1)
     last = None if end is None else batch.max()
     return torch_cluster.grid_cluster(
@@ -129,7 +129,7 @@ def voxel_grid(
 def _extended(
     given: float | list[float] | Tensor, points: Tensor, more: int | Tensor | None
 ) -> Tensor:
-    """A number for each axis and one more."""
+    """Returns a number for each axis, and one more."""
     axes = points.shape[1]
     numbers = torch.as_tensor(given, device=points.device).to(points.dtype).reshape(-1)
     if len(numbers) not in (1, axes):
