@@ -120,9 +120,9 @@ fn by_levels<T: Scalar>(
     let (mut radii, mut larger) = (Vec::with_capacity(LEVELS), 1.0);
     let mut last = T::INFINITY;
     for (level, &radius) in predicted.iter().enumerate() {
-        let radius = T::from_f64(radius.to_f64() * larger);
+        let corrected = T::from_f64(radius.to_f64() * larger);
         let until = given + (level + 1) * (wanted.count - given) / LEVELS;
-        let Some(used) = levels.level(radius, until, run)? else { return Ok(None) };
+        let Some(used) = levels.level(corrected, until, run)? else { return Ok(None) };
         // No point was left as far as the last radius: above it nothing is taken.
         let used = if used < last { used } else { last };
         larger = (used.to_f64() / radius.to_f64()).max(1.0);

@@ -114,3 +114,39 @@ fn a_few_fastpoint_samples_are_exact() {
         }
     }
 }
+
+/// Radii that an H100 used, whose kernels are code of their own: a level begins with the predicted radius, enlarged as much
+/// as the level before needed.
+#[test]
+fn a_level_passes_its_correction_on() {
+    let cases: [(usize, usize, Estimator, usize, &[f64]); 3] = [
+        (
+            1025,
+            512,
+            Estimator::Network,
+            383,
+            &[1.8379762172698975, 1.198232889175415, 0.917958676815033, 0.7404960989952087],
+        ),
+        (
+            5000,
+            311,
+            Estimator::Fit,
+            308,
+            &[2.9640884399414063, 1.659908652305603, 1.1527196168899536, 0.953982412815094],
+        ),
+        (
+            30_000,
+            7500,
+            Estimator::Network,
+            5364,
+            &[0.4569080173969269, 0.3154500424861908, 0.2520350515842438, 0.21346944570541382],
+        ),
+    ];
+    for (points, count, estimator, found, radii) in cases {
+        let cloud = farpoint_generate::room(points, 7);
+        let method = Method::FastPoint { first: Algorithm::Auto, estimator };
+        let sample = ApproximateSampler::count(method, count).sample(&cloud).unwrap();
+        let Details::FastPoint(details) = &sample.details else { panic!("its details") };
+        assert_eq!((details.found, &details.radii[..4]), (found, radii), "{points} {count}");
+    }
+}
