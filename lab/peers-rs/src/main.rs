@@ -4,7 +4,7 @@
 //! one of farpoint's (auto, brute, tree), OUT gets the squared distances of A's points, then of
 //! B's, as raw float32. Prints the seconds of each run, index build included, one a line.
 
-use farpoint::{Chamfer, Matcher};
+use farpoint::{Chamfer, Cpu, Matcher};
 use kiddo::{ImmutableKdTree, SquaredEuclidean};
 use rayon::prelude::*;
 use std::error::Error;
@@ -26,8 +26,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         found = match method.as_str() {
             "kiddo" => [kiddo(&a, &b, threads), kiddo(&b, &a, threads)].concat(),
             method => {
-                let Chamfer { a_to_b, b_to_a } =
-                    Matcher::new().method(method.parse()?).threads(threads).chamfer(&a, &b)?;
+                let Chamfer { a_to_b, b_to_a } = Matcher::new()
+                    .method(method.parse()?)
+                    .on(&Cpu::new().threads(threads))
+                    .chamfer(&a, &b)?;
                 let seconds = start.elapsed().as_secs_f64();
                 println!("{seconds}");
                 found = [a_to_b.raw_distances, b_to_a.raw_distances].concat();
