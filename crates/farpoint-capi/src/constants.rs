@@ -143,7 +143,7 @@ pub use farpoint_keep::*;
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_window_order {
-    /// That of the input, good for scans as they are recorded.
+    /// Order of the input, good for scans as they are recorded.
     FARPOINT_WINDOW_INPUT = 0,
     /// Along a Morton curve.
     FARPOINT_WINDOW_MORTON = 1,

@@ -1,6 +1,6 @@
 //! Reports of kernels that gave up waiting: a word of host memory per stream.
 //!
-//! That memory lives as long as the GPU is open, so that a kernel may write to it at any time and the
+//! The memory lives as long as the GPU is open, so that a kernel may write to it at any time and the
 //! host may read it at any time, without a copy and without synchronizing.
 
 use crate::Error;

@@ -340,7 +340,7 @@ enum farpoint_window_order
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * That of the input, good for scans as they are recorded.
+     * Order of the input, good for scans as they are recorded.
      */
     FARPOINT_WINDOW_INPUT = 0,
     /**

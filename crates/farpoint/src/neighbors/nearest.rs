@@ -13,7 +13,7 @@ use crate::spatial::{LEAF, NONE};
 pub(super) struct Queries<'a, T> {
     /// Distance to the nearest point; -1 in places without a query, which no bound is below.
     best: [T; LEAF],
-    /// That point; the lowest of those equally near. [`NONE`] while unknown, 0 in places without a query.
+    /// Row of that point, the lowest among equals. [`NONE`] while unknown, 0 in places without a query.
     nearest: [u32; LEAF],
     block: Block<'a, T>,
     len: usize,
