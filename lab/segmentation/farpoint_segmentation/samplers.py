@@ -14,12 +14,16 @@
 Options follow a colon: ``radius:nvox=24``, ``npdu:order=morton,window=64``, ``grid:keep=first``,
 ``fastpoint:estimator=fit``, ``morton:bits=21``, ``random:seed=7``. They may be followed by
 
-* ``@first``: use the sampler on the first level only, and exact sampling on the others;
+* ``@every``: run an exact sampler on every level. By default it runs once: its samples come in order of selection,
+  so that the coarser levels are prefixes of the first (`proof`_), with the same points;
+* ``@first``: use an approximate sampler on the first level only, and exact sampling on the others;
 * ``@released``: as in the paper's released code. ``random`` draws with replacement, on all levels; the others
-  sample the first level, and textbook sampling (``naive``) the others; ``grid`` has cells of 0.08, 0.04 or 0.30 m
-  (S3DIS, ScanNet, SemanticKITTI) and returns as many points as there are cells.
+  sample the first level, and textbook sampling (``naive``) each of the others; ``grid`` has cells of 0.08, 0.04 or
+  0.30 m (S3DIS, ScanNet, SemanticKITTI) and returns as many points as there are cells.
 
-  By default all levels use the same sampler, with a quarter of the points each, without replacement.
+  By default an approximate sampler runs on all levels, with a quarter of the points each, without replacement.
+
+.. _proof: https://github.com/farpoint/farpoint/blob/main/docs/operators.md
 """
 
 from __future__ import annotations
@@ -85,6 +89,17 @@ class Sampler:
     #: Sampler of the levels after the first, if different.
     rest: Sampler | None = None
     with_replacement: bool = False
+    #: Run an exact sampler on every level instead of once.
+    every: bool = False
+
+    def takes_prefix(self, level: int) -> bool:
+        """Return True if the samples of a level are the first rows of the finer one.
+
+        They are if both levels are exact: a farthest point sample in order of selection is its own farthest point
+        order.
+        """
+        here, finer = self._at(level), self._at(level - 1)
+        return level > 1 and here.exact and finer.exact and not here.every
 
     def sample(
         self, points: Tensor, count: int, level: int, index: farpoint.Index[Tensor] | None = None
@@ -112,11 +127,16 @@ class Sampler:
         ValueError, TypeError, farpoint.CudaUnavailable
             As for ``farpoint.sample`` and ``farpoint.sample_npdu``.
         """
-        if level > 1 and self.rest is not None:
-            return self.rest.sample(points, count, level, index)
-        if self.device == "cpu" and not points.is_cpu:
-            return self._chosen(points.cpu(), count, level, None).to(points.device)
-        return self._chosen(points, count, level, index)
+        if self.takes_prefix(level):
+            return torch.arange(count, device=points.device).expand(points.shape[0], count)
+        here = self._at(level)
+        if here.device == "cpu" and not points.is_cpu:
+            return here._chosen(points.cpu(), count, level, None).to(points.device)
+        return here._chosen(points, count, level, index)
+
+    def _at(self, level: int) -> Sampler:
+        """Returns the sampler of a level."""
+        return self if level <= 1 or self.rest is None else self.rest
 
     def _chosen(
         self, points: Tensor, count: int, level: int, index: farpoint.Index[Tensor] | None
@@ -164,8 +184,8 @@ def parse(text: str, data: str | None = None) -> Sampler:
     ('cpu', False, {'first_stage': 'peak'})
     """
     body, at, levels = text.partition("@")
-    if at and levels not in ("first", "released"):
-        raise ValueError(f'sampler {text!r} ends with "@{levels}"; it must be "@first" or "@released"')
+    if at and levels not in ("every", "first", "released"):
+        raise ValueError(f'sampler {text!r} ends with "@{levels}"; it must be "@every", "@first" or "@released"')
     head, _, given = body.partition(":")
     if head == "cpu":
         return _levels(_exact(text, given, "cpu"), levels, data)
@@ -214,6 +234,8 @@ def _levels(sampler: Sampler, levels: str, data: str | None) -> Sampler:
     if not levels:
         return sampler
     parts = dict(sampler.__dict__)
+    if levels == "every":
+        return Sampler(**{**parts, "every": True})
     if levels == "first":
         return Sampler(**{**parts, "rest": parse("peak")})
     if sampler.method == "random":
@@ -225,4 +247,4 @@ def _levels(sampler: Sampler, levels: str, data: str | None) -> Sampler:
                 f"{', '.join(_RELEASED_CELLS)}, or the name says grid:cell=0.08@released"
             )
         parts["options"] = {**sampler.options, "cell": _RELEASED_CELLS[data]}
-    return Sampler(**{**parts, "rest": parse("naive")})
+    return Sampler(**{**parts, "rest": parse("naive@every")})

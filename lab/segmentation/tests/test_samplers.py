@@ -45,6 +45,38 @@ def test_approximate(points, name):
         assert not torch.equal(found, farpoint.sample(points, 150))
 
 
+def _lattice(dtype):
+    axis = torch.arange(8, dtype=dtype)
+    return torch.stack(torch.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(1, -1, 3) * 0.1
+
+
+@pytest.mark.parametrize("cloud", [
+    reference.cloud("s3dis", 900), _lattice(torch.float32), _lattice(torch.float64),
+    torch.cat([_lattice(torch.float32)[:, :40]] * 12, 1), torch.zeros(1, 300, 3),
+    torch.linspace(0, 1, 700).reshape(1, -1, 1).expand(1, 700, 3),
+], ids=["scene", "lattice", "lattice in f64", "duplicates", "one place", "line"])
+def test_levels_are_prefixes_of_an_exact_sample(cloud):
+    made = networks.build("pointmetabase-l", "s3dis", seed=0).to(cloud.dtype)
+    for name in ["peak", "naive", "cpu:radius", "fastpoint@first", "npdu@released"]:
+        once = made.find_geometry(cloud, name).levels
+        # The same levels, each sampled by itself.
+        finer, chooser = cloud, samplers.parse(name)
+        for level, found in enumerate(once, 1):
+            rows = chooser._at(level)._chosen(finer, finer.shape[1] // 4, level, None)
+            assert torch.equal(found.samples, rows), (name, level)
+            finer = farpoint.gather(finer, rows)
+            assert torch.equal(found.points, finer), (name, level)
+        assert chooser.takes_prefix(2) == chooser.exact and chooser.takes_prefix(3) == (name != "npdu@released")
+
+
+def test_an_exact_sampler_runs_on_every_level_on_request(points):
+    sampler = samplers.parse("radius@every")
+    assert sampler.exact and not any(sampler.takes_prefix(level) for level in range(1, 5))
+    first = points[:, samplers.parse("peak").sample(points, 150, 1)[0]]
+    for name in ["radius@every", "radius"]:
+        assert torch.equal(samplers.parse(name).sample(first, 40, 2)[0], torch.arange(40))
+
+
 def test_where_approximate_samplers_run():
     devices = {name: samplers.parse(name).device for name in APPROXIMATE}
     assert {name for name, device in devices.items() if device == "input"} == {

@@ -1,7 +1,7 @@
 """Geometry of a network: the points of its levels and their neighbors, which depend on positions only.
 
-Each level is sampled once, and searched once for each different ball and for the three nearest; all layers of a
-level share the same neighbors.
+The first level is sampled, and by an exact sampler all coarser ones with it: they are its prefixes. Each level is
+searched once for each different ball and for the three nearest; all layers of a level share the same neighbors.
 """
 
 from __future__ import annotations
@@ -125,8 +125,10 @@ def geometry(
     for level, radius in enumerate(radii, 1):
         with lanes.sampling():
             # FastPoint searches neighbors, too; exact samplers need no index.
-            samples = chooser.sample(fine.points, fine.points.shape[1] // STRIDE, level, fine.index)
-            chosen = farpoint.gather(fine.points, samples)
+            count = fine.points.shape[1] // STRIDE
+            samples = chooser.sample(fine.points, count, level, fine.index)
+            prefix = chooser.takes_prefix(level)
+            chosen = fine.points[:, :count].contiguous() if prefix else farpoint.gather(fine.points, samples)
         with lanes.searching(behind_samples=True):
             coarse = _Searched(chosen, ball_query)
             nearest, weights = coarse.three_nearest(fine.points)
