@@ -18,6 +18,9 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Cdebug-assertions";
 
+/// Longest time limit, in seconds, of a short run: a check, of a fixed number of inputs on any machine. A long one is a search.
+const SHORT: u32 = 10;
+
 /// Inputs of a short run: two to ten seconds.
 const CHECKED: u32 = 3000;
 
@@ -48,7 +51,7 @@ pub(crate) fn run(seconds: u32, wanted: &[String]) -> Result<Option<String>> {
         return Ok(Some(format!("there is no C++ compiler ('{compiler}') to build libFuzzer")));
     }
     let targets = targets(wanted)?;
-    let programs = build()?;
+    let programs = build(seconds <= SHORT)?;
     seed()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for group in targets.chunks(cores) {
@@ -75,13 +78,16 @@ fn targets(wanted: &[String]) -> Result<Vec<String>> {
     Ok(if wanted.is_empty() { all } else { wanted.to_vec() })
 }
 
-/// Builds all targets; returns the folder they are in.
-fn build() -> Result<PathBuf> {
+/// Builds all targets; returns the folder they are in. For a short run, optimizing takes longer than it saves.
+fn build(short: bool) -> Result<PathBuf> {
     let rustc = output(Command::new("rustc").arg("-vV"))?;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("no host")?;
     let mut command = cargo(&["build", "--release", "--bins", "--manifest-path", MANIFEST]);
     // With a target named, the flags do not reach build scripts.
     command.args(["--target", host, "--target-dir", "fuzz/target"]).env("RUSTFLAGS", FLAGS);
+    if short {
+        command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+    }
     run_command(&mut command)?;
     Ok(Path::new("fuzz/target").join(host).join("release"))
 }
@@ -104,9 +110,8 @@ fn start(programs: &Path, target: &str, seconds: u32) -> Result<Running> {
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
     let report = artifacts.join("report.txt");
-    // A short run is a check, of a fixed number of inputs on any machine; a long one is a search.
     let (seed, runs, most) = match seconds {
-        ..=10 => (1, CHECKED.to_string(), 60),
+        ..=SHORT => (1, CHECKED.to_string(), 60),
         _ => (0, "-1".to_owned(), seconds),
     };
     let child = Command::new(programs.join(target))

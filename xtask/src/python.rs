@@ -93,7 +93,8 @@ pub(crate) fn test_all() -> Result<Vec<String>> {
     install_wheel(&venv, &wheel)?;
     run(venv.tool("python").args(["-c", HOLDS_NOTICES]))?;
     skipped.extend(check_types(&venv)?);
-    let all = ["--ignore-glob=*/test_ray*.py", TESTS].map(PathBuf::from);
+    let mut all: Vec<_> = ["--ignore-glob=*/test_ray*.py", TESTS].map(PathBuf::from).into();
+    all.extend(side_by_side(&venv));
     skipped.extend(pytest(&venv, "newest NumPy", &all)?);
     skipped.extend(pytest_segmentation(&venv)?);
     skipped.extend(pytest_ray(&venv)?);
@@ -239,6 +240,15 @@ fn pack(venv: &Venv) -> Result<PathBuf> {
 
 fn install_wheel(venv: &Venv, wheel: &Path) -> Result<()> {
     venv.install(&["--no-deps".as_ref(), "--force-reinstall".as_ref(), wheel.as_os_str()])
+}
+
+/// Returns arguments of pytest that run the files of tests in a process per core, if what does so can be installed.
+fn side_by_side(venv: &Venv) -> Vec<PathBuf> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match cores > 1 && venv.install(&["pytest-xdist"]).is_ok() {
+        true => vec!["--dist=loadfile".into(), format!("--numprocesses={cores}").into()],
+        false => Vec::new(),
+    }
 }
 
 /// Runs tests, passing their report on; returns what they skipped.

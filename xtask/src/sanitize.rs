@@ -24,22 +24,41 @@ pub(crate) fn address() -> Result<Skipped> {
     if let Some(reason) = obstacle("asan")? {
         return Ok(vec![reason]);
     }
-    let mut command = cargo(&["test", "--package", "farpoint", "--target", TARGET]);
-    // With more optimization, compiling takes longer than the tests.
-    command.args(["--config", "profile.dev.package.farpoint.opt-level=1"]);
-    command.args(["--lib", "--test", "it", "--", "--show-output"]).env_remove(THOROUGH);
-    // The flag is unstable, and this makes the stable compiler accept it.
-    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
     let folder = target_folder().join("address-sanitizer");
-    command.env("CARGO_INCREMENTAL", "0").env("CARGO_TARGET_DIR", &folder);
-    // Memory that threads keep for their next run is no leak, and too large requests are refused as by any allocator.
-    let options = "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1";
-    let skipped = run_tests(command.env("ASAN_OPTIONS", options))?;
+    let mut command = instrumented(&folder);
+    command.args(["--test", "it", "--", "--show-output"]);
+    let skipped = run_tests(&mut command)?;
+    have_tests_for_miri(&output(instrumented(&folder).args(["--", "--list"]))?)?;
     // Built once and for this step alone, on a disk that may be small.
     if std::env::var_os("CI").is_some() {
         std::fs::remove_dir_all(folder)?;
     }
     Ok(skipped)
+}
+
+/// Returns `cargo test` of the library's unit tests, compiled for AddressSanitizer in this folder.
+fn instrumented(folder: &Path) -> Command {
+    let mut command = cargo(&["test", "--package", "farpoint", "--target", TARGET, "--lib"]);
+    // With more optimization, compiling takes longer than the tests.
+    command.args(["--config", "profile.dev.package.farpoint.opt-level=1"]).env_remove(THOROUGH);
+    // The flag is unstable, and this makes the stable compiler accept it.
+    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
+    command.env("CARGO_INCREMENTAL", "0").env("CARGO_TARGET_DIR", folder);
+    // Memory that threads keep for their next run is no leak, and too large requests are refused as by any allocator.
+    command.env("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1");
+    command
+}
+
+/// Checks that Miri's names are those of tests, even where Miri is not installed.
+fn have_tests_for_miri(list: &str) -> Result<()> {
+    for name in FOR_MIRI {
+        let runs = list.lines().any(|test| test.starts_with(name) && test.ends_with(": test"));
+        ensure!(
+            runs,
+            "Miri is to run the tests '{name}', but there are none; see xtask/src/sanitize.rs"
+        );
+    }
+    Ok(())
 }
 
 /// Returns the reason why a sanitizer can't be used on this machine, if so.
@@ -55,18 +74,8 @@ fn obstacle(runtime: &str) -> Result<Option<String>> {
     Ok((!found).then(|| format!("the toolchain comes without {runtime}")))
 }
 
-/// Runs code without vectors and threads under Miri. The names are checked to be those of tests
-/// even where Miri is not installed.
+/// Runs code without vectors and threads under Miri.
 pub(crate) fn miri() -> Result<Skipped> {
-    let list =
-        output(cargo(&["test", "--quiet", "--package", "farpoint", "--lib", "--"]).arg("--list"))?;
-    for name in FOR_MIRI {
-        let runs = list.lines().any(|test| test.starts_with(name) && test.ends_with(": test"));
-        ensure!(
-            runs,
-            "Miri is to run the tests '{name}', but there are none; see xtask/src/sanitize.rs"
-        );
-    }
     if !works(&mut cargo(&["miri", "--version"])) {
         return Ok(vec!["the Miri component is not installed".into()]);
     }

@@ -2,6 +2,7 @@
 
 use super::shape::{check_indices, check_len};
 use super::{RowIndex, ValueShape, parts};
+use crate::simd::{self, Kernel, Program, Simd};
 use crate::{Cpu, Error, Scalar, unwind};
 
 /// Result of [`gather_max()`]: `(clouds, places, channels)` both.
@@ -55,42 +56,105 @@ pub fn gather_max<T: Scalar, I: RowIndex>(
     }
     check_indices(cpu, shape, indices)?;
     let numbers = shape.reduced()?;
-    let (channels, k) = (shape.channels, shape.k);
-    let work = numbers.saturating_mul(k);
+    let level = simd::choose(cpu.level)?;
     let fill = |first: usize, best: &mut [T], chosen: &mut [i32]| {
-        let rows = best.chunks_exact_mut(channels).zip(chosen.chunks_exact_mut(channels));
-        for (place, (best, chosen)) in (first..).zip(rows) {
-            for (j, index) in indices[place * k..][..k].iter().enumerate() {
-                let Some(row) = shape.row_of(values, place / shape.places, *index) else {
-                    continue;
-                };
-                let add = add.map(|add| &add[(place * k + j) * channels..][..channels]);
-                raise(best, chosen, row, add, j as i32);
-            }
-        }
+        simd::dispatch(level, Maxima { shape, values, indices, add, first, best, chosen });
     };
-    let (values, chosen) = parts::rows_of_two(cpu, work, (numbers, -1), channels, fill)?;
+    let work = numbers.saturating_mul(shape.k);
+    let (values, chosen) = parts::rows_of_two(cpu, work, (numbers, -1), shape.channels, fill)?;
     Ok(GatherMax { values, chosen })
 }
 
-/// Raises the maxima of a place to a row's values.
-fn raise<T: Scalar>(best: &mut [T], chosen: &mut [i32], row: &[T], add: Option<&[T]>, j: i32) {
-    let raise = |(best, chosen): (&mut T, &mut i32), sum: T| {
-        let larger = sum > *best || is_nan(sum);
-        if *chosen < 0 || (larger && !is_nan(*best)) {
-            (*best, *chosen) = (sum, j);
+/// Maxima of some places, from `first` on.
+struct Maxima<'a, T, I> {
+    shape: &'a ValueShape,
+    values: &'a [T],
+    indices: &'a [I],
+    add: Option<&'a [T]>,
+    first: usize,
+    best: &'a mut [T],
+    chosen: &'a mut [i32],
+}
+
+impl<T: Scalar, I: RowIndex> Program<T> for Maxima<'_, T, I> {
+    type Output = ();
+    fn run<S: Simd<T>>(self, simd: S) {
+        simd.vectorize(self);
+    }
+}
+
+impl<T: Scalar, I: RowIndex> Kernel<T> for Maxima<'_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, _: S) {
+        let (channels, k) = (self.shape.channels, self.shape.k);
+        let rows = self.best.chunks_exact_mut(channels).zip(self.chosen.chunks_exact_mut(channels));
+        for (place, (best, chosen)) in (self.first..).zip(rows) {
+            let cloud = place / self.shape.places;
+            let row = |j: usize| {
+                let flat = place * k + j;
+                let values = self.shape.row_of(self.values, cloud, self.indices[flat])?;
+                Some((values, self.add.map(|add| &add[flat * channels..][..channels])))
+            };
+            let at = blocks::<T, 32>(0, k, row, best, chosen);
+            let at = blocks::<T, 8>(at, k, row, best, chosen);
+            if at == channels {
+                continue;
+            }
+            for (j, (values, add)) in (0..k).filter_map(|j| Some((j, row(j)?))) {
+                let add = add.map(|add| &add[at..]);
+                raise(&mut best[at..], &mut chosen[at..], &values[at..], add, j as i32);
+            }
         }
-    };
-    let slots = best.iter_mut().zip(chosen);
-    match add {
-        None => slots.zip(row).for_each(|(slot, &value)| raise(slot, value)),
-        Some(add) => slots.zip(row.iter().zip(add)).for_each(|(slot, (&a, &b))| raise(slot, a + b)),
+    }
+}
+
+/// Takes the maxima of a place in blocks of `N` channels from channel `at` on, which stay in registers while all `k`
+/// rows are read; returns the first channel that is left. `row` returns values and what is added to them.
+#[inline(always)]
+fn blocks<'a, T: Scalar, const N: usize>(
+    mut at: usize,
+    k: usize,
+    row: impl Fn(usize) -> Option<(&'a [T], Option<&'a [T]>)>,
+    best: &mut [T],
+    chosen: &mut [i32],
+) -> usize {
+    let block = |row: &'a [T], at: usize| row[at..].first_chunk::<N>();
+    while at + N <= best.len() {
+        let (mut largest, mut of) = ([T::ZERO; N], [-1; N]);
+        for j in 0..k {
+            let Some((values, add)) = row(j) else { continue };
+            let Some(mut sums) = block(values, at).copied() else { continue };
+            if let Some(add) = add.and_then(|add| block(add, at)) {
+                for c in 0..N {
+                    sums[c] = sums[c] + add[c];
+                }
+            }
+            raise(&mut largest, &mut of, &sums, None, j as i32);
+        }
+        best[at..at + N].copy_from_slice(&largest);
+        chosen[at..at + N].copy_from_slice(&of);
+        at += N;
+    }
+    at
+}
+
+/// Raises the maxima of a place to a row's values: where they are larger or NaN, unless a NaN was chosen.
+#[inline(always)]
+fn raise<T: Scalar>(best: &mut [T], chosen: &mut [i32], row: &[T], add: Option<&[T]>, j: i32) {
+    for (c, (best, chosen)) in best.iter_mut().zip(chosen).enumerate() {
+        let sum = add.map_or(row[c], |add| row[c] + add[c]);
+        let takes = ((sum > *best) | is_nan(sum)) & !is_nan(*best) | (*chosen < 0);
+        *best = if takes { sum } else { *best };
+        *chosen = if takes { j } else { *chosen };
     }
 }
 
 #[inline(always)]
+#[expect(clippy::eq_op, reason = "only NaN differs from itself")]
 fn is_nan<T: Scalar>(value: T) -> bool {
-    value.partial_cmp(&value).is_none()
+    value != value
 }
 
 /// Returns the gradients from `grad`, that of the maxima: each goes to the place that `chosen` names. A row of

@@ -2,7 +2,7 @@
 
 use crate::values_common::{Numbers, SHAPES, bits, indices};
 use farpoint::values::{self, InverseDistance, RowIndex, ValueShape, reference};
-use farpoint::{Cpu, Scalar};
+use farpoint::{Cpu, Level, Scalar};
 
 /// Compares all operators with the reference on `threads` threads.
 fn compare<T: Scalar, I: RowIndex>(shape: ValueShape, threads: usize, index: fn(i64) -> I) {
@@ -78,6 +78,37 @@ fn all_places_may_name_one_row() {
         let cpu = Cpu::new().threads(threads);
         let found = values::gather_backward(&cpu, &shape, &indices, &grad).unwrap();
         assert_eq!(bits(&found), bits(&truth));
+    }
+}
+
+/// Compares maxima of special values in 32, 8 and single channels.
+fn compare_maxima<T: Scalar>(cpu: &Cpu) {
+    let shape = ValueShape { clouds: 2, rows: 20, places: 60, k: 9, channels: 45 };
+    let mut numbers = Numbers::new(11);
+    let indices = indices(&shape, &mut numbers);
+    let special = [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1.0, -1.0];
+    for kinds in [3, 8, 80] {
+        let mut many = |count: usize| -> Vec<T> {
+            let number = |bits: u64| special.get((bits >> 7) as usize % kinds).copied();
+            (0..count).map(|_| T::from_f64(number(numbers.next()).unwrap_or(2.0))).collect()
+        };
+        let (values, add) = (many(shape.values().unwrap()), many(shape.gathered().unwrap()));
+        for add in [None, Some(&add[..])] {
+            let found = values::gather_max(cpu, &shape, &values, &indices, add).unwrap();
+            let truth = reference::gather_max(&shape, &values, &indices, add);
+            assert_eq!(found.chosen, truth.chosen, "{cpu:?}");
+            let same = |(a, b): (&T, &T)| bits(&[*a]) == bits(&[*b]) || (a != a && b != b);
+            assert!(found.values.iter().zip(&truth.values).all(same), "{cpu:?}");
+        }
+    }
+}
+
+#[test]
+fn maxima_are_the_same_on_every_instruction_set() {
+    for level in Level::available() {
+        let cpu = Cpu::new().level(level).threads(3);
+        compare_maxima::<f32>(&cpu);
+        compare_maxima::<f64>(&cpu);
     }
 }
 
