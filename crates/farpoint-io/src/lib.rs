@@ -34,7 +34,7 @@ pub use cloud::summary::{Octree, Summary};
 pub use cloud::{Cloud, Field};
 pub use files::filter::{Condition, Filter};
 pub use files::merge::{EqualRows, Merged, MergedFile};
-pub use files::scan::{Rows, Scan};
+pub use files::reader::{Reader, Rows};
 
 pub use bytes::{memory, temporary};
 pub use error::foreign::printable;

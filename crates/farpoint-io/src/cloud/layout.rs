@@ -1,4 +1,4 @@
-//! The places of the rows of a file and their content, known without reading them: the base of [`crate::Scan`].
+//! The places of the rows of a file and their content, known without reading them: the base of [`crate::Reader`].
 
 use crate::cloud::Cloud;
 use crate::cloud::lines::Lines;

@@ -9,7 +9,7 @@ use crate::cloud::{Cloud, degrees};
 use crate::error::{Error, Fault};
 use crate::files::detect;
 use crate::files::filter::Filter;
-use crate::files::scan::Scan;
+use crate::files::reader::Reader;
 use crate::format;
 #[cfg(feature = "mcap")]
 use crate::format::Format;
@@ -59,7 +59,7 @@ pub fn read_for(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<C
     if !filter.is_of_places() || !detect::is_copc(path, options) {
         return read(path, options);
     }
-    match Scan::open(path, options, None)?.within(filter)? {
+    match Reader::open(path, options, None)?.within(filter)? {
         Ok(Some(cloud)) => Ok(cloud),
         Ok(None) => read(path, options),
         Err(Fault { what, .. }) => {

@@ -42,7 +42,7 @@ fn apart(paths: &[PathBuf]) -> Vec<[f64; 3]> {
 }
 
 fn together(merged: &Merged) -> (Cloud, Vec<[f64; 3]>) {
-    let cloud = merged.scan().load().unwrap();
+    let cloud = merged.reader().load().unwrap();
     let rows = (0..cloud.len()).map(|row| cloud.coordinates().get(row)).collect();
     (cloud, rows)
 }
@@ -99,7 +99,7 @@ fn the_finest_step_and_one_offset_hold_all_coordinates() {
     let (cloud, rows) = together(&merged);
     assert_eq!(cloud.scale(), Some([0.001; 3]));
     assert_eq!(shown(&rows), shown(&apart(&paths)));
-    assert_eq!(merged.scan().transforms().unwrap()[0].0, 0.001);
+    assert_eq!(merged.reader().transforms().unwrap()[0].0, 0.001);
     // Too far for 32 bits.
     let far = self::cloud(10, [9_000_000.0, 0.0, 0.0], false);
     let far = save(folder.path(), "far.las", &far, &WriteOptions::default().scale(0.001));
@@ -253,7 +253,7 @@ fn coordinate_systems_agree() {
     let c = in_system(folder.path(), "c.las", 32632);
     let none = save(folder.path(), "0.las", &cloud(10, [0.0; 3], false), &WriteOptions::default());
     let merged = open(&[a.clone(), b]).unwrap();
-    assert_eq!(merged.scan().crs().unwrap().epsg, Some(2992));
+    assert_eq!(merged.reader().crs().unwrap().epsg, Some(2992));
     assert_eq!(merged.warnings(), [""; 0]);
     let error = open(&[a.clone(), c]).unwrap_err().to_string();
     for word in ["c.las", "EPSG:32632", "a.las", "EPSG:2992"] {
@@ -262,7 +262,7 @@ fn coordinate_systems_agree() {
     let merged = open(&[none, a]).unwrap();
     assert!(merged.warnings()[0].contains("0.las"), "{:?}", merged.warnings());
     // It is written, too, though the first file has none.
-    let cloud = merged.scan().load().unwrap();
+    let cloud = merged.reader().load().unwrap();
     let (bytes, _) = write_bytes(&cloud, &[0, 19], &WriteOptions::default()).unwrap();
     let back = read_bytes(&bytes, "x.las", &ReadOptions::default()).unwrap();
     assert_eq!(back.crs().unwrap().epsg, Some(2992));
@@ -282,7 +282,7 @@ fn equal_rows_of_tiles_that_overlap_are_counted() {
     let merged = open(&paths).unwrap();
     let equal = merged.equal_rows(1 << 30, 2).unwrap();
     assert_eq!((equal.rows, equal.about), (5_010, false));
-    let cloud = merged.scan().load().unwrap();
+    let cloud = merged.reader().load().unwrap();
     assert_eq!(merged.equal_rows_of(&cloud, 1 << 30), equal);
     let few = merged.equal_rows(1, 2).unwrap();
     assert!(few.about && few.rows > 0, "{few:?}");
@@ -302,6 +302,6 @@ fn hundreds_of_files_are_not_all_open() {
     let (_, rows) = together(&merged);
     assert_eq!(rows, apart(&paths));
     std::fs::write(&paths[299], "short").unwrap();
-    let error = merged.scan().load().unwrap_err().to_string();
+    let error = merged.reader().load().unwrap_err().to_string();
     assert!(error.contains("299.ply") && error.contains("changed"), "{error}");
 }

@@ -34,7 +34,7 @@ impl Merged {
     /// `memory` bytes hold, a share that is chosen by digest is counted.
     ///
     /// # Errors
-    /// As [`crate::Scan::read`].
+    /// As [`crate::Reader::read`].
     pub fn equal_rows(&self, memory: u64, threads: usize) -> Result<EqualRows, Error> {
         let seen = Mutex::new(Seen::new(memory));
         for (number, file) in self.files.iter().enumerate() {
@@ -42,7 +42,7 @@ impl Merged {
             if shared.is_empty() || file.rows == 0 {
                 continue;
             }
-            self.scan.for_each_of(self.parts_of(file), threads, |_, rows| {
+            self.reader.for_each_of(self.parts_of(file), threads, |_, rows| {
                 let (points, records) = (rows.coordinates()?, rows.records().unwrap_or_default());
                 let points = |row: usize| points.get(row);
                 let digests: Vec<u64> = digests(points, rows.len(), records, &shared).collect();
@@ -54,7 +54,7 @@ impl Merged {
         Ok(seen.into_inner().unwrap_or_else(PoisonError::into_inner).counted())
     }
 
-    /// Like [`Merged::equal_rows`], for all rows of [`crate::Scan::load`].
+    /// Like [`Merged::equal_rows`], for all rows of [`crate::Reader::load`].
     pub fn equal_rows_of(&self, cloud: &Cloud, memory: u64) -> EqualRows {
         let Some(Table { store: Store::Records { bytes, stride }, .. }) = &cloud.table else {
             return EqualRows::default();
@@ -79,8 +79,8 @@ impl Merged {
     }
 
     fn parts_of(&self, file: &MergedFile) -> Range<usize> {
-        let last = self.scan.part_of(file.first + file.rows - 1);
-        self.scan.part_of(file.first)..last + 1
+        let last = self.reader.part_of(file.first + file.rows - 1);
+        self.reader.part_of(file.first)..last + 1
     }
 }
 

@@ -10,7 +10,7 @@ use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::resolution::step_text;
 use crate::cloud::table::{Slot, Store};
 use crate::error::{Error, Fault};
-use crate::files::scan::{self, Scan};
+use crate::files::reader::{self, Reader};
 use crate::format::Format;
 use crate::formats::las::{self, Extra};
 use std::cmp::Reverse;
@@ -23,27 +23,27 @@ const STANDARD_TIME: u16 = 1;
 
 /// A file with its header.
 struct File<'a> {
-    scan: &'a Scan,
+    reader: &'a Reader,
     header: &'a LasHeader,
 }
 
 /// Plans the layout of all rows, and the conversion of each file's rows to it.
 pub(super) fn plan(
-    scans: &[Scan],
+    readers: &[Reader],
     crs: Option<Crs>,
     name: &str,
     mut warnings: Vec<String>,
 ) -> Result<Plan, Error> {
-    let file = |scan| match &Scan::head(scan).header {
-        Header::Las(header) => Some(File { scan, header }),
+    let file = |reader| match &Reader::head(reader).header {
+        Header::Las(header) => Some(File { reader, header }),
         _ => None,
     };
-    let files: Vec<File<'_>> = scans.iter().filter_map(file).collect();
+    let files: Vec<File<'_>> = readers.iter().filter_map(file).collect();
     let format = format(&files, &mut warnings);
     let mut header = base(&files, format);
     tell_times(&files, &mut warnings);
     let (slots, stride) = fields(&files, format, &mut header, &mut warnings)?;
-    let axes = grid(scans, &files, name, &mut warnings)?;
+    let axes = grid(readers, &files, name, &mut warnings)?;
     [header.raw.x_scale_factor, header.raw.y_scale_factor, header.raw.z_scale_factor] =
         axes.each_ref().map(|axis| axis.transform.0);
     [header.raw.x_offset, header.raw.y_offset, header.raw.z_offset] =
@@ -58,7 +58,7 @@ pub(super) fn plan(
         }
     };
     let recipes = files.iter().enumerate().map(recipe).collect();
-    let compressed = scans.iter().any(|scan| scan.format() == Format::Laz);
+    let compressed = readers.iter().any(|reader| reader.format() == Format::Laz);
     let store = Store::Records { bytes: Vec::new().into(), stride };
     let mut head = las::cloud(header, compressed, Coordinates::F64(Vec::new()), store, Vec::new());
     (head.crs, head.warnings) = (crs, warnings);
@@ -77,7 +77,7 @@ impl File<'_> {
 }
 
 fn slots_of<'a>(file: &File<'a>) -> &'a [Slot] {
-    file.scan.head().table.as_ref().map_or(&[], |table| &table.slots)
+    file.reader.head().table.as_ref().map_or(&[], |table| &table.slots)
 }
 
 /// Returns the point format that has the fields of all, except waveforms: these are found by their place in a file.
@@ -86,7 +86,7 @@ fn format(files: &[File<'_>], warnings: &mut Vec<String>) -> u8 {
     if let (true, Some(first)) =
         (files.len() > 1, files.iter().find(|file| [4, 5, 9, 10].contains(&file.header.format)))
     {
-        warnings.push(format!("{}: waveforms are left out", first.scan.name()));
+        warnings.push(format!("{}: waveforms are left out", first.reader.name()));
     } else if files.len() == 1 {
         return files[0].header.format;
     }
@@ -108,7 +108,7 @@ fn base(files: &[File<'_>], format: u8) -> LasHeader {
     let fits = |file: &&File<'_>| (file.header.format >= 6) == (format >= 6);
     let rank = |file: &&File<'_>| {
         let version = file.header.raw.version;
-        (file.scan.crs().is_none(), Reverse((version.major, version.minor)))
+        (file.reader.crs().is_none(), Reverse((version.major, version.minor)))
     };
     let Some(file) = files.iter().filter(fits).min_by_key(rank) else {
         unreachable!("the format is one of those that files have")
@@ -120,8 +120,8 @@ fn base(files: &[File<'_>], format: u8) -> LasHeader {
         header.raw.system_identifier = [0; 32];
         header.raw.system_identifier[..SYSTEM.len()].copy_from_slice(SYSTEM);
     }
-    if file.scan.crs().is_none()
-        && let Some(other) = files.iter().find(|file| file.scan.crs().is_some())
+    if file.reader.crs().is_none()
+        && let Some(other) = files.iter().find(|file| file.reader.crs().is_some())
     {
         let records = other.header.records.iter().filter(|record| record.user == PROJECTION);
         header.records.extend(records.cloned());
@@ -144,8 +144,8 @@ fn tell_times(files: &[File<'_>], warnings: &mut Vec<String>) {
         };
         warnings.push(format!(
             "GPS times count seconds of the week in {} and from 1980 in {}; they stay as they are",
-            week.scan.name(),
-            counted.scan.name()
+            week.reader.name(),
+            counted.reader.name()
         ));
     }
 }
@@ -169,7 +169,7 @@ fn fields(
     let mut extras: Vec<(Extra<'_>, &str)> = Vec::new();
     for file in files {
         for extra in las::extras(file.header.format, file.stride(), file.extra()) {
-            let name = file.scan.name();
+            let name = file.reader.name();
             match extras.iter().find(|(known, _)| known.slots[0].name == extra.slots[0].name) {
                 None => extras.push((extra, name)),
                 Some((known, of)) => agree(known, &extra, of, name)?,
@@ -180,10 +180,10 @@ fn fields(
     let length: usize = extras.iter().map(|(extra, _)| extra.size()).sum();
     let stride = las::base_length(format) + length;
     las::describe_extras(header, &data)
-        .map_err(|Fault { what, fix, .. }| Error::merge(first.scan.name(), &what, &fix))?;
+        .map_err(|Fault { what, fix, .. }| Error::merge(first.reader.name(), &what, &fix))?;
     let short = u16::try_from(stride).map_err(|_| {
         let what = format!("all fields together take {stride} bytes a point, too many for LAS");
-        Error::merge(first.scan.name(), &what, "leave out files, or write PLY first")
+        Error::merge(first.reader.name(), &what, "leave out files, or write PLY first")
     })?;
     header.raw.point_data_record_length = short;
     let slots = las::slots(format, stride, Some(&data));
@@ -208,7 +208,8 @@ fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(
 fn tell_missing(files: &[File<'_>], slots: &[Slot], warnings: &mut Vec<String>) {
     for slot in slots {
         let lacks = |file: &&File<'_>| source(slots_of(file), slot).is_none();
-        let without: Vec<&str> = files.iter().filter(lacks).map(|file| file.scan.name()).collect();
+        let without: Vec<&str> =
+            files.iter().filter(lacks).map(|file| file.reader.name()).collect();
         // Flags that older formats do not know need no warning.
         let new = ["overlap", "scanner_channel"].contains(&slot.name.as_str());
         if let (Some(first), false) = (without.first(), new) {
@@ -224,7 +225,7 @@ fn tell_missing(files: &[File<'_>], slots: &[Slot], warnings: &mut Vec<String>) 
         if let Some(slot) = nothing.filter(|_| !slots.iter().any(|s| s.name == "extra_bytes")) {
             warnings.push(format!(
                 "{}: {} bytes a point that nothing describes are left out",
-                file.scan.name(),
+                file.reader.name(),
                 slot.count
             ));
         }
@@ -233,12 +234,12 @@ fn tell_missing(files: &[File<'_>], slots: &[Slot], warnings: &mut Vec<String>) 
 
 /// Returns scale and offset of each axis, and the conversion of each file's integers to them.
 fn grid(
-    scans: &[Scan],
+    readers: &[Reader],
     files: &[File<'_>],
     name: &str,
     warnings: &mut Vec<String>,
 ) -> Result<[Axis; 3], Error> {
-    let bounds = scans.iter().map(Scan::bounds).reduce(super::joined).flatten();
+    let bounds = readers.iter().map(Reader::bounds).reduce(super::joined).flatten();
     let mut axes = Vec::with_capacity(3);
     for place in 0..3 {
         let own: Vec<_> =
@@ -266,9 +267,9 @@ fn refused(misfit: Misfit, files: &[File<'_>], own: &[(f64, f64)], name: &str) -
             let what = format!(
                 "its scale {scale} and offset {offset} are not decimal numbers that can be counted beside those \
                  of {}",
-                files[usize::from(file == 0).min(files.len() - 1)].scan.name()
+                files[usize::from(file == 0).min(files.len() - 1)].reader.name()
             );
-            Error::merge(files[file].scan.name(), &what, "write it with --scale 0.001 first")
+            Error::merge(files[file].reader.name(), &what, "write it with --scale 0.001 first")
         }
         Misfit::TooFar(step) => {
             let what = format!(
@@ -355,7 +356,12 @@ impl Records {
 }
 
 impl Recipe for Records {
-    fn records(&self, file: &Scan, rows: &scan::Rows<'_>, stride: usize) -> Result<Vec<u8>, Error> {
+    fn records(
+        &self,
+        file: &Reader,
+        rows: &reader::Rows<'_>,
+        stride: usize,
+    ) -> Result<Vec<u8>, Error> {
         self.converted(rows.records().unwrap_or_default(), stride).map_err(|row| {
             let what = format!("row {} lies beyond what its header states", rows.first() + row);
             let fix = "the tiles need a larger step: write them with --scale first";

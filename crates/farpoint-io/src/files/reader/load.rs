@@ -1,16 +1,16 @@
 //! A cloud in memory of all rows of a file as stored.
 
-use super::{Content, Scan};
+use super::{Content, Reader};
 use crate::bytes::memory;
 use crate::bytes::parallel;
 use crate::cloud::Cloud;
 use crate::error::Error;
 
-impl Scan {
+impl Reader {
     /// Reads all rows into memory.
     ///
     /// # Errors
-    /// As [`Scan::read`]; [`Error::TooLarge`] if less memory is free than that takes.
+    /// As [`Reader::read`]; [`Error::TooLarge`] if less memory is free than that takes.
     pub fn load(&self) -> Result<Cloud, Error> {
         let (layout, starts) = match &self.content {
             Content::Whole(cloud) => return Ok(cloud.clone()),

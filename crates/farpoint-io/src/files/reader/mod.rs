@@ -39,16 +39,16 @@ const LINE: u64 = 40;
 /// pass over the file first; files of other formats are held in memory.
 ///
 /// ```no_run
-/// use farpoint_io::{ReadOptions, Scan};
-/// let scan = Scan::open("scan.laz".as_ref(), &ReadOptions::default(), None)?;
-/// for part in 0..scan.parts() {
-///     let rows = scan.read(part)?;
+/// use farpoint_io::{ReadOptions, Reader};
+/// let reader = Reader::open("scan.laz".as_ref(), &ReadOptions::default(), None)?;
+/// for part in 0..reader.parts() {
+///     let rows = reader.read(part)?;
 ///     println!("rows from {}: {:?}", rows.first(), rows.coordinates()?.get(0));
 /// }
 /// # Ok::<(), farpoint_io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Scan {
+pub struct Reader {
     name: String,
     format: Format,
     /// Length of the file in bytes.
@@ -71,7 +71,7 @@ enum Content {
     Whole(Cloud),
 }
 
-impl Scan {
+impl Reader {
     /// Returns the number of rows.
     pub fn len(&self) -> u64 {
         match &self.content {
@@ -99,9 +99,9 @@ impl Scan {
     ///
     /// # Errors
     /// [`Error::Field`] if a field of the filter does not exist.
-    pub fn filtered(self, filter: Filter) -> Result<Scan, Error> {
+    pub fn filtered(self, filter: Filter) -> Result<Reader, Error> {
         filter.check(self.head(), &self.name)?;
-        Ok(Scan { filter, ..self })
+        Ok(Reader { filter, ..self })
     }
 
     /// Returns the filter of the rows.
@@ -235,7 +235,7 @@ impl Scan {
     /// begun.
     ///
     /// # Errors
-    /// As [`Scan::read`], or errors of `each`.
+    /// As [`Reader::read`], or errors of `each`.
     pub fn for_each<E: From<Error> + Send>(
         &self,
         threads: usize,
@@ -244,10 +244,10 @@ impl Scan {
         self.for_each_of(0..self.parts(), threads, each)
     }
 
-    /// Like [`Scan::for_each`], for some parts.
+    /// Like [`Reader::for_each`], for some parts.
     ///
     /// # Errors
-    /// As [`Scan::read`], or errors of `each`.
+    /// As [`Reader::read`], or errors of `each`.
     ///
     /// # Panics
     /// If there are no such parts.

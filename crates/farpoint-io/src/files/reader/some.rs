@@ -1,6 +1,6 @@
 //! A cloud of some rows of a file, which is written like the same rows of the whole cloud.
 
-use super::{Rows, Scan, coordinates};
+use super::{Reader, Rows, coordinates};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::{bounds, is_single};
 use crate::cloud::table::{Store, Table};
@@ -8,13 +8,13 @@ use crate::cloud::whole::{Whole, Witnesses};
 use crate::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
-impl Scan {
+impl Reader {
     /// Returns the cloud of these stored rows, one after another (each with a line feed if rows are lines). Reads the
     /// file once, on `threads` threads, for the facts about all rows that a writer needs: [`crate::write()`] then
     /// writes what it would write of the same rows of the whole cloud.
     ///
     /// # Errors
-    /// As [`Scan::read`].
+    /// As [`Reader::read`].
     pub fn some(&self, stored: Vec<u8>, threads: usize) -> Result<Cloud, Error> {
         let whole = Arc::new(self.whole(threads)?);
         Ok(Cloud { whole: Some(whole), ..self.of_stored(stored)? })

@@ -1,6 +1,6 @@
 //! Some rows of a file.
 
-use super::{Content, Scan, coordinates};
+use super::{Content, Reader, coordinates};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::layout;
@@ -12,9 +12,9 @@ use std::ops::Range;
 /// Largest number of rows of a part, if that can be chosen.
 pub(super) const ROWS: usize = 1 << 16;
 
-/// The rows of a part of a [`Scan`].
+/// The rows of a part of a [`Reader`].
 pub struct Rows<'a> {
-    scan: &'a Scan,
+    reader: &'a Reader,
     rows: Range<u64>,
     pub(super) table: Option<Cow<'a, Table>>,
     /// Number of rows of the table before the first of these.
@@ -23,11 +23,11 @@ pub struct Rows<'a> {
 
 impl std::fmt::Debug for Rows<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Rows({:?} of {})", self.rows, self.scan.name)
+        write!(f, "Rows({:?} of {})", self.rows, self.reader.name)
     }
 }
 
-impl Scan {
+impl Reader {
     /// Reads a part. Several threads may read at once.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Scan {
             Content::Parts { .. } => (self.table(part)?.map(Cow::Owned), 0),
             Content::Whole(cloud) => (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize),
         };
-        Ok(Rows { scan: self, rows, table, skip })
+        Ok(Rows { reader: self, rows, table, skip })
     }
 
     /// Reads the stored rows of a part.
@@ -128,11 +128,11 @@ impl Rows<'_> {
     /// Returns the rows with their attributes, without coordinates; of a file that is held whole, all of its rows and
     /// the range of these.
     pub(crate) fn cloud(&self) -> (Cow<'_, Cloud>, Range<usize>) {
-        match self.scan.cloud() {
+        match self.reader.cloud() {
             Some(cloud) => (Cow::Borrowed(cloud), self.skip..self.skip + self.len()),
             None => {
                 let table = self.table.as_deref().cloned();
-                let cloud = Cloud { table, ..self.scan.head().clone() };
+                let cloud = Cloud { table, ..self.reader.head().clone() };
                 (Cow::Owned(cloud), 0..self.len())
             }
         }
@@ -144,7 +144,7 @@ impl Rows<'_> {
     /// [`Error::Malformed`] if one is no number.
     pub fn coordinates(&self) -> Result<Coordinates, Error> {
         let mut points = self.places()?;
-        let filter = &self.scan.filter;
+        let filter = &self.reader.filter;
         if filter.is_empty() {
             return Ok(points);
         }
@@ -161,21 +161,21 @@ impl Rows<'_> {
 
     /// Returns the coordinates of all rows.
     pub(super) fn places(&self) -> Result<Coordinates, Error> {
-        if let Some(cloud) = self.scan.cloud() {
+        if let Some(cloud) = self.reader.cloud() {
             return Ok(self.within(cloud));
         }
         let Some(table) = &self.table else {
             return Ok(Coordinates::F64(Vec::new()));
         };
-        let found = coordinates(self.scan.head(), table, self.len());
-        let fault = |fault: Fault| self.scan.fault(fault.after(self.first()));
+        let found = coordinates(self.reader.head(), table, self.len());
+        let fault = |fault: Fault| self.reader.fault(fault.after(self.first()));
         found.map_err(fault)
     }
 
-    /// Returns the integers that LAS stores, from which [`Scan::transforms`] makes coordinates; `None` for other
+    /// Returns the integers that LAS stores, from which [`Reader::transforms`] makes coordinates; `None` for other
     /// formats.
     pub fn integers(&self) -> Option<Vec<[i32; 3]>> {
-        self.scan.transforms()?;
+        self.reader.transforms()?;
         let axis = |record: &[u8], at: usize| {
             record[at..].first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes))
         };

@@ -1,6 +1,6 @@
 //! The parts of a file that a filter can use rows of: the COPC nodes that its boxes meet.
 
-use super::{Content, Scan};
+use super::{Content, Reader};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{Header, LasHeader};
@@ -13,12 +13,12 @@ use crate::{bytes::memory, bytes::parallel, cloud::degrees, formats::las};
 use std::ops::Range;
 use std::sync::Arc;
 
-impl Scan {
+impl Reader {
     /// Returns a cloud of all rows, reading only the parts that the filter may use rows of: other rows have NaN for
     /// coordinates. `None` if nothing can be left out; a fault if the octree is damaged.
     ///
     /// # Errors
-    /// As [`Scan::load`]; [`Error::Field`] if a field of the filter does not exist.
+    /// As [`Reader::load`]; [`Error::Field`] if a field of the filter does not exist.
     pub(crate) fn within(self, filter: &Filter) -> Result<Result<Option<Cloud>, Fault>, Error> {
         filter.check(self.head(), &self.name)?;
         let Header::Las(header) = self.head().header.clone() else { return Ok(Ok(None)) };

@@ -7,7 +7,7 @@
 mod extremes;
 mod shape;
 
-use super::{Content, Scan};
+use super::{Content, Reader};
 use crate::bytes::sink::{Sink, put_by};
 use crate::cloud::Cloud;
 use crate::cloud::header::DataKind;
@@ -30,7 +30,7 @@ type Block<'a> = &'a mut dyn FnMut(usize) -> io::Result<Vec<u8>>;
 
 /// State of writing in blocks.
 struct Writing<'a> {
-    scan: &'a Scan,
+    reader: &'a Reader,
     name: String,
     format: Format,
     options: WriteOptions,
@@ -48,8 +48,8 @@ struct Writing<'a> {
     fault: Option<Error>,
 }
 
-impl Scan {
-    /// Returns whether [`Scan::write_blocks`] can write to `path` with these options.
+impl Reader {
+    /// Returns whether [`Reader::write_blocks`] can write to `path` with these options.
     ///
     /// # Errors
     /// [`Error::Output`] if the format cannot be written.
@@ -70,16 +70,16 @@ impl Scan {
     }
 
     /// Writes `count` stored rows that `block` returns for each number below `blocks`, each twice: one after another,
-    /// or each with a line feed if rows are lines ([`Scan::stride`] is `None`). Reads the file once, on `threads`
+    /// or each with a line feed if rows are lines ([`Reader::stride`] is `None`). Reads the file once, on `threads`
     /// threads, for the facts about all rows that a writer needs. The bytes are those that [`crate::write()`] writes
     /// of these rows of the whole cloud. Returns warnings.
     ///
     /// # Errors
-    /// As [`crate::write()`] and [`Scan::read`], errors of `block`, and [`Error::Output`] if blocks come out
+    /// As [`crate::write()`] and [`Reader::read`], errors of `block`, and [`Error::Output`] if blocks come out
     /// differently, as lines can that differ among themselves. The output is complete or not there.
     ///
     /// # Panics
-    /// Unless [`Scan::writes_blocks`], and if there is no block.
+    /// Unless [`Reader::writes_blocks`], and if there is no block.
     pub fn write_blocks<E: From<Error>>(
         &self,
         path: &Path,
@@ -124,7 +124,7 @@ impl Scan {
         let each = if format == Format::Laz { Format::Las } else { format };
         let (extremes, head, las, warnings, fault) = Default::default();
         Ok(Writing {
-            scan: self,
+            reader: self,
             name: path.display().to_string(),
             format,
             options: options.clone().format(each).style(style),
@@ -142,7 +142,7 @@ impl Scan {
 impl Writing<'_> {
     /// Returns the cloud of stored rows.
     fn cloud(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
-        Ok(Cloud { whole: Some(Arc::clone(&self.whole)), ..self.scan.of_stored(stored)? })
+        Ok(Cloud { whole: Some(Arc::clone(&self.whole)), ..self.reader.of_stored(stored)? })
     }
 
     /// Writes all blocks.
@@ -185,7 +185,7 @@ impl Writing<'_> {
     }
 
     fn converted(&mut self, mut stored: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let rows = self.scan.of_stored(stored.clone())?.len();
+        let rows = self.reader.of_stored(stored.clone())?.len();
         stored.extend_from_slice(&self.extremes);
         let cloud = self.cloud(stored)?;
         let all: Vec<usize> = (0..cloud.len()).collect();

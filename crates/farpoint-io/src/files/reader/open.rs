@@ -1,7 +1,7 @@
 //! Opening a file for reading in parts.
 
 use super::place::Handle;
-use super::{Content, Scan, starts};
+use super::{Content, Reader, starts};
 use crate::cloud::layout::{Layout, Storage};
 use crate::error::{Error, Fault};
 use crate::files::filter::Filter;
@@ -22,7 +22,7 @@ const LONGEST: u64 = 64 << 20;
 /// Memory that reading a whole file takes at least, as a multiple of its bytes.
 const WHOLE: u64 = 3;
 
-impl Scan {
+impl Reader {
     /// Opens a file: reads its header, and its number of rows. A file that can't be read in parts is read whole if
     /// that takes no more than `memory` bytes, as far as its length shows. Text that would take more is read once to
     /// find its lines (unless `memory` is 0).
@@ -30,7 +30,7 @@ impl Scan {
     /// # Errors
     /// As [`crate::read`]; [`Error::NotInParts`] if the file would have to be read whole and is too
     /// large for that.
-    pub fn open(path: &Path, options: &ReadOptions, memory: Option<u64>) -> Result<Scan, Error> {
+    pub fn open(path: &Path, options: &ReadOptions, memory: Option<u64>) -> Result<Reader, Error> {
         let name = path.display().to_string();
         let fail = |source| Error::Read { name: name.clone(), source };
         if path == Path::new("-") {
@@ -38,7 +38,7 @@ impl Scan {
             let format = cloud.format().unwrap_or(Format::Text);
             let name = "standard input".into();
             let content = Content::Whole(cloud);
-            return Ok(Scan {
+            return Ok(Reader {
                 name,
                 format,
                 length: 0,
@@ -60,7 +60,7 @@ impl Scan {
                 let starts = starts(&layout);
                 let content = Content::Parts { file: Handle::Open(file), layout, starts };
                 let inputs = vec![name.clone()];
-                return Ok(Scan {
+                return Ok(Reader {
                     name,
                     format,
                     length,
@@ -79,7 +79,7 @@ impl Scan {
                     let content = Content::Parts { file: Handle::Open(file), layout, starts };
                     let inputs = vec![name.clone()];
                     let filter = Filter::default();
-                    return Ok(Scan { name, format, length, content, inputs, filter });
+                    return Ok(Reader { name, format, length, content, inputs, filter });
                 }
                 return Err(Error::NotInParts { name, format, needed, limit });
             }
@@ -89,7 +89,7 @@ impl Scan {
         let cloud = decode(Cow::Owned(bytes), &name, options)?;
         let format = cloud.format().unwrap_or(Format::Text);
         let inputs = vec![name.clone()];
-        Ok(Scan {
+        Ok(Reader {
             name,
             format,
             length,
@@ -99,21 +99,21 @@ impl Scan {
         })
     }
 
-    /// Creates a scan of rows that are assembled elsewhere.
+    /// Creates a reader of rows that are assembled elsewhere.
     pub(crate) fn of_parts(
         name: String,
         format: Format,
         length: u64,
         layout: Layout,
         inputs: Vec<String>,
-    ) -> Scan {
+    ) -> Reader {
         let starts = starts(&layout);
         let content = Content::Parts { file: Handle::Elsewhere, layout, starts };
-        Scan { name, format, length, content, inputs, filter: Filter::default() }
+        Reader { name, format, length, content, inputs, filter: Filter::default() }
     }
 
     /// Closes the file, which is then open only while a part is read.
-    pub(crate) fn closed(mut self) -> Scan {
+    pub(crate) fn closed(mut self) -> Reader {
         if let Content::Parts { file, .. } = &mut self.content
             && let Handle::Open(_) = file
         {

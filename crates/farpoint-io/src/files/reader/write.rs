@@ -1,6 +1,6 @@
 //! Writing stored rows, a block at a time, in the format of the input.
 
-use super::{Content, Scan};
+use super::{Content, Reader};
 use crate::bytes::sink::{Sink, put_by};
 use crate::cloud::column::NumberType;
 use crate::cloud::header::DataKind;
@@ -13,8 +13,8 @@ use ply_rs_bw::ply::Encoding as PlyEncoding;
 use std::io::{self, Write};
 use std::path::Path;
 
-impl Scan {
-    /// Returns whether writing to `path` with these options copies stored rows, so that [`Scan::write_stored`] writes
+impl Reader {
+    /// Returns whether writing to `path` with these options copies stored rows, so that [`Reader::write_stored`] writes
     /// the bytes that [`crate::write()`] does.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Scan {
     /// [`Error::Write`] if the system refuses, or the error of `next`. The output is complete or not there.
     ///
     /// # Panics
-    /// Unless [`Scan::copies_rows`].
+    /// Unless [`Reader::copies_rows`].
     pub fn write_stored<E: From<Error>>(
         &self,
         path: &Path,
