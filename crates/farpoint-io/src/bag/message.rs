@@ -9,7 +9,7 @@ use super::unpack::Unpacker;
 use crate::ReadOptions;
 use crate::cloud::Cloud;
 use crate::cloud::header::Header;
-use crate::cloud::table::{Slot, Store, Table};
+use crate::cloud::table::{Dimension, Store, Table};
 use crate::error::{Error, Fault};
 use crate::format::Format;
 use mcap::records::{Record, op};
@@ -120,16 +120,16 @@ fn cloud(message: &PointCloud2<'_>) -> Cloud {
         Some((data, ..)) => bytes.extend_from_slice(data),
         None => (0..message.len()).for_each(|row| bytes.extend_from_slice(message.row(row))),
     }
-    let (mut slots, mut warnings): (Vec<Slot>, _) = (Vec::new(), Vec::new());
+    let (mut dimensions, mut warnings): (Vec<Dimension>, _) = (Vec::new(), Vec::new());
     for field in message.fields() {
         let known = field.kind.filter(|kind| {
             let size = field.count.checked_mul(kind.size());
             size.and_then(|size| size.checked_add(field.offset)).is_some_and(|end| end <= stride)
         });
-        let twice = slots.iter().any(|slot| slot.name == field.name);
+        let twice = dimensions.iter().any(|dimension| dimension.name == field.name);
         match known.filter(|_| !twice) {
             Some(kind) => {
-                slots.push(Slot::new(&field.name, kind, field.offset).count(field.count));
+                dimensions.push(Dimension::new(&field.name, kind, field.offset).count(field.count));
             }
             None => warnings.push(format!(
                 "field '{}' is left out: it is named twice, goes beyond the point, or has no known type",
@@ -138,12 +138,12 @@ fn cloud(message: &PointCloud2<'_>) -> Cloud {
         }
     }
     let coordinates = message.coordinates();
-    let axis = |name: &str| slots.iter().position(|slot| slot.name == name);
+    let axis = |name: &str| dimensions.iter().position(|dimension| dimension.name == name);
     let mut cloud = match [axis("x"), axis("y"), axis("z")] {
         [Some(x), Some(y), Some(z)] => {
             let (store, big_endian) =
                 (Store::Records { bytes: bytes.into(), stride }, message.big_endian());
-            let table = Table { slots, store, big_endian, xyz: [x, y, z] };
+            let table = Table { dimensions, store, big_endian, xyz: [x, y, z] };
             Cloud::from_table(Format::Mcap, "", coordinates, table, Header::None)
         }
         // Only a message without points has none.

@@ -104,7 +104,7 @@ impl Lines {
     pub(crate) fn table(&self, head: &Table, bytes: Vec<u8>) -> Result<Table, Fault> {
         let spans = (self.spans)(&bytes);
         for (row, &(start, end)) in spans.iter().enumerate().filter(|_| self.described) {
-            if let Some(what) = misfit(&head.slots, &bytes[start..end], self.split) {
+            if let Some(what) = misfit(&head.dimensions, &bytes[start..end], self.split) {
                 return Err(Fault::new(what).at(Place::Point(row)));
             }
         }

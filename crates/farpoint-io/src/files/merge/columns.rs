@@ -7,7 +7,7 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
 use crate::cloud::layout::{Layout, Storage};
-use crate::cloud::table::{Slot, Store, Table};
+use crate::cloud::table::{Dimension, Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion;
 use crate::error::Error;
@@ -34,7 +34,7 @@ const COLORS: [&str; 4] = ["red", "green", "blue", "alpha"];
 /// default values of attributes that it lacks.
 #[derive(Debug)]
 pub(super) struct Places {
-    slots: Vec<Slot>,
+    dimensions: Vec<Dimension>,
     /// The attributes of this file, by name.
     names: HashSet<String>,
 }
@@ -75,23 +75,25 @@ pub(super) fn plan(
     let axis = if single { NumberType::F32 } else { NumberType::F64 };
     let axes = ["x", "y", "z"].map(|name| (name.to_owned(), axis));
     let mut at = 0;
-    let slot = |(name, kind): (String, NumberType)| {
-        let slot = Slot::new(name, kind, at);
+    let dimension = |(name, kind): (String, NumberType)| {
+        let dimension = Dimension::new(name, kind, at);
         at += kind.size();
-        slot
+        dimension
     };
     let fields = fields.into_iter().map(|field| (field.name, field.kind));
-    let slots: Vec<Slot> = axes.into_iter().chain(fields).map(slot).collect();
-    let recipe = |names| Box::new(Places { slots: slots.clone(), names }) as Box<dyn Recipe>;
+    let dimensions: Vec<Dimension> = axes.into_iter().chain(fields).map(dimension).collect();
+    let recipe =
+        |names| Box::new(Places { dimensions: dimensions.clone(), names }) as Box<dyn Recipe>;
     let recipes = own.into_iter().map(recipe).collect();
-    let head = Cloud { crs, warnings, scale: scale(readers), ..head(readers, slots, at, single) };
+    let head =
+        Cloud { crs, warnings, scale: scale(readers), ..head(readers, dimensions, at, single) };
     let layout = Layout { head, rows: Storage::Stride(0), count: 0, stride: at, bounds: None };
     Ok(Plan { layout, recipes })
 }
 
-fn head(readers: &[Reader], slots: Vec<Slot>, stride: usize, single: bool) -> Cloud {
+fn head(readers: &[Reader], dimensions: Vec<Dimension>, stride: usize, single: bool) -> Cloud {
     let store = Store::Records { bytes: Vec::new().into(), stride };
-    let table = Table { slots, store, big_endian: false, xyz: [0, 1, 2] };
+    let table = Table { dimensions, store, big_endian: false, xyz: [0, 1, 2] };
     let none = match single {
         true => Coordinates::F32(Vec::new()),
         false => Coordinates::F64(Vec::new()),
@@ -198,13 +200,13 @@ impl Recipe for Places {
             found.filter(|a| self.names.contains(&a.name)).map(|a| (a.name, a.column)).collect();
         let mut out = vec![0; rows.len() * stride];
         let all: Vec<usize> = (0..rows.len()).collect();
-        for (place, slot) in self.slots.iter().enumerate() {
+        for (place, dimension) in self.dimensions.iter().enumerate() {
             let column = match place {
                 0..3 => Some(points.axis(place, &all)),
-                _ => found.remove(&slot.name),
+                _ => found.remove(&dimension.name),
             };
-            let column = column.unwrap_or_else(|| missing(slot.kind, rows.len()));
-            column.cast(slot.kind).write_into(0, &mut out, stride, slot.offset, false);
+            let column = column.unwrap_or_else(|| missing(dimension.kind, rows.len()));
+            column.cast(dimension.kind).write_into(0, &mut out, stride, dimension.offset, false);
         }
         Ok(out)
     }

@@ -2,13 +2,13 @@
 
 use super::decimal::{Axis, Misfit, Shift, axis};
 use super::sources::{Recipe, Same};
-use super::{Plan, same_slots};
+use super::{Plan, same_dimensions};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::{Header, LasHeader};
 use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::resolution::step_text;
-use crate::cloud::table::{Slot, Store};
+use crate::cloud::table::{Dimension, Store};
 use crate::error::{Error, Fault};
 use crate::files::reader::{self, Reader};
 use crate::format::Format;
@@ -42,7 +42,7 @@ pub(super) fn plan(
     let format = format(&files, &mut warnings);
     let mut header = base(&files, format);
     tell_times(&files, &mut warnings);
-    let (slots, stride) = fields(&files, format, &mut header, &mut warnings)?;
+    let (dimensions, stride) = fields(&files, format, &mut header, &mut warnings)?;
     let axes = grid(readers, &files, name, &mut warnings)?;
     [header.raw.x_scale_factor, header.raw.y_scale_factor, header.raw.z_scale_factor] =
         axes.each_ref().map(|axis| axis.transform.0);
@@ -50,11 +50,11 @@ pub(super) fn plan(
         axes.each_ref().map(|axis| axis.transform.1);
     let recipe = |(number, file): (usize, &File<'_>)| -> Box<dyn Recipe> {
         let shifts = axes.each_ref().map(|axis| axis.shifts[number]);
-        let (own, length) = (slots_of(file), file.stride());
-        let same = length == stride && same_slots(own, &slots);
+        let (own, length) = (dimensions_of(file), file.stride());
+        let same = length == stride && same_dimensions(own, &dimensions);
         match same && shifts == [(1, 0); 3] {
             true => Box::new(Same),
-            false => Box::new(Records::new(own, length, &slots, same, shifts)),
+            false => Box::new(Records::new(own, length, &dimensions, same, shifts)),
         }
     };
     let recipes = files.iter().enumerate().map(recipe).collect();
@@ -76,8 +76,8 @@ impl File<'_> {
     }
 }
 
-fn slots_of<'a>(file: &File<'a>) -> &'a [Slot] {
-    file.reader.head().table.as_ref().map_or(&[], |table| &table.slots)
+fn dimensions_of<'a>(file: &File<'a>) -> &'a [Dimension] {
+    file.reader.head().table.as_ref().map_or(&[], |table| &table.dimensions)
 }
 
 /// Returns the point format that has the fields of all, except waveforms: these are found by their place in a file.
@@ -150,27 +150,30 @@ fn tell_times(files: &[File<'_>], warnings: &mut Vec<String>) {
     }
 }
 
-/// Returns the slots of the merged records and their length; warns of missing fields.
+/// Returns the dimensions of the merged records and their length; warns of missing fields.
 fn fields(
     files: &[File<'_>],
     format: u8,
     header: &mut LasHeader,
     warnings: &mut Vec<String>,
-) -> Result<(Vec<Slot>, usize), Error> {
+) -> Result<(Vec<Dimension>, usize), Error> {
     let first = &files[0];
     let alike = |file: &File<'_>| {
         file.header.format == first.header.format
             && file.stride() == first.stride()
-            && same_slots(slots_of(file), slots_of(first))
+            && same_dimensions(dimensions_of(file), dimensions_of(first))
     };
     if format == first.header.format && files.iter().all(alike) {
-        return Ok((slots_of(first).to_vec(), first.stride()));
+        return Ok((dimensions_of(first).to_vec(), first.stride()));
     }
     let mut extras: Vec<(Extra<'_>, &str)> = Vec::new();
     for file in files {
         for extra in las::extras(file.header.format, file.stride(), file.extra()) {
             let name = file.reader.name();
-            match extras.iter().find(|(known, _)| known.slots[0].name == extra.slots[0].name) {
+            match extras
+                .iter()
+                .find(|(known, _)| known.dimensions[0].name == extra.dimensions[0].name)
+            {
                 None => extras.push((extra, name)),
                 Some((known, of)) => agree(known, &extra, of, name)?,
             }
@@ -186,14 +189,14 @@ fn fields(
         Error::merge(first.reader.name(), &what, "leave out files, or write PLY first")
     })?;
     header.raw.point_data_record_length = short;
-    let slots = las::slots(format, stride, Some(&data));
-    tell_missing(files, &slots, warnings);
-    Ok((slots, stride))
+    let dimensions = las::dimensions(format, stride, Some(&data));
+    tell_missing(files, &dimensions, warnings);
+    Ok((dimensions, stride))
 }
 
 /// Checks that two descriptions of one name are of one field.
 fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(), Error> {
-    let (a, b) = (&known.slots[0], &other.slots[0]);
+    let (a, b) = (&known.dimensions[0], &other.dimensions[0]);
     if (a.kind, a.count, a.scale) == (b.kind, b.count, b.scale) {
         return Ok(());
     }
@@ -205,28 +208,31 @@ fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(
 }
 
 /// Warns of fields that some files lack, and names their default values.
-fn tell_missing(files: &[File<'_>], slots: &[Slot], warnings: &mut Vec<String>) {
-    for slot in slots {
-        let lacks = |file: &&File<'_>| source(slots_of(file), slot).is_none();
+fn tell_missing(files: &[File<'_>], dimensions: &[Dimension], warnings: &mut Vec<String>) {
+    for dimension in dimensions {
+        let lacks = |file: &&File<'_>| source(dimensions_of(file), dimension).is_none();
         let without: Vec<&str> =
             files.iter().filter(lacks).map(|file| file.reader.name()).collect();
         // Flags that older formats do not know need no warning.
-        let new = ["overlap", "scanner_channel"].contains(&slot.name.as_str());
+        let new = ["overlap", "scanner_channel"].contains(&dimension.name.as_str());
         if let (Some(first), false) = (without.first(), new) {
             let others = match without.len() {
                 1 => String::new(),
                 n => format!(" and {} more", n - 1),
             };
-            warnings.push(format!("'{}' is missing in {first}{others} and 0 there", slot.name));
+            warnings
+                .push(format!("'{}' is missing in {first}{others} and 0 there", dimension.name));
         }
     }
     for file in files {
-        let nothing = slots_of(file).iter().find(|slot| slot.name == "extra_bytes");
-        if let Some(slot) = nothing.filter(|_| !slots.iter().any(|s| s.name == "extra_bytes")) {
+        let nothing = dimensions_of(file).iter().find(|dimension| dimension.name == "extra_bytes");
+        if let Some(dimension) =
+            nothing.filter(|_| !dimensions.iter().any(|s| s.name == "extra_bytes"))
+        {
             warnings.push(format!(
                 "{}: {} bytes a point that nothing describes are left out",
                 file.reader.name(),
-                slot.count
+                dimension.count
             ));
         }
     }
@@ -286,9 +292,9 @@ fn refused(misfit: Misfit, files: &[File<'_>], own: &[(f64, f64)], name: &str) -
     }
 }
 
-/// Returns the slot of a file's records for a slot of the merged ones.
-fn source<'a>(own: &'a [Slot], wanted: &Slot) -> Option<&'a Slot> {
-    let named = |name: &str| own.iter().find(|slot| slot.name == name);
+/// Returns the dimension of a file's records for a dimension of the merged ones.
+fn source<'a>(own: &'a [Dimension], wanted: &Dimension) -> Option<&'a Dimension> {
+    let named = |name: &str| own.iter().find(|dimension| dimension.name == name);
     named(&wanted.name).or_else(|| match wanted.name.as_str() {
         "scan_angle" => named("scan_angle_rank"),
         _ => None,
@@ -328,10 +334,16 @@ pub(super) struct Records {
 }
 
 impl Records {
-    fn new(own: &[Slot], length: usize, slots: &[Slot], same: bool, shifts: [Shift; 3]) -> Records {
+    fn new(
+        own: &[Dimension],
+        length: usize,
+        dimensions: &[Dimension],
+        same: bool,
+        shifts: [Shift; 3],
+    ) -> Records {
         let moves = match same {
             true => vec![Move::Bytes { from: 0, to: 0, size: length }],
-            false => slots.iter().filter_map(|to| moved(source(own, to)?, to)).collect(),
+            false => dimensions.iter().filter_map(|to| moved(source(own, to)?, to)).collect(),
         };
         Records { length, moves, shifts }
     }
@@ -370,8 +382,8 @@ impl Recipe for Records {
     }
 }
 
-fn moved(own: &Slot, to: &Slot) -> Option<Move> {
-    let bits = |slot: &Slot| slot.bits.unwrap_or((0, 8));
+fn moved(own: &Dimension, to: &Dimension) -> Option<Move> {
+    let bits = |dimension: &Dimension| dimension.bits.unwrap_or((0, 8));
     match (own.name == to.name, own.bits.or(to.bits)) {
         (false, _) => Some(Move::Angle { from: own.offset, to: to.offset }),
         (true, None) => {

@@ -16,7 +16,7 @@ pub use equal::EqualRows;
 use crate::ReadOptions;
 use crate::cloud::header::Header;
 use crate::cloud::layout::{Layout, Storage};
-use crate::cloud::table::Slot;
+use crate::cloud::table::Dimension;
 use crate::error::Error;
 use crate::files::filter::Filter;
 use crate::files::reader::Reader;
@@ -166,7 +166,7 @@ fn same_layout(a: &Reader, b: &Reader) -> bool {
         && a.format() == b.format()
         && kinds(a) == kinds(b)
         && (x.big_endian, x.xyz) == (y.big_endian, y.xyz)
-        && same_slots(&x.slots, &y.slots)
+        && same_dimensions(&x.dimensions, &y.dimensions)
         && a.is_single() == b.is_single()
         && written_alike(a, b)
 }
@@ -181,8 +181,8 @@ fn written_alike(a: &Reader, b: &Reader) -> bool {
     }
 }
 
-fn same_slots(a: &[Slot], b: &[Slot]) -> bool {
-    let same = |(a, b): (&Slot, &Slot)| {
+fn same_dimensions(a: &[Dimension], b: &[Dimension]) -> bool {
+    let same = |(a, b): (&Dimension, &Dimension)| {
         (&a.name, a.kind, a.count, a.offset) == (&b.name, b.kind, b.count, b.offset)
             && (a.list, a.bits, a.scale) == (b.list, b.bits, b.scale)
     };

@@ -82,7 +82,7 @@ impl Reader {
             layout::Storage::Parts(parts) => parts.read(part)?,
         };
         Ok(layout.head.table.as_ref().map(|head| Table {
-            slots: head.slots.clone(),
+            dimensions: head.dimensions.clone(),
             store: Store::Records { bytes: bytes.into(), stride: layout.stride },
             big_endian: head.big_endian,
             xyz: head.xyz,

@@ -52,7 +52,7 @@ impl Reader {
             (None, _) => return Ok(head.clone()),
         };
         let table = head.table.as_ref().map(|table| Table {
-            slots: table.slots.clone(),
+            dimensions: table.dimensions.clone(),
             store,
             big_endian: table.big_endian,
             xyz: table.xyz,
@@ -73,16 +73,17 @@ impl Rows<'_> {
         let Some(table) = &self.table else { return Ok(whole) };
         let rows: Vec<usize> = (0..self.len()).collect();
         let tokens = table.tokens(&rows);
-        for (slot, about) in table.slots.iter().enumerate().filter(|(_, slot)| slot.count == 1) {
+        for (index, dimension) in table.dimensions.iter().enumerate().filter(|(_, d)| d.count == 1)
+        {
             // Of equal names a writer uses the first.
-            if table.xyz.contains(&slot) || whole.values.contains_key(&about.name) {
+            if table.xyz.contains(&index) || whole.values.contains_key(&dimension.name) {
                 continue;
             }
             let mut values = Witnesses::default();
-            if let Some(column) = table.column_of(slot, 0, &rows, tokens.as_deref()) {
+            if let Some(column) = table.column_of(index, 0, &rows, tokens.as_deref()) {
                 values.add(&column);
             }
-            whole.values.insert(about.name.clone(), values);
+            whole.values.insert(dimension.name.clone(), values);
         }
         Ok(whole)
     }

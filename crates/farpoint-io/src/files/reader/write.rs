@@ -98,7 +98,7 @@ impl Reader {
         match (&head.header, &head.table) {
             (Header::Ply(header), _) => ply::same_header(header, count, &[]),
             (Header::Pcd(header), Some(table)) => {
-                pcd::kept_header(header, &table.slots, &[], count, DataKind::Binary)
+                pcd::kept_header(header, &table.dimensions, &[], count, DataKind::Binary)
             }
             (Header::Npy(header), Some(table)) => npy::same_header(header, table, count),
             _ => Vec::new(),

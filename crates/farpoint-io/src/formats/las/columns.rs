@@ -10,7 +10,7 @@ use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::LasHeader;
 use crate::cloud::resolution::{integer_step, step_text};
-use crate::cloud::table::Slot;
+use crate::cloud::table::Dimension;
 use crate::conversion::{self, Target};
 use crate::error::{Fault, Place};
 
@@ -130,7 +130,7 @@ pub(super) fn from_columns(
             };
             // A point without returns is a single return.
             record[14] = 0x11;
-            known.iter().for_each(|(slot, column)| set(record, slot, column, first + i));
+            known.iter().for_each(|(dimension, column)| set(record, dimension, column, first + i));
         }
         let mut at = length;
         for a in &added {
@@ -181,10 +181,10 @@ fn set_position(record: &mut [u8], position: [f64; 3], transforms: &[(f64, f64);
     exact
 }
 
-fn set(record: &mut [u8], slot: &Slot, column: &Column, i: usize) {
+fn set(record: &mut [u8], dimension: &Dimension, column: &Column, i: usize) {
     let value = column.get(i);
-    let at = slot.offset;
-    match (slot.bits, slot.kind) {
+    let at = dimension.offset;
+    match (dimension.bits, dimension.kind) {
         (Some((first, number)), _) => {
             let mask = (((1u16 << number) - 1) as u8) << first;
             record[at] = (record[at] & !mask) | ((value as u8) << first);

@@ -1,6 +1,6 @@
 //! Records of the header, above all those that describe extra bytes of the points.
 
-use super::fields::{DESCRIPTION, description, slots};
+use super::fields::{DESCRIPTION, description, dimensions};
 use crate::cloud::column::Attribute;
 use crate::cloud::header::{LasHeader, Record};
 use crate::error::Fault;
@@ -43,9 +43,9 @@ pub(super) fn describe(
     let place = header.records.iter().position(|r| r.is("LASF_Spec", 4));
     let mut data = place.map_or(Vec::new(), |i| header.records[i].data().to_vec());
     data.truncate(data.len() / DESCRIPTION * DESCRIPTION);
-    let unknown = slots(header.format, length, Some(&data));
-    if let Some(slot) = unknown.last().filter(|s| s.name == "extra_bytes") {
-        let mut left = slot.count;
+    let unknown = dimensions(header.format, length, Some(&data));
+    if let Some(dimension) = unknown.last().filter(|s| s.name == "extra_bytes") {
+        let mut left = dimension.count;
         while left > 0 {
             let count = left.min(255);
             data.extend(description("undescribed", None, count as u8));

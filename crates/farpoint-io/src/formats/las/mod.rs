@@ -19,7 +19,7 @@ mod write;
 
 pub(crate) use counts::Counts;
 pub(crate) use describe::{describe_extras, new_record, record_length};
-pub(crate) use fields::{Extra, base_length, extras, slots};
+pub(crate) use fields::{Extra, base_length, dimensions, extras};
 pub(crate) use layout::layout;
 pub(crate) use nodes::{Cube, check_places, cubes};
 pub(crate) use stream::stream;
@@ -70,9 +70,9 @@ pub(crate) fn cloud(
     mut warnings: Vec<String>,
 ) -> Cloud {
     let stride = usize::from(header.raw.point_data_record_length);
-    let slots = fields::slots(header.format, stride, extra_bytes(&header));
+    let dimensions = fields::dimensions(header.format, stride, extra_bytes(&header));
     warn_of_copc(&header, &mut warnings);
-    let table = Table { slots, store, big_endian: false, xyz: [0, 1, 2] };
+    let table = Table { dimensions, store, big_endian: false, xyz: [0, 1, 2] };
     let format = if compressed { Format::Laz } else { Format::Las };
     let description = described(&header, format);
     let (crs, scale) = (Crs::of_las(&header), transforms(&header.raw).map(|(scale, _)| scale));

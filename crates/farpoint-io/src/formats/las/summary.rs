@@ -1,6 +1,6 @@
 //! The header of a LAS or LAZ file, without its points.
 
-use super::fields::slots;
+use super::fields::dimensions;
 use super::nodes::octree;
 use super::{described, head, point_count, transforms};
 use crate::cloud::Field;
@@ -39,10 +39,10 @@ pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
     }
     header.extended = extended(file, &header.raw)?;
     let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
-    let slots = slots(header.format, stride, extra.map(Record::data));
+    let dimensions = dimensions(header.format, stride, extra.map(Record::data));
     let format = if compressed { Format::Laz } else { Format::Las };
     let mut summary = Summary::new(format, described(&header, format), count);
-    summary.fields = slots.iter().map(Field::from).collect();
+    summary.fields = dimensions.iter().map(Field::from).collect();
     let read = RefCell::new(file);
     let read = |at: u64, bytes: usize| part(&mut read.borrow_mut(), at, bytes as u64);
     match octree(&read, length, &header) {

@@ -24,7 +24,7 @@ use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::dtype::{DType, Description, TypeStr};
 use crate::cloud::header::{Header, NpyHeader};
-use crate::cloud::table::{Slot, Store, Table};
+use crate::cloud::table::{Dimension, Store, Table};
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use std::borrow::Cow;
@@ -85,7 +85,7 @@ pub(crate) fn coordinates(
         return Ok((coordinates, false));
     }
     let rows: Vec<usize> = (0..count).collect();
-    let [x, y, z] = table.xyz.map(|slot| table.column(slot, 0, &rows));
+    let [x, y, z] = table.xyz.map(|dimension| table.column(dimension, 0, &rows));
     let (Some(x), Some(y), Some(z)) = (x, y, z) else {
         return Err(Fault::new("x, y and z are no numbers").fix(FIX));
     };
@@ -207,14 +207,14 @@ fn plain(
         (big_endian, scalar) = (false, NumberType::F32);
         dtype = DType::Plain("<f4".parse().map_err(|()| Fault::new("float16"))?);
     }
-    let slot = |i: usize| {
+    let dimension = |i: usize| {
         let name =
             ["x", "y", "z"].get(i).map_or_else(|| format!("column_{}", i + 1), |n| (*n).into());
-        Slot::new(name, scalar, i * scalar.size())
+        Dimension::new(name, scalar, i * scalar.size())
     };
     let store = Store::Records { bytes, stride: columns * scalar.size() };
-    let slots = (0..columns).map(slot).collect();
-    let table = Table { slots, store, big_endian, xyz: [0, 1, 2] };
+    let dimensions = (0..columns).map(dimension).collect();
+    let table = Table { dimensions, store, big_endian, xyz: [0, 1, 2] };
     Ok((table, NpyHeader { dtype, plain: Some(scalar) }))
 }
 
@@ -258,7 +258,7 @@ fn structured(
             format!("a structured array of shape {} is no cloud", shape_words(&parsed.shape));
         return Err(Fault::new(what).fix("save it flat, one record a point"));
     };
-    let mut slots: Vec<Slot> = Vec::new();
+    let mut dimensions: Vec<Dimension> = Vec::new();
     let (mut at, mut orders) = (0usize, Vec::new());
     for field in fields {
         let bad = || Fault::new(format!("field '{}' is of no simple type", field.name)).fix(FIX);
@@ -274,10 +274,10 @@ fn structured(
             ["xyz", "position", "points", "coords"].contains(&field.name.as_str()) && count == 3;
         let total = count.checked_mul(each).ok_or_else(bad)?;
         for (k, axis) in ["x", "y", "z"].iter().enumerate().filter(|_| spread) {
-            slots.push(Slot::new(*axis, scalar, at + k * scalar.size()));
+            dimensions.push(Dimension::new(*axis, scalar, at + k * scalar.size()));
         }
         if !spread {
-            slots.push(Slot::new(field.name.clone(), scalar, at).count(total));
+            dimensions.push(Dimension::new(field.name.clone(), scalar, at).count(total));
         }
         at = total.checked_mul(scalar.size()).and_then(|n| n.checked_add(at)).ok_or_else(bad)?;
     }
@@ -286,10 +286,10 @@ fn structured(
             Fault::new("the fields differ in byte order").fix("save them in one byte order")
         );
     }
-    let xyz = axes(&slots)?;
+    let xyz = axes(&dimensions)?;
     let bytes = payload(bytes, parsed.start, count, at)?;
     let big_endian = orders.first() == Some(&true);
-    let table = Table { slots, store: Store::Records { bytes, stride: at }, big_endian, xyz };
+    let table = Table { dimensions, store: Store::Records { bytes, stride: at }, big_endian, xyz };
     Ok((table, NpyHeader { dtype: parsed.dtype.clone(), plain: None }))
 }
 
@@ -305,16 +305,17 @@ fn flat(dtype: &DType) -> Option<(TypeStr, usize)> {
     }
 }
 
-fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
+fn axes(dimensions: &[Dimension]) -> Result<[usize; 3], Fault> {
     let find = |axis: &str| {
-        let exact = slots.iter().position(|s| s.name == axis);
-        let found = exact.or_else(|| slots.iter().position(|s| s.name.eq_ignore_ascii_case(axis)));
-        found.filter(|&i| slots[i].count == 1)
+        let exact = dimensions.iter().position(|s| s.name == axis);
+        let found =
+            exact.or_else(|| dimensions.iter().position(|s| s.name.eq_ignore_ascii_case(axis)));
+        found.filter(|&i| dimensions[i].count == 1)
     };
     match (find("x"), find("y"), find("z")) {
         (Some(x), Some(y), Some(z)) => Ok([x, y, z]),
         _ => {
-            let names: Vec<&str> = slots.iter().map(|s| s.name.as_str()).collect();
+            let names: Vec<&str> = dimensions.iter().map(|s| s.name.as_str()).collect();
             let what = format!("the array has no fields x, y and z, only [{}]", names.join(", "));
             Err(Fault::new(what).fix(FIX))
         }

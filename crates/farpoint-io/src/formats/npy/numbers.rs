@@ -1,6 +1,6 @@
 //! An array of whole numbers with one axis.
 
-use super::{Cow, Fault, Parsed, Slot, Store, Table, parse, payload, scalar, shape_words};
+use super::{Cow, Dimension, Fault, Parsed, Store, Table, parse, payload, scalar, shape_words};
 use crate::cloud::column::Column;
 use crate::cloud::dtype::DType;
 
@@ -23,8 +23,9 @@ pub(crate) fn numbers(bytes: &[u8]) -> Result<Vec<i64>, Fault> {
     let stride = number.size();
     let bytes = payload(Cow::Borrowed(bytes), start, count, stride)?;
     let big_endian = kind.big_endian == Some(true);
-    let (slots, store) = (vec![Slot::new("row", number, 0)], Store::Records { bytes, stride });
-    let table = Table { slots, store, big_endian, xyz: [0; 3] };
+    let (dimensions, store) =
+        (vec![Dimension::new("row", number, 0)], Store::Records { bytes, stride });
+    let table = Table { dimensions, store, big_endian, xyz: [0; 3] };
     let rows: Vec<usize> = (0..count).collect();
     match table.column(0, 0, &rows).ok_or_else(|| wrong(words()))? {
         Column::I8(v) => Ok(v.into_iter().map(i64::from).collect()),

@@ -61,7 +61,7 @@ pub(crate) fn one_column(column: &Column) -> Vec<u8> {
 
 /// Returns the input's header for `count` rows.
 pub(crate) fn same_header(head: &NpyHeader, table: &Table, count: usize) -> Vec<u8> {
-    let shape = [count, table.slots.len()];
+    let shape = [count, table.dimensions.len()];
     let shape = if head.plain.is_some() { &shape[..] } else { &shape[..1] };
     header(&head.dtype.to_string(), shape)
 }
@@ -72,7 +72,7 @@ fn same_rows(
     rows: &[usize],
     added: Vec<Attribute>,
 ) -> Result<Vec<u8>, Fault> {
-    let columns = table.slots.len();
+    let columns = table.dimensions.len();
     // One type for all: an added column joins if that type holds it exactly.
     let fits = |kind: NumberType| added.iter().all(|a| a.column.kind().fits_in(kind));
     let (mut out, added) = match head.plain {
@@ -86,7 +86,7 @@ fn same_rows(
         }
         Some(kind) => {
             let plain: Vec<Field> = table
-                .slots
+                .dimensions
                 .iter()
                 .map(|s| field(&s.name, kind, table.big_endian))
                 .collect::<Result<_, _>>()?;

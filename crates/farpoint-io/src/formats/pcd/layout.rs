@@ -1,6 +1,6 @@
 //! Places of the rows of a PCD file, without reading them.
 
-use super::{axes, cloud, coordinates, parsed, slots, too_many};
+use super::{axes, cloud, coordinates, dimensions, parsed, too_many};
 use crate::cloud::header::DataKind;
 use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::lines::{Lines, Wanted, filled, pieces};
@@ -14,15 +14,15 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
     if meta.data != DataKind::Binary {
         return Ok(None);
     }
-    let (slots, stride) = slots(&meta, false)?;
-    let xyz = axes(&slots)?;
+    let (dimensions, stride) = dimensions(&meta, false)?;
+    let xyz = axes(&dimensions)?;
     let (count, at) = (meta.points, at as u64);
     let there = length.saturating_sub(at) / stride.max(1) as u64;
     if there < count {
         return Err(too_many(&meta, there as usize));
     }
     let store = Store::Records { bytes: Vec::new().into(), stride };
-    let table = Table { slots, store, big_endian: false, xyz };
+    let table = Table { dimensions, store, big_endian: false, xyz };
     let none = coordinates(&table, 0)?;
     let head = cloud(lines, &meta, none, table);
     Ok(Some(Layout { head, rows: Storage::Stride(at), count, stride, bounds: None }))
@@ -34,8 +34,8 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fau
     if meta.data != DataKind::Ascii {
         return Ok(None);
     }
-    let (slots, _) = slots(&meta, true)?;
-    let xyz = axes(&slots)?;
+    let (dimensions, _) = dimensions(&meta, true)?;
+    let xyz = axes(&dimensions)?;
     let wanted = Wanted { from: at as u64, spans: filled, skip: 0, most: meta.points };
     let found = pieces(file, &wanted, |_| {})?;
     let count: u64 = found.iter().map(|piece| piece.rows as u64).sum();
@@ -44,7 +44,7 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fau
     }
     let split = Split::Space;
     let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split };
-    let table = Table { slots, store, big_endian: false, xyz };
+    let table = Table { dimensions, store, big_endian: false, xyz };
     let none = coordinates(&table, 0)?;
     let head = cloud(lines, &meta, none, table);
     let lines = Lines { spans: filled, split, pieces: found, described: true };

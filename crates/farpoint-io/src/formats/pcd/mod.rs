@@ -18,7 +18,7 @@ use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{DataKind, Header, PcdHeader};
 use crate::cloud::lines::{self, LONGEST};
-use crate::cloud::table::{Slot, Split, Store, Table, Tokens};
+use crate::cloud::table::{Dimension, Split, Store, Table, Tokens};
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use header::Meta;
@@ -29,16 +29,16 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     let (lines, meta, start) = parsed(&bytes)?;
     let count = usize::try_from(meta.points).map_err(|_| too_many(&meta, 0))?;
     let ascii = meta.data == DataKind::Ascii;
-    let (slots, stride) = slots(&meta, ascii)?;
-    let xyz = axes(&slots)?;
+    let (dimensions, stride) = dimensions(&meta, ascii)?;
+    let xyz = axes(&dimensions)?;
     let store = match meta.data {
         DataKind::Ascii => ascii_rows(bytes, start, &meta, count, stride)?,
         DataKind::Binary => binary_rows(bytes, start, &meta, count, stride)?,
         DataKind::BinaryCompressed => {
-            compressed_rows(&bytes[start..], &slots, &meta, count, stride)?
+            compressed_rows(&bytes[start..], &dimensions, &meta, count, stride)?
         }
     };
-    let table = Table { slots, store, big_endian: false, xyz };
+    let table = Table { dimensions, store, big_endian: false, xyz };
     let coordinates = coordinates(&table, count)?;
     Ok(cloud(lines, &meta, coordinates, table))
 }
@@ -101,8 +101,8 @@ fn header_lines(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Fault> {
 }
 
 /// Returns the fields, and the size of a row in bytes or values.
-fn slots(meta: &Meta, ascii: bool) -> Result<(Vec<Slot>, usize), Fault> {
-    let mut slots = Vec::new();
+fn dimensions(meta: &Meta, ascii: bool) -> Result<(Vec<Dimension>, usize), Fault> {
+    let mut dimensions = Vec::new();
     let mut at = 0usize;
     for field in &meta.fields {
         let kind = field.kind;
@@ -112,18 +112,18 @@ fn slots(meta: &Meta, ascii: bool) -> Result<(Vec<Slot>, usize), Fault> {
         let (Some(count), Some(end)) = (count, end) else {
             return Err(Fault::new(format!("field '{}' has COUNT {}", field.name, field.count)));
         };
-        slots.push(Slot::new(field.name.clone(), kind, at).count(count));
+        dimensions.push(Dimension::new(field.name.clone(), kind, at).count(count));
         at = end;
     }
-    Ok((slots, at))
+    Ok((dimensions, at))
 }
 
-fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
-    let find = |axis: &str| slots.iter().position(|s| s.name.eq_ignore_ascii_case(axis));
+fn axes(dimensions: &[Dimension]) -> Result<[usize; 3], Fault> {
+    let find = |axis: &str| dimensions.iter().position(|s| s.name.eq_ignore_ascii_case(axis));
     match (find("x"), find("y"), find("z")) {
         (Some(x), Some(y), Some(z)) => Ok([x, y, z]),
         _ => {
-            let names: Vec<&str> = slots.iter().map(|s| s.name.as_str()).collect();
+            let names: Vec<&str> = dimensions.iter().map(|s| s.name.as_str()).collect();
             let what = format!("there are no fields x, y and z, only [{}]", names.join(", "));
             Err(Fault::new(what).fix("only PCD files with coordinates can be read"))
         }
@@ -182,7 +182,7 @@ fn binary_rows(
 /// Compressed data keeps each field of all points together; records have them interleaved.
 fn compressed_rows(
     data: &[u8],
-    slots: &[Slot],
+    dimensions: &[Dimension],
     meta: &Meta,
     count: usize,
     stride: usize,
@@ -210,11 +210,11 @@ fn compressed_rows(
             .ok_or_else(|| Fault::new("the compressed data is damaged"))?,
     };
     let mut bytes = vec![0u8; length];
-    for slot in slots {
-        let size = slot.count * slot.kind.size();
-        let plane = &planes[slot.offset * count..(slot.offset + size) * count];
+    for dimension in dimensions {
+        let size = dimension.count * dimension.kind.size();
+        let plane = &planes[dimension.offset * count..(dimension.offset + size) * count];
         for (row, value) in bytes.chunks_exact_mut(stride).zip(plane.chunks_exact(size)) {
-            row[slot.offset..slot.offset + size].copy_from_slice(value);
+            row[dimension.offset..dimension.offset + size].copy_from_slice(value);
         }
     }
     Ok(Store::Records { bytes: bytes.into(), stride })
@@ -226,10 +226,10 @@ pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fa
     }
     let rows: Vec<usize> = (0..count).collect();
     let axis = |axis: usize| -> Result<Column, Fault> {
-        let slot = table.xyz[axis];
-        table.column(slot, 0, &rows).ok_or_else(|| {
-            let bad = rows.iter().find(|&&r| table.column(slot, 0, &[r]).is_none());
-            let what = format!("field '{}' holds no number", table.slots[slot].name);
+        let dimension = table.xyz[axis];
+        table.column(dimension, 0, &rows).ok_or_else(|| {
+            let bad = rows.iter().find(|&&r| table.column(dimension, 0, &[r]).is_none());
+            let what = format!("field '{}' holds no number", table.dimensions[dimension].name);
             Fault::new(what).at(Place::Point(*bad.unwrap_or(&0)))
         })
     };

@@ -8,7 +8,7 @@ use crate::cloud::header::DataKind;
 use crate::cloud::header::{Header, PcdHeader};
 use crate::cloud::precision::placed;
 use crate::cloud::records;
-use crate::cloud::table::{Slot, Store, Table};
+use crate::cloud::table::{Dimension, Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion::{self, Target};
 use crate::error::Fault;
@@ -41,8 +41,8 @@ pub(crate) fn write(
         && (data == DataKind::Ascii) == cloud.has_lines()
         && precision.is_none_or(|p| Some(p.kind()) == own)
     {
-        let added = named(cloud.added(rows), &table.slots);
-        let text = kept_header(header, &table.slots, &added, rows.len(), data);
+        let added = named(cloud.added(rows), &table.dimensions);
+        let text = kept_header(header, &table.dimensions, &added, rows.len(), data);
         return body(text, data, table, rows, &added);
     }
     let attributes = conversion::attributes(cloud, rows, Target::Pcd, warnings);
@@ -65,7 +65,7 @@ fn bare_table(axes: [Column; 3], attributes: Vec<Attribute>) -> (Table, Vec<Attr
     let mut columns = named_axes(axes);
     columns.extend(attributes);
     let store = Store::Records { bytes: Vec::new().into(), stride: 0 };
-    (Table { slots: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
+    (Table { dimensions: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
 }
 
 /// Packs colors of one byte into one `rgb`, or `rgba`, as other readers of PCD expect.
@@ -104,7 +104,7 @@ fn type_letter(kind: NumberType) -> &'static str {
 }
 
 /// Replaces spaces, which end field names, and makes names differ from the stored ones and each other.
-fn named(mut attributes: Vec<Attribute>, stored: &[Slot]) -> Vec<Attribute> {
+fn named(mut attributes: Vec<Attribute>, stored: &[Dimension]) -> Vec<Attribute> {
     for a in &mut attributes {
         a.name = a.name.replace(|c: char| c.is_whitespace() || c.is_control() || c == '#', "_");
         if a.name.is_empty() || a.name == "_" {
@@ -124,23 +124,25 @@ fn push_line(out: &mut Vec<u8>, line: &[u8]) {
 /// Returns a header line of one word for each field.
 fn list_line(
     word: &str,
-    slots: &[Slot],
+    dimensions: &[Dimension],
     added: &[Attribute],
     value: impl Fn(&str, NumberType, usize) -> String,
 ) -> String {
-    let stored = slots.iter().map(|s| value(&s.name, s.kind, s.count));
+    let stored = dimensions.iter().map(|s| value(&s.name, s.kind, s.count));
     let more = added.iter().map(|a| value(&a.name, a.column.kind(), 1));
     let values: Vec<String> = stored.chain(more).collect();
     format!("{word} {}", values.join(" "))
 }
 
 /// Returns the line that describes the fields under `word`, if it is one of those.
-fn field_line(word: &[u8], slots: &[Slot], added: &[Attribute]) -> Option<String> {
+fn field_line(word: &[u8], dimensions: &[Dimension], added: &[Attribute]) -> Option<String> {
     Some(match word {
-        b"FIELDS" | b"COLUMNS" => list_line("FIELDS", slots, added, |name, _, _| name.to_owned()),
-        b"SIZE" => list_line("SIZE", slots, added, |_, kind, _| kind.size().to_string()),
-        b"TYPE" => list_line("TYPE", slots, added, |_, kind, _| type_letter(kind).to_owned()),
-        b"COUNT" => list_line("COUNT", slots, added, |_, _, count| count.to_string()),
+        b"FIELDS" | b"COLUMNS" => {
+            list_line("FIELDS", dimensions, added, |name, _, _| name.to_owned())
+        }
+        b"SIZE" => list_line("SIZE", dimensions, added, |_, kind, _| kind.size().to_string()),
+        b"TYPE" => list_line("TYPE", dimensions, added, |_, kind, _| type_letter(kind).to_owned()),
+        b"COUNT" => list_line("COUNT", dimensions, added, |_, _, count| count.to_string()),
         _ => return None,
     })
 }
@@ -148,7 +150,7 @@ fn field_line(word: &[u8], slots: &[Slot], added: &[Attribute]) -> Option<String
 /// Returns the input's header with the numbers that change.
 pub(crate) fn kept_header(
     header: &PcdHeader,
-    slots: &[Slot],
+    dimensions: &[Dimension],
     added: &[Attribute],
     count: usize,
     data: DataKind,
@@ -157,7 +159,7 @@ pub(crate) fn kept_header(
     for line in &header.lines {
         let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
         let word = word.to_ascii_uppercase();
-        let fields = field_line(&word, slots, added).filter(|_| !added.is_empty());
+        let fields = field_line(&word, dimensions, added).filter(|_| !added.is_empty());
         let new = match word.as_slice() {
             b"WIDTH" => Some(format!("WIDTH {count}")),
             b"HEIGHT" => Some("HEIGHT 1".into()),
@@ -234,8 +236,8 @@ fn compressed_body(
     columns: &[Attribute],
 ) -> Result<Vec<u8>, Fault> {
     let mut planes = Vec::new();
-    for slot in &table.slots {
-        let field = slot.offset..slot.offset + slot.count * slot.kind.size();
+    for dimension in &table.dimensions {
+        let field = dimension.offset..dimension.offset + dimension.count * dimension.kind.size();
         for &row in rows {
             planes.extend_from_slice(&table.row(row)[field.clone()]);
         }

@@ -18,17 +18,17 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
     let (before, element, xyz) = vertices(&parsed)?;
     let mut at = parsed.length as u64;
     for element in before {
-        let Some(size) = row_size(&element.slots) else { return Ok(None) };
+        let Some(size) = row_size(&element.dimensions) else { return Ok(None) };
         at = at.saturating_add((element.count as u64).saturating_mul(size as u64));
     }
-    let Some(stride) = row_size(&element.slots) else { return Ok(None) };
+    let Some(stride) = row_size(&element.dimensions) else { return Ok(None) };
     let (count, there) = (element.count as u64, length.saturating_sub(at) / stride.max(1) as u64);
     if there < count {
         return Err(short(element, there as usize));
     }
     let store = Store::Records { bytes: Vec::new().into(), stride };
     let big_endian = parsed.header.encoding == PlyEncoding::BinaryBigEndian;
-    let table = Table { slots: element.slots.clone(), store, big_endian, xyz };
+    let table = Table { dimensions: element.dimensions.clone(), store, big_endian, xyz };
     let none = coordinates(&table, 0)?;
     let head = cloud(parsed, none, table);
     Ok(Some(Layout { head, rows: Storage::Stride(at), count, stride, bounds: None }))
@@ -50,7 +50,7 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fau
     }
     let split = Split::Space;
     let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split };
-    let table = Table { slots: element.slots.clone(), store, big_endian: false, xyz };
+    let table = Table { dimensions: element.dimensions.clone(), store, big_endian: false, xyz };
     let none = coordinates(&table, 0)?;
     let head = cloud(parsed, none, table);
     let lines = Lines { spans: filled, split, pieces: found, described: true };

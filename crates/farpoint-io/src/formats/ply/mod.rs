@@ -16,7 +16,7 @@ use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{Header, HeaderLine, PlyHeader};
 use crate::cloud::lines::LONGEST;
-use crate::cloud::table::{BEHIND_LIST, Slot, Table};
+use crate::cloud::table::{AFTER_LIST, Dimension, Table};
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use ply_rs_bw::parser::{ParseError, Parser, Reader};
@@ -27,7 +27,7 @@ use std::borrow::Cow;
 struct Element {
     name: String,
     count: usize,
-    slots: Vec<Slot>,
+    dimensions: Vec<Dimension>,
 }
 
 struct Parsed {
@@ -47,7 +47,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
         true => rows::ascii(bytes, parsed.length, before, element)?,
         false => rows::binary(bytes, parsed.length, before, element, big_endian)?,
     };
-    let table = Table { slots: element.slots.clone(), store, big_endian, xyz };
+    let table = Table { dimensions: element.dimensions.clone(), store, big_endian, xyz };
     let coordinates = rows::coordinates(&table, element.count)?;
     Ok(cloud(parsed, coordinates, table))
 }
@@ -74,7 +74,7 @@ fn vertices(parsed: &Parsed) -> Result<(&[Element], &Element, [usize; 3]), Fault
         Fault::new("there is no element 'vertex'").fix("only PLY files with points can be read")
     })?;
     let element = &parsed.elements[vertex];
-    Ok((&parsed.elements[..vertex], element, axes(&element.slots)?))
+    Ok((&parsed.elements[..vertex], element, axes(&element.dimensions)?))
 }
 
 fn encoding_name(encoding: PlyEncoding) -> &'static str {
@@ -98,8 +98,8 @@ fn scalar(kind: &ScalarType) -> NumberType {
     }
 }
 
-fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
-    let scalars = || slots.iter().enumerate().filter(|(_, s)| s.list.is_none());
+fn axes(dimensions: &[Dimension]) -> Result<[usize; 3], Fault> {
+    let scalars = || dimensions.iter().enumerate().filter(|(_, s)| s.list.is_none());
     let find = |axis: &str| {
         let exact = scalars().find(|(_, s)| s.name == axis);
         exact.or_else(|| scalars().find(|(_, s)| s.name.eq_ignore_ascii_case(axis))).map(|(i, _)| i)
@@ -107,7 +107,7 @@ fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
     match (find("x"), find("y"), find("z")) {
         (Some(x), Some(y), Some(z)) => Ok([x, y, z]),
         _ => {
-            let names: Vec<&str> = slots.iter().map(|s| s.name.as_str()).collect();
+            let names: Vec<&str> = dimensions.iter().map(|s| s.name.as_str()).collect();
             let what = format!("the vertices have no x, y and z, only [{}]", names.join(", "));
             Err(Fault::new(what).fix("name the coordinates x, y and z"))
         }
@@ -155,16 +155,16 @@ fn parse_header(bytes: &[u8]) -> Result<Parsed, Fault> {
     let ascii = parsed.encoding == PlyEncoding::Ascii;
     let mut elements = Vec::new();
     for (_, e) in &parsed.elements {
-        let mut slots: Vec<Slot> = Vec::new();
+        let mut dimensions: Vec<Dimension> = Vec::new();
         for (_, p) in &e.properties {
-            slots.push(property(p.name.clone(), &p.data_type, &slots, ascii));
+            dimensions.push(property(p.name.clone(), &p.data_type, &dimensions, ascii));
         }
-        elements.push(Element { name: e.name.clone(), count: e.count, slots });
+        elements.push(Element { name: e.name.clone(), count: e.count, dimensions });
     }
     let header = PlyHeader { encoding: parsed.encoding, lines: kept_lines(&lines), line_end };
     let count = |word: &[u8]| lines.iter().filter(|l| first_word(l) == word).count();
     // The crate keeps elements and properties by name: a name used twice would shift the rest.
-    let properties: usize = elements.iter().map(|e| e.slots.len()).sum();
+    let properties: usize = elements.iter().map(|e| e.dimensions.len()).sum();
     if count(b"element") != elements.len() || count(b"property") != properties {
         let what = "the header names an element twice, or a property twice in one element";
         return Err(Fault::new(what).fix("rename one of the two"));
@@ -216,19 +216,19 @@ fn kept_lines(lines: &[&[u8]]) -> Vec<HeaderLine> {
     kept
 }
 
-/// Returns the slot of a property; its offset counts bytes, or values in ascii, if no list precedes it.
-fn property(name: String, kind: &PropertyType, before: &[Slot], ascii: bool) -> Slot {
-    let width = |s: &Slot| if ascii { 1 } else { s.kind.size() };
+/// Returns the dimension of a property; its offset counts bytes, or values in ascii, if no list precedes it.
+fn property(name: String, kind: &PropertyType, before: &[Dimension], ascii: bool) -> Dimension {
+    let width = |s: &Dimension| if ascii { 1 } else { s.kind.size() };
     let offset = before.last().map_or(0, |s| match s.list {
-        None if s.offset != BEHIND_LIST => s.offset + s.count * width(s),
-        _ => BEHIND_LIST,
+        None if s.offset != AFTER_LIST => s.offset + s.count * width(s),
+        _ => AFTER_LIST,
     });
     match kind {
-        PropertyType::Scalar(kind) => Slot::new(name, scalar(kind), offset),
+        PropertyType::Scalar(kind) => Dimension::new(name, scalar(kind), offset),
         PropertyType::List(length, kind) => {
-            let mut slot = Slot::new(name, scalar(kind), offset).count(0);
-            slot.list = Some(scalar(length));
-            slot
+            let mut dimension = Dimension::new(name, scalar(kind), offset).count(0);
+            dimension.list = Some(scalar(length));
+            dimension
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::bytes::part::Part;
 use crate::bytes::pieces::{change_lines, filled_lines, find_line, line_number};
 use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
-use crate::cloud::table::{Slot, Split, Store, Table, list_length, misfit};
+use crate::cloud::table::{Dimension, Split, Store, Table, list_length, misfit};
 use crate::error::{Fault, Place};
 use crate::{bytes::memory, cloud::lines};
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ pub(super) fn ascii(
     spans.drain(..skip.min(spans.len()));
     spans.truncate(element.count);
     let wrong =
-        |span: &(usize, usize)| misfit(&element.slots, &bytes[span.0..span.1], Split::Space);
+        |span: &(usize, usize)| misfit(&element.dimensions, &bytes[span.0..span.1], Split::Space);
     if let Some(span) = find_line(&spans, |span| wrong(span).is_some()) {
         let what = wrong(&span).unwrap_or_default();
         return Err(Fault::new(what).at(Place::Line(line_number(&bytes, span.0))));
@@ -52,14 +52,14 @@ pub(super) fn binary(
 ) -> Result<Store, Fault> {
     let mut at = start;
     for e in before {
-        at = match row_size(&e.slots) {
+        at = match row_size(&e.dimensions) {
             Some(size) => e.count.checked_mul(size).and_then(|n| n.checked_add(at)),
             None => walk(&bytes, at, e, big_endian, |_| {}).ok(),
         }
         .filter(|&at| at <= bytes.len())
         .ok_or_else(|| Fault::truncated(format!("the file ends inside element '{}'", e.name)))?;
     }
-    if let Some(stride) = row_size(&element.slots) {
+    if let Some(stride) = row_size(&element.dimensions) {
         let there = (bytes.len() - at) / stride.max(1);
         if there < element.count {
             return Err(short(element, there));
@@ -76,9 +76,9 @@ pub(super) fn binary(
 }
 
 /// Returns the bytes of a row without lists.
-pub(super) fn row_size(slots: &[Slot]) -> Option<usize> {
-    let fixed = slots.iter().all(|s| s.list.is_none());
-    fixed.then(|| slots.iter().map(|s| s.kind.size()).sum())
+pub(super) fn row_size(dimensions: &[Dimension]) -> Option<usize> {
+    let fixed = dimensions.iter().all(|s| s.list.is_none());
+    fixed.then(|| dimensions.iter().map(|s| s.kind.size()).sum())
 }
 
 /// Walks over rows that hold lists; returns the offset after them, or the number of rows that fit.
@@ -92,14 +92,14 @@ fn walk(
     let mut at = start;
     for row in 0..element.count {
         let first = at;
-        for slot in &element.slots {
+        for dimension in &element.dimensions {
             let mut count = 1;
-            if let Some(length) = slot.list {
+            if let Some(length) = dimension.list {
                 count =
                     bytes.get(at..).and_then(|b| list_length(b, length, big_endian)).ok_or(row)?;
                 at += length.size();
             }
-            let size = count.checked_mul(slot.kind.size()).ok_or(row)?;
+            let size = count.checked_mul(dimension.kind.size()).ok_or(row)?;
             at = at.checked_add(size).filter(|&at| at <= bytes.len()).ok_or(row)?;
         }
         each((first, at));
@@ -114,12 +114,13 @@ pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fa
     }
     let rows: Vec<usize> = (0..count).collect();
     let axis = |axis: usize| -> Result<Column, Fault> {
-        let slot = table.xyz[axis];
-        table.column(slot, 0, &rows).ok_or_else(|| {
+        let dimension = table.xyz[axis];
+        table.column(dimension, 0, &rows).ok_or_else(|| {
             // Rare, so the row at fault is searched only now.
-            let bad = (0..count).find(|&r| table.column(slot, 0, &[r]).is_none()).unwrap_or(0);
+            let bad = (0..count).find(|&r| table.column(dimension, 0, &[r]).is_none()).unwrap_or(0);
             let shown: String = String::from_utf8_lossy(table.row(bad)).chars().take(60).collect();
-            let what = format!("'{shown}' holds no number for {}", table.slots[slot].name);
+            let what =
+                format!("'{shown}' holds no number for {}", table.dimensions[dimension].name);
             Fault::new(what).at(Place::Point(bad))
         })
     };

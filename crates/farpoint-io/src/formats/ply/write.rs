@@ -87,7 +87,7 @@ fn same_rows(
     warnings: &mut Vec<String>,
 ) -> Vec<u8> {
     let mut added: Vec<Attribute> = added.into_iter().map(|a| suited(a, warnings)).collect();
-    distinct(&mut added, table.slots.iter().map(|s| s.name.clone()).collect());
+    distinct(&mut added, table.dimensions.iter().map(|s| s.name.clone()).collect());
     let mut out = same_header(header, rows.len(), &added);
     match &table.store {
         Store::Records { .. } => {

@@ -10,7 +10,7 @@ use crate::cloud::Cloud;
 use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::Header;
-use crate::cloud::table::{Slot, Store, Table};
+use crate::cloud::table::{Dimension, Store, Table};
 use crate::error::Fault;
 use crate::format::Format;
 use layout::Values;
@@ -82,24 +82,24 @@ impl Described {
     /// Returns the table of these rows, the format as text, and a warning.
     fn table(self, bytes: Part) -> (Table, String, Option<String>) {
         let Described { columns, stride, xyz, doubt } = self;
-        let slots = (0..columns).map(|i| slot(i, columns, xyz)).collect();
+        let dimensions = (0..columns).map(|i| dimension(i, columns, xyz)).collect();
         let store = Store::Records { bytes, stride };
-        let table = Table { slots, store, big_endian: false, xyz };
+        let table = Table { dimensions, store, big_endian: false, xyz };
         (table, format!("raw float32 x {columns}"), doubt)
     }
 }
 
 const NAMES: [&str; 5] = ["x", "y", "z", "intensity", "ring"];
 
-/// Returns a slot with its name in KITTI and nuScenes if the rows can be theirs; otherwise with a number.
-fn slot(i: usize, columns: usize, xyz: [usize; 3]) -> Slot {
+/// Returns a dimension with its name in KITTI and nuScenes if the rows can be theirs; otherwise with a number.
+fn dimension(i: usize, columns: usize, xyz: [usize; 3]) -> Dimension {
     let known = xyz == [0, 1, 2] && (columns == 4 || columns == 5);
     let name = match xyz.iter().position(|&column| column == i) {
         Some(axis) => NAMES[axis].to_owned(),
         None if known => NAMES[i].to_owned(),
         None => format!("column_{}", i + 1),
     };
-    Slot::new(name, NumberType::F32, 4 * i)
+    Dimension::new(name, NumberType::F32, 4 * i)
 }
 
 /// Returns the columns given by the caller, which have no names except those of this reader.

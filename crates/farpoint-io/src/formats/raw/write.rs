@@ -18,7 +18,10 @@ pub(crate) fn write(
     let mut out = Vec::new();
     if let (Some(Format::Raw), Some(table)) = (cloud.format, &cloud.table)
         && matches!(table.store, crate::cloud::table::Store::Records { .. })
-        && table.slots.iter().all(|slot| slot.kind == NumberType::F32 && slot.count == 1)
+        && table
+            .dimensions
+            .iter()
+            .all(|dimension| dimension.kind == NumberType::F32 && dimension.count == 1)
     {
         let added = cloud
             .added(rows)

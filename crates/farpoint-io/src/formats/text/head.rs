@@ -228,7 +228,7 @@ impl Head {
     }
 
     /// Returns a name for every column: that of the header, or x, y and z and numbers.
-    pub(super) fn slot_names(&self) -> Vec<String> {
+    pub(super) fn dimension_names(&self) -> Vec<String> {
         let mut taken = HashSet::new();
         let mut names = Vec::new();
         for i in 0..self.columns {

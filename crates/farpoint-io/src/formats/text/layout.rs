@@ -1,7 +1,7 @@
 //! Places of the points of a text, found in one pass.
 
 use super::label::Labels;
-use super::{Head, check_count, cloud_of, head, pts, slots};
+use super::{Head, check_count, cloud_of, dimensions, head, pts};
 use crate::ReadOptions;
 use crate::TextStyle;
 use crate::cloud::coordinates::Coordinates;
@@ -55,7 +55,7 @@ pub(crate) fn layout(
     }
     let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split: Split::Any };
     let xyz = head.axes.columns;
-    let table = Table { slots: slots(&head), store, big_endian: false, xyz };
+    let table = Table { dimensions: dimensions(&head), store, big_endian: false, xyz };
     let head = cloud_of(head, Coordinates::F64(Vec::new()), table);
     let lines =
         Lines { spans: super::points_among, split: Split::Any, pieces: found, described: false };

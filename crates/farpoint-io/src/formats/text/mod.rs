@@ -21,7 +21,7 @@ use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::degrees;
 use crate::cloud::header::Header;
-use crate::cloud::table::{Slot, Split, Store, Table, Tokens};
+use crate::cloud::table::{Dimension, Split, Store, Table, Tokens};
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::{ReadOptions, TextStyle};
@@ -50,7 +50,7 @@ pub(crate) fn read(
     let whole = 0..bytes.len();
     let store = Store::Lines { bytes: Part::of(bytes, whole), spans: rows, split: Split::Any };
     let xyz = head.axes.columns;
-    let table = Table { slots: slots(&head), store, big_endian: false, xyz };
+    let table = Table { dimensions: dimensions(&head), store, big_endian: false, xyz };
     Ok(cloud_of(head, Coordinates::F64(points), table))
 }
 
@@ -65,9 +65,9 @@ fn check_count(head: &Head, count: usize) -> Result<(), Fault> {
     }
 }
 
-fn slots(head: &Head) -> Vec<Slot> {
-    let slots = head.slot_names().into_iter().enumerate();
-    slots.map(|(i, name)| Slot::new(name, NumberType::F64, i)).collect()
+fn dimensions(head: &Head) -> Vec<Dimension> {
+    let dimensions = head.dimension_names().into_iter().enumerate();
+    dimensions.map(|(i, name)| Dimension::new(name, NumberType::F64, i)).collect()
 }
 
 fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {

@@ -69,7 +69,7 @@ fn is_of(style: TextStyle, header: &TextHeader, table: &Table) -> bool {
             TextStyle::Csv => header.split == b',' && header.names_end.is_some() && !counted,
             TextStyle::Pts => {
                 let plain = header.names_end.is_none() && table.xyz == [0, 1, 2];
-                counted && plain && matches!(table.slots.len(), 3 | 4 | 6 | 7)
+                counted && plain && matches!(table.dimensions.len(), 3 | 4 | 6 | 7)
             }
         }
 }
@@ -139,7 +139,7 @@ fn reads_alike(
         return head.lines == usize::MAX;
     }
     let lines = header.preamble.iter().filter(|&&b| b == b'\n').count();
-    let own = table.slots.len();
+    let own = table.dimensions.len();
     head.lines == lines
         && head.promised.is_none_or(|promised| promised == rows.len())
         && head.axes.columns == table.xyz
@@ -159,8 +159,12 @@ fn is_refused(bytes: &[u8], head: &Head) -> bool {
 }
 
 fn are_named(head: &Head, table: &Table, added: &[Attribute]) -> bool {
-    let wanted = table.slots.iter().map(|slot| &slot.name).chain(added.iter().map(|a| &a.name));
-    head.slot_names().iter().eq(wanted)
+    let wanted = table
+        .dimensions
+        .iter()
+        .map(|dimension| &dimension.name)
+        .chain(added.iter().map(|a| &a.name));
+    head.dimension_names().iter().eq(wanted)
 }
 
 /// Returns whether a line has a value for each column, still has them with more of its own kind at the end, and hides
@@ -170,7 +174,7 @@ fn takes_more(table: &Table, row: usize, more: usize) -> bool {
     let split = Split::of(line);
     let longer = [line, &[split.byte(), b'0'].repeat(more)[..]].concat();
     Split::of(&longer) == split
-        && Tokens::new(line, split).count() == table.slots.len()
+        && Tokens::new(line, split).count() == table.dimensions.len()
         && check_returns(&longer, || Place::Point(row)).is_ok()
 }
 

@@ -32,8 +32,10 @@ impl Extremes {
             self.values((usize::MAX, axis), &cloud.coordinates.axis(axis, &rows), cloud);
             self.decimals(axis, cloud, &rows);
         }
-        for (place, slot) in table.slots.iter().enumerate().filter(|(_, s)| s.list.is_none()) {
-            for k in 0..slot.count {
+        for (place, dimension) in
+            table.dimensions.iter().enumerate().filter(|(_, s)| s.list.is_none())
+        {
+            for k in 0..dimension.count {
                 match table.column(place, k, &rows) {
                     Some(column) => self.values((place, k), &column, cloud),
                     None if self.0.contains_key(&(place, k, Extreme::NotANumber)) => {}
