@@ -5,7 +5,7 @@ use super::kind::{self, Kind};
 use super::pieces::{self, End, each_piece, each_record};
 use super::source::Source;
 use super::unpack::{CHUNK_HEAD, ChunkHead, Unpacker};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::format::Format;
 use mcap::records::{Record, op};
 use mcap::sans_io::{SummaryReadEvent, SummaryReader, summary_reader::SummaryReaderOptions};
@@ -166,7 +166,7 @@ impl Bag {
     }
 
     fn of(source: Source, name: String) -> Result<Bag, Error> {
-        let survey = Survey::of(&source).map_err(|fault| fault.named(&name, Format::Mcap))?;
+        let survey = Survey::of(&source).map_err(|error| error.named(&name, Format::Mcap))?;
         Ok(Bag { contents: survey.contents(), name, source })
     }
 
@@ -191,7 +191,7 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(source: &Source) -> Result<Survey, Fault> {
+    fn of(source: &Source) -> Result<Survey, ParseError> {
         let mut survey = Survey::default();
         let ended = survey.start(source)?;
         if ended && survey.summary(source) {
@@ -203,7 +203,7 @@ impl Survey {
     }
 
     /// Reads the header, and how messages are stored. Returns whether the file ends as it should.
-    fn start(&mut self, source: &Source) -> Result<bool, Fault> {
+    fn start(&mut self, source: &Source) -> Result<bool, ParseError> {
         let mut frames = pieces::open(source)?;
         let mut first = true;
         while let Some(head) = frames.next()? {
@@ -261,7 +261,7 @@ impl Survey {
     }
 
     /// Reads all of the file.
-    fn all(&mut self, source: &Source) -> Result<(), Fault> {
+    fn all(&mut self, source: &Source) -> Result<(), ParseError> {
         (self.channels, self.counts, self.schemas) = Default::default();
         (self.contents.messages, self.contents.times) = (0, None);
         let mut unpacker = Unpacker::new();
@@ -276,7 +276,7 @@ impl Survey {
         Ok(())
     }
 
-    fn record(&mut self, opcode: u8, data: &[u8]) -> Result<(), Fault> {
+    fn record(&mut self, opcode: u8, data: &[u8]) -> Result<(), ParseError> {
         if !matches!(opcode, op::SCHEMA | op::CHANNEL | op::MESSAGE) {
             return Ok(());
         }

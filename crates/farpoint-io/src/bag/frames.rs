@@ -2,7 +2,7 @@
 
 use super::{LARGEST, MAGIC, RECOVER};
 use crate::bytes::load::Readable;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use std::io::{BufReader, Read};
 
 /// Bytes in front of each record.
@@ -36,12 +36,16 @@ pub(super) struct Frames {
 
 impl Frames {
     /// Starts at the first record of a file of `end` bytes.
-    pub(super) fn new(mut input: BufReader<Box<dyn Readable>>, end: u64) -> Result<Frames, Fault> {
+    pub(super) fn new(
+        mut input: BufReader<Box<dyn Readable>>,
+        end: u64,
+    ) -> Result<Frames, ParseError> {
         let mut magic = [0; 8];
-        let fault = |_| Fault::new("no MCAP file: it does not start as one").at(Place::Byte(0));
-        input.read_exact(&mut magic).map_err(fault)?;
+        let not_mcap =
+            |_| ParseError::new("no MCAP file: it does not start as one").at(Place::Byte(0));
+        input.read_exact(&mut magic).map_err(not_mcap)?;
         if magic != MAGIC {
-            return Err(fault(std::io::ErrorKind::InvalidData.into()));
+            return Err(not_mcap(std::io::ErrorKind::InvalidData.into()));
         }
         Ok(Frames { input, at: magic.len() as u64, end })
     }
@@ -57,7 +61,7 @@ impl Frames {
     }
 
     /// Reads the head of the next record; `None` at the end of the file.
-    pub(super) fn next(&mut self) -> Result<Option<Head>, Fault> {
+    pub(super) fn next(&mut self) -> Result<Option<Head>, ParseError> {
         if self.at + HEAD as u64 > self.end {
             return Ok(None);
         }
@@ -70,7 +74,7 @@ impl Frames {
     }
 
     /// Reads the content of the record whose head was read last, as far as it is there.
-    pub(super) fn content(&mut self, head: &Head) -> Result<Vec<u8>, Fault> {
+    pub(super) fn content(&mut self, head: &Head) -> Result<Vec<u8>, ParseError> {
         let length = head.there(self.end);
         if length > LARGEST as u64 {
             return Err(too_large(length).at(place(head.at)));
@@ -81,39 +85,39 @@ impl Frames {
     }
 
     /// Skips the rest of the record whose head was read last.
-    pub(super) fn skip(&mut self, head: &Head) -> Result<(), Fault> {
+    pub(super) fn skip(&mut self, head: &Head) -> Result<(), ParseError> {
         let behind = head.at + head.there(self.end);
         let offset = i64::try_from(behind - self.at).unwrap_or(i64::MAX);
-        self.input.seek_relative(offset).map_err(|error| io_fault(error, self.at))?;
+        self.input.seek_relative(offset).map_err(|error| read_error(error, self.at))?;
         self.at = behind;
         Ok(())
     }
 
     /// Reads some bytes of the content, at most up to `behind`.
-    pub(super) fn read(&mut self, into: &mut [u8], behind: u64) -> Result<usize, Fault> {
+    pub(super) fn read(&mut self, into: &mut [u8], behind: u64) -> Result<usize, ParseError> {
         let left = behind.min(self.end).saturating_sub(self.at);
         let count = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let count =
-            self.input.read(&mut into[..count]).map_err(|error| io_fault(error, self.at))?;
+            self.input.read(&mut into[..count]).map_err(|error| read_error(error, self.at))?;
         self.at += count as u64;
         Ok(count)
     }
 
-    fn fill(&mut self, into: &mut [u8]) -> Result<(), Fault> {
-        self.input.read_exact(into).map_err(|error| io_fault(error, self.at))?;
+    fn fill(&mut self, into: &mut [u8]) -> Result<(), ParseError> {
+        self.input.read_exact(into).map_err(|error| read_error(error, self.at))?;
         self.at += into.len() as u64;
         Ok(())
     }
 }
 
-pub(super) fn too_large(length: u64) -> Fault {
+pub(super) fn too_large(length: u64) -> ParseError {
     let what = format!("a record of {length} bytes, and up to {LARGEST} are read");
-    Fault::new(what).fix("the file is damaged, or holds what is no sensor's message")
+    ParseError::new(what).fix("the file is damaged, or holds what is no sensor's message")
 }
 
 /// A system error while the file was read.
-fn io_fault(error: std::io::Error, at: u64) -> Fault {
-    Fault::new(format!("cannot be read on: {error}"))
+fn read_error(error: std::io::Error, at: u64) -> ParseError {
+    ParseError::new(format!("cannot be read on: {error}"))
         .at(place(at))
         .fix("check the disk, and try again")
 }
@@ -123,6 +127,6 @@ pub(super) fn place(at: u64) -> Place {
 }
 
 /// A file that breaks the format's rules.
-pub(super) fn damaged(what: impl Into<String>) -> Fault {
-    Fault::new(what).fix(RECOVER)
+pub(super) fn damaged(what: impl Into<String>) -> ParseError {
+    ParseError::new(what).fix(RECOVER)
 }

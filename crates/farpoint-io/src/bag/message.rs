@@ -10,7 +10,7 @@ use crate::ReadOptions;
 use crate::cloud::Cloud;
 use crate::cloud::header::Header;
 use crate::cloud::table::{Dimension, Store, Table};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::format::Format;
 use mcap::records::{Record, op};
 use std::path::PathBuf;
@@ -37,9 +37,9 @@ pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
         return Err(refuse(format!("{name} holds no clouds"), "give another topic"));
     };
     let message = find(bag, &topic.channels, wanted);
-    let message = message.map_err(|fault| fault.named(&bag.name, Format::Mcap))?;
+    let message = message.map_err(|error| error.named(&bag.name, Format::Mcap))?;
     let wrong = |what: String| {
-        Fault::new(format!("message {wanted} on {name}: {what}"))
+        ParseError::new(format!("message {wanted} on {name}: {what}"))
             .fix("take another message, or look at the driver's settings")
             .named(&bag.name, Format::Mcap)
     };
@@ -88,7 +88,7 @@ pub(crate) fn read_of(
 }
 
 /// The data of a message of these channels, by its number.
-fn find(bag: &Bag, channels: &[u16], wanted: usize) -> Result<Vec<u8>, Fault> {
+fn find(bag: &Bag, channels: &[u16], wanted: usize) -> Result<Vec<u8>, ParseError> {
     let (mut unpacker, mut left, mut found) = (Unpacker::new(), wanted, None);
     each_piece(&bag.source, &mut |piece| {
         each_record(&piece, &mut unpacker, &mut |opcode, content| {

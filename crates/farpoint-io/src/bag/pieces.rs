@@ -4,7 +4,7 @@ use super::MAGIC;
 use super::frames::{Frames, HEAD, Head, damaged, place};
 use super::source::Source;
 use super::unpack::{CHUNK_HEAD, ChunkHead, Each, Unpacker};
-use crate::error::Fault;
+use crate::error::ParseError;
 use mcap::records::op;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -50,8 +50,8 @@ pub(super) type Go = bool;
 /// starts.
 pub(super) fn each_piece(
     source: &Source,
-    each: &mut dyn FnMut(Piece) -> Result<Go, Fault>,
-) -> Result<End, Fault> {
+    each: &mut dyn FnMut(Piece) -> Result<Go, ParseError>,
+) -> Result<End, ParseError> {
     let mut frames = open(source)?;
     let (mut unpacker, mut last) = (None, 0);
     loop {
@@ -91,8 +91,8 @@ pub(super) fn each_piece(
     }
 }
 
-/// Fault of a record that reaches beyond the end of a whole file.
-fn wrong_length(at: u64) -> Fault {
+/// ParseError of a record that reaches beyond the end of a whole file.
+fn wrong_length(at: u64) -> ParseError {
     damaged("the length of this record, or of one before it, is wrong").at(place(at))
 }
 
@@ -109,9 +109,9 @@ pub(super) fn ends(source: &Source) -> bool {
 }
 
 /// The records of the file, from the first.
-pub(super) fn open(source: &Source) -> Result<Frames, Fault> {
-    let fault = |error: io::Error| Fault::new(format!("cannot be read: {error}"));
-    Frames::new(source.open().map_err(fault)?, source.length().map_err(fault)?)
+pub(super) fn open(source: &Source) -> Result<Frames, ParseError> {
+    let read_error = |error: io::Error| ParseError::new(format!("cannot be read: {error}"));
+    Frames::new(source.open().map_err(read_error)?, source.length().map_err(read_error)?)
 }
 
 /// Passes on one chunk whole, or its records.
@@ -119,8 +119,8 @@ fn chunk(
     frames: &mut Frames,
     head: &Head,
     unpacker: &mut Option<Unpacker>,
-    each: &mut dyn FnMut(Piece) -> Result<Go, Fault>,
-) -> Result<Go, Fault> {
+    each: &mut dyn FnMut(Piece) -> Result<Go, ParseError>,
+) -> Result<Go, ParseError> {
     let there = head.there(frames.end());
     let mut start = vec![0; there.min(CHUNK_HEAD as u64) as usize];
     let behind = head.at + there;
@@ -152,7 +152,7 @@ fn chunk(
     Ok(go)
 }
 
-fn fill(frames: &mut Frames, mut into: &mut [u8], behind: u64) -> Result<(), Fault> {
+fn fill(frames: &mut Frames, mut into: &mut [u8], behind: u64) -> Result<(), ParseError> {
     while !into.is_empty() {
         let read = frames.read(into, behind)?;
         if read == 0 {
@@ -176,7 +176,7 @@ impl Read for Rest<'_> {
             return self.start.read(into);
         }
         let behind = self.behind;
-        self.frames.read(into, behind).map_err(|fault| io::Error::other(fault.what))
+        self.frames.read(into, behind).map_err(|error| io::Error::other(error.what))
     }
 }
 
@@ -185,7 +185,7 @@ pub(super) fn each_record(
     piece: &Piece,
     unpacker: &mut Unpacker,
     each: Each<'_>,
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     match piece {
         Piece::Chunk { content, at, length, about, whole } => {
             unpacker.chunk(&mut &content[..], (*at, *length, *whole), about, each)

@@ -12,7 +12,7 @@ use super::writer::Writer;
 use super::{PointCloud2, kind::Kind};
 use crate::bytes::quiet::guarded;
 use crate::bytes::sink::{Sink, Target, put_by};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::format::Format;
 use mcap::write::NoSeek;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl<'a> Rewrite<'a> {
         choose: &(dyn Fn(&PointCloud2<'_>) -> Result<Kept, String> + Sync),
         each: &mut dyn FnMut(Cut),
     ) -> Result<Option<Totals>, Error> {
-        let mut outcome = Err(Fault::new("nothing was written"));
+        let mut outcome = Err(ParseError::new("nothing was written"));
         let written = put_by(output, |sink| {
             let (target, seeks): (Box<dyn Target + '_>, bool) = match sink {
                 Sink::File(file) => (Box::new(BufWriter::with_capacity(WRITTEN, file)), true),
@@ -93,18 +93,20 @@ impl<'a> Rewrite<'a> {
                 Ok(Some(_)) => Ok(()),
                 Ok(None) => Err(io::ErrorKind::Interrupted.into()),
                 // A system error is passed on as such.
-                Err(fault) => Err(fault.io.take().unwrap_or(io::ErrorKind::InvalidData.into())),
+                Err(parse_error) => {
+                    Err(parse_error.io.take().unwrap_or(io::ErrorKind::InvalidData.into()))
+                }
             }
         });
         match (outcome, written) {
             (Ok(None), _) => Ok(None),
             (Ok(totals), Ok(())) => Ok(totals),
-            (Err(fault), Err(Error::Write { source, .. }))
+            (Err(parse_error), Err(Error::Write { source, .. }))
                 if source.kind() == io::ErrorKind::InvalidData =>
             {
-                Err(fault.named(&bag.name, Format::Mcap))
+                Err(parse_error.named(&bag.name, Format::Mcap))
             }
-            (Err(fault), Ok(())) => Err(fault.named(&bag.name, Format::Mcap)),
+            (Err(parse_error), Ok(())) => Err(parse_error.named(&bag.name, Format::Mcap)),
             (_, Err(error)) => Err(error),
         }
     }
@@ -121,7 +123,7 @@ impl<'a> Rewrite<'a> {
     ) -> Result<Option<Vec<u8>>, Error> {
         let mut bytes = Cursor::new(Vec::new());
         let done = self.run(bag, (Box::new(&mut bytes), true), choose, each);
-        let done = done.map_err(|fault| fault.named(&bag.name, Format::Mcap))?;
+        let done = done.map_err(|error| error.named(&bag.name, Format::Mcap))?;
         Ok(done.map(|_| bytes.into_inner()))
     }
 
@@ -131,7 +133,7 @@ impl<'a> Rewrite<'a> {
         (target, seeks): (Box<dyn Target + '_>, bool),
         choose: Choose<'_>,
         each: &mut dyn FnMut(Cut),
-    ) -> Result<Option<Totals>, Fault> {
+    ) -> Result<Option<Totals>, ParseError> {
         let start = Instant::now();
         let writer = Writer::new(target, seeks, &bag.contents, &bag.source)?;
         let channels = self.channels();
@@ -152,7 +154,7 @@ impl<'a> Rewrite<'a> {
             let reader = thread::Builder::new().spawn_scoped(scope, read);
             if workers == 0 || reader.is_err() {
                 gate.close();
-                return Err(Fault::new(
+                return Err(ParseError::new(
                     "the system refuses two threads besides this one, which a recording takes; \
                      raise the limit of processes",
                 ));
@@ -179,9 +181,9 @@ impl<'a> Rewrite<'a> {
 /// Input of the writer.
 enum Done {
     /// A piece by its number, with the bytes that it takes.
-    Piece(u64, u64, Result<Ready, Fault>),
+    Piece(u64, u64, Result<Ready, ParseError>),
     /// End of the input, with the number of pieces before it.
-    End(u64, Result<End, Fault>),
+    End(u64, Result<End, ParseError>),
 }
 
 /// A piece by its number, with its size in bytes.
@@ -230,7 +232,7 @@ fn write(
     collect: &Receiver<Done>,
     gate: &Gate<'_>,
     each: &mut dyn FnMut(Cut),
-) -> Result<Option<Totals>, Fault> {
+) -> Result<Option<Totals>, ParseError> {
     let mut totals = Totals::default();
     let (mut next, mut end) = (0, None);
     let mut waiting = BTreeMap::new();

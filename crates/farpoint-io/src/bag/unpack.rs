@@ -3,7 +3,7 @@
 use super::LARGEST;
 use super::frames::{HEAD, damaged, place, too_large};
 use crate::bytes::quiet::guarded;
-use crate::error::Fault;
+use crate::error::ParseError;
 use mcap::McapError;
 use mcap::records::op;
 use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
@@ -22,7 +22,7 @@ pub(super) struct Unpacker {
 }
 
 /// Callback for the opcode and the content of a record.
-pub(super) type Each<'a> = &'a mut dyn FnMut(u8, &[u8]) -> Result<(), Fault>;
+pub(super) type Each<'a> = &'a mut dyn FnMut(u8, &[u8]) -> Result<(), ParseError>;
 
 /// Largest expansion of one byte of a chunk: zstd repeats a byte 128 KiB long in four.
 const RATIO: u64 = 1 << 15;
@@ -46,7 +46,7 @@ impl ChunkHead {
     }
 
     /// Refuses a declared size that `length` bytes can't unpack to.
-    pub(super) fn check(&self, length: u64) -> Result<(), Fault> {
+    pub(super) fn check(&self, length: u64) -> Result<(), ParseError> {
         let most = if self.compression.is_empty() { length } else { length.saturating_mul(RATIO) };
         match self.uncompressed <= most {
             true => Ok(()),
@@ -80,7 +80,7 @@ impl Unpacker {
 
     /// Calls `each` with the opcode and the content of every record of the chunk that `about` describes. Its content
     /// of `length` bytes comes from `input`, and it starts at byte `at` of the file. Of a chunk that is not `whole`,
-    /// the part that is there is read: that the rest is missing is no fault.
+    /// the part that is there is read: that the rest is missing is no error.
     ///
     /// # Errors
     /// If the chunk is damaged, after the records before that place; errors of `each`.
@@ -90,8 +90,8 @@ impl Unpacker {
         (at, length, whole): (u64, u64, bool),
         about: &ChunkHead,
         each: Each<'_>,
-    ) -> Result<(), Fault> {
-        about.check(length).map_err(|fault| fault.at(place(at)))?;
+    ) -> Result<(), ParseError> {
+        about.check(length).map_err(|error| error.at(place(at)))?;
         // Memory for a record is taken before it is unpacked.
         let promised = usize::try_from(about.uncompressed).unwrap_or(LARGEST).min(LARGEST);
         if promised > self.limit {
@@ -103,12 +103,12 @@ impl Unpacker {
             *self = Unpacker::up_to(self.limit);
         }
         match done {
-            Err(Stop::Fault(fault)) => Err(fault),
+            Err(Stop::Other(error)) => Err(error),
             // Data that is cut off in the middle may look damaged.
             _ if !whole => Ok(()),
             Ok(true) => Ok(()),
             Ok(false) => Err(damaged("a chunk ends in the middle of a record").at(place(at))),
-            Err(Stop::Damaged(fault)) => Err(fault.at(place(at))),
+            Err(Stop::Damaged(error)) => Err(error.at(place(at))),
         }
     }
 
@@ -131,7 +131,7 @@ impl Unpacker {
             let event = guarded("a chunk is damaged", || Ok(self.reader.next_event()));
             let event = match event.map_err(Stop::Damaged)? {
                 None => return Ok(true),
-                Some(Err(error)) => return Err(Stop::Damaged(fault(error))),
+                Some(Err(error)) => return Err(Stop::Damaged(chunk_error(error))),
                 Some(Ok(event)) => event,
             };
             match event {
@@ -139,7 +139,7 @@ impl Unpacker {
                     let rest = left_unpacked.checked_sub((HEAD + data.len()) as u64);
                     let longer = || Stop::Damaged(damaged("a record ends after its chunk"));
                     left_unpacked = rest.ok_or_else(longer)?;
-                    each(opcode, data).map_err(Stop::Fault)?;
+                    each(opcode, data).map_err(Stop::Other)?;
                 }
                 // All is read and taken: the reader waits for the head of another record of the file.
                 LinearReadEvent::ReadRequest(wanted) if left == 0 => {
@@ -149,7 +149,7 @@ impl Unpacker {
                     let wanted = wanted.clamp(1, READ.min(usize::try_from(left).unwrap_or(READ)));
                     let read = input.read(self.reader.insert(wanted));
                     let read = read.map_err(|error| {
-                        Stop::Fault(damaged(format!("cannot be read on: {error}")))
+                        Stop::Other(damaged(format!("cannot be read on: {error}")))
                     })?;
                     if read == 0 {
                         return Ok(false);
@@ -165,16 +165,16 @@ impl Unpacker {
 /// Reason why unpacking ended.
 enum Stop {
     /// The chunk is damaged.
-    Damaged(Fault),
-    Fault(Fault),
+    Damaged(ParseError),
+    Other(ParseError),
 }
 
-fn fault(error: McapError) -> Fault {
+fn chunk_error(error: McapError) -> ParseError {
     match error {
         McapError::RecordTooLarge { len, .. } | McapError::ChunkTooLarge(len) => too_large(len),
         McapError::UnsupportedCompression(name) => {
             let what = format!("a chunk is compressed by '{name}', which is not read");
-            Fault::new(what).fix("'mcap compress' writes it with zstd")
+            ParseError::new(what).fix("'mcap compress' writes it with zstd")
         }
         McapError::BadChunkCrc { saved, calculated } => damaged(format!(
             "a chunk is damaged: its checksum is {calculated:08x}, not {saved:08x}"

@@ -1,7 +1,7 @@
 //! Memory: the need of a job is compared with the free memory before it starts, because a process that runs out of
 //! memory is killed, or aborts, without a word about its input.
 
-use crate::error::{Error, Fault, Shortage};
+use crate::error::{Error, ParseError, Shortage};
 use std::fs;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub fn require(name: &str, bytes: u64) -> Result<(), Error> {
 }
 
 /// Refuses `rows` rows of `bytes` bytes each that don't fit.
-pub(crate) fn fits(rows: u64, bytes: usize) -> Result<(), Fault> {
+pub(crate) fn fits(rows: u64, bytes: usize) -> Result<(), ParseError> {
     shortage(rows.saturating_mul(bytes as u64)).map_or(Ok(()), |shortage| Err(shortage.into()))
 }
 

@@ -3,7 +3,7 @@
 use crate::bytes::parallel;
 use crate::bytes::pieces::filled_lines;
 use crate::cloud::table::{Split, Store, Table, misfit};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -38,7 +38,7 @@ pub(crate) struct Wanted {
 }
 
 /// Refuses a line that is too long, from an offset on.
-pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), Fault> {
+pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), ParseError> {
     let mut at = from;
     while bytes.len() - at > LONGEST {
         let part = &bytes[at..at + LONGEST];
@@ -55,7 +55,7 @@ pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), Fault> {
 ///
 /// # Errors
 /// If a line is too long.
-pub(crate) fn with_feeds(bytes: Cow<'_, [u8]>, copied: bool) -> Result<Cow<'_, [u8]>, Fault> {
+pub(crate) fn with_feeds(bytes: Cow<'_, [u8]>, copied: bool) -> Result<Cow<'_, [u8]>, ParseError> {
     check(&bytes, 0)?;
     let alone = |bytes: &[u8], at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
     let any = || {
@@ -101,11 +101,11 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Returns the rows of a piece from its bytes; `head` is a table without any.
-    pub(crate) fn table(&self, head: &Table, bytes: Vec<u8>) -> Result<Table, Fault> {
+    pub(crate) fn table(&self, head: &Table, bytes: Vec<u8>) -> Result<Table, ParseError> {
         let spans = (self.spans)(&bytes);
         for (row, &(start, end)) in spans.iter().enumerate().filter(|_| self.described) {
             if let Some(what) = misfit(&head.dimensions, &bytes[start..end], self.split) {
-                return Err(Fault::new(what).at(Place::Point(row)));
+                return Err(ParseError::new(what).at(Place::Point(row)));
             }
         }
         let store = Store::Lines { bytes: bytes.into(), spans, split: self.split };
@@ -118,7 +118,7 @@ pub(crate) fn pieces(
     file: &mut File,
     wanted: &Wanted,
     mut each: impl FnMut(&[u8]),
-) -> Result<Vec<Piece>, Fault> {
+) -> Result<Vec<Piece>, ParseError> {
     let Wanted { from, spans: rows_of, mut skip, most } = *wanted;
     file.seek(SeekFrom::Start(from)).map_err(unread)?;
     let (mut found, mut rows, mut at) = (Vec::new(), 0, from);
@@ -151,14 +151,14 @@ pub(crate) fn pieces(
     }
 }
 
-fn too_long(at: u64) -> Fault {
+fn too_long(at: u64) -> ParseError {
     let what = format!("the line that starts here is longer than {} MiB", LONGEST >> 20);
     let fix = "put a point a line; a file of other content is no text";
-    Fault::new(what).at(Place::Byte(at as usize)).fix(fix)
+    ParseError::new(what).at(Place::Byte(at as usize)).fix(fix)
 }
 
-fn unread(error: io::Error) -> Fault {
-    Fault { io: Some(error), ..Fault::new("cannot be read") }
+fn unread(error: io::Error) -> ParseError {
+    ParseError { io: Some(error), ..ParseError::new("cannot be read") }
 }
 
 #[cfg(test)]

@@ -202,13 +202,13 @@ pub(crate) fn encode(
         let fix = "read the whole file without a filter to see what is wrong with it".into();
         return Err(Error::Output { name: name.to_owned(), what: error.to_string(), fix });
     }
-    let bytes = bytes.map_err(|fault| Error::Output {
+    let bytes = bytes.map_err(|cause| Error::Output {
         name: name.to_owned(),
-        what: match fault.at {
-            Some(place) => format!("{place}: {}", fault.what),
-            None => fault.what,
+        what: match cause.at {
+            Some(place) => format!("{place}: {}", cause.what),
+            None => cause.what,
         },
-        fix: fault.fix,
+        fix: cause.fix,
     })?;
     Ok((bytes, warnings))
 }

@@ -14,7 +14,7 @@ pub(crate) mod text;
 use crate::bytes::load::read_at;
 use crate::cloud::layout::Layout;
 use crate::cloud::{Cloud, lines, summary::Summary};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 use crate::options::{ReadOptions, WriteOptions};
 use std::borrow::Cow;
@@ -45,10 +45,10 @@ pub(crate) struct Output<'a> {
     pub(crate) warnings: &'a mut Vec<String>,
 }
 
-type Read = fn(Input<'_>) -> Result<Cloud, Fault>;
-type Write = fn(Output<'_>) -> Result<Vec<u8>, Fault>;
-type Locate = fn(Head<'_>) -> Result<Option<Layout>, Fault>;
-type Summarize = fn(&mut File, u64) -> Result<Summary, Fault>;
+type Read = fn(Input<'_>) -> Result<Cloud, ParseError>;
+type Write = fn(Output<'_>) -> Result<Vec<u8>, ParseError>;
+type Locate = fn(Head<'_>) -> Result<Option<Layout>, ParseError>;
+type Summarize = fn(&mut File, u64) -> Result<Summary, ParseError>;
 
 /// Functions of a format.
 pub(crate) struct Functions {
@@ -134,7 +134,7 @@ pub(crate) fn functions(format: Format) -> Functions {
         Format::Obj => reader(|of| mesh::read_obj(&lines::with_feeds(of.bytes, false)?)),
         Format::Off => reader(|of| mesh::read_off(&lines::with_feeds(of.bytes, false)?)),
         Format::Mcap => reader(|_| {
-            Err(Fault::new("this build does not read recordings")
+            Err(ParseError::new("this build does not read recordings")
                 .fix("build farpoint-io with its feature mcap, or use the command farpoint"))
         }),
     }

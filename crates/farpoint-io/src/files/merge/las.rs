@@ -9,7 +9,7 @@ use crate::cloud::header::{Header, LasHeader};
 use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::resolution::step_text;
 use crate::cloud::table::{Dimension, Store};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::reader::{self, Reader};
 use crate::format::Format;
 use crate::formats::las::{self, Extra};
@@ -183,7 +183,7 @@ fn fields(
     let length: usize = extras.iter().map(|(extra, _)| extra.size()).sum();
     let stride = las::base_length(format) + length;
     las::describe_extras(header, &data)
-        .map_err(|Fault { what, fix, .. }| Error::merge(first.reader.name(), &what, &fix))?;
+        .map_err(|ParseError { what, fix, .. }| Error::merge(first.reader.name(), &what, &fix))?;
     let short = u16::try_from(stride).map_err(|_| {
         let what = format!("all fields together take {stride} bytes a point, too many for LAS");
         Error::merge(first.reader.name(), &what, "leave out files, or write PLY first")

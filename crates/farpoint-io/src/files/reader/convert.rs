@@ -13,7 +13,7 @@ use crate::cloud::Cloud;
 use crate::cloud::header::DataKind;
 use crate::cloud::header::{Header, LasHeader};
 use crate::cloud::whole::Whole;
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::output::{encode, output_format};
 use crate::format::Format;
 use crate::{Encoding, TextStyle, WriteOptions, formats::las};
@@ -45,7 +45,7 @@ struct Writing<'a> {
     /// The same, if it is one of LAS.
     las: Option<Box<LasHeader>>,
     warnings: Vec<String>,
-    fault: Option<Error>,
+    failure: Option<Error>,
 }
 
 impl Reader {
@@ -104,9 +104,9 @@ impl Reader {
                 })
             })
         });
-        match (failed, writing.fault) {
+        match (failed, writing.failure) {
             (Some(error), _) => Err(error),
-            (None, Some(fault)) => Err(fault.into()),
+            (None, Some(failure)) => Err(failure.into()),
             (None, None) => written.map(|()| writing.warnings).map_err(E::from),
         }
     }
@@ -122,7 +122,7 @@ impl Reader {
         let style = options.style.or_else(|| Some(TextStyle::of(path)));
         // Compressed once all is assembled.
         let each = if format == Format::Laz { Format::Las } else { format };
-        let (extremes, head, las, warnings, fault) = Default::default();
+        let (extremes, head, las, warnings, failure) = Default::default();
         Ok(Writing {
             reader: self,
             name: path.display().to_string(),
@@ -134,7 +134,7 @@ impl Reader {
             head,
             las,
             warnings,
-            fault,
+            failure,
         })
     }
 }
@@ -180,7 +180,7 @@ impl Writing<'_> {
     }
 
     fn refuse(&mut self, error: Error) -> io::Error {
-        self.fault = Some(error);
+        self.failure = Some(error);
         io::Error::other("the output cannot be made")
     }
 
@@ -204,7 +204,7 @@ impl Writing<'_> {
         let shape = Shape::of(each, &bytes, all.len(), &cloud.header).ok_or_else(differs)?;
         if self.head.is_none() && each == Format::Las {
             let read =
-                las::read(Cow::Borrowed(&bytes)).map_err(|fault| cannot(&self.name, fault))?;
+                las::read(Cow::Borrowed(&bytes)).map_err(|error| cannot(&self.name, error))?;
             if let Header::Las(header) = read.header {
                 self.las = Some(header);
             }
@@ -219,6 +219,6 @@ impl Writing<'_> {
 }
 
 /// An output that cannot be made.
-fn cannot(name: &str, Fault { what, fix, .. }: Fault) -> Error {
+fn cannot(name: &str, ParseError { what, fix, .. }: ParseError) -> Error {
     Error::Output { name: name.to_owned(), what, fix }
 }

@@ -18,7 +18,7 @@ use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
 use crate::cloud::layout::{self, Layout};
 use crate::cloud::lines::Piece;
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::filter::Filter;
 use crate::format::Format;
 use crate::{formats::las, formats::npy, formats::pcd, formats::ply, formats::text};
@@ -281,8 +281,8 @@ impl Reader {
         first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
-    fn fault(&self, fault: Fault) -> Error {
-        fault.named(&self.name, self.format)
+    fn malformed(&self, error: ParseError) -> Error {
+        error.named(&self.name, self.format)
     }
 }
 
@@ -291,13 +291,13 @@ fn coordinates(
     head: &Cloud,
     table: &crate::cloud::table::Table,
     count: usize,
-) -> Result<Coordinates, Fault> {
+) -> Result<Coordinates, ParseError> {
     match &head.header {
         Header::Las(header) => match &table.store {
             crate::cloud::table::Store::Records { bytes, stride } => {
                 Ok(las::coordinates(&header.raw, bytes, *stride))
             }
-            _ => Err(Fault::new("points are no records")),
+            _ => Err(ParseError::new("points are no records")),
         },
         Header::Npy(header) => npy::coordinates(table, count, header.plain).map(|found| found.0),
         Header::Pcd(_) => pcd::coordinates(table, count),

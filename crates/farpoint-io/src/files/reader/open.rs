@@ -3,7 +3,7 @@
 use super::place::Handle;
 use super::{Content, Reader, starts};
 use crate::cloud::layout::{Layout, Storage};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::filter::Filter;
 use crate::format::Format;
 use crate::formats::{Head, functions};
@@ -172,7 +172,7 @@ fn in_parts(
             // The header may be longer.
             Err(_) if size < length.min(LONGEST) => size = length.min(4 * size),
             found => {
-                let mut found = found.map_err(|fault| fault.named(name, format))?;
+                let mut found = found.map_err(|error| error.named(name, format))?;
                 if let Some(layout) = &mut found {
                     warn_of_degrees(layout);
                 }
@@ -200,9 +200,9 @@ fn in_lines(
         match found {
             // The header may be longer.
             Err(_) if size < length.min(LONGEST) => size = length.min(16 * size),
-            Err(Fault { io: Some(source), .. }) => return Err(fail(source)),
+            Err(ParseError { io: Some(source), .. }) => return Err(fail(source)),
             found => {
-                let mut found = found.map_err(|fault| fault.named(name, format))?;
+                let mut found = found.map_err(|error| error.named(name, format))?;
                 if let Some(layout) = &mut found {
                     warn_of_degrees(layout);
                 }

@@ -5,7 +5,7 @@ use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::layout;
 use crate::cloud::table::{Store, Table};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -58,14 +58,14 @@ impl Reader {
             let table = layout.head.table.as_ref();
             let Some(head) = table else { return Ok(None) };
             let rows = lines.table(head, read(piece.at, piece.length)?);
-            let rows = rows.map_err(|fault| self.fault(fault.after(starts[part])))?;
+            let rows = rows.map_err(|error| self.malformed(error.after(starts[part])))?;
             let found = match &rows.store {
                 Store::Lines { spans, .. } => spans.len(),
                 _ => piece.rows,
             };
             if found != piece.rows {
                 let what = "the file was changed while it was read";
-                return Err(self.fault(Fault::new(what).fix("begin anew")));
+                return Err(self.malformed(ParseError::new(what).fix("read it again")));
             }
             return Ok(Some(rows));
         }
@@ -76,7 +76,9 @@ impl Reader {
             }
             layout::Storage::Chunks(chunks) => {
                 let (at, length) = chunks.place(part);
-                chunks.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
+                chunks
+                    .decompress(part, &read(at, length)?)
+                    .map_err(|error| self.malformed(error))?
             }
             layout::Storage::Lines(_) => Vec::new(),
             layout::Storage::Parts(parts) => parts.read(part)?,
@@ -168,8 +170,8 @@ impl Rows<'_> {
             return Ok(Coordinates::F64(Vec::new()));
         };
         let found = coordinates(self.reader.head(), table, self.len());
-        let fault = |fault: Fault| self.reader.fault(fault.after(self.first()));
-        found.map_err(fault)
+        let malformed = |error: ParseError| self.reader.malformed(error.after(self.first()));
+        found.map_err(malformed)
     }
 
     /// Returns the integers that LAS stores, from which [`Reader::transforms`] makes coordinates; `None` for other

@@ -58,7 +58,7 @@ impl Reader {
             xyz: table.xyz,
         });
         let points = table.as_ref().map(|table| coordinates(head, table, count)).transpose();
-        let points = points.map_err(|fault| self.fault(fault))?;
+        let points = points.map_err(|error| self.malformed(error))?;
         let points = points.unwrap_or_else(|| head.coordinates.clone());
         Ok(Cloud { table, coordinates: points, ..head.clone() })
     }

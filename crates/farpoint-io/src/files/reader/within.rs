@@ -7,7 +7,7 @@ use crate::cloud::header::{Header, LasHeader};
 use crate::cloud::layout::Storage;
 use crate::cloud::table::{Store, Table};
 use crate::cloud::whole::Unread;
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::filter::Filter;
 use crate::{bytes::memory, bytes::parallel, cloud::degrees, formats::las};
 use std::ops::Range;
@@ -15,17 +15,20 @@ use std::sync::Arc;
 
 impl Reader {
     /// Returns a cloud of all rows, reading only the parts that the filter may use rows of: other rows have NaN for
-    /// coordinates. `None` if nothing can be left out; a fault if the octree is damaged.
+    /// coordinates. `None` if nothing can be left out; an error if the octree is damaged.
     ///
     /// # Errors
     /// As [`Reader::load`]; [`Error::Field`] if a field of the filter does not exist.
-    pub(crate) fn within(self, filter: &Filter) -> Result<Result<Option<Cloud>, Fault>, Error> {
+    pub(crate) fn within(
+        self,
+        filter: &Filter,
+    ) -> Result<Result<Option<Cloud>, ParseError>, Error> {
         filter.check(self.head(), &self.name)?;
         let Header::Las(header) = self.head().header.clone() else { return Ok(Ok(None)) };
         let cubes = match self.cubes(&header) {
             Ok(Some(cubes)) => cubes,
             Ok(None) => return Ok(Ok(None)),
-            Err(fault) => return Ok(Err(fault)),
+            Err(error) => return Ok(Err(error)),
         };
         let used: Vec<bool> = cubes.iter().map(|cube| filter.may_use(*cube)).collect();
         if !used.contains(&false) {
@@ -36,8 +39,8 @@ impl Reader {
             .map(|part| self.rows(part).start as usize..self.rows(part).end as usize)
             .collect();
         let (stored, points) = self.read_some(&header, &used, &read)?;
-        if let Err(fault) = self.check(&header, &cubes, &used, &points) {
-            return Ok(Err(fault));
+        if let Err(error) = self.check(&header, &cubes, &used, &points) {
+            return Ok(Err(error));
         }
         let mut cloud = self.head().clone();
         let stride = usize::from(header.raw.point_data_record_length);
@@ -54,12 +57,12 @@ impl Reader {
     }
 
     /// Returns the cube of each part; `None` if they are not known.
-    fn cubes(&self, header: &LasHeader) -> Result<Option<Vec<las::Cube>>, Fault> {
+    fn cubes(&self, header: &LasHeader) -> Result<Option<Vec<las::Cube>>, ParseError> {
         let Content::Parts { file, layout, .. } = &self.content else { return Ok(None) };
         let Storage::Chunks(chunks) = &layout.rows else { return Ok(None) };
         let read = |at: u64, length: usize| {
             let mut bytes = vec![0; length];
-            let failed = |error| Fault::new(format!("a page of the octree: {error}"));
+            let failed = |error| ParseError::new(format!("a page of the octree: {error}"));
             file.read_at(&mut bytes, at).map_err(failed).map(|()| bytes)
         };
         las::cubes(&read, self.length, header, chunks.as_ref())
@@ -73,7 +76,7 @@ impl Reader {
         cubes: &[las::Cube],
         used: &[bool],
         points: &[[f64; 3]],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let Content::Parts { file, layout, .. } = &self.content else { return Ok(()) };
         let Storage::Chunks(chunks) = &layout.rows else { return Ok(()) };
         parallel::try_map(cubes.iter().enumerate(), |(part, cube)| {
@@ -87,7 +90,7 @@ impl Reader {
             }
             // A chunk starts with an uncompressed point.
             let mut first = [0; 12];
-            let failed = |error| Fault::new(format!("chunk {}: {error}", part + 1));
+            let failed = |error| ParseError::new(format!("chunk {}: {error}", part + 1));
             file.read_at(&mut first, chunks.place(part).0).map_err(failed)?;
             match las::coordinates(&header.raw, &first, first.len()) {
                 Coordinates::F64(place) => las::check_places(part, cube, &place),

@@ -5,7 +5,7 @@ use crate::bytes::sink::{Sink, put_by};
 use crate::cloud::column::NumberType;
 use crate::cloud::header::DataKind;
 use crate::cloud::header::Header;
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::output::{left_out, output_format};
 use crate::format::Format;
 use crate::{Encoding, WriteOptions, formats::las, formats::npy, formats::pcd, formats::ply};
@@ -63,10 +63,10 @@ impl Reader {
         assert!(self.copies_rows(path, options)?, "rows must be written as they are stored");
         let format = output_format(path, options)?;
         let mut warnings: Vec<String> = left_out(self.head(), format).into_iter().collect();
-        let (mut failed, mut fault) = (None, None);
+        let (mut row_error, mut output_error) = (None, None);
         let mut blocks = || {
             next().map_err(|error| {
-                failed = Some(error);
+                row_error = Some(error);
                 io::Error::other("no more rows")
             })
         };
@@ -75,7 +75,7 @@ impl Reader {
             if let Header::Las(header) = &self.head().header {
                 let compress = format == Format::Laz;
                 let done = las::stream(header, compress, file, &mut blocks, &mut warnings);
-                return done.map_err(|found| told(found, &mut fault));
+                return done.map_err(|found| io_error(found, &mut output_error));
             }
             file.write_all(&self.head_of_output(count))?;
             while let Some(block) = blocks()? {
@@ -83,9 +83,9 @@ impl Reader {
             }
             Ok(())
         });
-        match (failed, fault) {
+        match (row_error, output_error) {
             (Some(error), _) => Err(error),
-            (None, Some(Fault { what, fix, .. })) => {
+            (None, Some(ParseError { what, fix, .. })) => {
                 Err(Error::Output { name: path.display().to_string(), what, fix }.into())
             }
             (None, None) => written.map(|()| warnings).map_err(E::from),
@@ -106,12 +106,12 @@ impl Reader {
     }
 }
 
-/// Returns the system's error, or another after keeping the fault.
-fn told(mut found: Fault, fault: &mut Option<Fault>) -> io::Error {
-    match found.io.take() {
+/// Returns the system's error, or another one after storing the parse error.
+fn io_error(mut failed: ParseError, stored: &mut Option<ParseError>) -> io::Error {
+    match failed.io.take() {
         Some(error) => error,
         None => {
-            *fault = Some(found);
+            *stored = Some(failed);
             io::Error::other("the output cannot be made")
         }
     }

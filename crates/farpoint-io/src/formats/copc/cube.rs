@@ -2,7 +2,7 @@
 
 use crate::bytes::parallel;
 use crate::cloud::header::LasHeader;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::formats::las::{integers, transforms};
 
 /// The deepest level: its cells hold four steps of the widest coordinates, and their numbers fit 31 bits.
@@ -78,7 +78,7 @@ impl Placed {
         header: &LasHeader,
         records: &[u8],
         source: impl Fn(usize) -> [f64; 3] + Sync,
-    ) -> Result<Placed, Fault> {
+    ) -> Result<Placed, ParseError> {
         let stride = usize::from(header.raw.point_data_record_length);
         let transforms = transforms(&header.raw);
         let place = |record: &[u8]| -> [f64; 3] {
@@ -88,7 +88,9 @@ impl Placed {
         let steps = transforms.map(|(scale, _)| scale.abs());
         if !steps.iter().all(|step| step.is_finite() && *step > 0.0) {
             let what = format!("the header gives the steps {steps:?} of the coordinates");
-            return Err(Fault::new(what).at(Place::Byte(131)).fix("--scale sets another step"));
+            return Err(ParseError::new(what)
+                .at(Place::Byte(131))
+                .fix("--scale sets another step"));
         }
         let blocks = || records.chunks(BLOCK * stride);
         let none = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
@@ -104,7 +106,7 @@ impl Placed {
             false => parallel::map(blocks(), low_and_high).into_iter().fold(none, joined),
         };
         if !bounds.iter().flatten().all(|value| value.is_finite()) {
-            return Err(Fault::new("the header's scale and offset give infinite coordinates")
+            return Err(ParseError::new("the header's scale and offset give infinite coordinates")
                 .at(Place::Byte(131)));
         }
         let cube = Cube::around(bounds, steps);

@@ -13,7 +13,7 @@ use crate::cloud::Cloud;
 use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
 use ::e57::{
     CartesianCoordinate, E57Reader, PointCloud, Record, RecordDataType, RecordName, RecordValue,
@@ -31,17 +31,17 @@ const NAMED: usize = 5;
 type Reader<'a> = E57Reader<&'a mut dyn Readable>;
 
 /// Reads all scans of a file.
-pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, ParseError> {
     guarded("the file cannot be decoded", || read_scans(bytes))
 }
 
-fn fault(error: ::e57::Error) -> Fault {
-    Fault::new(error.to_string()).fix("the file is damaged: fetch or export it again")
+fn e57_error(error: ::e57::Error) -> ParseError {
+    ParseError::new(error.to_string()).fix("the file is damaged: fetch or export it again")
 }
 
-fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
+fn read_scans(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let mut source = Cursor::new(bytes);
-    let mut reader = Reader::new(&mut source).map_err(fault)?;
+    let mut reader = Reader::new(&mut source).map_err(e57_error)?;
     let scans = reader.pointclouds();
     let mut points = Vec::new();
     let mut columns = Columns::default();
@@ -132,7 +132,7 @@ fn scale(scans: &[PointCloud]) -> Option<[f64; 3]> {
 
 /// Checks the number of points. A point takes at least a bit, unless all its values are constants: then the file's
 /// size limits nothing, and the crate would make points without end.
-fn check(scan: &PointCloud, size: usize) -> Result<(), Fault> {
+fn check(scan: &PointCloud, size: usize) -> Result<(), ParseError> {
     let constant = |r: &Record| match r.data_type {
         RecordDataType::Integer { min, max } | RecordDataType::ScaledInteger { min, max, .. } => {
             min >= max
@@ -142,7 +142,7 @@ fn check(scan: &PointCloud, size: usize) -> Result<(), Fault> {
     let bits = size as u64 * 8;
     if scan.records > 0 && (scan.prototype.iter().all(constant) || scan.records > bits) {
         let what = format!("{} points are promised, more than the file can hold", scan.records);
-        return Err(Fault::new(what).at(Place::Byte(scan.file_offset as usize)));
+        return Err(ParseError::new(what).at(Place::Byte(scan.file_offset as usize)));
     }
     Ok(())
 }
@@ -152,14 +152,14 @@ fn positions(
     reader: &mut Reader,
     scan: &PointCloud,
     out: &mut Vec<[f64; 3]>,
-) -> Result<usize, Fault> {
-    let mut simple = reader.pointcloud_simple(scan).map_err(fault)?;
+) -> Result<usize, ParseError> {
+    let mut simple = reader.pointcloud_simple(scan).map_err(e57_error)?;
     simple.intensity_to_color(false);
     simple.normalize_color(false);
     simple.normalize_intensity(false);
     let mut invalid = 0;
     for point in simple {
-        let point = point.map_err(|e| fault(e).at(Place::Point(out.len())))?;
+        let point = point.map_err(|e| e57_error(e).at(Place::Point(out.len())))?;
         out.push(match point.cartesian {
             CartesianCoordinate::Valid { x, y, z } => [x, y, z],
             _ => {
@@ -257,7 +257,7 @@ impl Columns {
         scan: &PointCloud,
         first: usize,
         end: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let mut wanted: Vec<(usize, String, RecordDataType)> = Vec::new();
         let mut taken = HashSet::new();
         for (i, record) in scan.prototype.iter().enumerate() {
@@ -275,9 +275,9 @@ impl Columns {
         for (_, name, kind) in &wanted {
             places.push(self.place(name, Kind::of(kind), first));
         }
-        let raw = reader.pointcloud_raw(scan).map_err(fault)?;
+        let raw = reader.pointcloud_raw(scan).map_err(e57_error)?;
         for (row, values) in raw.take(end - first).enumerate() {
-            let values = values.map_err(|e| fault(e).at(Place::Point(first + row)))?;
+            let values = values.map_err(|e| e57_error(e).at(Place::Point(first + row)))?;
             for ((i, _, kind), &place) in wanted.iter().zip(&places) {
                 if let Some(value) = values.get(*i) {
                     self.all[place].values.push(number(value, kind));

@@ -1,20 +1,20 @@
 //! Summary of the scans in the header of an E57 file.
 
-use super::{Kind, Reader, SCAN, attribute_name, described, fault, scale};
+use super::{Kind, Reader, SCAN, attribute_name, described, e57_error, scale};
 use crate::bytes::quiet::guarded;
 use crate::cloud::Field;
 use crate::cloud::column::NumberType;
 use crate::cloud::crs::Crs;
 use crate::cloud::summary::Summary;
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 use ::e57::PointCloud;
 use std::fs::File;
 
 /// Reads the description of the scans, not their points.
-pub(crate) fn summary(file: &mut File) -> Result<Summary, Fault> {
+pub(crate) fn summary(file: &mut File) -> Result<Summary, ParseError> {
     guarded("the file cannot be decoded", || {
-        let reader = Reader::new(file).map_err(fault)?;
+        let reader = Reader::new(file).map_err(e57_error)?;
         let scans = reader.pointclouds();
         let points = scans.iter().map(|scan| scan.records).fold(0, u64::saturating_add);
         let mut summary = Summary::new(Format::E57, described(&scans), points);

@@ -8,7 +8,7 @@ use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::header::Header;
 use crate::cloud::precision::placed;
 use crate::conversion::{self, Target};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::error::foreign::fits_xml;
 use crate::formats::las;
 use ::e57::{E57Writer, Extension, Record, RecordDataType, RecordName, RecordValue};
@@ -50,7 +50,7 @@ pub(crate) fn write(
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     if cloud.crs().and_then(|crs| crs.meters).is_some_and(|meters| (meters - 1.0).abs() > 1e-9) {
         warnings.push("E57 counts in meters; the numbers stay in the unit of the input".into());
     }
@@ -71,14 +71,14 @@ pub(crate) fn write(
 }
 
 /// Refuses columns of which not one row fits into a packet: the crate would write packets without end.
-fn check_packet(all: &[Stored]) -> Result<(), Fault> {
+fn check_packet(all: &[Stored]) -> Result<(), ParseError> {
     let bits: u64 = all.iter().map(|stored| bits(&stored.record.data_type)).sum();
     let taken = bits.div_ceil(8) + PACKET_COLUMN * all.len() as u64;
     if taken <= PACKET {
         return Ok(());
     }
     let what = format!("{} columns are more than E57 holds of a point in 64 KiB", all.len());
-    Err(Fault::new(what).fix("write PLY or NPY"))
+    Err(ParseError::new(what).fix("write PLY or NPY"))
 }
 
 /// Bits of a value in a packet.
@@ -106,25 +106,28 @@ fn wkt(cloud: &Cloud, warnings: &mut Vec<String>) -> Option<String> {
     None
 }
 
-fn written(wkt: Option<String>, all: &[Stored], count: usize) -> Result<Vec<u8>, Fault> {
-    let fault = |error: ::e57::Error| Fault::new(error.to_string()).fix("write PLY or LAZ");
+fn written(wkt: Option<String>, all: &[Stored], count: usize) -> Result<Vec<u8>, ParseError> {
+    let write_error =
+        |error: ::e57::Error| ParseError::new(error.to_string()).fix("write PLY or LAZ");
     let id = identity(all, count);
     let mut bytes = Cursor::new(Vec::new());
-    let mut file = E57Writer::new(&mut bytes, &format!("{{{id}-file}}")).map_err(fault)?;
+    let mut file = E57Writer::new(&mut bytes, &format!("{{{id}-file}}")).map_err(write_error)?;
     for (name, url) in [NORMALS, OTHERS] {
         let uses = |stored: &&Stored| matches!(&stored.record.name, RecordName::Unknown { namespace, .. } if namespace == name);
         if all.iter().any(|stored| uses(&stored)) {
-            file.register_extension(Extension::new(name, url)).map_err(fault)?;
+            file.register_extension(Extension::new(name, url)).map_err(write_error)?;
         }
     }
     file.set_coordinate_metadata(wkt);
     let prototype = all.iter().map(|stored| stored.record.clone()).collect();
-    let mut scan = file.add_pointcloud(&format!("{{{id}-scan}}"), prototype).map_err(fault)?;
+    let mut scan =
+        file.add_pointcloud(&format!("{{{id}-scan}}"), prototype).map_err(write_error)?;
     for row in 0..count {
-        scan.add_point(all.iter().map(|stored| stored.value(row)).collect()).map_err(fault)?;
+        scan.add_point(all.iter().map(|stored| stored.value(row)).collect())
+            .map_err(write_error)?;
     }
-    scan.finalize().map_err(fault)?;
-    file.finalize().map_err(fault)?;
+    scan.finalize().map_err(write_error)?;
+    file.finalize().map_err(write_error)?;
     drop(file);
     Ok(bytes.into_inner())
 }

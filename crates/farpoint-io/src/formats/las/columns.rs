@@ -12,7 +12,7 @@ use crate::cloud::header::LasHeader;
 use crate::cloud::resolution::{integer_step, step_text};
 use crate::cloud::table::Dimension;
 use crate::conversion::{self, Target};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 
 /// Records that a thread takes at a time.
 const BLOCK: usize = 1 << 13;
@@ -41,7 +41,7 @@ fn new_header(
     rows: &[usize],
     format: u8,
     scale: Option<f64>,
-) -> Result<LasHeader, Fault> {
+) -> Result<LasHeader, ParseError> {
     let coordinates = &cloud.coordinates;
     let mut low = [f64::INFINITY; 3];
     let mut high = [f64::NEG_INFINITY; 3];
@@ -49,7 +49,7 @@ fn new_header(
         for (axis, value) in coordinates.get(row).into_iter().enumerate() {
             if !value.is_finite() {
                 let what = "LAS cannot hold a coordinate that is not finite";
-                return Err(Fault::new(what)
+                return Err(ParseError::new(what)
                     .at(Place::Point(row))
                     .fix("leave such points out, or write PLY"));
             }
@@ -104,7 +104,7 @@ pub(super) fn from_columns(
     rows: &[usize],
     scale: Option<f64>,
     warnings: &mut Vec<String>,
-) -> Result<(LasHeader, Vec<u8>), Fault> {
+) -> Result<(LasHeader, Vec<u8>), ParseError> {
     let attributes = conversion::attributes(cloud, rows, Target::Las, warnings);
     let has = |name: &str| attributes.iter().any(|a| a.name == name);
     let format = match (has("nir"), has("red") && has("green") && has("blue")) {
@@ -153,8 +153,8 @@ fn rounded(steps: [f64; 3]) -> String {
     format!("coordinates are rounded to multiples of {steps}; --scale sets another step")
 }
 
-fn too_fine(scale: f64) -> Fault {
-    Fault::new(format!("the coordinates reach too far for a step of {scale} in 32 bits"))
+fn too_fine(scale: f64) -> ParseError {
+    ParseError::new(format!("the coordinates reach too far for a step of {scale} in 32 bits"))
         .fix("give a larger scale")
 }
 
@@ -207,7 +207,7 @@ pub(super) fn rescale(
     points: &mut [u8],
     scale: f64,
     warnings: &mut Vec<String>,
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     let old = transforms(raw);
     if old.iter().all(|(own, _)| *own == scale) {
         return Ok(());

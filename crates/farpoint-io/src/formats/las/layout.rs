@@ -7,12 +7,12 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{LasHeader, Record};
 use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::table::Store;
-use crate::error::Fault;
+use crate::error::ParseError;
 use laz::LazVlr;
 use std::fs::File;
 
 /// Reads all but the points; `None` for a file that can't be read in parts.
-pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Fault> {
+pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, ParseError> {
     let first = part(file, 0, LONGEST)?;
     let start = match las::raw::Header::read_from(&first[..]) {
         Ok(raw) => u64::from(raw.offset_to_point_data),
@@ -25,7 +25,7 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Fau
     let there = length.saturating_sub(start) / stride as u64;
     if !compressed && there < count {
         let what = format!("the header promises {count} points, the file has {there}");
-        return Err(Fault::truncated(what));
+        return Err(ParseError::truncated(what));
     }
     let mut warnings = Vec::new();
     if !extended(file, &mut header, &mut warnings)? {
@@ -34,7 +34,7 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Fau
     let rows = if compressed {
         let vlr = header.records.iter().find(|r| r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
         let vlr = vlr.map(|vlr| vlr.data().to_vec()).ok_or_else(|| {
-            Fault::new("the LASzip record is missing").fix("decompress it elsewhere")
+            ParseError::new("the LASzip record is missing").fix("decompress it elsewhere")
         })?;
         Pieces::find(file, length, start, &vlr, count, stride)?
             .map(|pieces| Storage::Chunks(Box::new(pieces)))
@@ -55,7 +55,7 @@ fn extended(
     file: &mut File,
     header: &mut LasHeader,
     warnings: &mut Vec<String>,
-) -> Result<bool, Fault> {
+) -> Result<bool, ParseError> {
     let raw = &header.raw;
     let (start, count) = match (raw.evlr, raw.start_of_waveform_data_packet_record) {
         (Some(evlr), _) => (evlr.start_of_first_evlr, evlr.number_of_evlrs),

@@ -34,13 +34,13 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::{Header, LasHeader, Record};
 use crate::cloud::table::{Store, Table};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
 use laz::LazVlr;
 use std::borrow::Cow;
 
 /// Reads all points.
-pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
     let (header, compressed, warnings) = read_header(&bytes)?;
     let raw = &header.raw;
     let count = point_count(raw);
@@ -51,7 +51,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
         true => {
             let vlr = header.records.iter().find(|r| r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
             let vlr = vlr.ok_or_else(|| {
-                Fault::new("the LASzip record is missing").fix("decompress it elsewhere")
+                ParseError::new("the LASzip record is missing").fix("decompress it elsewhere")
             })?;
             points::decompress(&bytes, start, vlr.data(), count, stride)?.into()
         }
@@ -107,7 +107,7 @@ fn point_count(raw: &las::raw::Header) -> u64 {
     }
 }
 
-fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
+fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), ParseError> {
     let (mut header, compressed) = head(bytes)?;
     let mut warnings = Vec::new();
     (header.extended, header.extended_start) = extended_records(bytes, &header.raw, &mut warnings);
@@ -115,17 +115,17 @@ fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
 }
 
 /// Reads the header without the records after the points, and whether these are compressed.
-fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
+fn head(bytes: &[u8]) -> Result<(LasHeader, bool), ParseError> {
     if !bytes.starts_with(b"LASF") {
-        return Err(Fault::new("the file does not start with 'LASF'").at(Place::Byte(0)));
+        return Err(ParseError::new("the file does not start with 'LASF'").at(Place::Byte(0)));
     }
     let raw = las::raw::Header::read_from(bytes).map_err(|_| {
-        Fault::truncated(format!("the header is cut short, {} bytes are there", bytes.len()))
+        ParseError::truncated(format!("the header is cut short, {} bytes are there", bytes.len()))
     })?;
     let code = raw.point_data_record_format;
     let format = code & 0x3f;
     let known = las::point::Format::new(format).map_err(|_| {
-        Fault::new(format!("point format {format} is unknown"))
+        ParseError::new(format!("point format {format} is unknown"))
             .at(Place::Byte(104))
             .fix("formats 0 to 10 are read")
     })?;
@@ -135,7 +135,7 @@ fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
             raw.point_data_record_length,
             known.len()
         );
-        return Err(Fault::new(what).at(Place::Byte(105)));
+        return Err(ParseError::new(what).at(Place::Byte(105)));
     }
     let mut records = Vec::new();
     let mut at = usize::from(raw.header_size);
@@ -146,7 +146,7 @@ fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
                 i + 1,
                 raw.number_of_variable_length_records
             );
-            Fault::truncated(what).at(Place::Byte(at))
+            ParseError::truncated(what).at(Place::Byte(at))
         })?;
         at += record.bytes.len();
         records.push(record);
@@ -154,7 +154,7 @@ fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
     let start = raw.offset_to_point_data as usize;
     if start > bytes.len() {
         let what = format!("the points start at byte {start}, the file has {} bytes", bytes.len());
-        return Err(Fault::truncated(what));
+        return Err(ParseError::truncated(what));
     }
     let padding = bytes.get(at..start).unwrap_or_default().to_vec();
     let compressed = code & 0xC0 != 0;
@@ -188,12 +188,17 @@ fn extended_records(
 }
 
 /// Returns the records of an uncompressed file.
-fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Result<Part, Fault> {
+fn stored(
+    bytes: Cow<'_, [u8]>,
+    start: usize,
+    count: u64,
+    stride: usize,
+) -> Result<Part, ParseError> {
     let room = bytes.len() - start;
     let length = usize::try_from(count).ok().and_then(|n| n.checked_mul(stride));
     let length = length.filter(|&length| length <= room).ok_or_else(|| {
         let there = room / stride;
-        Fault::truncated(format!("the header promises {count} points, the file has {there}"))
+        ParseError::truncated(format!("the header promises {count} points, the file has {there}"))
     })?;
     memory::fits(count, size_of::<[f64; 3]>())?;
     Ok(Part::of(bytes, start..start + length))

@@ -3,7 +3,7 @@
 use super::points::{self, Chunk};
 use crate::bytes::quiet::guarded;
 use crate::cloud::layout::Chunks;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use laz::LazVlr;
 use laz::laszip::{ChunkTable, CompressorType};
 use std::fs::File;
@@ -37,7 +37,7 @@ impl Pieces {
         vlr: &[u8],
         count: u64,
         stride: usize,
-    ) -> Result<Option<Pieces>, Fault> {
+    ) -> Result<Option<Pieces>, ParseError> {
         let vlr = points::described(vlr, stride)?;
         if points::compressor(&vlr) == CompressorType::PointWise {
             return Ok(None);
@@ -54,7 +54,7 @@ impl Pieces {
         length: u64,
         start: u64,
         count: u64,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, ParseError> {
         let (mut at, mut left) = (start + 8, count);
         for entry in table.as_ref() {
             let held = match self.vlr.uses_variable_size_chunks() {
@@ -65,7 +65,7 @@ impl Pieces {
             let end = at.checked_add(entry.byte_count).filter(|&end| end <= length);
             let Some(end) = end else {
                 let what = format!("chunk {} is cut short", self.all.len() + 1);
-                return Err(Fault::truncated(what).at(Place::Byte(at as usize)));
+                return Err(ParseError::truncated(what).at(Place::Byte(at as usize)));
             };
             if points.saturating_mul(self.stride as u64) > LARGEST as u64 {
                 return Ok(false);
@@ -81,7 +81,7 @@ impl Pieces {
             _ => {
                 let there = count - left;
                 let what = format!("the header promises {count} points, the chunks hold {there}");
-                Err(Fault::truncated(what))
+                Err(ParseError::truncated(what))
             }
         }
     }
@@ -96,15 +96,15 @@ impl Chunks for Pieces {
         (self.all[piece].at, self.all[piece].bytes)
     }
 
-    fn decompress(&self, piece: usize, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+    fn decompress(&self, piece: usize, bytes: &[u8]) -> Result<Vec<u8>, ParseError> {
         let Piece { at, points, .. } = self.all[piece];
         let chunk = Chunk { bytes, at: at as usize, points };
-        let fault = |fault: Fault| fault.at(Place::Byte(at as usize));
+        let located = |error: ParseError| error.at(Place::Byte(at as usize));
         if bytes.len() < self.stride || !points::layers_fit(bytes, &self.vlr, self.stride) {
-            return Err(fault(Fault::new(format!("chunk {} is damaged", piece + 1))));
+            return Err(located(ParseError::new(format!("chunk {} is damaged", piece + 1))));
         }
         let mut out = vec![0; points * self.stride];
-        points::one_chunk(&chunk, &mut out, &self.vlr).map_err(fault)?;
+        points::one_chunk(&chunk, &mut out, &self.vlr).map_err(located)?;
         Ok(out)
     }
 }
@@ -115,8 +115,8 @@ fn table(
     length: u64,
     start: u64,
     vlr: &LazVlr,
-) -> Result<Option<ChunkTable>, Fault> {
-    let unread = |e: std::io::Error| Fault::truncated(format!("the table of chunks: {e}"));
+) -> Result<Option<ChunkTable>, ParseError> {
+    let unread = |e: std::io::Error| ParseError::truncated(format!("the table of chunks: {e}"));
     let mut offset = |at: u64| -> Option<u64> {
         let mut bytes = [0; 8];
         file.seek(SeekFrom::Start(at)).ok()?;
@@ -134,7 +134,7 @@ fn table(
     // A chunk starts with an uncompressed point, of 20 bytes at least.
     if u64::from(number) > length / 20 {
         let what = format!("{number} chunks are promised, more than the file can hold");
-        return Err(Fault::new(what).at(Place::Byte(at as usize)));
+        return Err(ParseError::new(what).at(Place::Byte(at as usize)));
     }
     guarded("the table of chunks cannot be decoded", || {
         file.seek(SeekFrom::Start(at)).map_err(unread)?;

@@ -6,7 +6,7 @@ use super::write::{before_points, header_bytes, move_extended, prepare, warn_of_
 use crate::bytes::quiet::guarded;
 use crate::cloud::header::LasHeader;
 use crate::cloud::layout::Blocks;
-use crate::error::Fault;
+use crate::error::ParseError;
 use laz::laszip::ChunkTable;
 use laz::{LazVlr, ParLasZipCompressor};
 use std::fs::File;
@@ -22,7 +22,7 @@ pub(crate) fn stream(
     file: &mut File,
     next: Blocks<'_>,
     warnings: &mut Vec<String>,
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     let mut header = header.clone();
     warn_of_octree(&header, warnings);
     describe_kept(&mut header, &[])?;
@@ -52,17 +52,17 @@ pub(crate) fn stream(
     file.write_all(&header_bytes(&header.raw)?).map_err(unwritten)
 }
 
-/// A fault that carries the system's error.
-fn unwritten(error: std::io::Error) -> Fault {
-    Fault { io: Some(error), ..Fault::new("cannot be written") }
+/// An error that carries the system's error.
+fn unwritten(error: std::io::Error) -> ParseError {
+    ParseError { io: Some(error), ..ParseError::new("cannot be written") }
 }
 
-fn compressed(file: &mut File, vlr: LazVlr, next: Blocks<'_>) -> Result<(), Fault> {
+fn compressed(file: &mut File, vlr: LazVlr, next: Blocks<'_>) -> Result<(), ParseError> {
     guarded("the points cannot be compressed", || {
         let start = file.stream_position().map_err(unwritten)?;
         // Into memory, like files that are made at once: a second type would compile laz twice.
         let mut laz = ParLasZipCompressor::new(Cursor::new(Vec::new()), vlr)
-            .map_err(|e| Fault::new(format!("the points cannot be compressed: {e}")))?;
+            .map_err(|e| ParseError::new(format!("the points cannot be compressed: {e}")))?;
         // Without any point there is a table all the same.
         laz.compress_many(&[]).map_err(unwritten)?;
         file.write_all(&[0; OFFSET]).map_err(unwritten)?;

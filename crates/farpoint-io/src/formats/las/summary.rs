@@ -7,7 +7,7 @@ use crate::cloud::Field;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::{LasHeader, Record};
 use crate::cloud::summary::Summary;
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 use las::raw::Header as Raw;
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ const FIRST_YEAR: u16 = 2000;
 pub(super) const LARGEST: u64 = 16 << 20;
 
 /// Reads the data before the points, and the records after them that describe the file.
-pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
+pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, ParseError> {
     let first = part(file, 0, LONGEST)?;
     let start = match Raw::read_from(&first[..]) {
         Ok(raw) => u64::from(raw.offset_to_point_data),
@@ -35,7 +35,7 @@ pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
     let room = length.saturating_sub(start) / (stride as u64).max(1);
     if !compressed && room < count {
         let what = format!("the header promises {count} points, the file has {room}");
-        return Err(Fault::truncated(what));
+        return Err(ParseError::truncated(what));
     }
     header.extended = extended(file, &header.raw)?;
     let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
@@ -47,7 +47,7 @@ pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
     let read = |at: u64, bytes: usize| part(&mut read.borrow_mut(), at, bytes as u64);
     match octree(&read, length, &header) {
         Ok(octree) => summary.octree = octree,
-        Err(fault) => summary.warnings.push(format!("the octree of COPC: {}", fault.what)),
+        Err(error) => summary.warnings.push(format!("the octree of COPC: {}", error.what)),
     }
     tell(&header, &mut summary);
     Ok(summary)
@@ -74,17 +74,19 @@ fn tell(header: &LasHeader, summary: &mut Summary) {
 }
 
 /// Reads at most `length` bytes from an offset on.
-pub(super) fn part(file: &mut File, at: u64, length: u64) -> Result<Vec<u8>, Fault> {
+pub(super) fn part(file: &mut File, at: u64, length: u64) -> Result<Vec<u8>, ParseError> {
     let mut bytes = Vec::new();
     let read = file
         .seek(SeekFrom::Start(at))
         .and_then(|_| file.by_ref().take(length).read_to_end(&mut bytes));
-    read.map_err(|error| Fault::new(format!("cannot be read: {error}")).fix("check the disk"))?;
+    read.map_err(|error| {
+        ParseError::new(format!("cannot be read: {error}")).fix("check the disk")
+    })?;
     Ok(bytes)
 }
 
 /// Reads the records after the points, without large ones.
-fn extended(file: &mut File, raw: &Raw) -> Result<Vec<Record>, Fault> {
+fn extended(file: &mut File, raw: &Raw) -> Result<Vec<Record>, ParseError> {
     // The one record that LAS 1.3 has there holds waveforms.
     let Some(evlr) = raw.evlr else { return Ok(Vec::new()) };
     let mut records = Vec::new();

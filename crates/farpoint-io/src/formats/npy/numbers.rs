@@ -1,14 +1,16 @@
 //! An array of whole numbers with one axis.
 
-use super::{Cow, Dimension, Fault, Parsed, Store, Table, parse, payload, scalar, shape_words};
+use super::{
+    Cow, Dimension, ParseError, Parsed, Store, Table, parse, payload, scalar, shape_words,
+};
 use crate::cloud::column::Column;
 use crate::cloud::dtype::DType;
 
 /// Reads the numbers of an array `(n,)` of integers or bool.
-pub(crate) fn numbers(bytes: &[u8]) -> Result<Vec<i64>, Fault> {
+pub(crate) fn numbers(bytes: &[u8]) -> Result<Vec<i64>, ParseError> {
     let Parsed { dtype, shape, start, .. } = parse(bytes)?;
     let wrong =
-        |what: String| Fault::new(what).fix("save an array of shape (n,) of integers or bool");
+        |what: String| ParseError::new(what).fix("save an array of shape (n,) of integers or bool");
     let &[count] = &shape[..] else {
         return Err(wrong(format!("an array of shape {} is no list", shape_words(&shape))));
     };

@@ -10,7 +10,7 @@ use crate::cloud::precision::placed;
 use crate::cloud::records;
 use crate::cloud::table::Table;
 use crate::conversion::{self, Target};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 
 /// Writes the rows.
@@ -19,7 +19,7 @@ pub(crate) fn write(
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let own = cloud.coordinates.kind();
     if let (Header::Npy(header), Some(table)) = (&cloud.header, &cloud.table)
         && options.precision.is_none_or(|p| p.kind() == own)
@@ -71,7 +71,7 @@ fn same_rows(
     table: &Table,
     rows: &[usize],
     added: Vec<Attribute>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let columns = table.dimensions.len();
     // One type for all: an added column joins if that type holds it exactly.
     let fits = |kind: NumberType| added.iter().all(|a| a.column.kind().fits_in(kind));
@@ -122,12 +122,13 @@ fn type_code(kind: NumberType, big_endian: bool) -> String {
     format!("'{}'", code(kind, big_endian))
 }
 
-fn field(name: &str, kind: NumberType, big_endian: bool) -> Result<Field, Fault> {
-    let dtype = code(kind, big_endian).parse().map_err(|()| Fault::new(format!("type {kind}")))?;
+fn field(name: &str, kind: NumberType, big_endian: bool) -> Result<Field, ParseError> {
+    let dtype =
+        code(kind, big_endian).parse().map_err(|()| ParseError::new(format!("type {kind}")))?;
     Ok(Field { name: name.to_owned(), dtype: DType::Plain(dtype) })
 }
 
-fn descr(fields: &[Field], added: &[Attribute], big_endian: bool) -> Result<DType, Fault> {
+fn descr(fields: &[Field], added: &[Attribute], big_endian: bool) -> Result<DType, ParseError> {
     let mut all = fields.to_vec();
     for a in added {
         all.push(field(&a.name, a.column.kind(), big_endian)?);

@@ -5,11 +5,11 @@ use crate::cloud::header::DataKind;
 use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::lines::{Lines, Wanted, filled, pieces};
 use crate::cloud::table::{Split, Store, Table};
-use crate::error::Fault;
+use crate::error::ParseError;
 use std::fs::File;
 
 /// Locates the rows of a file of `length` bytes by its start; `None` for text and for data compressed as a whole.
-pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
+pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, ParseError> {
     let (lines, meta, at) = parsed(start)?;
     if meta.data != DataKind::Binary {
         return Ok(None);
@@ -29,7 +29,7 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
 }
 
 /// Locates the rows of a file of text, in a pass over it; `None` for others.
-pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fault> {
+pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, ParseError> {
     let (lines, meta, at) = parsed(start)?;
     if meta.data != DataKind::Ascii {
         return Ok(None);

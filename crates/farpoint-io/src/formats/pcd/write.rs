@@ -11,7 +11,7 @@ use crate::cloud::records;
 use crate::cloud::table::{Dimension, Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion::{self, Target};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::{Encoding, Precision, WriteOptions, formats::pcd::lzf};
 
 /// Writes the rows, in the input's encoding if that was PCD and no other is set.
@@ -20,14 +20,14 @@ pub(crate) fn write(
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let wanted = match options.encoding {
         None => None,
         Some(Encoding::Ascii) => Some(DataKind::Ascii),
         Some(Encoding::Binary) => Some(DataKind::Binary),
         Some(Encoding::BinaryCompressed) => Some(DataKind::BinaryCompressed),
         Some(Encoding::BinaryBigEndian) => {
-            return Err(Fault::new("PCD has no big-endian encoding").fix("use binary, or PLY"));
+            return Err(ParseError::new("PCD has no big-endian encoding").fix("use binary, or PLY"));
         }
     };
     let source = match (&cloud.header, &cloud.table) {
@@ -205,7 +205,7 @@ fn body(
     table: &Table,
     rows: &[usize],
     columns: &[Attribute],
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     match data {
         DataKind::BinaryCompressed => return compressed_body(out, table, rows, columns),
         DataKind::Binary => {
@@ -234,7 +234,7 @@ fn compressed_body(
     table: &Table,
     rows: &[usize],
     columns: &[Attribute],
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let mut planes = Vec::new();
     for dimension in &table.dimensions {
         let field = dimension.offset..dimension.offset + dimension.count * dimension.kind.size();
@@ -249,7 +249,7 @@ fn compressed_body(
     }
     let packed = lzf::compress(&planes);
     let too_large =
-        |_| Fault::new("more than 4 GiB do not fit in binary_compressed").fix("use binary");
+        |_| ParseError::new("more than 4 GiB do not fit in binary_compressed").fix("use binary");
     let sizes = [packed.len(), planes.len()];
     for size in sizes {
         out.extend(u32::try_from(size).map_err(too_large)?.to_le_bytes());

@@ -5,12 +5,12 @@ use super::{PlyEncoding, cloud, coordinates, parse_header, vertices};
 use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::lines::{Lines, Wanted, filled, pieces};
 use crate::cloud::table::{Split, Store, Table};
-use crate::error::Fault;
+use crate::error::ParseError;
 use std::fs::File;
 
 /// Locates the vertices of a file of `length` bytes by its start; `None` for text and for lists, whose rows are found
 /// only one after another.
-pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
+pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, ParseError> {
     let parsed = parse_header(start)?;
     if parsed.header.encoding == PlyEncoding::Ascii {
         return Ok(None);
@@ -35,7 +35,7 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
 }
 
 /// Locates the vertices of a file of text, in a pass over it; `None` for binary ones.
-pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fault> {
+pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, ParseError> {
     let parsed = parse_header(start)?;
     if parsed.header.encoding != PlyEncoding::Ascii {
         return Ok(None);

@@ -17,9 +17,9 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{Header, HeaderLine, PlyHeader};
 use crate::cloud::lines::LONGEST;
 use crate::cloud::table::{AFTER_LIST, Dimension, Table};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
-use ply_rs_bw::parser::{ParseError, Parser, Reader};
+use ply_rs_bw::parser::{ParseError as HeaderError, Parser, Reader};
 use ply_rs_bw::ply::{DefaultElement, Encoding as PlyEncoding, PropertyType, ScalarType};
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ struct Parsed {
 }
 
 /// Reads the vertices; other elements are skipped.
-pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
     let parsed = parse_header(&bytes)?;
     let ascii = parsed.header.encoding == PlyEncoding::Ascii;
     let big_endian = parsed.header.encoding == PlyEncoding::BinaryBigEndian;
@@ -69,9 +69,10 @@ fn cloud(parsed: Parsed, coordinates: Coordinates, table: Table) -> Cloud {
 }
 
 /// Returns the elements before the vertices, these, and the indices of their properties x, y and z.
-fn vertices(parsed: &Parsed) -> Result<(&[Element], &Element, [usize; 3]), Fault> {
+fn vertices(parsed: &Parsed) -> Result<(&[Element], &Element, [usize; 3]), ParseError> {
     let vertex = parsed.elements.iter().position(|e| e.name == "vertex").ok_or_else(|| {
-        Fault::new("there is no element 'vertex'").fix("only PLY files with points can be read")
+        ParseError::new("there is no element 'vertex'")
+            .fix("only PLY files with points can be read")
     })?;
     let element = &parsed.elements[vertex];
     Ok((&parsed.elements[..vertex], element, axes(&element.dimensions)?))
@@ -98,7 +99,7 @@ fn scalar(kind: &ScalarType) -> NumberType {
     }
 }
 
-fn axes(dimensions: &[Dimension]) -> Result<[usize; 3], Fault> {
+fn axes(dimensions: &[Dimension]) -> Result<[usize; 3], ParseError> {
     let scalars = || dimensions.iter().enumerate().filter(|(_, s)| s.list.is_none());
     let find = |axis: &str| {
         let exact = scalars().find(|(_, s)| s.name == axis);
@@ -109,13 +110,16 @@ fn axes(dimensions: &[Dimension]) -> Result<[usize; 3], Fault> {
         _ => {
             let names: Vec<&str> = dimensions.iter().map(|s| s.name.as_str()).collect();
             let what = format!("the vertices have no x, y and z, only [{}]", names.join(", "));
-            Err(Fault::new(what).fix("name the coordinates x, y and z"))
+            Err(ParseError::new(what).fix("name the coordinates x, y and z"))
         }
     }
 }
 
 /// Returns the header's lines without their ends, up to `end_header`, and the offset of the payload.
-fn header_lines<'a>(bytes: &'a [u8], line_end: &[u8]) -> Result<(Vec<&'a [u8]>, usize), Fault> {
+fn header_lines<'a>(
+    bytes: &'a [u8],
+    line_end: &[u8],
+) -> Result<(Vec<&'a [u8]>, usize), ParseError> {
     let last = line_end[line_end.len() - 1];
     let bytes = &bytes[..bytes.len().min(LONGEST)];
     let mut lines = Vec::new();
@@ -123,7 +127,7 @@ fn header_lines<'a>(bytes: &'a [u8], line_end: &[u8]) -> Result<(Vec<&'a [u8]>, 
     loop {
         let length = bytes[at..].iter().position(|&b| b == last).ok_or_else(|| {
             let place = Place::Line(lines.len() + 1);
-            Fault::truncated("the header has no end ('end_header')").at(place)
+            ParseError::truncated("the header has no end ('end_header')").at(place)
         })?;
         let line = bytes[at..at + length].trim_ascii();
         at += length + 1;
@@ -134,7 +138,7 @@ fn header_lines<'a>(bytes: &'a [u8], line_end: &[u8]) -> Result<(Vec<&'a [u8]>, 
     }
 }
 
-fn parse_header(bytes: &[u8]) -> Result<Parsed, Fault> {
+fn parse_header(bytes: &[u8]) -> Result<Parsed, ParseError> {
     // Old files end their lines with a lone carriage return.
     let line_end: &'static [u8] = match bytes.get(3..5) {
         Some(b"\r\n") => b"\r\n",
@@ -151,7 +155,7 @@ fn parse_header(bytes: &[u8]) -> Result<Parsed, Fault> {
     let text = text.join("\n") + "\n";
     let parsed = Parser::<DefaultElement>::new()
         .read_header(&mut Reader::new(text.as_bytes()))
-        .map_err(|e| header_fault(&e, &lines))?;
+        .map_err(|e| header_error(&e, &lines))?;
     let ascii = parsed.encoding == PlyEncoding::Ascii;
     let mut elements = Vec::new();
     for (_, e) in &parsed.elements {
@@ -167,7 +171,7 @@ fn parse_header(bytes: &[u8]) -> Result<Parsed, Fault> {
     let properties: usize = elements.iter().map(|e| e.dimensions.len()).sum();
     if count(b"element") != elements.len() || count(b"property") != properties {
         let what = "the header names an element twice, or a property twice in one element";
-        return Err(Fault::new(what).fix("rename one of the two"));
+        return Err(ParseError::new(what).fix("rename one of the two"));
     }
     Ok(Parsed { header, elements, length })
 }
@@ -176,15 +180,15 @@ fn first_word(line: &[u8]) -> &[u8] {
     line.split(u8::is_ascii_whitespace).next().unwrap_or_default()
 }
 
-fn header_fault(error: &ParseError, lines: &[&[u8]]) -> Fault {
+fn header_error(error: &HeaderError, lines: &[&[u8]]) -> ParseError {
     let number = error.line().unwrap_or(0);
     match lines.get(number.wrapping_sub(1)) {
         Some(line) => {
             let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();
             let what = format!("'{shown}' is not understood in a PLY header");
-            Fault::new(what).at(Place::Line(number))
+            ParseError::new(what).at(Place::Line(number))
         }
-        None => Fault::new(error.to_string().lines().next().unwrap_or_default()),
+        None => ParseError::new(error.to_string().lines().next().unwrap_or_default()),
     }
 }
 

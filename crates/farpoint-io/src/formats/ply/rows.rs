@@ -6,7 +6,7 @@ use crate::bytes::pieces::{change_lines, filled_lines, find_line, line_number};
 use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::table::{Dimension, Split, Store, Table, list_length, misfit};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::{bytes::memory, cloud::lines};
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub(super) fn ascii(
     start: usize,
     before: &[Element],
     element: &Element,
-) -> Result<Store, Fault> {
+) -> Result<Store, ParseError> {
     lines::check(&bytes, start)?;
     let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n' || b == b'\r');
     let skip = before.iter().fold(0usize, |n, e| n.saturating_add(e.count));
@@ -26,7 +26,7 @@ pub(super) fn ascii(
         |span: &(usize, usize)| misfit(&element.dimensions, &bytes[span.0..span.1], Split::Space);
     if let Some(span) = find_line(&spans, |span| wrong(span).is_some()) {
         let what = wrong(&span).unwrap_or_default();
-        return Err(Fault::new(what).at(Place::Line(line_number(&bytes, span.0))));
+        return Err(ParseError::new(what).at(Place::Line(line_number(&bytes, span.0))));
     }
     if spans.len() < element.count {
         return Err(short(element, spans.len()));
@@ -37,9 +37,9 @@ pub(super) fn ascii(
     Ok(Store::Lines { bytes: Part::of(bytes, start..end), spans, split: Split::Space })
 }
 
-pub(super) fn short(element: &Element, found: usize) -> Fault {
+pub(super) fn short(element: &Element, found: usize) -> ParseError {
     let what = format!("the header promises {} vertices, the file has {found}", element.count);
-    Fault::truncated(what)
+    ParseError::truncated(what)
 }
 
 /// Cuts out records of one length, or spans if the vertices hold lists.
@@ -49,7 +49,7 @@ pub(super) fn binary(
     before: &[Element],
     element: &Element,
     big_endian: bool,
-) -> Result<Store, Fault> {
+) -> Result<Store, ParseError> {
     let mut at = start;
     for e in before {
         at = match row_size(&e.dimensions) {
@@ -57,7 +57,9 @@ pub(super) fn binary(
             None => walk(&bytes, at, e, big_endian, |_| {}).ok(),
         }
         .filter(|&at| at <= bytes.len())
-        .ok_or_else(|| Fault::truncated(format!("the file ends inside element '{}'", e.name)))?;
+        .ok_or_else(|| {
+            ParseError::truncated(format!("the file ends inside element '{}'", e.name))
+        })?;
     }
     if let Some(stride) = row_size(&element.dimensions) {
         let there = (bytes.len() - at) / stride.max(1);
@@ -108,20 +110,20 @@ fn walk(
 }
 
 /// Extracts x, y and z from the rows.
-pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, ParseError> {
     if let Some(coordinates) = table.float_coordinates() {
         return Ok(coordinates);
     }
     let rows: Vec<usize> = (0..count).collect();
-    let axis = |axis: usize| -> Result<Column, Fault> {
+    let axis = |axis: usize| -> Result<Column, ParseError> {
         let dimension = table.xyz[axis];
         table.column(dimension, 0, &rows).ok_or_else(|| {
-            // Rare, so the row at fault is searched only now.
+            // Rare, so the row in question is searched only now.
             let bad = (0..count).find(|&r| table.column(dimension, 0, &[r]).is_none()).unwrap_or(0);
             let shown: String = String::from_utf8_lossy(table.row(bad)).chars().take(60).collect();
             let what =
                 format!("'{shown}' holds no number for {}", table.dimensions[dimension].name);
-            Fault::new(what).at(Place::Point(bad))
+            ParseError::new(what).at(Place::Point(bad))
         })
     };
     Ok(Coordinates::from_columns(&axis(0)?, &axis(1)?, &axis(2)?))

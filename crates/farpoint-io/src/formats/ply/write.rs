@@ -9,7 +9,7 @@ use crate::cloud::records;
 use crate::cloud::table::{Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion::{self, Target};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::{Encoding, Precision, WriteOptions};
 use std::collections::HashSet;
 
@@ -19,14 +19,16 @@ pub(crate) fn write(
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let wanted = match options.encoding {
         None => None,
         Some(Encoding::Ascii) => Some(PlyEncoding::Ascii),
         Some(Encoding::Binary) => Some(PlyEncoding::BinaryLittleEndian),
         Some(Encoding::BinaryBigEndian) => Some(PlyEncoding::BinaryBigEndian),
         Some(Encoding::BinaryCompressed) => {
-            return Err(Fault::new("PLY cannot be compressed").fix("use ascii or binary, or PCD"));
+            return Err(
+                ParseError::new("PLY cannot be compressed").fix("use ascii or binary, or PCD")
+            );
         }
     };
     if let (Header::Ply(header), Some(table)) = (&cloud.header, &cloud.table)

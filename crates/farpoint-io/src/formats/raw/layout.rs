@@ -5,7 +5,7 @@
 //! columns mix, and it does not. The measure is the mutual information of the two, in bits. The order of the rows
 //! does not matter.
 
-use crate::error::Fault;
+use crate::error::ParseError;
 use std::io;
 use std::ops::Range;
 
@@ -27,12 +27,12 @@ pub(super) fn check(
     values: &Values,
     columns: usize,
     xyz: [usize; 3],
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<String>, ParseError> {
     if !holds_coordinates(values, columns, xyz) {
         let what = format!(
             "the values are no coordinates: read as {columns} float32 a row, many are above 1e12 or below 1e-30"
         );
-        return Err(Fault::new(what).fix(
+        return Err(ParseError::new(what).fix(
             "if it is raw float32 nevertheless, give --columns; if the name is wrong, --input-format \
              (in Python: columns=, format=)",
         ));
@@ -51,7 +51,7 @@ pub(super) fn check(
                 "the size fits rows of {columns} and of {} values, and the values look like {likely} a row",
                 others.join(", ")
             );
-            Err(Fault::new(what)
+            Err(ParseError::new(what)
                 .fix(format!("give --columns {likely}, or --columns {columns} if that is right")))
         }
         _ => Ok(Some(format!(

@@ -11,7 +11,7 @@ use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::Header;
 use crate::cloud::table::{Dimension, Store, Table};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 use layout::Values;
 use std::borrow::Cow;
@@ -25,7 +25,7 @@ pub(crate) fn read(
     bytes: Cow<'_, [u8]>,
     name: &str,
     options: &ReadOptions,
-) -> Result<Cloud, Fault> {
+) -> Result<Cloud, ParseError> {
     let length = bytes.len() as u64;
     let found = described(&Values::of(&bytes), length, name, options)?;
     let rows = bytes.len() / found.stride;
@@ -50,14 +50,15 @@ fn described(
     length: u64,
     name: &str,
     options: &ReadOptions,
-) -> Result<Described, Fault> {
+) -> Result<Described, ParseError> {
     let columns = options.columns.unwrap_or_else(|| columns_by_name(name));
     if columns < 3 {
-        return Err(Fault::new(format!("{columns} columns a row hold no x, y, z"))
+        return Err(ParseError::new(format!("{columns} columns a row hold no x, y, z"))
             .fix("give --columns 3 or more"));
     }
     let stride = columns.checked_mul(4).ok_or_else(|| {
-        Fault::new(format!("{columns} columns a row are too many")).fix("give --columns 3 or more")
+        ParseError::new(format!("{columns} columns a row are too many"))
+            .fix("give --columns 3 or more")
     })?;
     if !length.is_multiple_of(stride as u64) {
         return Err(misfit(values, length, columns));
@@ -103,24 +104,24 @@ fn dimension(i: usize, columns: usize, xyz: [usize; 3]) -> Dimension {
 }
 
 /// Returns the columns given by the caller, which have no names except those of this reader.
-fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], Fault> {
+fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], ParseError> {
     let fix = format!("give three numbers of columns from 1 to {columns}, or more --columns");
     let mut out = [0; 3];
     for (place, wanted) in out.iter_mut().zip(xyz) {
         let named = NAMES[..3].iter().position(|n| n.eq_ignore_ascii_case(wanted.trim()));
         let number = wanted.trim().parse::<usize>().ok().filter(|n| (1..=columns).contains(n));
         *place = named.or(number.map(|n| n - 1)).ok_or_else(|| {
-            Fault::new(format!("there is no column '{wanted}' of {columns}")).fix(&fix)
+            ParseError::new(format!("there is no column '{wanted}' of {columns}")).fix(&fix)
         })?;
     }
     let [x, y, z] = out;
     if x == y || y == z || x == z {
-        return Err(Fault::new(format!("'{}' names a column twice", xyz.join(","))).fix(fix));
+        return Err(ParseError::new(format!("'{}' names a column twice", xyz.join(","))).fix(fix));
     }
     Ok(out)
 }
 
-fn misfit(values: &Values, size: u64, columns: usize) -> Fault {
+fn misfit(values: &Values, size: u64, columns: usize) -> ParseError {
     let fits: Vec<String> =
         (3..=16u64).filter(|c| size.is_multiple_of(4 * c)).map(|c| c.to_string()).collect();
     let fix = match (fits.is_empty(), layout::likely(values)) {
@@ -133,5 +134,5 @@ fn misfit(values: &Values, size: u64, columns: usize) -> Fault {
         }
         (false, None) => format!("give --columns: {} would fit", fits.join(", ")),
     };
-    Fault::new(format!("{size} bytes are not whole rows of {columns} float32 values")).fix(fix)
+    ParseError::new(format!("{size} bytes are not whole rows of {columns} float32 values")).fix(fix)
 }

@@ -7,7 +7,7 @@ use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::Header;
 use crate::cloud::layout::{Layout, Storage};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 use std::io;
 
@@ -17,9 +17,10 @@ pub(crate) fn layout(
     read: impl FnMut(u64, usize) -> io::Result<Vec<u8>>,
     name: &str,
     options: &ReadOptions,
-) -> Result<Option<Layout>, Fault> {
-    let values = Values::read(length, read)
-        .map_err(|error| Fault::new(format!("cannot be read: {error}")).fix("check the disk"))?;
+) -> Result<Option<Layout>, ParseError> {
+    let values = Values::read(length, read).map_err(|error| {
+        ParseError::new(format!("cannot be read: {error}")).fix("check the disk")
+    })?;
     let found = described(&values, length, name, options)?;
     let stride = found.stride;
     let (table, description, doubt) = found.table(Vec::new().into());

@@ -5,7 +5,7 @@ use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::precision::placed_single;
 use crate::cloud::records;
 use crate::conversion::{self, Target};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 
 /// Writes the rows; the name decides between the two layouts.
@@ -14,7 +14,7 @@ pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let mut out = Vec::new();
     if let (Some(Format::Raw), Some(table)) = (cloud.format, &cloud.table)
         && matches!(table.store, crate::cloud::table::Store::Records { .. })

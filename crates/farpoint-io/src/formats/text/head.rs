@@ -10,7 +10,7 @@ use crate::TextStyle;
 use crate::cloud::header::TextHeader;
 use crate::cloud::table::{Split, Tokens};
 use crate::cloud::unused;
-use crate::error::Fault;
+use crate::error::ParseError;
 use std::collections::HashSet;
 
 /// Facts about a text from its first lines.
@@ -38,7 +38,7 @@ struct Found {
 }
 
 /// Finds the first point and reads the lines before it. `xyz` are the columns given by the caller.
-pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Fault> {
+pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, ParseError> {
     let mut header = empty_header(bytes, xyz);
     let (mut named, mut comment, mut promised): (Line, Line, _) = (None, None, None);
     for (number, (start, end)) in spans(bytes).enumerate() {
@@ -77,7 +77,7 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Faul
     if promised.is_some_and(|n| n > 0) || !named.is_none_or(header_alone) {
         let commas = named.is_some_and(|(line, _)| has_decimal_commas(line));
         let fix = if commas { DECIMAL_COMMAS } else { "put a point a line: x y z" };
-        return Err(Fault::new("there is no point in the file").fix(fix));
+        return Err(ParseError::new("there is no point in the file").fix(fix));
     }
     header.preamble = bytes.to_vec();
     let axes = Axes::of([0, 1, 2]);
@@ -101,7 +101,11 @@ fn empty_header(bytes: &[u8], xyz: Option<&[String; 3]>) -> TextHeader {
 }
 
 /// Returns the columns given by the caller, or else those found by the names.
-fn axes_of(names: &[String], columns: usize, xyz: Option<&[String; 3]>) -> Result<Axes, Fault> {
+fn axes_of(
+    names: &[String],
+    columns: usize,
+    xyz: Option<&[String; 3]>,
+) -> Result<Axes, ParseError> {
     match xyz {
         Some(xyz) => names::given(xyz, Some(names), columns),
         None => names::named(names),
@@ -140,7 +144,7 @@ fn aligned(
     values: &[&[u8]],
     split: Split,
     xyz: Option<&[String; 3]>,
-) -> Result<Axes, Fault> {
+) -> Result<Axes, ParseError> {
     let numbered = xyz.is_some_and(|xyz| xyz.iter().all(|c| c.trim().parse::<usize>().is_ok()));
     let first = axes.columns.iter().all(|&column| column < 3);
     let separated = matches!(split, Split::Comma | Split::Semicolon);
@@ -152,7 +156,7 @@ fn aligned(
         names.len(),
         values.len()
     );
-    Err(Fault::new(what).fix(names::ADVICE_NUMBERS))
+    Err(ParseError::new(what).fix(names::ADVICE_NUMBERS))
 }
 
 /// Returns the columns of a line if it is a point, after the header and comment that precede it.
@@ -161,7 +165,7 @@ fn first_point(
     named: Line,
     comment: Line,
     xyz: Option<&[String; 3]>,
-) -> Result<Option<Found>, Fault> {
+) -> Result<Option<Found>, ParseError> {
     let split = Split::of(line);
     let tokens: Vec<_> = Tokens::new(line, split).collect();
     let has_numbers = numbers(line) >= 3;
@@ -171,7 +175,7 @@ fn first_point(
             .and_then(|axes| aligned(&names, axes, &tokens, split, xyz))
         {
             Ok(axes) => Ok(Some(Found { names: Some(names), names_end: Some(end), axes })),
-            Err(fault) if has_numbers || is_labeled(line) => Err(fault),
+            Err(error) if has_numbers || is_labeled(line) => Err(error),
             Err(_) => Ok(None),
         };
     }
@@ -183,7 +187,7 @@ fn first_point(
             Ok(axes) if holds(&axes) || xyz.is_none() && has_numbers => {
                 return Ok(Some(Found { names: Some(names), names_end: Some(end), axes }));
             }
-            Err(fault) if has_numbers => return Err(fault),
+            Err(error) if has_numbers => return Err(error),
             _ => {}
         }
     }
@@ -191,7 +195,7 @@ fn first_point(
     match xyz {
         Some(xyz) => match names::given(xyz, None, tokens.len()) {
             Ok(axes) if holds(&axes) => plain(axes),
-            Err(fault) if has_numbers => Err(fault),
+            Err(error) if has_numbers => Err(error),
             // The header, perhaps.
             _ => Ok(None),
         },

@@ -8,7 +8,7 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::lines::{Lines, Wanted, ends_with_returns, pieces};
 use crate::cloud::table::{Split, Store, Table, Tokens};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use std::fs::File;
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(crate) fn layout(
     whole: bool,
     name: &str,
     options: &ReadOptions,
-) -> Result<Option<Layout>, Fault> {
+) -> Result<Option<Layout>, ParseError> {
     if ends_with_returns(start) {
         return Ok(None);
     }
@@ -63,7 +63,7 @@ pub(crate) fn layout(
 }
 
 /// Returns the coordinates of lines.
-pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, ParseError> {
     let axes = table.xyz;
     let last = axes.iter().max().map_or(0, |last| last + 1);
     let point = |row: usize| {
@@ -78,8 +78,8 @@ pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fa
                 super::check_returns(table.row(row), || Place::Point(row)).map(|()| [x, y, z])
             }
             _ => {
-                let fault = super::bad_line(0, table.row(row), axes);
-                Err(Fault { at: Some(Place::Point(row)), ..fault })
+                let error = super::bad_line(0, table.row(row), axes);
+                Err(ParseError { at: Some(Place::Point(row)), ..error })
             }
         }
     };

@@ -22,7 +22,7 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::degrees;
 use crate::cloud::header::Header;
 use crate::cloud::table::{Dimension, Split, Store, Table, Tokens};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
 use crate::{ReadOptions, TextStyle};
 use head::Head;
@@ -36,7 +36,7 @@ pub(crate) fn read(
     bytes: Cow<'_, [u8]>,
     name: &str,
     options: &ReadOptions,
-) -> Result<Cloud, Fault> {
+) -> Result<Cloud, ParseError> {
     let mut head = head::find(&bytes, options.xyz.as_ref())?;
     head.header.style = TextStyle::of(Path::new(name));
     let (points, rows) = points(&bytes, &head)?;
@@ -55,12 +55,12 @@ pub(crate) fn read(
 }
 
 /// Returns an error if the first line declares another number of points.
-fn check_count(head: &Head, count: usize) -> Result<(), Fault> {
+fn check_count(head: &Head, count: usize) -> Result<(), ParseError> {
     match head.promised.filter(|&promised| promised != count) {
         None => Ok(()),
         Some(promised) => {
             let what = format!("the first line promises {promised} points, the file has {count}");
-            Err(Fault::truncated(what).at(Place::Line(1)))
+            Err(ParseError::truncated(what).at(Place::Line(1)))
         }
     }
 }
@@ -92,7 +92,7 @@ fn points_among(bytes: &[u8]) -> Vec<(usize, usize)> {
 /// The points of all lines, with the ranges of those.
 type PlacedPoints = (Vec<[f64; 3]>, Vec<(usize, usize)>);
 
-fn points(bytes: &[u8], head: &Head) -> Result<PlacedPoints, Fault> {
+fn points(bytes: &[u8], head: &Head) -> Result<PlacedPoints, ParseError> {
     let Some((start, _)) = spans(bytes).nth(head.lines) else { return Ok(PlacedPoints::default()) };
     let pieces = pieces(bytes, start..bytes.len()).into_iter();
     let found = parallel::try_map(pieces, |piece| points_of(bytes, piece, head))?;
@@ -102,7 +102,7 @@ fn points(bytes: &[u8], head: &Head) -> Result<PlacedPoints, Fault> {
 }
 
 /// Returns the points of a piece of whole lines.
-fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<PlacedPoints, Fault> {
+fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<PlacedPoints, ParseError> {
     let (mut points, mut rows) = PlacedPoints::default();
     for (start, end) in spans_within(bytes, piece) {
         let line = &bytes[start..end];

@@ -1,6 +1,6 @@
 //! The columns of x, y and z: by their names, or as the caller states.
 
-use crate::error::Fault;
+use crate::error::ParseError;
 
 /// The columns of x, y and z.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -151,10 +151,10 @@ pub(super) fn recognized(names: &[String]) -> Option<Axes> {
 }
 
 /// Returns the columns found by the names, or an error that lists the names.
-pub(super) fn named(names: &[String]) -> Result<Axes, Fault> {
+pub(super) fn named(names: &[String]) -> Result<Axes, ParseError> {
     recognized(names).ok_or_else(|| {
         let what = format!("the header names no x, y and z, only {}", listed(names));
-        Fault::new(what).fix(format!("{ADVICE}; put '#' before a line that is no header"))
+        ParseError::new(what).fix(format!("{ADVICE}; put '#' before a line that is no header"))
     })
 }
 
@@ -163,37 +163,38 @@ pub(super) fn given(
     xyz: &[String; 3],
     names: Option<&[String]>,
     columns: usize,
-) -> Result<Axes, Fault> {
+) -> Result<Axes, ParseError> {
     let x = column(&xyz[0], names, columns)?;
     let y = column(&xyz[1], names, columns)?;
     let z = column(&xyz[2], names, columns)?;
     if x == y || y == z || x == z {
         let what = format!("'{}' names a column twice", xyz.join(","));
-        return Err(Fault::new(what).fix(ADVICE));
+        return Err(ParseError::new(what).fix(ADVICE));
     }
     let degrees = names.and_then(recognized).is_some_and(|a| a.degrees && a.columns == [x, y, z]);
     Ok(Axes { columns: [x, y, z], degrees })
 }
 
-fn column(wanted: &str, names: Option<&[String]>, columns: usize) -> Result<usize, Fault> {
+fn column(wanted: &str, names: Option<&[String]>, columns: usize) -> Result<usize, ParseError> {
     let wanted = wanted.trim();
     if let Ok(number) = wanted.parse::<usize>() {
         return match (1..=columns).contains(&number) {
             true => Ok(number - 1),
             false => {
-                Err(Fault::new(format!("there is no column {number} of {columns}")).fix(ADVICE))
+                Err(ParseError::new(format!("there is no column {number} of {columns}"))
+                    .fix(ADVICE))
             }
         };
     }
     let Some(names) = names else {
         let what = format!("there is no header that could name a column '{wanted}'");
-        return Err(Fault::new(what).fix(ADVICE_NUMBERS));
+        return Err(ParseError::new(what).fix(ADVICE_NUMBERS));
     };
     let exact = names.iter().position(|n| n.trim().eq_ignore_ascii_case(wanted));
     let alike = || names.iter().position(|n| plain(n) == plain(wanted));
     exact.or_else(alike).ok_or_else(|| {
         let what = format!("there is no column '{wanted}' among {}", listed(names));
-        Fault::new(what).fix(ADVICE)
+        ParseError::new(what).fix(ADVICE)
     })
 }
 

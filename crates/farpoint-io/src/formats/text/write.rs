@@ -12,7 +12,7 @@ use crate::cloud::header::{Header, TextHeader};
 use crate::cloud::resolution::shown_axis;
 use crate::cloud::table::{Split, Table, Tokens};
 use crate::conversion::{self, Target};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 
 /// Writes the kept lines, or makes lines of the attributes. Without a style, a text keeps its own.
 pub(crate) fn write(
@@ -20,7 +20,7 @@ pub(crate) fn write(
     rows: &[usize],
     style: Option<TextStyle>,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let own = match (&cloud.header, &cloud.table) {
         (Header::Text(header), Some(table)) => Some((header, table)),
         _ => None,
