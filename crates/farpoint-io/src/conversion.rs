@@ -245,9 +245,9 @@ fn color_places(all: &[Attribute]) -> Option<[usize; 3]> {
         let place = |name: &str| all.iter().position(|a| test(&a.name, name));
         Some([place(names[0])?, place(names[1])?, place(names[2])?])
     };
-    by(COLORS, &|own, name| own == name)
-        .or_else(|| by(COLORS, &|own, name| common(own) == Some(name)))
-        .or_else(|| by(["r", "g", "b"], &|own, name| own.eq_ignore_ascii_case(name)))
+    by(COLORS, &|attribute, name| attribute == name)
+        .or_else(|| by(COLORS, &|attribute, name| common(attribute) == Some(name)))
+        .or_else(|| by(["r", "g", "b"], &|attribute, name| attribute.eq_ignore_ascii_case(name)))
 }
 
 /// Brings colors into the range of the target, under the names red, green and blue.

@@ -218,8 +218,8 @@ impl Survey {
                 }
                 op::CHUNK => {
                     let mut start = [0; CHUNK_HEAD];
-                    let behind = head.at + head.there(frames.end());
-                    let read = frames.read(&mut start, behind)?;
+                    let content_end = head.at + head.available(frames.end());
+                    let read = frames.read(&mut start, content_end)?;
                     let about = ChunkHead::of(&start[..read]);
                     self.contents.compression =
                         Some(about.map_or(String::new(), |c| c.compression));
@@ -331,8 +331,8 @@ fn summary(source: &Source) -> Option<mcap::Summary> {
     let mut reader = SummaryReader::new_with_options(options);
     while let Some(event) = reader.next_event() {
         match event.ok()? {
-            SummaryReadEvent::ReadRequest(wanted) => {
-                let read = input.read(reader.insert(wanted)).ok()?;
+            SummaryReadEvent::ReadRequest(count) => {
+                let read = input.read(reader.insert(count)).ok()?;
                 reader.notify_read(read);
             }
             SummaryReadEvent::SeekRequest(to) => reader.notify_seeked(input.seek(to).ok()?),

@@ -22,7 +22,7 @@ pub(super) struct Head {
 
 impl Head {
     /// Returns the number of bytes of the content that are in the file.
-    pub(super) fn there(&self, end: u64) -> u64 {
+    pub(super) fn available(&self, end: u64) -> u64 {
         self.length.min(end.saturating_sub(self.at))
     }
 }
@@ -75,7 +75,7 @@ impl Frames {
 
     /// Reads the content of the record whose head was read last, as far as it is there.
     pub(super) fn content(&mut self, head: &Head) -> Result<Vec<u8>, ParseError> {
-        let length = head.there(self.end);
+        let length = head.available(self.end);
         if length > LARGEST as u64 {
             return Err(too_large(length).at(place(head.at)));
         }
@@ -86,17 +86,17 @@ impl Frames {
 
     /// Skips the rest of the record whose head was read last.
     pub(super) fn skip(&mut self, head: &Head) -> Result<(), ParseError> {
-        let behind = head.at + head.there(self.end);
-        let offset = i64::try_from(behind - self.at).unwrap_or(i64::MAX);
+        let content_end = head.at + head.available(self.end);
+        let offset = i64::try_from(content_end - self.at).unwrap_or(i64::MAX);
         self.input.seek_relative(offset).map_err(|error| read_error(error, self.at))?;
-        self.at = behind;
+        self.at = content_end;
         Ok(())
     }
 
-    /// Reads some bytes of the content, at most up to `behind`.
-    pub(super) fn read(&mut self, into: &mut [u8], behind: u64) -> Result<usize, ParseError> {
-        let left = behind.min(self.end).saturating_sub(self.at);
-        let count = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+    /// Reads some bytes of the content, at most up to `content_end`.
+    pub(super) fn read(&mut self, into: &mut [u8], content_end: u64) -> Result<usize, ParseError> {
+        let remaining = content_end.min(self.end).saturating_sub(self.at);
+        let count = into.len().min(usize::try_from(remaining).unwrap_or(usize::MAX));
         let count =
             self.input.read(&mut into[..count]).map_err(|error| read_error(error, self.at))?;
         self.at += count as u64;

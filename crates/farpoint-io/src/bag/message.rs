@@ -25,28 +25,28 @@ pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
     let topic = bag.contents.cloud_topic(options.topic.as_deref());
     let topic = topic.map_err(|what| refuse("an MCAP recording".into(), &what))?;
     let (name, count) = (&topic.name, topic.messages);
-    let Some(wanted) = options.message else {
+    let Some(index) = options.message else {
         let what = format!("an MCAP recording with {count} clouds on {name}");
         return Err(refuse(what, "name one of them by --message K, the first being 0"));
     };
-    if wanted as u64 >= count {
-        let what = format!("there is no message {wanted} on {name}, which has {count}");
+    if index as u64 >= count {
+        let what = format!("there is no message {index} on {name}, which has {count}");
         return Err(refuse(what, "the first message is number 0"));
     }
     let Kind::Cloud(encoding) = topic.kind else {
         return Err(refuse(format!("{name} holds no clouds"), "give another topic"));
     };
-    let message = find(bag, &topic.channels, wanted);
+    let message = find(bag, &topic.channels, index);
     let message = message.map_err(|error| error.named(&bag.name, Format::Mcap))?;
     let wrong = |what: String| {
-        ParseError::new(format!("message {wanted} on {name}: {what}"))
+        ParseError::new(format!("message {index} on {name}: {what}"))
             .fix("take another message, or look at the driver's settings")
             .named(&bag.name, Format::Mcap)
     };
     let parsed = PointCloud2::parse(encoding, &message).map_err(wrong)?;
     let mut cloud = cloud(&parsed);
     let [height, width] = parsed.shape();
-    cloud.description = format!("MCAP, message {wanted} of {count} on {name}, {encoding}");
+    cloud.description = format!("MCAP, message {index} of {count} on {name}, {encoding}");
     if height > 1 {
         cloud.description += &format!(", organized {width} x {height}");
     }
@@ -64,18 +64,18 @@ pub(crate) fn read_of(
     for file in files {
         let bag = Bag::open(file)?;
         // The first file reports errors of the options.
-        let here = match bag.contents.cloud_topic(options.topic.as_deref()) {
+        let count = match bag.contents.cloud_topic(options.topic.as_deref()) {
             Ok(topic) => topic.messages as usize,
             Err(_) if last.is_some() => 0,
             Err(_) => return read(&bag, options),
         };
         match options.message {
-            Some(wanted) if wanted >= before + here => {
-                before += here;
+            Some(index) if index >= before + count => {
+                before += count;
                 last = Some(bag);
             }
-            wanted => {
-                let message = wanted.map(|wanted| wanted - before);
+            index => {
+                let message = index.map(|index| index - before);
                 return read(&bag, &options.clone().message(message));
             }
         }
@@ -88,8 +88,8 @@ pub(crate) fn read_of(
 }
 
 /// The data of a message of these channels, by its number.
-fn find(bag: &Bag, channels: &[u16], wanted: usize) -> Result<Vec<u8>, ParseError> {
-    let (mut unpacker, mut left, mut found) = (Unpacker::new(), wanted, None);
+fn find(bag: &Bag, channels: &[u16], index: usize) -> Result<Vec<u8>, ParseError> {
+    let (mut unpacker, mut remaining, mut found) = (Unpacker::new(), index, None);
     each_piece(&bag.source, &mut |piece| {
         each_record(&piece, &mut unpacker, &mut |opcode, content| {
             if opcode != op::MESSAGE || found.is_some() {
@@ -100,8 +100,8 @@ fn find(bag: &Bag, channels: &[u16], wanted: usize) -> Result<Vec<u8>, ParseErro
                 record.map_err(|error| damaged(error.to_string()))?
                 && channels.contains(&header.channel_id)
             {
-                match left.checked_sub(1) {
-                    Some(fewer) => left = fewer,
+                match remaining.checked_sub(1) {
+                    Some(fewer) => remaining = fewer,
                     None => found = Some(data.into_owned()),
                 }
             }

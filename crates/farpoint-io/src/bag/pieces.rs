@@ -78,7 +78,7 @@ pub(super) fn each_piece(
             }
         };
         if !head.whole {
-            let missing = head.length - head.there(frames.end());
+            let missing = head.length - head.available(frames.end());
             return Ok(End::Cut(format!(
                 "is cut short: {missing} bytes are missing of the record at byte {}",
                 head.at
@@ -91,7 +91,7 @@ pub(super) fn each_piece(
     }
 }
 
-/// ParseError of a record that reaches beyond the end of a whole file.
+/// Error for a record that reaches beyond the end of a whole file.
 fn wrong_length(at: u64) -> ParseError {
     damaged("the length of this record, or of one before it, is wrong").at(place(at))
 }
@@ -121,26 +121,26 @@ fn chunk(
     unpacker: &mut Option<Unpacker>,
     each: &mut dyn FnMut(Piece) -> Result<Go, ParseError>,
 ) -> Result<Go, ParseError> {
-    let there = head.there(frames.end());
-    let mut start = vec![0; there.min(CHUNK_HEAD as u64) as usize];
-    let behind = head.at + there;
-    fill(frames, &mut start, behind)?;
+    let available = head.available(frames.end());
+    let mut start = vec![0; available.min(CHUNK_HEAD as u64) as usize];
+    let content_end = head.at + available;
+    fill(frames, &mut start, content_end)?;
     let Some(about) = ChunkHead::of(&start) else {
         return match head.whole {
             true => Err(damaged("a chunk ends within its head").at(place(head.at))),
             false => Ok(false),
         };
     };
-    if there <= LARGEST_PACKED && about.uncompressed <= LARGEST_CHUNK {
+    if available <= LARGEST_PACKED && about.uncompressed <= LARGEST_CHUNK {
         let mut content = start;
         let read = content.len();
-        content.resize(there as usize, 0);
-        fill(frames, &mut content[read..], behind)?;
+        content.resize(available as usize, 0);
+        fill(frames, &mut content[read..], content_end)?;
         let Head { at, length, whole, .. } = *head;
         return each(Piece::Chunk { content, at, length, about, whole });
     }
     let unpacker = unpacker.get_or_insert_with(Unpacker::new);
-    let mut rest = Rest { start: &start, frames, behind };
+    let mut rest = Rest { start: &start, frames, content_end };
     let mut go = true;
     let place = (head.at, head.length, head.whole);
     unpacker.chunk(&mut rest, place, &about, &mut |opcode, data| {
@@ -152,9 +152,9 @@ fn chunk(
     Ok(go)
 }
 
-fn fill(frames: &mut Frames, mut into: &mut [u8], behind: u64) -> Result<(), ParseError> {
+fn fill(frames: &mut Frames, mut into: &mut [u8], content_end: u64) -> Result<(), ParseError> {
     while !into.is_empty() {
-        let read = frames.read(into, behind)?;
+        let read = frames.read(into, content_end)?;
         if read == 0 {
             return Err(damaged("the file became shorter while it was read"));
         }
@@ -167,7 +167,7 @@ fn fill(frames: &mut Frames, mut into: &mut [u8], behind: u64) -> Result<(), Par
 struct Rest<'a> {
     start: &'a [u8],
     frames: &'a mut Frames,
-    behind: u64,
+    content_end: u64,
 }
 
 impl Read for Rest<'_> {
@@ -175,8 +175,8 @@ impl Read for Rest<'_> {
         if !self.start.is_empty() {
             return self.start.read(into);
         }
-        let behind = self.behind;
-        self.frames.read(into, behind).map_err(|error| io::Error::other(error.what))
+        let content_end = self.content_end;
+        self.frames.read(into, content_end).map_err(|error| io::Error::other(error.what))
     }
 }
 

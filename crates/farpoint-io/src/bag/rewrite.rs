@@ -138,19 +138,19 @@ impl<'a> Rewrite<'a> {
         let writer = Writer::new(target, seeks, &bag.contents, &bag.source)?;
         let channels = self.channels();
         let gate = Gate::new(self.memory, self.stop);
-        let (give, take) = channel();
-        let (hand, collect) = channel();
-        let take = Mutex::new(take);
+        let (piece_sender, piece_receiver) = channel();
+        let (done_sender, done_receiver) = channel();
+        let piece_receiver = Mutex::new(piece_receiver);
         thread::scope(|scope| {
             let mut workers = 0;
             for _ in 0..self.threads {
-                let hand = hand.clone();
-                let (take, gate, channels) = (&take, &gate, &channels);
-                let work = move || work(take, &hand, gate, channels, choose);
+                let done_sender = done_sender.clone();
+                let (piece_receiver, gate, channels) = (&piece_receiver, &gate, &channels);
+                let work = move || work(piece_receiver, &done_sender, gate, channels, choose);
                 workers += usize::from(thread::Builder::new().spawn_scoped(scope, work).is_ok());
             }
             let reading = &gate;
-            let read = move || read(bag, &give, &hand, reading);
+            let read = move || read(bag, &piece_sender, &done_sender, reading);
             let reader = thread::Builder::new().spawn_scoped(scope, read);
             if workers == 0 || reader.is_err() {
                 gate.close();
@@ -159,7 +159,7 @@ impl<'a> Rewrite<'a> {
                      raise the limit of processes",
                 ));
             }
-            let done = write(writer, &collect, &gate, each);
+            let done = write(writer, &done_receiver, &gate, each);
             // Waiting threads end.
             gate.close();
             let done = done?;
@@ -187,40 +187,45 @@ enum Done {
 }
 
 /// A piece by its number, with its size in bytes.
-type Given = (u64, u64, Piece);
+type NumberedPiece = (u64, u64, Piece);
 
-fn read(bag: &Bag, give: &Sender<Given>, hand: &Sender<Done>, gate: &Gate<'_>) {
+fn read(
+    bag: &Bag,
+    piece_sender: &Sender<NumberedPiece>,
+    done_sender: &Sender<Done>,
+    gate: &Gate<'_>,
+) {
     let mut count = 0;
     let end = guarded("the reader failed", || {
         each_piece(&bag.source, &mut |piece| {
             let bytes = piece.bytes();
-            let go = gate.enter(bytes) && give.send((count, bytes, piece)).is_ok();
+            let go = gate.enter(bytes) && piece_sender.send((count, bytes, piece)).is_ok();
             count += u64::from(go);
             Ok(go)
         })
     });
     // A writer that is gone needs no end.
-    let _ = hand.send(Done::End(count, end));
+    let _ = done_sender.send(Done::End(count, end));
 }
 
 fn work(
-    take: &Mutex<Receiver<Given>>,
-    hand: &Sender<Done>,
+    piece_receiver: &Mutex<Receiver<NumberedPiece>>,
+    done_sender: &Sender<Done>,
     gate: &Gate<'_>,
     channels: &BTreeMap<u16, Encoding>,
     choose: Choose<'_>,
 ) {
     let mut unpacker = Unpacker::new();
     loop {
-        let given = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, bytes, piece)) = given else { return };
+        let received = piece_receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((number, bytes, piece)) = received else { return };
         if gate.closed() {
             return;
         }
         let ready =
             guarded("the work on a chunk failed", || cut(&piece, &mut unpacker, channels, choose));
         drop(piece);
-        if hand.send(Done::Piece(number, bytes, ready)).is_err() {
+        if done_sender.send(Done::Piece(number, bytes, ready)).is_err() {
             return;
         }
     }
@@ -229,7 +234,7 @@ fn work(
 /// Writes the pieces in order; returns `None` if the work was stopped.
 fn write(
     mut writer: Writer<'_>,
-    collect: &Receiver<Done>,
+    done_receiver: &Receiver<Done>,
     gate: &Gate<'_>,
     each: &mut dyn FnMut(Cut),
 ) -> Result<Option<Totals>, ParseError> {
@@ -240,7 +245,7 @@ fn write(
         if gate.closed() {
             return Ok(None);
         }
-        match collect.recv_timeout(PATIENCE) {
+        match done_receiver.recv_timeout(PATIENCE) {
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return Err(damaged("a thread ended early")),
             Ok(Done::End(count, how)) => {

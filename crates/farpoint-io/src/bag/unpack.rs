@@ -47,8 +47,9 @@ impl ChunkHead {
 
     /// Refuses a declared size that `length` bytes can't unpack to.
     pub(super) fn check(&self, length: u64) -> Result<(), ParseError> {
-        let most = if self.compression.is_empty() { length } else { length.saturating_mul(RATIO) };
-        match self.uncompressed <= most {
+        let max_size =
+            if self.compression.is_empty() { length } else { length.saturating_mul(RATIO) };
+        match self.uncompressed <= max_size {
             true => Ok(()),
             false => Err(damaged(format!(
                 "a chunk of {length} bytes promises {} unpacked",
@@ -112,12 +113,12 @@ impl Unpacker {
         }
     }
 
-    /// Returns whether the end of the chunk was reached. `left_unpacked` is its declared size.
+    /// Returns whether the end of the chunk was reached. `remaining_unpacked` is its declared size.
     fn unpack(
         &mut self,
         input: &mut dyn Read,
         length: u64,
-        mut left_unpacked: u64,
+        mut remaining_unpacked: u64,
         each: Each<'_>,
     ) -> Result<bool, Stop> {
         let mut head = [0; HEAD];
@@ -125,7 +126,7 @@ impl Unpacker {
         head[1..].copy_from_slice(&length.to_le_bytes());
         self.reader.insert(HEAD).copy_from_slice(&head);
         self.reader.notify_read(HEAD);
-        let mut left = length;
+        let mut remaining = length;
         loop {
             // The crate counts down without looking whether a record ends after its chunk.
             let event = guarded("a chunk is damaged", || Ok(self.reader.next_event()));
@@ -136,18 +137,19 @@ impl Unpacker {
             };
             match event {
                 LinearReadEvent::Record { opcode, data } => {
-                    let rest = left_unpacked.checked_sub((HEAD + data.len()) as u64);
+                    let rest = remaining_unpacked.checked_sub((HEAD + data.len()) as u64);
                     let longer = || Stop::Damaged(damaged("a record ends after its chunk"));
-                    left_unpacked = rest.ok_or_else(longer)?;
+                    remaining_unpacked = rest.ok_or_else(longer)?;
                     each(opcode, data).map_err(Stop::Other)?;
                 }
                 // All is read and taken: the reader waits for the head of another record of the file.
-                LinearReadEvent::ReadRequest(wanted) if left == 0 => {
-                    return Ok(wanted == HEAD && length >= SHORTEST);
+                LinearReadEvent::ReadRequest(requested) if remaining == 0 => {
+                    return Ok(requested == HEAD && length >= SHORTEST);
                 }
-                LinearReadEvent::ReadRequest(wanted) => {
-                    let wanted = wanted.clamp(1, READ.min(usize::try_from(left).unwrap_or(READ)));
-                    let read = input.read(self.reader.insert(wanted));
+                LinearReadEvent::ReadRequest(requested) => {
+                    let requested =
+                        requested.clamp(1, READ.min(usize::try_from(remaining).unwrap_or(READ)));
+                    let read = input.read(self.reader.insert(requested));
                     let read = read.map_err(|error| {
                         Stop::Other(damaged(format!("cannot be read on: {error}")))
                     })?;
@@ -155,7 +157,7 @@ impl Unpacker {
                         return Ok(false);
                     }
                     self.reader.notify_read(read);
-                    left -= read as u64;
+                    remaining -= read as u64;
                 }
             }
         }

@@ -112,17 +112,17 @@ impl<'a> Writer<'a> {
             name: text(&mut input).map_err(short)?,
             media_type: text(&mut input).map_err(short)?,
         };
-        let mut left = number(&mut input).map_err(short)?;
-        if input.limit() != left.saturating_add(4) {
+        let mut remaining = number(&mut input).map_err(short)?;
+        if input.limit() != remaining.saturating_add(4) {
             return Err(short(std::io::ErrorKind::InvalidData.into()));
         }
-        self.inner.start_attachment(left, header).map_err(write_error)?;
-        let mut block = vec![0; BLOCK.min(usize::try_from(left).unwrap_or(BLOCK))];
-        while left > 0 {
-            let count = block.len().min(usize::try_from(left).unwrap_or(BLOCK));
+        self.inner.start_attachment(remaining, header).map_err(write_error)?;
+        let mut block = vec![0; BLOCK.min(usize::try_from(remaining).unwrap_or(BLOCK))];
+        while remaining > 0 {
+            let count = block.len().min(usize::try_from(remaining).unwrap_or(BLOCK));
             input.read_exact(&mut block[..count]).map_err(short)?;
             self.inner.put_attachment_bytes(&block[..count]).map_err(write_error)?;
-            left -= count as u64;
+            remaining -= count as u64;
         }
         self.inner.finish_attachment().map_err(write_error)
     }
@@ -130,11 +130,11 @@ impl<'a> Writer<'a> {
 
 /// Names the writer of the output, and of the input.
 fn library(input: &str) -> String {
-    let own = concat!("farpoint ", env!("CARGO_PKG_VERSION"));
+    let software = concat!("farpoint ", env!("CARGO_PKG_VERSION"));
     match input {
-        "" => own.to_owned(),
-        input if input.starts_with(own) => input.to_owned(),
-        input => format!("{own}, from {input}"),
+        "" => software.to_owned(),
+        input if input.starts_with(software) => input.to_owned(),
+        input => format!("{software}, from {input}"),
     }
 }
 

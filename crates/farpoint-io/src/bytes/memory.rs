@@ -78,7 +78,7 @@ fn group(line: &str, root: &Path) -> Option<u64> {
         }
         _ => return None,
     };
-    let left = |folder: &Path| -> Option<u64> {
+    let remaining = |folder: &Path| -> Option<u64> {
         let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse().ok();
         let (limit, used): (u64, u64) = (number(limit)?, number(used)?);
         let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
@@ -91,7 +91,7 @@ fn group(line: &str, root: &Path) -> Option<u64> {
     };
     let inside = root.join(path.trim_start_matches('/'));
     // In a container the path is that of the host, and only the root is there.
-    inside.ancestors().take_while(|folder| folder.starts_with(&root)).filter_map(left).min()
+    inside.ancestors().take_while(|folder| folder.starts_with(&root)).filter_map(remaining).min()
 }
 
 #[cfg(test)]

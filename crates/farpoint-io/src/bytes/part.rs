@@ -53,9 +53,9 @@ mod tests {
         let bytes: Vec<u8> = (0..100).collect();
         let part = Part::of(Cow::Owned(bytes.clone()), 16..90);
         assert_eq!((&part[..], part.len()), (&bytes[16..90], 74));
-        let own = bytes.clone();
-        let place = own.as_ptr();
-        let owned = Part::of(Cow::Owned(own), 16..90);
+        let copy = bytes.clone();
+        let place = copy.as_ptr();
+        let owned = Part::of(Cow::Owned(copy), 16..90);
         assert_eq!(owned.as_ptr(), place.wrapping_add(16));
         let moved = Part::of(Cow::Owned(bytes.clone()), 3..99);
         assert_eq!((&moved[..], moved.start), (&bytes[3..99], 0));

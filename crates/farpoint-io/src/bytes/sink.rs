@@ -46,18 +46,18 @@ pub(crate) fn put_by(
 fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::Result<()> {
     // A link is followed, so that renaming replaces its target and not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let there = fs::metadata(&target).ok();
-    if there.as_ref().is_some_and(|m| !m.is_file()) {
+    let existing = fs::metadata(&target).ok();
+    if existing.as_ref().is_some_and(|m| !m.is_file()) {
         // A pipe or a device cannot be renamed over.
         return write(Sink::Stream(&mut File::options().write(true).open(&target)?));
     }
-    if there.as_ref().is_some_and(|m| m.permissions().readonly()) {
+    if existing.as_ref().is_some_and(|m| m.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, READ_ONLY));
     }
-    let (mut file, _own) = temporary::beside(&target)?;
+    let (mut file, _guard) = temporary::beside(&target)?;
     write(Sink::File(file.as_file_mut()))?;
-    if let Some(there) = there {
-        file.as_file().set_permissions(there.permissions())?;
+    if let Some(existing) = existing {
+        file.as_file().set_permissions(existing.permissions())?;
     }
     file.as_file().sync_all()?;
     file.persist(&target).map_err(|e| e.error)?;

@@ -103,11 +103,11 @@ fn bracketed(text: &str, start: usize) -> &str {
 /// Returns a projected system within the text, without the geographic one that it is based on.
 fn projected(text: &str) -> Option<String> {
     let start = text.find("PROJCS[").or_else(|| text.find("PROJCRS["))?;
-    let own = bracketed(text, start);
-    let base = ["GEOGCS[", "BASEGEOGCRS[", "BASEGEODCRS["].iter().find_map(|w| own.find(w));
+    let system = bracketed(text, start);
+    let base = ["GEOGCS[", "BASEGEOGCRS[", "BASEGEODCRS["].iter().find_map(|w| system.find(w));
     Some(match base {
-        Some(at) => own.replacen(bracketed(own, at), "", 1),
-        None => own.to_owned(),
+        Some(at) => system.replacen(bracketed(system, at), "", 1),
+        None => system.to_owned(),
     })
 }
 
@@ -177,8 +177,9 @@ mod tests {
         };
         let crs = of_keys(&directory(&[[1024, 0, 1, 1], [3072, 0, 1, 2992]]), b"").unwrap();
         assert_eq!((crs.name.as_str(), crs.geographic), ("EPSG:2992", false));
-        let own = [[1024, 0, 1, 1], [3072, 0, 1, 32767], [3073, 34737, 8, 2], [3076, 0, 1, 9003]];
-        let crs = of_keys(&directory(&own), b"a|My grid|").unwrap();
+        let custom =
+            [[1024, 0, 1, 1], [3072, 0, 1, 32767], [3073, 34737, 8, 2], [3076, 0, 1, 9003]];
+        let crs = of_keys(&directory(&custom), b"a|My grid|").unwrap();
         assert_eq!((crs.name.as_str(), crs.epsg), ("My grid", None));
         assert!((crs.meters.unwrap() - 0.304_800_609_6).abs() < 1e-9);
         assert_eq!(of_keys(&directory(&[[3073, 34737, 90, 0]]), b"cut"), None);

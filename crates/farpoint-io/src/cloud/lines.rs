@@ -27,14 +27,14 @@ pub(crate) struct Piece {
 }
 
 /// Rows to be found.
-pub(crate) struct Wanted {
+pub(crate) struct Search {
     /// Byte offset of the first line.
     pub(crate) from: u64,
     pub(crate) spans: Spans,
     /// Number of rows to skip first.
     pub(crate) skip: u64,
     /// Largest number of rows.
-    pub(crate) most: u64,
+    pub(crate) limit: u64,
 }
 
 /// Refuses a line that is too long, from an offset on.
@@ -116,10 +116,10 @@ impl Lines {
 /// Reads a file from an offset on, once; `each` is called with every wanted row.
 pub(crate) fn pieces(
     file: &mut File,
-    wanted: &Wanted,
+    search: &Search,
     mut each: impl FnMut(&[u8]),
 ) -> Result<Vec<Piece>, ParseError> {
-    let Wanted { from, spans: rows_of, mut skip, most } = *wanted;
+    let Search { from, spans: rows_of, mut skip, limit } = *search;
     file.seek(SeekFrom::Start(from)).map_err(unread)?;
     let (mut found, mut rows, mut at) = (Vec::new(), 0, from);
     let mut bytes = Vec::new();
@@ -136,14 +136,14 @@ pub(crate) fn pieces(
         let passed = spans.len().min(usize::try_from(skip).unwrap_or(usize::MAX));
         skip -= passed as u64;
         spans.drain(..passed);
-        spans.truncate(usize::try_from(most - rows).unwrap_or(usize::MAX));
+        spans.truncate(usize::try_from(limit - rows).unwrap_or(usize::MAX));
         if let (Some(first), Some(last)) = (spans.first(), spans.last()) {
             let (start, length) = (at + first.0 as u64, last.1 - first.0);
             found.push(Piece { at: start, length, rows: spans.len() });
             rows += spans.len() as u64;
             spans.iter().for_each(|&(start, end)| each(&bytes[start..end]));
         }
-        if read == 0 || rows == most {
+        if read == 0 || rows == limit {
             return Ok(found);
         }
         bytes.drain(..end);
@@ -191,13 +191,13 @@ mod tests {
             (filled, 3, 1),
             (uncommented, 300_000, 9),
         ];
-        for (spans, skip, most) in all {
+        for (spans, skip, limit) in all {
             let all = spans(&text[5..]).into_iter().map(|s| &text[5..][s.0..s.1]);
             let expected: Vec<&[u8]> =
-                all.skip(skip as usize).take(most.min(1 << 40) as usize).collect();
+                all.skip(skip as usize).take(limit.min(1 << 40) as usize).collect();
             let mut seen: Vec<Vec<u8>> = Vec::new();
-            let wanted = Wanted { from: 5, spans, skip, most };
-            let found = pieces(&mut file, &wanted, |row| seen.push(row.to_vec())).unwrap();
+            let search = Search { from: 5, spans, skip, limit };
+            let found = pieces(&mut file, &search, |row| seen.push(row.to_vec())).unwrap();
             assert_eq!(seen, expected);
             let mut again: Vec<&[u8]> = Vec::new();
             for piece in found {

@@ -309,7 +309,7 @@ impl Cloud {
 
     /// Returns the minimum and maximum finite value of each axis over all rows; `None` without a point.
     pub(crate) fn bounds(&self) -> Option<[[f64; 3]; 2]> {
-        match self.told_of_all() {
+        match self.all_rows() {
             Some(whole) => whole.bounds,
             None => bounds(&self.coordinates),
         }
@@ -317,14 +317,14 @@ impl Cloud {
 
     /// Returns whether float32 holds all coordinates exactly, in all rows.
     pub(crate) fn is_single(&self) -> bool {
-        match self.told_of_all() {
+        match self.all_rows() {
             Some(whole) => whole.single,
             None => is_single(&self.coordinates),
         }
     }
 
     /// Returns the facts about all rows, if only some are here.
-    fn told_of_all(&self) -> Option<&Whole> {
+    fn all_rows(&self) -> Option<&Whole> {
         let unread = || self.unread.as_ref().map(|unread| unread.whole());
         self.whole.as_deref().or_else(unread)
     }

@@ -90,7 +90,7 @@ fn narrowed(
     let moved = spacing(corner);
     let shift = loses(plain) && (0..3).any(|axis| moved[axis] < plain[axis]);
     let offset = if shift { corner } else { [0.0; 3] };
-    let left = if shift { moved } else { plain };
+    let final_spacing = if shift { moved } else { plain };
     let placed = Placed {
         axes: std::array::from_fn(|axis| {
             let value = |i: usize| (points[rows[i]][axis] - offset[axis]) as f32;
@@ -105,10 +105,10 @@ fn narrowed(
             rounding(plain)
         ));
     }
-    if loses(left) {
+    if loses(final_spacing) {
         warnings.push(format!(
             "coordinates are rounded to float32, by up to {}; {keep}",
-            rounding(left)
+            rounding(final_spacing)
         ));
     }
     placed

@@ -19,12 +19,12 @@ impl FromStr for Format {
 
     /// Parses a format by its name or by one of its extensions, in upper or lower case: `ply`, `.LAZ`, `text`.
     fn from_str(text: &str) -> Result<Format, Error> {
-        let wanted = text.trim().trim_start_matches('.').to_ascii_lowercase();
+        let requested = text.trim().trim_start_matches('.').to_ascii_lowercase();
         let called = |f: &Format| match f {
-            Format::Raw => wanted == "raw",
-            _ => f.name().eq_ignore_ascii_case(&wanted),
+            Format::Raw => requested == "raw",
+            _ => f.name().eq_ignore_ascii_case(&requested),
         };
-        let named = |f: &Format| called(f) || f.extensions().contains(&wanted.as_str());
+        let named = |f: &Format| called(f) || f.extensions().contains(&requested.as_str());
         Format::ALL.into_iter().find(named).ok_or_else(|| Error::UnknownFormat {
             name: format!("'{text}'"),
             what: "no such format".into(),
@@ -35,14 +35,15 @@ impl FromStr for Format {
 
 /// Returns whether a file can be read and starts like COPC.
 pub(crate) fn is_copc(path: &Path, options: &ReadOptions) -> bool {
-    let asked = options.format.is_none_or(|format| matches!(format, Format::Las | Format::Laz));
+    let las_allowed =
+        options.format.is_none_or(|format| matches!(format, Format::Las | Format::Laz));
     let start = || -> std::io::Result<[u8; 381]> {
         let mut start = [0; 381];
         std::fs::File::open(path)?.read_exact(&mut start)?;
         Ok(start)
     };
     // The first record follows the header of LAS 1.4, and its name two reserved bytes.
-    asked
+    las_allowed
         && path != Path::new("-")
         && start().is_ok_and(|s| s.starts_with(b"LASF") && s[377..].starts_with(b"copc"))
 }

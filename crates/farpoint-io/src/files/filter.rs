@@ -109,10 +109,10 @@ impl Filter {
         let meets = |[from, to]: &[[f64; 3]; 2]| {
             (0..3).all(|axis| from[axis] <= high[axis] && low[axis] <= to[axis])
         };
-        let may_hold = |(condition, wanted): &(Condition, bool)| {
+        let may_hold = |(condition, keep): &(Condition, bool)| {
             let Some(axis) = axis(&condition.field) else { return true };
             let (low, high) = (low[axis], high[axis]);
-            match wanted {
+            match keep {
                 true => condition.ranges.iter().any(|[from, to]| *from <= high && low <= *to),
                 false => !condition.ranges.iter().any(|[from, to]| *from <= low && high <= *to),
             }
@@ -154,7 +154,7 @@ impl Filter {
         };
         let mut used: Vec<bool> =
             (0..at.len()).map(|row| self.boxes.iter().all(|one| within(row, one))).collect();
-        for (condition, wanted) in &self.conditions {
+        for (condition, keep) in &self.conditions {
             let values = match axis(&condition.field) {
                 Some(_) => None,
                 None => column(cloud, &condition.field, rows),
@@ -165,7 +165,7 @@ impl Filter {
                 (None, None) => f64::NAN,
             };
             for (row, used) in used.iter_mut().enumerate() {
-                *used &= condition.holds(value(row)) == *wanted;
+                *used &= condition.holds(value(row)) == *keep;
             }
         }
         used
@@ -181,17 +181,17 @@ fn axis(field: &str) -> Option<usize> {
 fn column(cloud: &Cloud, field: &str, rows: &[usize]) -> Option<Column> {
     let fields = cloud.fields();
     let names = || fields.iter().map(|field| field.name.as_str());
-    let own = names().find(|name| *name == field);
+    let exact = names().find(|name| *name == field);
     let same = || names().find(|name| name.eq_ignore_ascii_case(field));
     let common = || names().find(|name| common_name(name) == common_name(field));
-    cloud.column_at(own.or_else(same).or_else(common)?, rows)
+    cloud.column_at(exact.or_else(same).or_else(common)?, rows)
 }
 
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let boxes = self.boxes.iter().map(|corners| format!("box {corners:?}"));
-        let conditions = self.conditions.iter().map(|(condition, wanted)| {
-            format!("{} {condition}", if *wanted { "keep" } else { "drop" })
+        let conditions = self.conditions.iter().map(|(condition, keep)| {
+            format!("{} {condition}", if *keep { "keep" } else { "drop" })
         });
         f.write_str(&boxes.chain(conditions).collect::<Vec<_>>().join(" "))
     }

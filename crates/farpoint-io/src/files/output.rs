@@ -139,7 +139,9 @@ pub fn check_output(
     if path.is_dir() {
         return Err(refuse("is a folder".into(), "give the name of a file"));
     }
-    if fs::metadata(path).is_ok_and(|there| there.is_file() && there.permissions().readonly()) {
+    if fs::metadata(path)
+        .is_ok_and(|existing| existing.is_file() && existing.permissions().readonly())
+    {
         return Err(refuse(READ_ONLY.into(), "make it writable, or write to another name"));
     }
     let folder = folder_of(path);

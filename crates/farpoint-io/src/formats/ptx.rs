@@ -57,10 +57,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, ParseError> {
                 "{count} points are promised in scan {scans}"
             )));
         }
-        let (own, later) = rest.split_at(count.min(rest.len()));
-        points.add(bytes, own, &matrix, scans)?;
-        if own.len() < count {
-            let what = format!("scan {scans} promises {count} points and has {}", own.len());
+        let (scan_lines, later) = rest.split_at(count.min(rest.len()));
+        points.add(bytes, scan_lines, &matrix, scans)?;
+        if scan_lines.len() < count {
+            let what = format!("scan {scans} promises {count} points and has {}", scan_lines.len());
             return Err(ParseError::truncated(what));
         }
         rest = later;
@@ -129,8 +129,8 @@ impl ScanPoints {
     fn append(&mut self, mut other: ScanPoints) {
         self.places.append(&mut other.places);
         self.intensity.append(&mut other.intensity);
-        for (own, others) in self.colors.iter_mut().zip(&mut other.colors) {
-            own.append(others);
+        for (channel, others) in self.colors.iter_mut().zip(&mut other.colors) {
+            channel.append(others);
         }
         self.scan.append(&mut other.scan);
         self.colored |= other.colored;

@@ -57,7 +57,7 @@ pub(super) fn plan(
 ) -> Result<Plan, Error> {
     let mut fields: Vec<Field<'_>> = Vec::new();
     let mut places = HashMap::new();
-    let mut own = Vec::with_capacity(readers.len());
+    let mut attribute_names = Vec::with_capacity(readers.len());
     for (file, reader) in readers.iter().enumerate() {
         let attributes = named(reader, &mut warnings);
         for (name, kind) in &attributes {
@@ -68,9 +68,9 @@ pub(super) fn plan(
             }
             fields[place].join(file, reader.name(), *kind, &mut warnings)?;
         }
-        own.push(attributes.into_iter().map(|(name, _)| name).collect());
+        attribute_names.push(attributes.into_iter().map(|(name, _)| name).collect());
     }
-    tell_missing(readers, &fields, &mut warnings);
+    warn_of_missing(readers, &fields, &mut warnings);
     let single = readers.iter().all(Reader::is_single);
     let axis = if single { NumberType::F32 } else { NumberType::F64 };
     let axes = ["x", "y", "z"].map(|name| (name.to_owned(), axis));
@@ -84,7 +84,7 @@ pub(super) fn plan(
     let dimensions: Vec<Dimension> = axes.into_iter().chain(fields).map(dimension).collect();
     let recipe =
         |names| Box::new(Places { dimensions: dimensions.clone(), names }) as Box<dyn Recipe>;
-    let recipes = own.into_iter().map(recipe).collect();
+    let recipes = attribute_names.into_iter().map(recipe).collect();
     let head =
         Cloud { crs, warnings, scale: scale(readers), ..head(readers, dimensions, at, single) };
     let layout = Layout { head, rows: Storage::Stride(0), count: 0, stride: at, bounds: None };
@@ -145,7 +145,7 @@ impl Field<'_> {
     }
 }
 
-fn tell_missing(readers: &[Reader], fields: &[Field<'_>], warnings: &mut Vec<String>) {
+fn warn_of_missing(readers: &[Reader], fields: &[Field<'_>], warnings: &mut Vec<String>) {
     for field in fields.iter().filter(|field| field.files < readers.len()) {
         let others = match readers.len() - field.files - 1 {
             0 => String::new(),

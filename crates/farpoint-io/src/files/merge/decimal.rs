@@ -2,7 +2,7 @@
 //! Sums and multiples of them are exact then.
 
 /// Largest number of digits after the decimal point.
-const MOST: usize = 24;
+const MAX_DECIMALS: usize = 24;
 /// The largest integer that a coordinate becomes.
 const LARGEST: i128 = i32::MAX as i128;
 
@@ -18,7 +18,7 @@ impl Decimal {
     fn of(value: f64) -> Option<Decimal> {
         let text = format!("{value}");
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        if !value.is_finite() || fraction.len() > MOST {
+        if !value.is_finite() || fraction.len() > MAX_DECIMALS {
             return None;
         }
         let digits = format!("{whole}{fraction}").parse().ok()?;
@@ -88,8 +88,9 @@ pub(super) fn axis(files: &[Transform], bounds: Option<[f64; 2]>) -> Result<Axis
         divisor(divisor(step, scale.abs()), (offset - start).abs())
     });
     let offset = offset(start, step, decimals, bounds)?;
-    let shift = |&(scale, own): &(i128, i128)| {
-        let pair = (i64::try_from(scale / step).ok(), i64::try_from((own - offset) / step).ok());
+    let shift = |&(scale, file_offset): &(i128, i128)| {
+        let pair =
+            (i64::try_from(scale / step).ok(), i64::try_from((file_offset - offset) / step).ok());
         pair.0.zip(pair.1).ok_or(Misfit::TooFar(double(step, decimals)))
     };
     let shifts = whole.iter().map(shift).collect::<Result<_, _>>()?;

@@ -87,9 +87,9 @@ impl Merged {
 /// Returns the boxes in which a file may have points of others.
 fn shared(files: &[MergedFile], number: usize) -> Vec<Corners> {
     let everywhere = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
-    let own = files[number].bounds.unwrap_or(everywhere);
+    let corners = files[number].bounds.unwrap_or(everywhere);
     let others = files.iter().enumerate().filter(|(other, file)| *other != number && file.rows > 0);
-    let boxes = others.map(|(_, file)| both(own, file.bounds.unwrap_or(everywhere)));
+    let boxes = others.map(|(_, file)| both(corners, file.bounds.unwrap_or(everywhere)));
     boxes.filter(|[low, high]| (0..3).all(|axis| low[axis] <= high[axis])).collect()
 }
 
@@ -131,12 +131,12 @@ fn digests<'a>(
 struct Seen {
     all: Vec<(u64, u32)>,
     zeros: u32,
-    most: usize,
+    limit: usize,
 }
 
 impl Seen {
     fn new(memory: u64) -> Seen {
-        Seen { all: Vec::new(), zeros: 0, most: (memory / ENTRY / 2).max(1024) as usize }
+        Seen { all: Vec::new(), zeros: 0, limit: (memory / ENTRY / 2).max(1024) as usize }
     }
 
     fn add(&mut self, digest: u64, file: u32) {
@@ -144,7 +144,7 @@ impl Seen {
             return;
         }
         self.all.push((digest, file));
-        while self.all.len() > self.most && self.zeros < 63 {
+        while self.all.len() > self.limit && self.zeros < 63 {
             self.zeros += 1;
             let zeros = self.zeros;
             self.all.retain(|(digest, _)| digest.leading_zeros() >= zeros);

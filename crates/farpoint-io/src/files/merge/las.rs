@@ -41,7 +41,7 @@ pub(super) fn plan(
     let files: Vec<File<'_>> = readers.iter().filter_map(file).collect();
     let format = format(&files, &mut warnings);
     let mut header = base(&files, format);
-    tell_times(&files, &mut warnings);
+    warn_of_times(&files, &mut warnings);
     let (dimensions, stride) = fields(&files, format, &mut header, &mut warnings)?;
     let axes = grid(readers, &files, name, &mut warnings)?;
     [header.raw.x_scale_factor, header.raw.y_scale_factor, header.raw.z_scale_factor] =
@@ -50,11 +50,11 @@ pub(super) fn plan(
         axes.each_ref().map(|axis| axis.transform.1);
     let recipe = |(number, file): (usize, &File<'_>)| -> Box<dyn Recipe> {
         let shifts = axes.each_ref().map(|axis| axis.shifts[number]);
-        let (own, length) = (dimensions_of(file), file.stride());
-        let same = length == stride && same_dimensions(own, &dimensions);
+        let (input, length) = (dimensions_of(file), file.stride());
+        let same = length == stride && same_dimensions(input, &dimensions);
         match same && shifts == [(1, 0); 3] {
             true => Box::new(Same),
-            false => Box::new(Records::new(own, length, &dimensions, same, shifts)),
+            false => Box::new(Records::new(input, length, &dimensions, same, shifts)),
         }
     };
     let recipes = files.iter().enumerate().map(recipe).collect();
@@ -132,7 +132,7 @@ fn base(files: &[File<'_>], format: u8) -> LasHeader {
 }
 
 /// Warns of GPS times that count differently, which can't be told apart any more.
-fn tell_times(files: &[File<'_>], warnings: &mut Vec<String>) {
+fn warn_of_times(files: &[File<'_>], warnings: &mut Vec<String>) {
     let timed = |file: &&File<'_>| ![0, 2].contains(&file.header.format);
     let standard = |file: &File<'_>| file.header.raw.global_encoding & STANDARD_TIME != 0;
     let mut all = files.iter().filter(timed);
@@ -190,7 +190,7 @@ fn fields(
     })?;
     header.raw.point_data_record_length = short;
     let dimensions = las::dimensions(format, stride, Some(&data));
-    tell_missing(files, &dimensions, warnings);
+    warn_of_missing(files, &dimensions, warnings);
     Ok((dimensions, stride))
 }
 
@@ -208,7 +208,7 @@ fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(
 }
 
 /// Warns of fields that some files lack, and names their default values.
-fn tell_missing(files: &[File<'_>], dimensions: &[Dimension], warnings: &mut Vec<String>) {
+fn warn_of_missing(files: &[File<'_>], dimensions: &[Dimension], warnings: &mut Vec<String>) {
     for dimension in dimensions {
         let lacks = |file: &&File<'_>| source(dimensions_of(file), dimension).is_none();
         let without: Vec<&str> =
@@ -248,11 +248,13 @@ fn grid(
     let bounds = readers.iter().map(Reader::bounds).reduce(super::joined).flatten();
     let mut axes = Vec::with_capacity(3);
     for place in 0..3 {
-        let own: Vec<_> =
+        let file_transforms: Vec<_> =
             files.iter().map(|file| las::transforms(&file.header.raw)[place]).collect();
         let bounds = bounds.map(|[low, high]| [low[place], high[place]]);
-        let found = axis(&own, bounds).map_err(|misfit| refused(misfit, files, &own, name))?;
-        let finest = own.iter().map(|(scale, _)| scale.abs()).fold(f64::INFINITY, f64::min);
+        let found = axis(&file_transforms, bounds)
+            .map_err(|misfit| refused(misfit, files, &file_transforms, name))?;
+        let finest =
+            file_transforms.iter().map(|(scale, _)| scale.abs()).fold(f64::INFINITY, f64::min);
         if found.transform.0 < finest {
             warnings.push(format!(
                 "{} is stored in steps of {}, finer than in any file, as their offsets ask for",
@@ -266,10 +268,15 @@ fn grid(
     Ok([x, y, z])
 }
 
-fn refused(misfit: Misfit, files: &[File<'_>], own: &[(f64, f64)], name: &str) -> Error {
+fn refused(
+    misfit: Misfit,
+    files: &[File<'_>],
+    file_transforms: &[(f64, f64)],
+    name: &str,
+) -> Error {
     match misfit {
         Misfit::NoDecimal(file) => {
-            let (scale, offset) = own[file];
+            let (scale, offset) = file_transforms[file];
             let what = format!(
                 "its scale {scale} and offset {offset} are not decimal numbers that can be counted beside those \
                  of {}",
@@ -293,9 +300,9 @@ fn refused(misfit: Misfit, files: &[File<'_>], own: &[(f64, f64)], name: &str) -
 }
 
 /// Returns the dimension of a file's records for a dimension of the merged ones.
-fn source<'a>(own: &'a [Dimension], wanted: &Dimension) -> Option<&'a Dimension> {
-    let named = |name: &str| own.iter().find(|dimension| dimension.name == name);
-    named(&wanted.name).or_else(|| match wanted.name.as_str() {
+fn source<'a>(input: &'a [Dimension], target: &Dimension) -> Option<&'a Dimension> {
+    let named = |name: &str| input.iter().find(|dimension| dimension.name == name);
+    named(&target.name).or_else(|| match target.name.as_str() {
         "scan_angle" => named("scan_angle_rank"),
         _ => None,
     })
@@ -335,7 +342,7 @@ pub(super) struct Records {
 
 impl Records {
     fn new(
-        own: &[Dimension],
+        input: &[Dimension],
         length: usize,
         dimensions: &[Dimension],
         same: bool,
@@ -343,7 +350,7 @@ impl Records {
     ) -> Records {
         let moves = match same {
             true => vec![Move::Bytes { from: 0, to: 0, size: length }],
-            false => dimensions.iter().filter_map(|to| moved(source(own, to)?, to)).collect(),
+            false => dimensions.iter().filter_map(|to| moved(source(input, to)?, to)).collect(),
         };
         Records { length, moves, shifts }
     }
@@ -357,8 +364,8 @@ impl Records {
             self.moves.iter().for_each(|one| one.apply(from, to));
             for (axis, &(factor, plus)) in self.shifts.iter().enumerate() {
                 let at = 4 * axis;
-                let own = from[at..].first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes));
-                let new = i128::from(own) * i128::from(factor) + i128::from(plus);
+                let stored = from[at..].first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes));
+                let new = i128::from(stored) * i128::from(factor) + i128::from(plus);
                 let new = i32::try_from(new).map_err(|_| row as u64)?;
                 to[at..at + 4].copy_from_slice(&new.to_le_bytes());
             }
@@ -382,33 +389,33 @@ impl Recipe for Records {
     }
 }
 
-fn moved(own: &Dimension, to: &Dimension) -> Option<Move> {
+fn moved(input: &Dimension, to: &Dimension) -> Option<Move> {
     let bits = |dimension: &Dimension| dimension.bits.unwrap_or((0, 8));
-    match (own.name == to.name, own.bits.or(to.bits)) {
-        (false, _) => Some(Move::Angle { from: own.offset, to: to.offset }),
+    match (input.name == to.name, input.bits.or(to.bits)) {
+        (false, _) => Some(Move::Angle { from: input.offset, to: to.offset }),
         (true, None) => {
-            let size = own.kind.size() * own.count;
-            Some(Move::Bytes { from: own.offset, to: to.offset, size })
+            let size = input.kind.size() * input.count;
+            Some(Move::Bytes { from: input.offset, to: to.offset, size })
         }
         (true, Some(_)) => {
-            let (first, number) = bits(own);
+            let (first, number) = bits(input);
             let mask = ((1u16 << number) - 1) as u8;
-            Some(Move::Bits { from: own.offset, first, mask, to: to.offset, start: bits(to).0 })
+            Some(Move::Bits { from: input.offset, first, mask, to: to.offset, start: bits(to).0 })
         }
     }
 }
 
 impl Move {
-    fn apply(self, own: &[u8], out: &mut [u8]) {
+    fn apply(self, input: &[u8], out: &mut [u8]) {
         match self {
             Move::Bytes { from, to, size } => {
-                out[to..to + size].copy_from_slice(&own[from..from + size]);
+                out[to..to + size].copy_from_slice(&input[from..from + size]);
             }
             Move::Bits { from, first, mask, to, start } => {
-                out[to] |= ((own[from] >> first) & mask) << start;
+                out[to] |= ((input[from] >> first) & mask) << start;
             }
             Move::Angle { from, to } => {
-                let steps = (f64::from(own[from] as i8) / 0.006).round() as i16;
+                let steps = (f64::from(input[from] as i8) / 0.006).round() as i16;
                 out[to..to + 2].copy_from_slice(&steps.to_le_bytes());
             }
         }

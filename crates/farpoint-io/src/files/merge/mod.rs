@@ -73,8 +73,8 @@ impl Merged {
         let mut readers = Vec::with_capacity(paths.len());
         let mut held = 0;
         for path in paths {
-            let left = memory.map(|memory| memory.saturating_sub(held));
-            let reader = Reader::open(path, options, left)?;
+            let remaining = memory.map(|memory| memory.saturating_sub(held));
+            let reader = Reader::open(path, options, remaining)?;
             held += reader.held();
             readers.push(if readers.len() < OPEN { reader } else { reader.closed() });
         }

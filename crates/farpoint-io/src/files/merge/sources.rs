@@ -61,9 +61,9 @@ impl Parts for Sources {
     }
 
     fn memory(&self) -> u64 {
-        let most = (0..self.parts.len()).map(|part| self.rows_of(part)).max().unwrap_or(0);
+        let largest = (0..self.parts.len()).map(|part| self.rows_of(part)).max().unwrap_or(0);
         let read = self.files.iter().map(|(reader, _)| reader.memory_a_part()).max().unwrap_or(0);
-        read + most * (self.stride + size_of::<[f64; 3]>()) as u64
+        read + largest * (self.stride + size_of::<[f64; 3]>()) as u64
     }
 
     fn held(&self) -> u64 {

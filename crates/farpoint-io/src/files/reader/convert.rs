@@ -57,11 +57,13 @@ impl Reader {
         if !matches!(self.content, Content::Parts { .. }) || path == Path::new("-") {
             return Ok(false);
         }
-        let own = match &self.head().header {
+        let input_packed = match &self.head().header {
             Header::Pcd(header) => header.data == DataKind::BinaryCompressed,
             _ => false,
         };
-        let packed = options.encoding.map_or(own, |given| given == Encoding::BinaryCompressed);
+        let packed = options
+            .encoding
+            .map_or(input_packed, |requested| requested == Encoding::BinaryCompressed);
         Ok(match output_format(path, options)? {
             Format::Ply | Format::Las | Format::Laz | Format::Npy | Format::Text => true,
             Format::Pcd => !packed,
@@ -94,17 +96,17 @@ impl Reader {
             found.look(&writing.cloud(block(k)?)?);
         }
         writing.extremes = found.stored(self.stride().is_none());
-        let mut failed: Option<E> = None;
+        let mut block_error: Option<E> = None;
         let written = put_by(path, |sink| {
             let Sink::File(file) = sink else { return Err(io::Error::other("is no file")) };
             writing.run(file, blocks, &mut |k| {
                 block(k).map_err(|error| {
-                    failed = Some(error);
+                    block_error = Some(error);
                     io::Error::other("no more rows")
                 })
             })
         });
-        match (failed, writing.failure) {
+        match (block_error, writing.failure) {
             (Some(error), _) => Err(error),
             (None, Some(failure)) => Err(failure.into()),
             (None, None) => written.map(|()| writing.warnings).map_err(E::from),
@@ -149,7 +151,7 @@ impl Writing<'_> {
     fn run(&mut self, file: &mut File, blocks: usize, block: Block<'_>) -> io::Result<()> {
         let mut first = Some(self.body(block(0)?)?);
         if let Some(header) = self.las.take() {
-            let (compress, mut number, mut told) = (self.format == Format::Laz, 0, Vec::new());
+            let (compress, mut number, mut ignored) = (self.format == Format::Laz, 0, Vec::new());
             let mut next = || {
                 number += 1;
                 match first.take() {
@@ -158,7 +160,7 @@ impl Writing<'_> {
                     None => self.body(block(number - 1)?).map(Some),
                 }
             };
-            let done = las::stream(&header, compress, file, &mut next, &mut told);
+            let done = las::stream(&header, compress, file, &mut next, &mut ignored);
             return done.map_err(|mut found| match found.io.take() {
                 Some(error) => error,
                 None => self.refuse(cannot(&self.name, found)),

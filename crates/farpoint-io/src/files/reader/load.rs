@@ -35,9 +35,9 @@ impl Reader {
         let parts = starts.windows(2).enumerate().map(|(part, rows)| {
             (part, rest.split_off_mut(..(rows[1] - rows[0]) as usize * stride))
         });
-        parallel::try_map(parts, |(part, own)| {
+        parallel::try_map(parts, |(part, output)| {
             let rows = self.read(part)?;
-            own.unwrap_or_default().copy_from_slice(rows.records().unwrap_or_default());
+            output.unwrap_or_default().copy_from_slice(rows.records().unwrap_or_default());
             Ok::<(), Error>(())
         })?;
         self.of_stored(stored)

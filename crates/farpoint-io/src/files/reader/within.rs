@@ -108,9 +108,9 @@ impl Reader {
         read: &[Range<usize>],
     ) -> Result<(Vec<u8>, Vec<[f64; 3]>), Error> {
         let stride = usize::from(header.raw.point_data_record_length);
-        let (all, few) = (self.len(), read.iter().map(Range::len).sum::<usize>());
+        let (all, read_rows) = (self.len(), read.iter().map(Range::len).sum::<usize>());
         let places = all.saturating_mul(size_of::<[f64; 3]>() as u64);
-        memory::require(&self.name, places.saturating_add((few * stride) as u64))?;
+        memory::require(&self.name, places.saturating_add((read_rows * stride) as u64))?;
         // The system zeroes pages when they are touched: unread parts take no memory.
         let mut stored = vec![0; all as usize * stride];
         let mut points = vec![[f64::NAN; 3]; all as usize];
@@ -119,16 +119,16 @@ impl Reader {
         for (part, &used) in used.iter().enumerate() {
             let range = self.rows(part);
             let count = (range.end - range.start) as usize;
-            let (own, rest) = bytes.split_at_mut(count * stride);
+            let (output, rest) = bytes.split_at_mut(count * stride);
             let (at, others) = rows.split_at_mut(count);
             (bytes, rows) = (rest, others);
             if used {
-                parts.push((part, own, at));
+                parts.push((part, output, at));
             }
         }
-        parallel::try_map(parts.into_iter(), |(part, own, at)| {
-            own.copy_from_slice(self.read(part)?.records().unwrap_or_default());
-            if let Coordinates::F64(places) = las::coordinates(&header.raw, own, stride) {
+        parallel::try_map(parts.into_iter(), |(part, output, at)| {
+            output.copy_from_slice(self.read(part)?.records().unwrap_or_default());
+            if let Coordinates::F64(places) = las::coordinates(&header.raw, output, stride) {
                 at.copy_from_slice(&places);
             }
             Ok::<(), Error>(())

@@ -30,11 +30,11 @@ impl Reader {
         Ok(match (&self.head().header, format) {
             (Header::Las(_), Format::Las | Format::Laz) => options.scale.is_none(),
             (Header::Ply(header), Format::Ply) => {
-                let wanted = match header.encoding {
+                let stored = match header.encoding {
                     PlyEncoding::BinaryBigEndian => Encoding::BinaryBigEndian,
                     _ => Encoding::Binary,
                 };
-                precise && encoding.is_none_or(|encoding| encoding == wanted)
+                precise && encoding.is_none_or(|encoding| encoding == stored)
             }
             (Header::Pcd(header), Format::Pcd) => {
                 let binary = encoding.is_none_or(|encoding| encoding == Encoding::Binary);

@@ -23,9 +23,9 @@ use std::path::Path;
 /// Points of a node unless set: viewers number them in 16 bits.
 const NODE_POINTS: usize = u16::MAX as usize;
 /// Smallest allowed `node_points`.
-const FEWEST: usize = 100;
+const MIN_NODE_POINTS: usize = 100;
 /// Largest allowed `node_points`: a reader has to decompress all of them.
-const MOST: usize = 10_000_000;
+const MAX_NODE_POINTS: usize = 10_000_000;
 
 /// Levels of COPC from points in farthest-first order. The rows that are written are in that order, with a distance
 /// each; in the file they are put into nodes, and in a node into the order of the input.
@@ -78,7 +78,7 @@ impl Copc {
 
     /// Returns the problem with the options other than the distances, and advice.
     pub fn wrong(&self) -> Option<(String, &'static str)> {
-        if !(FEWEST..=MOST).contains(&self.node_points) {
+        if !(MIN_NODE_POINTS..=MAX_NODE_POINTS).contains(&self.node_points) {
             let what = format!("nodes of {} points cannot be made", self.node_points);
             return Some((what, "give 100 to 10,000,000 points"));
         }

@@ -258,7 +258,7 @@ impl Columns {
         first: usize,
         end: usize,
     ) -> Result<(), ParseError> {
-        let mut wanted: Vec<(usize, String, RecordDataType)> = Vec::new();
+        let mut attributes: Vec<(usize, String, RecordDataType)> = Vec::new();
         let mut taken = HashSet::new();
         for (i, record) in scan.prototype.iter().enumerate() {
             let Some(mut name) = attribute_name(&record.name) else { continue };
@@ -266,19 +266,19 @@ impl Columns {
             while !taken.insert(name.clone()) {
                 name.push('_');
             }
-            wanted.push((i, name, record.data_type.clone()));
+            attributes.push((i, name, record.data_type.clone()));
         }
-        if wanted.is_empty() {
+        if attributes.is_empty() {
             return Ok(());
         }
-        let mut places = Vec::with_capacity(wanted.len());
-        for (_, name, kind) in &wanted {
+        let mut places = Vec::with_capacity(attributes.len());
+        for (_, name, kind) in &attributes {
             places.push(self.place(name, Kind::of(kind), first));
         }
         let raw = reader.pointcloud_raw(scan).map_err(e57_error)?;
         for (row, values) in raw.take(end - first).enumerate() {
             let values = values.map_err(|e| e57_error(e).at(Place::Point(first + row)))?;
-            for ((i, _, kind), &place) in wanted.iter().zip(&places) {
+            for ((i, _, kind), &place) in attributes.iter().zip(&places) {
                 if let Some(value) = values.get(*i) {
                     self.all[place].values.push(number(value, kind));
                 }
@@ -293,9 +293,9 @@ impl Columns {
             self.all.push(Values { name: name.to_owned(), kind, values: Vec::new() });
             self.all.len() - 1
         });
-        let own = &mut self.all[place];
-        own.kind = own.kind.joined(kind);
-        own.values.resize(first, f64::NAN);
+        let attribute = &mut self.all[place];
+        attribute.kind = attribute.kind.joined(kind);
+        attribute.values.resize(first, f64::NAN);
         place
     }
 

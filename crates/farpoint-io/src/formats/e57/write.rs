@@ -56,10 +56,11 @@ pub(crate) fn write(
     }
     let mut attributes = conversion::attributes(cloud, rows, Target::E57, warnings);
     let mut all = axes(cloud, rows, options, warnings);
-    let own = attributes.iter().position(|a| a.name == STATE && a.column.whole_within(0.0, 2.0));
-    let states = invalid(&all, own.map(|own| &attributes[own].column));
+    let state_column =
+        attributes.iter().position(|a| a.name == STATE && a.column.whole_within(0.0, 2.0));
+    let states = invalid(&all, state_column.map(|i| &attributes[i].column));
     if let Some(states) = states.filter(|states| states.len() >= STATES_A_BYTE) {
-        own.map(|own| attributes.remove(own));
+        state_column.map(|i| attributes.remove(i));
         all.iter_mut().for_each(|axis| axis.clear(&states));
         let states = Column::U8(states);
         all.push(plain(RecordName::CartesianInvalidState, (0, INVALID), states));
@@ -73,8 +74,8 @@ pub(crate) fn write(
 /// Refuses columns of which not one row fits into a packet: the crate would write packets without end.
 fn check_packet(all: &[Stored]) -> Result<(), ParseError> {
     let bits: u64 = all.iter().map(|stored| bits(&stored.record.data_type)).sum();
-    let taken = bits.div_ceil(8) + PACKET_COLUMN * all.len() as u64;
-    if taken <= PACKET {
+    let size = bits.div_ceil(8) + PACKET_COLUMN * all.len() as u64;
+    if size <= PACKET {
         return Ok(());
     }
     let what = format!("{} columns are more than E57 holds of a point in 64 KiB", all.len());
@@ -191,7 +192,7 @@ fn float(column: &Column) -> RecordDataType {
 }
 
 /// Returns the state of each point, if one has no position: that of the input if it has one.
-fn invalid(axes: &[Stored], own: Option<&Column>) -> Option<Vec<u8>> {
+fn invalid(axes: &[Stored], input: Option<&Column>) -> Option<Vec<u8>> {
     let has_place = |row: usize| {
         axes.iter().all(|stored| match &stored.values {
             Values::Plain(column) => column.get(row).is_finite(),
@@ -199,7 +200,7 @@ fn invalid(axes: &[Stored], own: Option<&Column>) -> Option<Vec<u8>> {
         })
     };
     let (Values::Plain(first) | Values::Steps { column: first, .. }) = &axes.first()?.values;
-    let of_row = |row: usize| match own.map(|column| column.get(row) as u8) {
+    let of_row = |row: usize| match input.map(|column| column.get(row) as u8) {
         _ if has_place(row) => 0,
         Some(state) if state != 0 => state,
         _ => INVALID as u8,

@@ -22,13 +22,13 @@ const LARGEST: f64 = 2.0e9;
 
 /// Returns a scale at which the range fits into 32 bits, at least the one wanted, and an offset that is whole and a
 /// multiple of it.
-fn scale_and_offset(low: f64, high: f64, wanted: f64) -> (f64, f64) {
+fn scale_and_offset(low: f64, high: f64, min_scale: f64) -> (f64, f64) {
     let middle = (low + high) / 2.0;
-    let per_unit = 1.0 / wanted;
-    let decimal = wanted >= 1.0 || (per_unit - per_unit.round()).abs() < per_unit * 1e-12;
-    let offset = if decimal { middle.round() } else { (middle / wanted).round() * wanted };
+    let per_unit = 1.0 / min_scale;
+    let decimal = min_scale >= 1.0 || (per_unit - per_unit.round()).abs() < per_unit * 1e-12;
+    let offset = if decimal { middle.round() } else { (middle / min_scale).round() * min_scale };
     let reach = (high - offset).abs().max((low - offset).abs());
-    let mut scale = wanted;
+    let mut scale = min_scale;
     while reach / scale > LARGEST {
         // As written, 1e-7 is closer to the value that readers expect than the computed power.
         scale = format!("{:e}", scale * 10.0).parse().unwrap_or(scale * 10.0);
@@ -209,7 +209,7 @@ pub(super) fn rescale(
     warnings: &mut Vec<String>,
 ) -> Result<(), ParseError> {
     let old = transforms(raw);
-    if old.iter().all(|(own, _)| *own == scale) {
+    if old.iter().all(|(current, _)| *current == scale) {
         return Ok(());
     }
     let new = old.map(|(_, offset)| (scale, offset));

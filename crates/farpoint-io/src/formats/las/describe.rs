@@ -46,11 +46,11 @@ pub(super) fn describe(
     data.truncate(data.len() / DESCRIPTION * DESCRIPTION);
     let unknown = dimensions(header.format, length, Some(&data));
     if let Some(dimension) = unknown.last().filter(|s| s.name == "extra_bytes") {
-        let mut left = dimension.count;
-        while left > 0 {
-            let count = left.min(255);
+        let mut remaining = dimension.count;
+        while remaining > 0 {
+            let count = remaining.min(255);
             data.extend(description("undescribed", None, count as u8));
-            left -= count;
+            remaining -= count;
         }
     }
     for a in added {
@@ -67,9 +67,9 @@ pub(super) fn describe(
 
 /// Refuses more descriptions than a record holds.
 fn describable(data: &[u8]) -> Result<(), ParseError> {
-    let (all, most) = (data.len() / DESCRIPTION, LONGEST / DESCRIPTION);
-    let what = || format!("{all} extra dimensions are more than the {most} that LAS describes");
-    if all <= most { Ok(()) } else { Err(ParseError::new(what()).fix("write PLY or NPY")) }
+    let (all, limit) = (data.len() / DESCRIPTION, LONGEST / DESCRIPTION);
+    let what = || format!("{all} extra dimensions are more than the {limit} that LAS describes");
+    if all <= limit { Ok(()) } else { Err(ParseError::new(what()).fix("write PLY or NPY")) }
 }
 
 /// Makes the header's record of extra bytes hold these descriptions.

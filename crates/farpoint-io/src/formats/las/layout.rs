@@ -22,9 +22,9 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Par
     let (mut header, compressed) = head(&part(file, 0, start.max(LONGEST))?)?;
     let (count, stride) = (point_count(&header.raw), header.raw.point_data_record_length);
     let stride = usize::from(stride);
-    let there = length.saturating_sub(start) / stride as u64;
-    if !compressed && there < count {
-        let what = format!("the header promises {count} points, the file has {there}");
+    let available = length.saturating_sub(start) / stride as u64;
+    if !compressed && available < count {
+        let what = format!("the header promises {count} points, the file has {available}");
         return Err(ParseError::truncated(what));
     }
     let mut warnings = Vec::new();

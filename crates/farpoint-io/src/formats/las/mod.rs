@@ -197,8 +197,10 @@ fn stored(
     let room = bytes.len() - start;
     let length = usize::try_from(count).ok().and_then(|n| n.checked_mul(stride));
     let length = length.filter(|&length| length <= room).ok_or_else(|| {
-        let there = room / stride;
-        ParseError::truncated(format!("the header promises {count} points, the file has {there}"))
+        let available = room / stride;
+        ParseError::truncated(format!(
+            "the header promises {count} points, the file has {available}"
+        ))
     })?;
     memory::fits(count, size_of::<[f64; 3]>())?;
     Ok(Part::of(bytes, start..start + length))

@@ -55,13 +55,13 @@ impl Pieces {
         start: u64,
         count: u64,
     ) -> Result<bool, ParseError> {
-        let (mut at, mut left) = (start + 8, count);
+        let (mut at, mut remaining) = (start + 8, count);
         for entry in table.as_ref() {
             let held = match self.vlr.uses_variable_size_chunks() {
                 true => entry.point_count,
                 false => u64::from(self.vlr.chunk_size()),
             };
-            let points = held.min(left);
+            let points = held.min(remaining);
             let end = at.checked_add(entry.byte_count).filter(|&end| end <= length);
             let Some(end) = end else {
                 let what = format!("chunk {} is cut short", self.all.len() + 1);
@@ -74,13 +74,14 @@ impl Pieces {
                 let bytes = entry.byte_count as usize;
                 self.all.push(Piece { at, bytes, points: points as usize });
             }
-            (at, left) = (end, left - points);
+            (at, remaining) = (end, remaining - points);
         }
-        match left {
+        match remaining {
             0 => Ok(true),
             _ => {
-                let there = count - left;
-                let what = format!("the header promises {count} points, the chunks hold {there}");
+                let available = count - remaining;
+                let what =
+                    format!("the header promises {count} points, the chunks hold {available}");
                 Err(ParseError::truncated(what))
             }
         }

@@ -118,16 +118,16 @@ fn chunks<'a>(
 ) -> Result<Vec<Chunk<'a>>, ParseError> {
     let mut chunks = Vec::new();
     let mut at = start + 8;
-    let mut left = count;
+    let mut remaining = count;
     for entry in table.as_ref() {
-        if left == 0 {
+        if remaining == 0 {
             break;
         }
         let held = match vlr.uses_variable_size_chunks() {
             true => usize::try_from(entry.point_count).unwrap_or(usize::MAX),
             false => vlr.chunk_size() as usize,
         };
-        let points = held.min(left);
+        let points = held.min(remaining);
         let end = usize::try_from(entry.byte_count).ok().and_then(|n| at.checked_add(n));
         let cut = || {
             ParseError::truncated(format!("chunk {} is cut short", chunks.len() + 1))
@@ -144,10 +144,11 @@ fn chunks<'a>(
             chunks.push(Chunk { bytes: data, at, points });
         }
         at += data.len();
-        left -= points;
+        remaining -= points;
     }
-    if left > 0 {
-        let what = format!("the header promises {count} points, the chunks hold {}", count - left);
+    if remaining > 0 {
+        let what =
+            format!("the header promises {count} points, the chunks hold {}", count - remaining);
         return Err(ParseError::truncated(what));
     }
     Ok(chunks)

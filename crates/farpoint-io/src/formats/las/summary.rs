@@ -49,12 +49,12 @@ pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, ParseErro
         Ok(octree) => summary.octree = octree,
         Err(error) => summary.warnings.push(format!("the octree of COPC: {}", error.what)),
     }
-    tell(&header, &mut summary);
+    copy_header(&header, &mut summary);
     Ok(summary)
 }
 
 /// Copies the fixed part of the header.
-fn tell(header: &LasHeader, summary: &mut Summary) {
+fn copy_header(header: &LasHeader, summary: &mut Summary) {
     let raw = &header.raw;
     let transforms = transforms(raw);
     let bounds = [[raw.min_x, raw.min_y, raw.min_z], [raw.max_x, raw.max_y, raw.max_z]];
@@ -118,15 +118,15 @@ fn words(bytes: &[u8]) -> Option<String> {
 fn date(year: u16, day: u16) -> Option<String> {
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let lengths = [31, 28 + u16::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut left = day.checked_sub(1)?;
+    let mut remaining = day.checked_sub(1)?;
     if year < FIRST_YEAR {
         return None;
     }
     for (month, length) in lengths.into_iter().enumerate() {
-        if left < length {
-            return Some(format!("{year:04}-{:02}-{:02}", month + 1, left + 1));
+        if remaining < length {
+            return Some(format!("{year:04}-{:02}-{:02}", month + 1, remaining + 1));
         }
-        left -= length;
+        remaining -= length;
     }
     None
 }

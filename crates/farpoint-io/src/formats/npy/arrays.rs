@@ -42,14 +42,14 @@ impl Array<'_> {
 
     /// Describes a mismatch of shape and values.
     pub(crate) fn wrong(&self) -> Option<String> {
-        let given = match self.values {
+        let count = match self.values {
             Values::F32(values) => values.len(),
             Values::F64(values) => values.len(),
             Values::I64(_) => return None,
         };
         let Self { name, shape, .. } = self;
-        (self.places() != Some(given))
-            .then(|| format!("the array '{name}' of shape {shape:?} is given {given} values"))
+        (self.places() != Some(count))
+            .then(|| format!("the array '{name}' of shape {shape:?} is given {count} values"))
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
@@ -310,9 +310,9 @@ mod tests {
         for (name, bytes) in unpacked(&plain) {
             let mut entry = found.by_name(&name).unwrap();
             assert!(entry.header_start() >= Sparse::BEFORE);
-            let mut there = Vec::new();
-            entry.read_to_end(&mut there).unwrap();
-            assert_eq!(there, bytes);
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content).unwrap();
+            assert_eq!(content, bytes);
         }
     }
 }

@@ -17,9 +17,9 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, ParseE
     let (table, header) = rows(&parsed, Cow::Borrowed(&start[..parsed.start]), 0)?;
     let Store::Records { stride, .. } = table.store else { return Ok(None) };
     let count = parsed.shape[0] as u64;
-    let there = length.saturating_sub(parsed.start as u64) / (stride as u64).max(1);
-    if there < count {
-        let what = format!("the shape promises {count} rows, the file has {there}");
+    let available = length.saturating_sub(parsed.start as u64) / (stride as u64).max(1);
+    if available < count {
+        let what = format!("the shape promises {count} rows, the file has {available}");
         return Err(ParseError::truncated(what));
     }
     // The kinds of the columns alone decide between the two.

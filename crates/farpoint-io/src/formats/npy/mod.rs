@@ -152,8 +152,8 @@ fn payload(
     match count.checked_mul(size).filter(|&whole| whole <= room) {
         Some(whole) => Ok(Part::of(bytes, start..start + whole)),
         None => {
-            let there = room / size.max(1);
-            let what = format!("the shape promises {count} rows, the file has {there}");
+            let available = room / size.max(1);
+            let what = format!("the shape promises {count} rows, the file has {available}");
             Err(ParseError::truncated(what))
         }
     }

@@ -20,9 +20,9 @@ pub(crate) fn write(
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, ParseError> {
-    let own = cloud.coordinates.kind();
+    let input_kind = cloud.coordinates.kind();
     if let (Header::Npy(header), Some(table)) = (&cloud.header, &cloud.table)
-        && options.precision.is_none_or(|p| p.kind() == own)
+        && options.precision.is_none_or(|p| p.kind() == input_kind)
     {
         return same_rows(header, table, rows, cloud.added(rows));
     }

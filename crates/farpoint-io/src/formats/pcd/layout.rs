@@ -3,7 +3,7 @@
 use super::{axes, cloud, coordinates, dimensions, parsed, too_many};
 use crate::cloud::header::DataKind;
 use crate::cloud::layout::{Layout, Storage};
-use crate::cloud::lines::{Lines, Wanted, filled, pieces};
+use crate::cloud::lines::{Lines, Search, filled, pieces};
 use crate::cloud::table::{Split, Store, Table};
 use crate::error::ParseError;
 use std::fs::File;
@@ -17,9 +17,9 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, ParseE
     let (dimensions, stride) = dimensions(&meta, false)?;
     let xyz = axes(&dimensions)?;
     let (count, at) = (meta.points, at as u64);
-    let there = length.saturating_sub(at) / stride.max(1) as u64;
-    if there < count {
-        return Err(too_many(&meta, there as usize));
+    let available = length.saturating_sub(at) / stride.max(1) as u64;
+    if available < count {
+        return Err(too_many(&meta, available as usize));
     }
     let store = Store::Records { bytes: Vec::new().into(), stride };
     let table = Table { dimensions, store, big_endian: false, xyz };
@@ -36,8 +36,8 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Par
     }
     let (dimensions, _) = dimensions(&meta, true)?;
     let xyz = axes(&dimensions)?;
-    let wanted = Wanted { from: at as u64, spans: filled, skip: 0, most: meta.points };
-    let found = pieces(file, &wanted, |_| {})?;
+    let search = Search { from: at as u64, spans: filled, skip: 0, limit: meta.points };
+    let found = pieces(file, &search, |_| {})?;
     let count: u64 = found.iter().map(|piece| piece.rows as u64).sum();
     if count < meta.points {
         return Err(too_many(&meta, count as usize));

@@ -171,9 +171,9 @@ fn binary_rows(
     count: usize,
     stride: usize,
 ) -> Result<Store, ParseError> {
-    let there = (bytes.len() - start) / stride.max(1);
-    match there < count {
-        true => Err(too_many(meta, there)),
+    let available = (bytes.len() - start) / stride.max(1);
+    match available < count {
+        true => Err(too_many(meta, available)),
         false => {
             memory::fits(count as u64, stride + size_of::<[f32; 3]>())?;
             let bytes = Part::of(bytes, start..start + count * stride);

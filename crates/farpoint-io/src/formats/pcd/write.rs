@@ -21,7 +21,7 @@ pub(crate) fn write(
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, ParseError> {
-    let wanted = match options.encoding {
+    let requested = match options.encoding {
         None => None,
         Some(Encoding::Ascii) => Some(DataKind::Ascii),
         Some(Encoding::Binary) => Some(DataKind::Binary),
@@ -34,12 +34,12 @@ pub(crate) fn write(
         (Header::Pcd(header), Some(table)) => Some((header, table)),
         _ => None,
     };
-    let data = wanted.or(source.map(|(h, _)| h.data)).unwrap_or(DataKind::Binary);
-    let own = source.map(|_| cloud.coordinates.kind());
-    let precision = options.precision.or((own.is_none()).then_some(Precision::Single));
+    let data = requested.or(source.map(|(h, _)| h.data)).unwrap_or(DataKind::Binary);
+    let input_kind = source.map(|_| cloud.coordinates.kind());
+    let precision = options.precision.or((input_kind.is_none()).then_some(Precision::Single));
     if let Some((header, table)) = source
         && (data == DataKind::Ascii) == cloud.has_lines()
-        && precision.is_none_or(|p| Some(p.kind()) == own)
+        && precision.is_none_or(|p| Some(p.kind()) == input_kind)
     {
         let added = named(cloud.added(rows), &table.dimensions);
         let text = kept_header(header, &table.dimensions, &added, rows.len(), data);

@@ -3,7 +3,7 @@
 use super::rows::{row_size, short};
 use super::{PlyEncoding, cloud, coordinates, parse_header, vertices};
 use crate::cloud::layout::{Layout, Storage};
-use crate::cloud::lines::{Lines, Wanted, filled, pieces};
+use crate::cloud::lines::{Lines, Search, filled, pieces};
 use crate::cloud::table::{Split, Store, Table};
 use crate::error::ParseError;
 use std::fs::File;
@@ -22,9 +22,10 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, ParseE
         at = at.saturating_add((element.count as u64).saturating_mul(size as u64));
     }
     let Some(stride) = row_size(&element.dimensions) else { return Ok(None) };
-    let (count, there) = (element.count as u64, length.saturating_sub(at) / stride.max(1) as u64);
-    if there < count {
-        return Err(short(element, there as usize));
+    let (count, available) =
+        (element.count as u64, length.saturating_sub(at) / stride.max(1) as u64);
+    if available < count {
+        return Err(short(element, available as usize));
     }
     let store = Store::Records { bytes: Vec::new().into(), stride };
     let big_endian = parsed.header.encoding == PlyEncoding::BinaryBigEndian;
@@ -42,10 +43,10 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Par
     }
     let (before, element, xyz) = vertices(&parsed)?;
     let skip = before.iter().fold(0u64, |n, e| n.saturating_add(e.count as u64));
-    let (from, most) = (parsed.length as u64, element.count as u64);
-    let found = pieces(file, &Wanted { from, spans: filled, skip, most }, |_| {})?;
+    let (from, limit) = (parsed.length as u64, element.count as u64);
+    let found = pieces(file, &Search { from, spans: filled, skip, limit }, |_| {})?;
     let count: u64 = found.iter().map(|piece| piece.rows as u64).sum();
-    if count < most {
+    if count < limit {
         return Err(short(element, count as usize));
     }
     let split = Split::Space;

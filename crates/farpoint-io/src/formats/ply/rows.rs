@@ -62,9 +62,9 @@ pub(super) fn binary(
         })?;
     }
     if let Some(stride) = row_size(&element.dimensions) {
-        let there = (bytes.len() - at) / stride.max(1);
-        if there < element.count {
-            return Err(short(element, there));
+        let available = (bytes.len() - at) / stride.max(1);
+        if available < element.count {
+            return Err(short(element, available));
         }
         memory::fits(element.count as u64, size_of::<[f32; 3]>())?;
         let bytes = Part::of(bytes, at..at + element.count * stride);

@@ -20,7 +20,7 @@ pub(crate) fn write(
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, ParseError> {
-    let wanted = match options.encoding {
+    let requested = match options.encoding {
         None => None,
         Some(Encoding::Ascii) => Some(PlyEncoding::Ascii),
         Some(Encoding::Binary) => Some(PlyEncoding::BinaryLittleEndian),
@@ -32,16 +32,16 @@ pub(crate) fn write(
         }
     };
     if let (Header::Ply(header), Some(table)) = (&cloud.header, &cloud.table)
-        && wanted.is_none_or(|w| w == header.encoding)
+        && requested.is_none_or(|w| w == header.encoding)
         && options.precision.is_none_or(|p| p.kind() == cloud.coordinates.kind())
     {
         return Ok(same_rows(header, table, rows, cloud.added(rows), warnings));
     }
-    let own = match &cloud.header {
+    let input_encoding = match &cloud.header {
         Header::Ply(header) => header.encoding,
         _ => PlyEncoding::BinaryLittleEndian,
     };
-    Ok(from_columns(cloud, rows, wanted.unwrap_or(own), options.precision, warnings))
+    Ok(from_columns(cloud, rows, requested.unwrap_or(input_encoding), options.precision, warnings))
 }
 
 fn type_name(kind: NumberType) -> &'static str {

@@ -17,7 +17,7 @@ const BLOCK: usize = 8192;
 /// Number of signs and exponents of a float32.
 const SIGNS: usize = 512;
 /// Less information than this is chance: columns of one distribution, or too few rows.
-const LEAST: f64 = 0.1;
+const MIN_INFORMATION: f64 = 0.1;
 
 /// Checks by the values that rows can have `columns`. Returns a warning if they leave it open.
 ///
@@ -43,10 +43,10 @@ pub(super) fn check(
     if others.is_empty() {
         return Ok(None);
     }
-    let own = fits.iter().find(|f| f.0 == columns).map_or(0.0, |f| f.1);
+    let score = fits.iter().find(|f| f.0 == columns).map_or(0.0, |f| f.1);
     match best(&fits) {
         Some((likely, _)) if likely == columns => Ok(None),
-        Some((likely, most)) if own < 0.5 * most => {
+        Some((likely, best_score)) if score < 0.5 * best_score => {
             let what = format!(
                 "the size fits rows of {columns} and of {} values, and the values look like {likely} a row",
                 others.join(", ")
@@ -70,8 +70,8 @@ pub(super) fn likely(values: &Values) -> Option<usize> {
 /// Returns the number of columns with the most information. Of nearly equal ones the smallest: a multiple of the
 /// right number has as much.
 fn best(fits: &[(usize, f64)]) -> Option<(usize, f64)> {
-    let most = fits.iter().map(|f| f.1).fold(0.0, f64::max);
-    fits.iter().copied().find(|f| f.1 >= LEAST && f.1 >= 0.9 * most)
+    let best_score = fits.iter().map(|f| f.1).fold(0.0, f64::max);
+    fits.iter().copied().find(|f| f.1 >= MIN_INFORMATION && f.1 >= 0.9 * best_score)
 }
 
 /// Returns the numbers of columns that fit the size, with their information.
@@ -158,13 +158,14 @@ fn entropy(counts: &[u32; SIGNS]) -> f64 {
 /// Returns whether x, y and z have the size of coordinates, with few exceptions. Doubles, integers and text read as
 /// float32 do not.
 fn holds_coordinates(values: &Values, columns: usize, xyz: [usize; 3]) -> bool {
-    let (mut all, mut strange) = (0usize, 0usize);
+    let (mut all, mut implausible) = (0usize, 0usize);
     let coordinate = |value: u64| xyz.contains(&((value % columns as u64) as usize));
     for (_, bits) in values.seen.iter().filter(|(value, _)| coordinate(*value)) {
         let value = f32::from_bits(*bits);
         let size = value.abs();
         all += 1;
-        strange += usize::from(value != 0.0 && !value.is_nan() && !(1e-30..1e12).contains(&size));
+        implausible +=
+            usize::from(value != 0.0 && !value.is_nan() && !(1e-30..1e12).contains(&size));
     }
-    strange * 10 <= all
+    implausible * 10 <= all
 }

@@ -107,11 +107,11 @@ fn dimension(i: usize, columns: usize, xyz: [usize; 3]) -> Dimension {
 fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], ParseError> {
     let fix = format!("give three numbers of columns from 1 to {columns}, or more --columns");
     let mut out = [0; 3];
-    for (place, wanted) in out.iter_mut().zip(xyz) {
-        let named = NAMES[..3].iter().position(|n| n.eq_ignore_ascii_case(wanted.trim()));
-        let number = wanted.trim().parse::<usize>().ok().filter(|n| (1..=columns).contains(n));
+    for (place, name) in out.iter_mut().zip(xyz) {
+        let named = NAMES[..3].iter().position(|n| n.eq_ignore_ascii_case(name.trim()));
+        let number = name.trim().parse::<usize>().ok().filter(|n| (1..=columns).contains(n));
         *place = named.or(number.map(|n| n - 1)).ok_or_else(|| {
-            ParseError::new(format!("there is no column '{wanted}' of {columns}")).fix(&fix)
+            ParseError::new(format!("there is no column '{name}' of {columns}")).fix(&fix)
         })?;
     }
     let [x, y, z] = out;

@@ -39,16 +39,16 @@ pub(crate) fn write(
     let mut attributes = conversion::attributes(cloud, rows, Target::Npy, warnings);
     let keep = "PLY, NPY or LAS keeps them as they are";
     let mut all = named_axes(placed_single(cloud, rows, keep, warnings).axes);
-    for wanted in &super::NAMES[3..super::columns_by_name(name)] {
-        let own = attributes.iter().position(|a| a.name.eq_ignore_ascii_case(wanted));
-        let column = match own {
-            Some(own) => attributes.remove(own).column.cast(NumberType::F32),
+    for field in &super::NAMES[3..super::columns_by_name(name)] {
+        let index = attributes.iter().position(|a| a.name.eq_ignore_ascii_case(field));
+        let column = match index {
+            Some(index) => attributes.remove(index).column.cast(NumberType::F32),
             None => {
-                warnings.push(format!("there is no '{wanted}'; its column holds 0"));
+                warnings.push(format!("there is no '{field}'; its column holds 0"));
                 Column::F32(vec![0.0; rows.len()])
             }
         };
-        all.push(Attribute { name: (*wanted).into(), column });
+        all.push(Attribute { name: (*field).into(), column });
     }
     if !attributes.is_empty() {
         let names: Vec<&str> = attributes.iter().map(|a| a.name.as_str()).collect();

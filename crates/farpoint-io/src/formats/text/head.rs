@@ -107,7 +107,7 @@ fn axes_of(
     xyz: Option<&[String; 3]>,
 ) -> Result<Axes, ParseError> {
     match xyz {
-        Some(xyz) => names::given(xyz, Some(names), columns),
+        Some(xyz) => names::requested(xyz, Some(names), columns),
         None => names::named(names),
     }
 }
@@ -115,13 +115,13 @@ fn axes_of(
 /// Returns the names in a header. If the values are separated by spaces, names may be separated by tabs or commas;
 /// the number of columns decides.
 fn header_names(header: &[u8], split: Split, columns: usize) -> Vec<String> {
-    let own = with_units(words(header, split));
-    if split != Split::Space || own.len() == columns {
-        return own;
+    let by_split = with_units(words(header, split));
+    if split != Split::Space || by_split.len() == columns {
+        return by_split;
     }
     let tabbed = header.split(|&b| b == b'\t').map(|name| words(name, Split::Space).join(" "));
     let others = [tabbed.collect(), with_units(words(header, Split::Any))];
-    others.into_iter().find(|names: &Vec<String>| names.len() == columns).unwrap_or(own)
+    others.into_iter().find(|names: &Vec<String>| names.len() == columns).unwrap_or(by_split)
 }
 
 /// Joins a unit in brackets to the name before it: `X [m]` is one name.
@@ -193,7 +193,7 @@ fn first_point(
     }
     let plain = |axes| Ok(Some(Found { names: None, names_end: None, axes }));
     match xyz {
-        Some(xyz) => match names::given(xyz, None, tokens.len()) {
+        Some(xyz) => match names::requested(xyz, None, tokens.len()) {
             Ok(axes) if holds(&axes) => plain(axes),
             Err(error) if has_numbers => Err(error),
             // The header, perhaps.
@@ -217,12 +217,12 @@ fn commented_names(
     let text = &line[line.iter().position(|&b| b != b'#' && b != b'/').unwrap_or(line.len())..];
     let text = text.trim_ascii();
     let all = [words(text, split), header_names(text, Split::Space, columns)];
-    let says = |names: &Vec<String>| {
+    let is_header = |names: &Vec<String>| {
         names.len() == columns
             && (names::recognized(names).is_some()
                 || xyz.is_some() && axes_of(names, columns, xyz).is_ok())
     };
-    Some((all.into_iter().find(says)?, end))
+    Some((all.into_iter().find(is_header)?, end))
 }
 
 impl Head {

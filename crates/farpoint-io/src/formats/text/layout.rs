@@ -6,7 +6,7 @@ use crate::ReadOptions;
 use crate::TextStyle;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::layout::{Layout, Storage};
-use crate::cloud::lines::{Lines, Wanted, ends_with_returns, pieces};
+use crate::cloud::lines::{Lines, Search, ends_with_returns, pieces};
 use crate::cloud::table::{Split, Store, Table, Tokens};
 use crate::error::{ParseError, Place};
 use std::fs::File;
@@ -35,14 +35,14 @@ pub(crate) fn layout(
     }
     head.header.style = TextStyle::of(Path::new(name));
     let from = head.header.preamble.len() as u64;
-    let wanted = Wanted { from, spans: super::points_among, skip: 0, most: u64::MAX };
+    let search = Search { from, spans: super::points_among, skip: 0, limit: u64::MAX };
     let (mut first, mut labels) = (Vec::new(), Labels::new(head.columns));
-    let looks = head.is_guess && !head.is_pts();
-    let found = pieces(file, &wanted, |line| {
+    let checks_labels = head.is_guess && !head.is_pts();
+    let found = pieces(file, &search, |line| {
         if first.len() < LOOKED_AT {
             first.push(line.to_vec());
         }
-        if looks {
+        if checks_labels {
             labels.add(line);
         }
     })?;
@@ -50,7 +50,7 @@ pub(crate) fn layout(
     check_count(&head, count as usize)?;
     if head.is_guess && head.is_pts() {
         head.names = pts::names(first.iter().map(Vec::as_slice), head.columns);
-    } else if looks {
+    } else if checks_labels {
         labels.refuse()?;
     }
     let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split: Split::Any };

@@ -139,8 +139,8 @@ pub(super) fn recognized(names: &[String]) -> Option<Axes> {
         return Some(Axes::of([x, y, z]));
     }
     let roles: Vec<Option<Role>> = names.iter().map(|name| role(name)).collect();
-    let only = |wanted: Role| {
-        let mut places = roles.iter().enumerate().filter(|(_, r)| **r == Some(wanted));
+    let only = |target: Role| {
+        let mut places = roles.iter().enumerate().filter(|(_, r)| **r == Some(target));
         places.next().map(|(i, _)| i).filter(|_| places.next().is_none())
     };
     let z = only(Role::Z).or_else(|| only(Role::Height))?;
@@ -159,7 +159,7 @@ pub(super) fn named(names: &[String]) -> Result<Axes, ParseError> {
 }
 
 /// Returns the columns given by the caller, in a file of `columns` columns with these names.
-pub(super) fn given(
+pub(super) fn requested(
     xyz: &[String; 3],
     names: Option<&[String]>,
     columns: usize,
@@ -175,9 +175,9 @@ pub(super) fn given(
     Ok(Axes { columns: [x, y, z], degrees })
 }
 
-fn column(wanted: &str, names: Option<&[String]>, columns: usize) -> Result<usize, ParseError> {
-    let wanted = wanted.trim();
-    if let Ok(number) = wanted.parse::<usize>() {
+fn column(name: &str, names: Option<&[String]>, columns: usize) -> Result<usize, ParseError> {
+    let name = name.trim();
+    if let Ok(number) = name.parse::<usize>() {
         return match (1..=columns).contains(&number) {
             true => Ok(number - 1),
             false => {
@@ -187,13 +187,13 @@ fn column(wanted: &str, names: Option<&[String]>, columns: usize) -> Result<usiz
         };
     }
     let Some(names) = names else {
-        let what = format!("there is no header that could name a column '{wanted}'");
+        let what = format!("there is no header that could name a column '{name}'");
         return Err(ParseError::new(what).fix(ADVICE_NUMBERS));
     };
-    let exact = names.iter().position(|n| n.trim().eq_ignore_ascii_case(wanted));
-    let alike = || names.iter().position(|n| plain(n) == plain(wanted));
+    let exact = names.iter().position(|n| n.trim().eq_ignore_ascii_case(name));
+    let alike = || names.iter().position(|n| plain(n) == plain(name));
     exact.or_else(alike).ok_or_else(|| {
-        let what = format!("there is no column '{wanted}' among {}", listed(names));
+        let what = format!("there is no column '{name}' among {}", listed(names));
         ParseError::new(what).fix(ADVICE)
     })
 }

@@ -57,8 +57,8 @@ pub(super) fn lines(
         _ => None,
     };
     let is_color = |i: usize| colors.is_some_and(|all| all.iter().any(|(place, _)| *place == i));
-    let left = (0..attributes.len()).filter(|&i| intensity != Some(i) && !is_color(i));
-    warn_of(left.map(|i| attributes[i].name.as_str()), warnings);
+    let dropped = (0..attributes.len()).filter(|&i| intensity != Some(i) && !is_color(i));
+    warn_of(dropped.map(|i| attributes[i].name.as_str()), warnings);
     let axes: Vec<_> = (0..3).map(|a| shown_axis(cloud, a, rows)).collect();
     let mut out = format!("{}\n", rows.len()).into_bytes();
     append_lines(&mut out, rows.len(), |row, out| {

@@ -21,12 +21,12 @@ pub(crate) fn write(
     style: Option<TextStyle>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, ParseError> {
-    let own = match (&cloud.header, &cloud.table) {
+    let input = match (&cloud.header, &cloud.table) {
         (Header::Text(header), Some(table)) => Some((header, table)),
         _ => None,
     };
-    let style = style.or(own.map(|(header, _)| header.style)).unwrap_or(TextStyle::Spaces);
-    if let Some((header, table)) = own.filter(|(header, table)| is_of(style, header, table)) {
+    let style = style.or(input.map(|(header, _)| header.style)).unwrap_or(TextStyle::Spaces);
+    if let Some((header, table)) = input.filter(|(header, table)| is_of(style, header, table)) {
         let added = match style {
             TextStyle::Pts => Vec::new(),
             _ => cloud.added(rows),
@@ -139,14 +139,14 @@ fn reads_alike(
         return head.lines == usize::MAX;
     }
     let lines = header.preamble.iter().filter(|&&b| b == b'\n').count();
-    let own = table.dimensions.len();
+    let stored_columns = table.dimensions.len();
     head.lines == lines
         && head.promised.is_none_or(|promised| promised == rows.len())
         && head.axes.columns == table.xyz
         && table.xyz.iter().all(|&axis| axis < head.columns)
         && !is_refused(bytes, &head)
         && (added.is_empty()
-            || head.columns == own + added.len()
+            || head.columns == stored_columns + added.len()
                 && (header.names_end.is_none() || are_named(&head, table, added))
                 && rows.iter().all(|&row| takes_more(table, row, added.len())))
 }
@@ -159,12 +159,12 @@ fn is_refused(bytes: &[u8], head: &Head) -> bool {
 }
 
 fn are_named(head: &Head, table: &Table, added: &[Attribute]) -> bool {
-    let wanted = table
+    let expected = table
         .dimensions
         .iter()
         .map(|dimension| &dimension.name)
         .chain(added.iter().map(|a| &a.name));
-    head.dimension_names().iter().eq(wanted)
+    head.dimension_names().iter().eq(expected)
 }
 
 /// Returns whether a line has a value for each column, still has them with more of its own kind at the end, and hides

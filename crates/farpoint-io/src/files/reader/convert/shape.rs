@@ -30,7 +30,7 @@ const COUNT: &[u8] = b"\0count\0";
 
 impl Shape {
     /// Splits an output of `rows` rows; `None` if its parts cannot be told apart.
-    pub(super) fn of(format: Format, bytes: &[u8], rows: usize, own: &Header) -> Option<Shape> {
+    pub(super) fn of(format: Format, bytes: &[u8], rows: usize, input: &Header) -> Option<Shape> {
         let records = |start: usize| -> Option<Body> {
             let stride = bytes.len().checked_sub(start)? / rows.max(1);
             (start + stride * rows == bytes.len()).then_some(Body::Records { start, stride })
@@ -80,9 +80,9 @@ impl Shape {
                 let start = lines_before(bytes, rows)?;
                 let mut head = bytes[..start].to_vec();
                 let number = rows.to_string();
-                let at = match own {
+                let at = match input {
                     _ if head == format!("{number}\n").as_bytes() => Some(0),
-                    Header::Text(own) => own.count.map(|(start, _)| start),
+                    Header::Text(input) => input.count.map(|(start, _)| start),
                     _ => None,
                 };
                 let at = at.filter(|&at| head[at.min(head.len())..].starts_with(number.as_bytes()));
@@ -103,11 +103,11 @@ fn contains(bytes: &[u8], word: &[u8]) -> bool {
 fn counted(head: &[u8], words: &[&str], rows: usize) -> Vec<u8> {
     let mut out = head.to_vec();
     for word in words {
-        let wanted = format!("{word}{rows}");
-        let ends = |at: usize| matches!(out.get(at + wanted.len()), Some(b'\n' | b'\r'));
-        let mut places = (0..out.len()).filter(|&at| out[at..].starts_with(wanted.as_bytes()));
+        let pattern = format!("{word}{rows}");
+        let ends = |at: usize| matches!(out.get(at + pattern.len()), Some(b'\n' | b'\r'));
+        let mut places = (0..out.len()).filter(|&at| out[at..].starts_with(pattern.as_bytes()));
         if let Some(at) = places.find(|&at| ends(at)) {
-            out.splice(at + word.len()..at + wanted.len(), COUNT.iter().copied());
+            out.splice(at + word.len()..at + pattern.len(), COUNT.iter().copied());
         }
     }
     out
