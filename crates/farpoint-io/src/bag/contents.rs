@@ -208,7 +208,7 @@ impl Survey {
         let mut first = true;
         while let Some(head) = frames.next()? {
             match head.opcode {
-                op::HEADER if first && head.whole => {
+                op::HEADER if first && head.complete => {
                     if let Ok(Record::Header(header)) =
                         mcap::parse_record(op::HEADER, &frames.content(&head)?)
                     {
@@ -270,8 +270,8 @@ impl Survey {
             Ok(true)
         })?;
         self.contents.warnings.push(match end {
-            End::Whole => "has no index and was read from its start to its end".into(),
-            End::Cut(how) => format!("{how}; what is whole was read, without an index"),
+            End::Complete => "has no index and was read from its start to its end".into(),
+            End::Truncated(how) => format!("{how}; what is whole was read, without an index"),
         });
         Ok(())
     }

@@ -17,7 +17,7 @@ pub(super) struct Head {
     /// Length of the content in bytes.
     pub(super) length: u64,
     /// True if the file reaches to the end of the record.
-    pub(super) whole: bool,
+    pub(super) complete: bool,
 }
 
 impl Head {
@@ -69,8 +69,8 @@ impl Frames {
         self.fill(&mut head)?;
         let (&opcode, length) = head.split_first().unwrap_or((&0, &[]));
         let length = u64::from_le_bytes(length.first_chunk().copied().unwrap_or_default());
-        let whole = length <= self.end - self.at;
-        Ok(Some(Head { opcode, at: self.at, length, whole }))
+        let complete = length <= self.end - self.at;
+        Ok(Some(Head { opcode, at: self.at, length, complete }))
     }
 
     /// Reads the content of the record whose head was read last, as far as it is there.

@@ -16,7 +16,7 @@ const LARGEST_CHUNK: u64 = 32 << 20;
 #[derive(Debug)]
 pub(super) enum Piece {
     /// The content of a chunk, as far as it is there of `length` bytes.
-    Chunk { content: Vec<u8>, at: u64, length: u64, about: ChunkHead, whole: bool },
+    Chunk { content: Vec<u8>, at: u64, length: u64, about: ChunkHead, complete: bool },
     /// A record, of a chunk or not.
     Record { opcode: u8, content: Vec<u8>, chunked: bool },
     /// Position and length of an attachment, which may be larger than memory.
@@ -38,9 +38,9 @@ impl Piece {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
     /// At the end of the data, as it should.
-    Whole,
+    Complete,
     /// In the middle; the text says where.
-    Cut(String),
+    Truncated(String),
 }
 
 /// True to go on.
@@ -59,17 +59,17 @@ pub(super) fn each_piece(
             let at = frames.at();
             return match ends(source) {
                 true => Err(wrong_length(last)),
-                false => Ok(End::Cut(format!("ends at byte {at} without an end"))),
+                false => Ok(End::Truncated(format!("ends at byte {at} without an end"))),
             };
         };
-        if !head.whole && ends(source) {
+        if !head.complete && ends(source) {
             return Err(wrong_length(head.at));
         }
         last = head.at;
         let go = match head.opcode {
-            op::DATA_END | op::FOOTER => return Ok(End::Whole),
+            op::DATA_END | op::FOOTER => return Ok(End::Complete),
             op::CHUNK => chunk(&mut frames, &head, &mut unpacker, each)?,
-            _ if !head.whole => false,
+            _ if !head.complete => false,
             op::ATTACHMENT => each(Piece::Attachment { at: head.at, length: head.length })?,
             op::MESSAGE_INDEX | op::HEADER => true,
             opcode => {
@@ -77,15 +77,15 @@ pub(super) fn each_piece(
                 each(Piece::Record { opcode, content, chunked: false })?
             }
         };
-        if !head.whole {
+        if !head.complete {
             let missing = head.length - head.available(frames.end());
-            return Ok(End::Cut(format!(
+            return Ok(End::Truncated(format!(
                 "is cut short: {missing} bytes are missing of the record at byte {}",
                 head.at
             )));
         }
         if !go {
-            return Ok(End::Whole);
+            return Ok(End::Complete);
         }
         frames.skip(&head)?;
     }
@@ -126,7 +126,7 @@ fn chunk(
     let content_end = head.at + available;
     fill(frames, &mut start, content_end)?;
     let Some(about) = ChunkHead::of(&start) else {
-        return match head.whole {
+        return match head.complete {
             true => Err(damaged("a chunk ends within its head").at(place(head.at))),
             false => Ok(false),
         };
@@ -136,13 +136,13 @@ fn chunk(
         let read = content.len();
         content.resize(available as usize, 0);
         fill(frames, &mut content[read..], content_end)?;
-        let Head { at, length, whole, .. } = *head;
-        return each(Piece::Chunk { content, at, length, about, whole });
+        let Head { at, length, complete, .. } = *head;
+        return each(Piece::Chunk { content, at, length, about, complete });
     }
     let unpacker = unpacker.get_or_insert_with(Unpacker::new);
     let mut rest = Rest { start: &start, frames, content_end };
     let mut go = true;
-    let place = (head.at, head.length, head.whole);
+    let place = (head.at, head.length, head.complete);
     unpacker.chunk(&mut rest, place, &about, &mut |opcode, data| {
         if go && opcode != op::MESSAGE_INDEX {
             go = each(Piece::Record { opcode, content: data.to_vec(), chunked: true })?;
@@ -187,8 +187,8 @@ pub(super) fn each_record(
     each: Each<'_>,
 ) -> Result<(), ParseError> {
     match piece {
-        Piece::Chunk { content, at, length, about, whole } => {
-            unpacker.chunk(&mut &content[..], (*at, *length, *whole), about, each)
+        Piece::Chunk { content, at, length, about, complete } => {
+            unpacker.chunk(&mut &content[..], (*at, *length, *complete), about, each)
         }
         Piece::Record { opcode, content, .. } => each(*opcode, content),
         Piece::Attachment { .. } => Ok(()),

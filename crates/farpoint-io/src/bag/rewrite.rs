@@ -250,7 +250,7 @@ fn write(
             Err(RecvTimeoutError::Disconnected) => return Err(damaged("a thread ended early")),
             Ok(Done::End(count, how)) => {
                 end = Some(count);
-                if let End::Cut(how) = how? {
+                if let End::Truncated(how) = how? {
                     totals.warnings.push(format!("{how}; what is whole was kept"));
                 }
             }

@@ -80,7 +80,7 @@ impl Unpacker {
     }
 
     /// Calls `each` with the opcode and the content of every record of the chunk that `about` describes. Its content
-    /// of `length` bytes comes from `input`, and it starts at byte `at` of the file. Of a chunk that is not `whole`,
+    /// of `length` bytes comes from `input`, and it starts at byte `at` of the file. Of a chunk that is not `complete`,
     /// the part that is there is read: that the rest is missing is no error.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Unpacker {
     pub(super) fn chunk(
         &mut self,
         input: &mut dyn Read,
-        (at, length, whole): (u64, u64, bool),
+        (at, length, complete): (u64, u64, bool),
         about: &ChunkHead,
         each: Each<'_>,
     ) -> Result<(), ParseError> {
@@ -106,7 +106,7 @@ impl Unpacker {
         match done {
             Err(Stop::Other(error)) => Err(error),
             // Data that is cut off in the middle may look damaged.
-            _ if !whole => Ok(()),
+            _ if !complete => Ok(()),
             Ok(true) => Ok(()),
             Ok(false) => Err(damaged("a chunk ends in the middle of a record").at(place(at))),
             Err(Stop::Damaged(error)) => Err(error.at(place(at))),

@@ -11,16 +11,16 @@ pub(crate) mod lines;
 pub(crate) mod precision;
 pub(crate) mod records;
 pub(crate) mod resolution;
+pub(crate) mod statistics;
 pub(crate) mod summary;
 pub(crate) mod table;
-pub(crate) mod whole;
 
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::coordinates::{Coordinates, bounds, is_single};
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
+use crate::cloud::statistics::{Statistics, Unread};
 use crate::cloud::table::{Store, Table};
-use crate::cloud::whole::{Unread, Whole};
 use crate::format::Format;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -56,7 +56,7 @@ pub struct Cloud {
     pub(crate) crs: Option<Crs>,
     pub(crate) scale: Option<[f64; 3]>,
     /// Facts about all rows, if these are only some.
-    pub(crate) whole: Option<Arc<Whole>>,
+    pub(crate) statistics: Option<Arc<Statistics>>,
     /// Rows that were not read because no filter uses them.
     pub(crate) unread: Option<Arc<Unread>>,
 }
@@ -82,7 +82,7 @@ impl Cloud {
             warnings: Vec::new(),
             crs: None,
             scale: None,
-            whole: None,
+            statistics: None,
             unread: None,
         }
     }
@@ -284,12 +284,13 @@ impl Cloud {
         if let Some(added) = self.added.iter().find(|a| a.name == name) {
             return passes(&added.column, test);
         }
-        if let Some(whole) = &self.whole {
-            return whole.values.get(name).is_some_and(|values| values.any(test));
+        if let Some(statistics) = &self.statistics {
+            return statistics.values.get(name).is_some_and(|values| values.any(test));
         }
         if let Some(unread) = &self.unread {
             let read = unread.read.iter().any(|rows| self.any_in(rows.clone(), name, test));
-            return read || unread.whole().values.get(name).is_some_and(|values| values.any(test));
+            return read
+                || unread.statistics().values.get(name).is_some_and(|values| values.any(test));
         }
         self.any_in(0..self.len(), name, test)
     }
@@ -309,24 +310,24 @@ impl Cloud {
 
     /// Returns the minimum and maximum finite value of each axis over all rows; `None` without a point.
     pub(crate) fn bounds(&self) -> Option<[[f64; 3]; 2]> {
-        match self.all_rows() {
-            Some(whole) => whole.bounds,
+        match self.statistics_of_all() {
+            Some(statistics) => statistics.bounds,
             None => bounds(&self.coordinates),
         }
     }
 
     /// Returns whether float32 holds all coordinates exactly, in all rows.
     pub(crate) fn is_single(&self) -> bool {
-        match self.all_rows() {
-            Some(whole) => whole.single,
+        match self.statistics_of_all() {
+            Some(statistics) => statistics.single,
             None => is_single(&self.coordinates),
         }
     }
 
     /// Returns the facts about all rows, if only some are here.
-    fn all_rows(&self) -> Option<&Whole> {
-        let unread = || self.unread.as_ref().map(|unread| unread.whole());
-        self.whole.as_deref().or_else(unread)
+    fn statistics_of_all(&self) -> Option<&Statistics> {
+        let unread = || self.unread.as_ref().map(|unread| unread.statistics());
+        self.statistics.as_deref().or_else(unread)
     }
 
     /// Returns whether rows are stored as text.

@@ -44,7 +44,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
         return bag::read(&bag::Bag::open(path)?, options);
     }
     memory::require(&name, length)?;
-    let bytes = load::whole(&mut file, length, &name)?;
+    let bytes = load::read_all(&mut file, length, &name)?;
     decode(Cow::Owned(bytes), &name, options)
 }
 

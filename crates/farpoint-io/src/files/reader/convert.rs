@@ -12,7 +12,7 @@ use crate::bytes::sink::{Sink, put_by};
 use crate::cloud::Cloud;
 use crate::cloud::header::DataKind;
 use crate::cloud::header::{Header, LasHeader};
-use crate::cloud::whole::Whole;
+use crate::cloud::statistics::Statistics;
 use crate::error::{Error, ParseError};
 use crate::files::output::{encode, output_format};
 use crate::format::Format;
@@ -35,7 +35,7 @@ struct Writing<'a> {
     format: Format,
     options: WriteOptions,
     /// Facts about all rows of the file.
-    whole: Arc<Whole>,
+    statistics: Arc<Statistics>,
     /// The chosen rows that have extreme values.
     extremes: Vec<u8>,
     /// Number of rows in all.
@@ -130,7 +130,7 @@ impl Reader {
             name: path.display().to_string(),
             format,
             options: options.clone().format(each).style(style),
-            whole: Arc::new(self.whole(threads)?),
+            statistics: Arc::new(self.statistics(threads)?),
             extremes,
             count,
             head,
@@ -144,7 +144,10 @@ impl Reader {
 impl Writing<'_> {
     /// Returns the cloud of stored rows.
     fn cloud(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
-        Ok(Cloud { whole: Some(Arc::clone(&self.whole)), ..self.reader.of_stored(stored)? })
+        Ok(Cloud {
+            statistics: Some(Arc::clone(&self.statistics)),
+            ..self.reader.of_stored(stored)?
+        })
     }
 
     /// Writes all blocks.

@@ -13,7 +13,7 @@ impl Reader {
     /// As [`Reader::read`]; [`Error::TooLarge`] if less memory is free than that takes.
     pub fn load(&self) -> Result<Cloud, Error> {
         let (layout, starts) = match &self.content {
-            Content::Whole(cloud) => return Ok(cloud.clone()),
+            Content::InMemory(cloud) => return Ok(cloud.clone()),
             Content::Parts { layout, starts, .. } => (layout, starts),
         };
         if self.stride().is_none() {

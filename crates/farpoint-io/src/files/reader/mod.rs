@@ -68,7 +68,7 @@ enum Content {
         /// First row of each part, and the number of rows.
         starts: Vec<u64>,
     },
-    Whole(Cloud),
+    InMemory(Cloud),
 }
 
 impl Reader {
@@ -76,7 +76,7 @@ impl Reader {
     pub fn len(&self) -> u64 {
         match &self.content {
             Content::Parts { layout, .. } => layout.count,
-            Content::Whole(cloud) => cloud.len() as u64,
+            Content::InMemory(cloud) => cloud.len() as u64,
         }
     }
 
@@ -133,7 +133,7 @@ impl Reader {
     pub fn head(&self) -> &Cloud {
         match &self.content {
             Content::Parts { layout, .. } => &layout.head,
-            Content::Whole(cloud) => cloud,
+            Content::InMemory(cloud) => cloud,
         }
     }
 
@@ -141,7 +141,7 @@ impl Reader {
     pub fn cloud(&self) -> Option<&Cloud> {
         match &self.content {
             Content::Parts { .. } => None,
-            Content::Whole(cloud) => Some(cloud),
+            Content::InMemory(cloud) => Some(cloud),
         }
     }
 
@@ -149,7 +149,7 @@ impl Reader {
     pub fn bounds(&self) -> Option<[[f64; 3]; 2]> {
         match &self.content {
             Content::Parts { layout, .. } => layout.bounds,
-            Content::Whole(_) => None,
+            Content::InMemory(_) => None,
         }
     }
 
@@ -172,7 +172,7 @@ impl Reader {
         match &self.content {
             Content::Parts { layout: Layout { rows: layout::Storage::Lines(_), .. }, .. } => None,
             Content::Parts { layout, .. } => Some(layout.stride),
-            Content::Whole(_) => None,
+            Content::InMemory(_) => None,
         }
     }
 
@@ -180,7 +180,7 @@ impl Reader {
     pub fn parts(&self) -> usize {
         match &self.content {
             Content::Parts { starts, .. } => starts.len() - 1,
-            Content::Whole(cloud) => cloud.len().div_ceil(part::ROWS),
+            Content::InMemory(cloud) => cloud.len().div_ceil(part::ROWS),
         }
     }
 
@@ -191,7 +191,7 @@ impl Reader {
     pub fn rows(&self, part: usize) -> Range<u64> {
         match &self.content {
             Content::Parts { starts, .. } => starts[part]..starts[part + 1],
-            Content::Whole(cloud) => {
+            Content::InMemory(cloud) => {
                 let first = part * part::ROWS;
                 first as u64..cloud.len().min(first + part::ROWS) as u64
             }
@@ -206,7 +206,7 @@ impl Reader {
         assert!(row < self.len(), "row {row} of {}", self.len());
         match &self.content {
             Content::Parts { starts, .. } => starts.partition_point(|&start| start <= row) - 1,
-            Content::Whole(_) => row as usize / part::ROWS,
+            Content::InMemory(_) => row as usize / part::ROWS,
         }
     }
 

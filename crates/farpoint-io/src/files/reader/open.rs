@@ -37,7 +37,7 @@ impl Reader {
             let cloud = crate::read(path, options)?;
             let format = cloud.format().unwrap_or(Format::Text);
             let name = "standard input".into();
-            let content = Content::Whole(cloud);
+            let content = Content::InMemory(cloud);
             return Ok(Reader {
                 name,
                 format,
@@ -85,7 +85,7 @@ impl Reader {
             }
         }
         memory::require(&name, length)?;
-        let bytes = load::whole(&mut File::open(path).map_err(fail)?, length, &name)?;
+        let bytes = load::read_all(&mut File::open(path).map_err(fail)?, length, &name)?;
         let cloud = decode(Cow::Owned(bytes), &name, options)?;
         let format = cloud.format().unwrap_or(Format::Text);
         let inputs = vec![name.clone()];
@@ -93,7 +93,7 @@ impl Reader {
             name,
             format,
             length,
-            content: Content::Whole(cloud),
+            content: Content::InMemory(cloud),
             inputs,
             filter: Filter::default(),
         })
@@ -125,7 +125,7 @@ impl Reader {
     /// Returns the bytes of memory held all the time: for a file that can't be read in parts.
     pub fn held(&self) -> u64 {
         match &self.content {
-            Content::Whole(_) => WHOLE * self.length,
+            Content::InMemory(_) => WHOLE * self.length,
             Content::Parts { layout, .. } => match &layout.rows {
                 Storage::Parts(parts) => parts.held(),
                 _ => 0,

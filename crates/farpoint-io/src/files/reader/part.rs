@@ -39,7 +39,9 @@ impl Reader {
         let rows = self.rows(part);
         let (table, skip) = match &self.content {
             Content::Parts { .. } => (self.table(part)?.map(Cow::Owned), 0),
-            Content::Whole(cloud) => (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize),
+            Content::InMemory(cloud) => {
+                (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize)
+            }
         };
         Ok(Rows { reader: self, rows, table, skip })
     }

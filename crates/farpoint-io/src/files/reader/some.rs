@@ -3,8 +3,8 @@
 use super::{Reader, Rows, coordinates};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::{bounds, is_single};
+use crate::cloud::statistics::{Statistics, Witnesses};
 use crate::cloud::table::{Store, Table};
-use crate::cloud::whole::{Whole, Witnesses};
 use crate::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,19 +16,19 @@ impl Reader {
     /// # Errors
     /// As [`Reader::read`].
     pub fn some(&self, stored: Vec<u8>, threads: usize) -> Result<Cloud, Error> {
-        let whole = Arc::new(self.whole(threads)?);
-        Ok(Cloud { whole: Some(whole), ..self.of_stored(stored)? })
+        let statistics = Arc::new(self.statistics(threads)?);
+        Ok(Cloud { statistics: Some(statistics), ..self.of_stored(stored)? })
     }
 
     /// Returns the facts about all rows.
-    pub(super) fn whole(&self, threads: usize) -> Result<Whole, Error> {
-        let whole = Mutex::new(Whole::default());
+    pub(super) fn statistics(&self, threads: usize) -> Result<Statistics, Error> {
+        let statistics = Mutex::new(Statistics::default());
         self.for_each(threads, |_, rows| {
-            let found = rows.whole()?;
-            whole.lock().unwrap_or_else(PoisonError::into_inner).join(found);
+            let found = rows.statistics()?;
+            statistics.lock().unwrap_or_else(PoisonError::into_inner).join(found);
             Ok::<(), Error>(())
         })?;
-        Ok(whole.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(statistics.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the cloud of stored rows, without facts about others.
@@ -66,25 +66,28 @@ impl Reader {
 
 impl Rows<'_> {
     /// Returns the facts about these rows.
-    fn whole(&self) -> Result<Whole, Error> {
+    fn statistics(&self) -> Result<Statistics, Error> {
         let points = self.places()?;
-        let mut whole =
-            Whole { bounds: bounds(&points), single: is_single(&points), ..Whole::default() };
-        let Some(table) = &self.table else { return Ok(whole) };
+        let mut statistics = Statistics {
+            bounds: bounds(&points),
+            single: is_single(&points),
+            ..Statistics::default()
+        };
+        let Some(table) = &self.table else { return Ok(statistics) };
         let rows: Vec<usize> = (0..self.len()).collect();
         let tokens = table.tokens(&rows);
         for (index, dimension) in table.dimensions.iter().enumerate().filter(|(_, d)| d.count == 1)
         {
             // Of equal names a writer uses the first.
-            if table.xyz.contains(&index) || whole.values.contains_key(&dimension.name) {
+            if table.xyz.contains(&index) || statistics.values.contains_key(&dimension.name) {
                 continue;
             }
             let mut values = Witnesses::default();
             if let Some(column) = table.column_of(index, 0, &rows, tokens.as_deref()) {
                 values.add(&column);
             }
-            whole.values.insert(dimension.name.clone(), values);
+            statistics.values.insert(dimension.name.clone(), values);
         }
-        Ok(whole)
+        Ok(statistics)
     }
 }

@@ -5,8 +5,8 @@ use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{Header, LasHeader};
 use crate::cloud::layout::Storage;
+use crate::cloud::statistics::Unread;
 use crate::cloud::table::{Store, Table};
-use crate::cloud::whole::Unread;
 use crate::error::{Error, ParseError};
 use crate::files::filter::Filter;
 use crate::{bytes::memory, bytes::parallel, cloud::degrees, formats::las};
@@ -51,7 +51,7 @@ impl Reader {
         cloud.coordinates = Coordinates::F64(points);
         self.warn_of_degrees(&mut cloud);
         let nodes = used.len();
-        let find = move || self.whole(rayon::current_num_threads());
+        let find = move || self.statistics(rayon::current_num_threads());
         cloud.unread = Some(Arc::new(Unread::new(read, nodes, Box::new(find))));
         Ok(Ok(Some(cloud)))
     }

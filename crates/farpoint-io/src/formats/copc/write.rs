@@ -1,6 +1,6 @@
 //! Assembles a COPC file: header, records, a chunk for each node, hierarchy.
 
-use super::cube::Placed;
+use super::cube::CellGrid;
 use super::hierarchy::{self, Entry};
 use super::info::{self, Info};
 use super::levels::{Key, Levels, Node};
@@ -39,23 +39,23 @@ pub(crate) fn write(
     memory::fits(rows.len() as u64, MEMORY)?;
     let ranks = ranks(cloud.len(), rows)?;
     let sorted: Vec<usize> = ranks.iter().map(|&rank| rows[rank as usize]).collect();
-    let (mut header, records) = las::laid_out(cloud, &sorted, options, warnings)?;
+    let (mut header, records) = las::lay_out(cloud, &sorted, options, warnings)?;
     let records = extended::convert(&mut header, records, warnings);
     wkt::state(&mut header, cloud, copc, warnings);
-    let placed = Placed::new(&header, &records, |i| cloud.coordinates.get(sorted[i]))?;
+    let grid = CellGrid::new(&header, &records, |i| cloud.coordinates.get(sorted[i]))?;
     let single = matches!(cloud.coordinates, Coordinates::F32(_)) || copc.error > 0.0;
     // The place of each rank among the records.
     let mut places = vec![0u32; ranks.len()];
     ranks.iter().enumerate().for_each(|(place, &rank)| places[rank as usize] = place as u32);
     drop(ranks);
-    let cells = parallel::values(places.len(), |rank| placed.cells[places[rank] as usize]);
+    let cells = parallel::values(places.len(), |rank| grid.cells[places[rank] as usize]);
     let ordered = Ordered {
         distances: &copc.distances,
         cells: &cells,
         relative: if single { SINGLE } else { 0.0 },
-        absolute: 2.0 * placed.moved + copc.error,
+        absolute: 2.0 * grid.max_error + copc.error,
     };
-    let mut levels = Levels::new(&ordered, placed.cube.side, copc.node_points);
+    let mut levels = Levels::new(&ordered, grid.cube.side, copc.node_points);
     drop(cells);
     // In a chunk the rows have the order of the input, which compresses best.
     parallel::each(levels.nodes.iter_mut(), |Node { points, .. }| {
@@ -63,7 +63,7 @@ pub(crate) fn write(
         points.sort_unstable();
     });
     let info = Info {
-        cube: placed.cube,
+        cube: grid.cube,
         spacing: levels.spacing,
         root: (0, 0),
         times: times(&records, &header),

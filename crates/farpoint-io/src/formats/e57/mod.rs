@@ -215,14 +215,14 @@ enum Kind {
     Single,
     Double,
     /// Whole numbers within these limits.
-    Whole(i64, i64),
+    Integer(i64, i64),
 }
 
 impl Kind {
     fn of(kind: &RecordDataType) -> Kind {
         match kind {
             RecordDataType::Single { .. } => Kind::Single,
-            RecordDataType::Integer { min, max } => Kind::Whole(*min, *max),
+            RecordDataType::Integer { min, max } => Kind::Integer(*min, *max),
             _ => Kind::Double,
         }
     }
@@ -231,9 +231,9 @@ impl Kind {
     fn scalar(self) -> NumberType {
         match self {
             Kind::Single => NumberType::F32,
-            Kind::Whole(0.., ..=255) => NumberType::U8,
-            Kind::Whole(0.., ..=65535) => NumberType::U16,
-            Kind::Whole(a, b) if i32::try_from(a).is_ok() && i32::try_from(b).is_ok() => {
+            Kind::Integer(0.., ..=255) => NumberType::U8,
+            Kind::Integer(0.., ..=65535) => NumberType::U16,
+            Kind::Integer(a, b) if i32::try_from(a).is_ok() && i32::try_from(b).is_ok() => {
                 NumberType::I32
             }
             _ => NumberType::F64,
@@ -244,7 +244,7 @@ impl Kind {
     fn joined(self, other: Kind) -> Kind {
         match (self, other) {
             (a, b) if a == b => a,
-            (Kind::Whole(a, b), Kind::Whole(c, d)) => Kind::Whole(a.min(c), b.max(d)),
+            (Kind::Integer(a, b), Kind::Integer(c, d)) => Kind::Integer(a.min(c), b.max(d)),
             _ => Kind::Double,
         }
     }

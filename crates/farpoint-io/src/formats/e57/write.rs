@@ -6,7 +6,7 @@ use crate::bytes::quiet::guarded;
 use crate::cloud::Cloud;
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::header::Header;
-use crate::cloud::precision::placed;
+use crate::cloud::precision::output_coordinates;
 use crate::conversion::{self, Target};
 use crate::error::ParseError;
 use crate::error::foreign::fits_xml;
@@ -162,7 +162,7 @@ fn axes(
     };
     let columns = match steps {
         Some(_) => std::array::from_fn(|axis| cloud.coordinates.axis(axis, rows)),
-        None => placed(cloud, rows, options.precision, warnings).axes,
+        None => output_coordinates(cloud, rows, options.precision, warnings).axes,
     };
     let axes = names.into_iter().zip(columns).enumerate();
     axes.map(|(axis, (name, column))| match steps.map(|steps| steps[axis]) {

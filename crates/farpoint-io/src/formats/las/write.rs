@@ -33,7 +33,7 @@ pub(crate) fn write(
     if let Header::Las(header) = &cloud.header {
         warn_of_octree(header, warnings);
     }
-    let (header, points) = laid_out(cloud, rows, options, warnings)?;
+    let (header, points) = lay_out(cloud, rows, options, warnings)?;
     assemble(header, points, compress)
 }
 
@@ -45,7 +45,7 @@ pub(super) fn warn_of_octree(header: &LasHeader, warnings: &mut Vec<String>) {
 }
 
 /// Returns the rows as records, and a header that describes them except for the details of assembly.
-pub(crate) fn laid_out(
+pub(crate) fn lay_out(
     cloud: &Cloud,
     rows: &[usize],
     options: &WriteOptions,

@@ -6,7 +6,7 @@ use crate::cloud::Cloud;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::dtype::{DType, Field};
 use crate::cloud::header::{Header, NpyHeader};
-use crate::cloud::precision::placed;
+use crate::cloud::precision::output_coordinates;
 use crate::cloud::records;
 use crate::cloud::table::Table;
 use crate::conversion::{self, Target};
@@ -27,7 +27,7 @@ pub(crate) fn write(
         return same_rows(header, table, rows, cloud.added(rows));
     }
     let attributes = conversion::attributes(cloud, rows, Target::Npy, warnings);
-    let mut all = named_axes(placed(cloud, rows, options.precision, warnings).axes);
+    let mut all = named_axes(output_coordinates(cloud, rows, options.precision, warnings).axes);
     let kind = all[0].column.kind();
     all.extend(attributes);
     // A few rows of many columns would read as a matrix.

@@ -6,7 +6,7 @@ use crate::bytes::pieces::append_lines;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::header::DataKind;
 use crate::cloud::header::{Header, PcdHeader};
-use crate::cloud::precision::placed;
+use crate::cloud::precision::output_coordinates;
 use crate::cloud::records;
 use crate::cloud::table::{Dimension, Store, Table};
 use crate::cloud::{Cloud, distinct};
@@ -47,9 +47,9 @@ pub(crate) fn write(
     }
     let attributes = conversion::attributes(cloud, rows, Target::Pcd, warnings);
     let attributes = named(packed_colors(attributes), &[]);
-    let placed = placed(cloud, rows, precision, warnings);
-    let offset = placed.offset_text();
-    let (table, columns) = bare_table(placed.axes, attributes);
+    let output = output_coordinates(cloud, rows, precision, warnings);
+    let offset = output.offset_text();
+    let (table, columns) = bare_table(output.axes, attributes);
     let viewpoint = source.and_then(|(h, _)| line_of(h, b"VIEWPOINT"));
     let text = new_header(&columns, rows.len(), data, viewpoint, offset);
     body(text, data, &table, rows, &columns)

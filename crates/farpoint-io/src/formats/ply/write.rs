@@ -4,7 +4,7 @@ use super::{PlyEncoding, encoding_name};
 use crate::bytes::pieces::append_lines;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::header::{Header, HeaderLine, PlyHeader};
-use crate::cloud::precision::placed;
+use crate::cloud::precision::output_coordinates;
 use crate::cloud::records;
 use crate::cloud::table::{Store, Table};
 use crate::cloud::{Cloud, distinct};
@@ -145,9 +145,9 @@ fn from_columns(
     warnings: &mut Vec<String>,
 ) -> Vec<u8> {
     let attributes = conversion::attributes(cloud, rows, Target::Ply, warnings);
-    let placed = placed(cloud, rows, precision, warnings);
-    let offset = placed.offset_text();
-    let mut all = named_axes(placed.axes);
+    let output = output_coordinates(cloud, rows, precision, warnings);
+    let offset = output.offset_text();
+    let mut all = named_axes(output.axes);
     all.extend(attributes.into_iter().map(|a| suited(a, warnings)));
     distinct(&mut all, HashSet::new());
     let mut out = new_header(cloud, rows.len(), encoding, &all, offset);

@@ -2,7 +2,7 @@
 
 use crate::cloud::Cloud;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
-use crate::cloud::precision::placed_single;
+use crate::cloud::precision::output_coordinates_single;
 use crate::cloud::records;
 use crate::conversion::{self, Target};
 use crate::error::ParseError;
@@ -38,7 +38,7 @@ pub(crate) fn write(
     }
     let mut attributes = conversion::attributes(cloud, rows, Target::Npy, warnings);
     let keep = "PLY, NPY or LAS keeps them as they are";
-    let mut all = named_axes(placed_single(cloud, rows, keep, warnings).axes);
+    let mut all = named_axes(output_coordinates_single(cloud, rows, keep, warnings).axes);
     for field in &super::NAMES[3..super::columns_by_name(name)] {
         let index = attributes.iter().position(|a| a.name.eq_ignore_ascii_case(field));
         let column = match index {

@@ -6,7 +6,7 @@ use crate::cloud::table::{Split, Tokens};
 use crate::error::ParseError;
 
 /// The fewest lines that are conclusive.
-const FEWEST: usize = 3;
+const MIN_LINES: usize = 3;
 
 /// Refuses lines whose first of at least four columns does not look like x.
 pub(super) fn refuse<'a>(
@@ -77,7 +77,7 @@ impl Labels {
     /// columns with decimals, or a description at the end.
     pub(super) fn refuse(&self) -> Result<(), ParseError> {
         let labels = self.counts_up || self.described || self.decimals == [true; 3];
-        if !(self.whole && self.count >= FEWEST as i64 && labels) {
+        if !(self.whole && self.count >= MIN_LINES as i64 && labels) {
             return Ok(());
         }
         let what =
