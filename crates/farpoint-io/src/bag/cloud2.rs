@@ -251,7 +251,7 @@ impl<'a> PointCloud2<'a> {
 fn fields(wire: &mut Wire<'_>) -> Result<Vec<PointField>, String> {
     let count = wire.u32("fields")?;
     if count > MAX_FIELDS {
-        return Err(format!("{count} fields, which is no point cloud"));
+        return Err(format!("{count} fields, too many for a point cloud"));
     }
     let mut fields = Vec::new();
     for _ in 0..count {

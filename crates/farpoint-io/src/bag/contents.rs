@@ -97,7 +97,10 @@ impl Contents {
                 }
                 None => self.clouds(),
             }),
-            _ => Err(format!("several topics hold clouds; give one by --topic: {}", list(&clouds))),
+            _ => Err(format!(
+                "several topics hold clouds; select one with --topic: {}",
+                list(&clouds)
+            )),
         }
     }
 
@@ -110,7 +113,7 @@ impl Contents {
         let clouds: Vec<_> = self.with_clouds().collect();
         match clouds.is_empty() {
             true => {
-                "no topic holds sensor_msgs/PointCloud2; 'farpoint info' lists what there is".into()
+                "no topic holds sensor_msgs/PointCloud2; 'farpoint info' lists the topics".into()
             }
             false => format!("topics with clouds: {}", list(&clouds)),
         }
@@ -270,8 +273,10 @@ impl Survey {
             Ok(true)
         })?;
         self.contents.warnings.push(match end {
-            End::Complete => "has no index and was read from its start to its end".into(),
-            End::Truncated(how) => format!("{how}; what is whole was read, without an index"),
+            End::Complete => "has no index, so all of it was read".into(),
+            End::Truncated(how) => {
+                format!("{how}; the complete records were read, without an index")
+            }
         });
         Ok(())
     }

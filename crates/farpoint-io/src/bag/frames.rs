@@ -41,8 +41,10 @@ impl Frames {
         end: u64,
     ) -> Result<Frames, ParseError> {
         let mut magic = [0; 8];
-        let not_mcap =
-            |_| ParseError::new("no MCAP file: it does not start as one").at(Place::Byte(0));
+        let not_mcap = |_| {
+            ParseError::new("not an MCAP file: it does not start with the MCAP magic")
+                .at(Place::Byte(0))
+        };
         input.read_exact(&mut magic).map_err(not_mcap)?;
         if magic != MAGIC {
             return Err(not_mcap(std::io::ErrorKind::InvalidData.into()));
@@ -111,13 +113,13 @@ impl Frames {
 }
 
 pub(super) fn too_large(length: u64) -> ParseError {
-    let what = format!("a record of {length} bytes, and up to {LARGEST} are read");
-    ParseError::new(what).fix("the file is damaged, or holds what is no sensor's message")
+    let what = format!("a record of {length} bytes, more than the limit of {LARGEST}");
+    ParseError::new(what).fix("the file is damaged, or the message is not a sensor's")
 }
 
 /// A system error while the file was read.
 fn read_error(error: std::io::Error, at: u64) -> ParseError {
-    ParseError::new(format!("cannot be read on: {error}"))
+    ParseError::new(format!("cannot be read further: {error}"))
         .at(place(at))
         .fix("check the disk, and try again")
 }

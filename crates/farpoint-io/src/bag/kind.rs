@@ -29,7 +29,7 @@ pub(super) fn of(schema: &str, encoding: &str) -> Kind {
         },
         (livox, "CustomMsg") if livox.starts_with("livox") => Kind::Refused(
             "Livox CustomMsg, which is the driver's own format",
-            "let the driver send PointCloud2 (xfer_format 0), or convert the recording with \
+            "let the driver send PointCloud2 (xfer_format 0), or convert the bag with \
              livox_to_pointcloud2",
         ),
         (_, "CompressedPointCloud2") => Kind::Refused(

@@ -23,15 +23,15 @@ pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
         fix: fix.to_owned(),
     };
     let topic = bag.contents.cloud_topic(options.topic.as_deref());
-    let topic = topic.map_err(|what| refuse("an MCAP recording".into(), &what))?;
+    let topic = topic.map_err(|what| refuse("an MCAP file".into(), &what))?;
     let (name, count) = (&topic.name, topic.messages);
     let Some(index) = options.message else {
-        let what = format!("an MCAP recording with {count} clouds on {name}");
-        return Err(refuse(what, "name one of them by --message K, the first being 0"));
+        let what = format!("an MCAP file with {count} clouds on {name}");
+        return Err(refuse(what, "select one with --message K, from 0"));
     };
     if index as u64 >= count {
         let what = format!("there is no message {index} on {name}, which has {count}");
-        return Err(refuse(what, "the first message is number 0"));
+        return Err(refuse(what, "messages are numbered from 0"));
     }
     let Kind::Cloud(encoding) = topic.kind else {
         return Err(refuse(format!("{name} holds no clouds"), "give another topic"));
@@ -40,7 +40,7 @@ pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
     let message = message.map_err(|error| error.named(&bag.name, Format::Mcap))?;
     let wrong = |what: String| {
         ParseError::new(format!("message {index} on {name}: {what}"))
-            .fix("take another message, or look at the driver's settings")
+            .fix("select another message, or check the driver's settings")
             .named(&bag.name, Format::Mcap)
     };
     let parsed = PointCloud2::parse(encoding, &message).map_err(wrong)?;
@@ -82,8 +82,8 @@ pub(crate) fn read_of(
     }
     Err(Error::UnknownFormat {
         name: name.to_owned(),
-        what: format!("a recording with {before} clouds in {} files", files.len()),
-        fix: "name one of them by --message K, the first being 0".into(),
+        what: format!("a bag with {before} clouds in {} files", files.len()),
+        fix: "select one with --message K, from 0".into(),
     })
 }
 

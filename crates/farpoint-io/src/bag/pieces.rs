@@ -59,7 +59,7 @@ pub(super) fn each_piece(
             let at = frames.at();
             return match ends(source) {
                 true => Err(wrong_length(last)),
-                false => Ok(End::Truncated(format!("ends at byte {at} without an end"))),
+                false => Ok(End::Truncated(format!("ends at byte {at} without the closing magic"))),
             };
         };
         if !head.complete && ends(source) {
@@ -80,7 +80,7 @@ pub(super) fn each_piece(
         if !head.complete {
             let missing = head.length - head.available(frames.end());
             return Ok(End::Truncated(format!(
-                "is cut short: {missing} bytes are missing of the record at byte {}",
+                "is cut short: {missing} bytes of the record at byte {} are missing",
                 head.at
             )));
         }

@@ -155,7 +155,7 @@ impl<'a> Rewrite<'a> {
             if workers == 0 || reader.is_err() {
                 gate.close();
                 return Err(ParseError::new(
-                    "the system refuses two threads besides this one, which a recording takes; \
+                    "the system refuses the two threads that a bag needs besides this one; \
                      raise the limit of processes",
                 ));
             }
@@ -251,7 +251,7 @@ fn write(
             Ok(Done::End(count, how)) => {
                 end = Some(count);
                 if let End::Truncated(how) = how? {
-                    totals.warnings.push(format!("{how}; what is whole was kept"));
+                    totals.warnings.push(format!("{how}; the complete records were kept"));
                 }
             }
             Ok(Done::Piece(number, bytes, ready)) => {

@@ -52,7 +52,7 @@ impl ChunkHead {
         match self.uncompressed <= max_size {
             true => Ok(()),
             false => Err(damaged(format!(
-                "a chunk of {length} bytes promises {} unpacked",
+                "a chunk of {length} bytes declares {} unpacked",
                 self.uncompressed
             ))),
         }
@@ -151,7 +151,7 @@ impl Unpacker {
                         requested.clamp(1, READ.min(usize::try_from(remaining).unwrap_or(READ)));
                     let read = input.read(self.reader.insert(requested));
                     let read = read.map_err(|error| {
-                        Stop::Other(damaged(format!("cannot be read on: {error}")))
+                        Stop::Other(damaged(format!("cannot be read further: {error}")))
                     })?;
                     if read == 0 {
                         return Ok(false);

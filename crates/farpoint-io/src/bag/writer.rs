@@ -163,7 +163,7 @@ fn write_error(error: McapError) -> ParseError {
             ParseError { io: Some(error), ..ParseError::new("cannot be written") }
         }
         McapError::UnknownChannel(_, channel) => {
-            damaged(format!("a message of channel {channel}, which is not described before it"))
+            damaged(format!("a message of the undefined channel {channel}"))
         }
         error => damaged(error.to_string()),
     }

@@ -102,7 +102,7 @@ mod tests {
     fn what_no_machine_has_is_refused() {
         assert!(require("scan.laz", 0).is_ok());
         match available() {
-            None => println!("skipped: what is refused (this system does not tell what is free)"),
+            None => println!("skipped: the refusal (this system does not report its free memory)"),
             Some(free) => {
                 assert!(free > 1 << 20, "{free}");
                 let error = require("scan.laz", 1 << 60).unwrap_err().to_string();

@@ -11,7 +11,7 @@ pub(crate) trait Target: Write + Seek {}
 impl<T: Write + Seek> Target for T {}
 
 /// Message for a file that its permissions protect, though its folder would let it be replaced.
-pub(crate) const READ_ONLY: &str = "the file is there and is read-only";
+pub(crate) const READ_ONLY: &str = "the file exists and is read-only";
 
 /// Target of an output.
 pub(crate) enum Sink<'a> {

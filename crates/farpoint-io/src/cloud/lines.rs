@@ -153,7 +153,7 @@ pub(crate) fn pieces(
 
 fn too_long(at: u64) -> ParseError {
     let what = format!("the line that starts here is longer than {} MiB", LONGEST >> 20);
-    let fix = "put a point a line; a file of other content is no text";
+    let fix = "put one point on each line; this may not be a text file";
     ParseError::new(what).at(Place::Byte(at as usize)).fix(fix)
 }
 

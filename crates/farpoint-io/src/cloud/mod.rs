@@ -266,7 +266,7 @@ impl Cloud {
                             column: if text { narrowed(&dimension.name, column) } else { column },
                         }),
                         None => warnings
-                            .push(format!("'{}' is no number and is left out", dimension.name)),
+                            .push(format!("'{}' is not a number and is left out", dimension.name)),
                     }
                 }
                 if dimension.count == 0 && dimension.list.is_some() {

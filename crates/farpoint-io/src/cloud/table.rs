@@ -321,7 +321,7 @@ pub(crate) fn misfit(dimensions: &[Dimension], line: &[u8], split: Split) -> Opt
         count.is_some_and(|count: usize| count == 0 || tokens.nth(count - 1).is_some())
     });
     (!whole || tokens.next().is_some()).then(|| {
-        format!("the values are not as many as the lengths of lists, such as '{}', say", list.name)
+        format!("the number of values does not match the lengths of lists, such as '{}'", list.name)
     })
 }
 

@@ -170,7 +170,8 @@ fn advised(what: &str, fix: &str) -> String {
 }
 
 fn no_field(field: &str, fields: &[String]) -> String {
-    printable(&format!("there is no field '{field}'; it has {}", fields.join(", "))).into_owned()
+    printable(&format!("there is no field '{field}'; the fields are {}", fields.join(", ")))
+        .into_owned()
 }
 
 /// Reason why a file was not read, with advice.

@@ -191,13 +191,13 @@ fn refuse_known_strangers(bytes: &[u8], name: &str) -> Result<(), Error> {
     let strangers: [(&[u8], &str, &str); 4] = [
         (
             b"#ROSBAG",
-            "a bag of ROS 1, which is not read as it is",
-            "'mcap convert IN.bag OUT.mcap' makes a recording that is read",
+            "a bag of ROS 1, which cannot be read directly",
+            "convert it with 'mcap convert IN.bag OUT.mcap'",
         ),
         (
             b"SQLite format 3\0",
-            "a SQLite file, as bags of ROS 2 are (.db3), which is not read as it is",
-            "'mcap convert IN.db3 OUT.mcap' makes a recording that is read",
+            "a SQLite file, as bags of ROS 2 are (.db3), which cannot be read directly",
+            "convert it with 'mcap convert IN.db3 OUT.mcap'",
         ),
         (b"\x89HDF\r\n", "an HDF5 file, not a point cloud file", "save the array of points as NPY"),
         (b"glTF", "a glTF model, not a point cloud file", "convert it to PLY"),

@@ -253,6 +253,9 @@ mod tests {
         assert_eq!(mask(low), [true, false, false]);
         let unknown = Filter::default().keep("ring=1".parse().unwrap());
         let error = unknown.mask(&cloud, "a.ply").unwrap_err().to_string();
-        assert_eq!(error, "a.ply: there is no field 'ring'; it has x, y, z, Scalar_Intensity");
+        assert_eq!(
+            error,
+            "a.ply: there is no field 'ring'; the fields are x, y, z, Scalar_Intensity"
+        );
     }
 }

@@ -31,7 +31,7 @@ fn text(bytes: &[u8]) -> Result<Vec<i64>, ParseError> {
         let line = line.split(|&byte| byte == b'#').next().unwrap_or_default();
         let wrong = |word: &str| {
             let word: String = word.chars().take(30).collect();
-            let what = format!("'{word}' is no whole number");
+            let what = format!("'{word}' is not a whole number");
             ParseError::new(what)
                 .at(Place::Line(k + 1))
                 .fix("give whole numbers, or an array in NPY")

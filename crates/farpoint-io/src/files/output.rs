@@ -107,7 +107,7 @@ pub fn write_indices_in_blocks<E: From<Error>>(
 /// refuses.
 pub fn write_arrays(path: &Path, arrays: &[npy::Array<'_>]) -> Result<(), Error> {
     if let Some(what) = arrays.iter().find_map(npy::Array::wrong) {
-        let fix = "give as many values as the shape has places".to_owned();
+        let fix = "give one value for each element of the shape".to_owned();
         return Err(Error::Output { name: path.display().to_string(), what, fix });
     }
     put_by(path, |sink| npy::write_archive(sink, arrays))
@@ -173,8 +173,8 @@ pub(crate) fn output_format(path: &Path, options: &WriteOptions) -> Result<Forma
     }
     let what = match format {
         Some(format) if format.can_write() => return Ok(format),
-        Some(format) => format!("{format} is read, not written"),
-        None => "the name does not tell a format".into(),
+        Some(format) => format!("{format} can only be read"),
+        None => "the name has no extension of a known format".into(),
     };
     refuse(what, &format!("use one of {}", writable()))
 }

@@ -131,7 +131,7 @@ pub(crate) fn read_off(bytes: &[u8]) -> Result<Cloud, ParseError> {
     while vertices.points.len() < count {
         let Some((number, content)) = lines.next() else {
             let n = vertices.points.len();
-            let what = format!("the header promises {count} vertices, the file has {n}");
+            let what = format!("the header declares {count} vertices, the file has {n}");
             return Err(ParseError::truncated(what));
         };
         vertices.push(content, number)?;

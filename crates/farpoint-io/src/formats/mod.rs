@@ -134,7 +134,7 @@ pub(crate) fn functions(format: Format) -> Functions {
         Format::Obj => reader(|of| mesh::read_obj(&lines::with_feeds(of.bytes, false)?)),
         Format::Off => reader(|of| mesh::read_off(&lines::with_feeds(of.bytes, false)?)),
         Format::Mcap => reader(|_| {
-            Err(ParseError::new("this build does not read recordings")
+            Err(ParseError::new("this build does not read bags")
                 .fix("build farpoint-io with its feature mcap, or use the command farpoint"))
         }),
     }

@@ -53,14 +53,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, ParseError> {
         (count, matrix, rest) = head(bytes, rest)?;
         // Every point is a line of at least a few bytes.
         if count > bytes.len() {
-            return Err(ParseError::truncated(format!(
-                "{count} points are promised in scan {scans}"
-            )));
+            return Err(ParseError::truncated(format!("scan {scans} declares {count} points")));
         }
         let (scan_lines, later) = rest.split_at(count.min(rest.len()));
         points.add(bytes, scan_lines, &matrix, scans)?;
         if scan_lines.len() < count {
-            let what = format!("scan {scans} promises {count} points and has {}", scan_lines.len());
+            let what = format!("scan {scans} declares {count} points and has {}", scan_lines.len());
             return Err(ParseError::truncated(what));
         }
         rest = later;

@@ -209,7 +209,7 @@ fn what_gives_no_levels_is_refused() {
         assert!(error.contains(says), "{error}");
     }
     let twice = refused(&cloud, &[0, 1, 1, 3], Copc::new(falling(4)));
-    assert!(twice.contains("given twice"), "{twice}");
+    assert!(twice.contains("occurs twice"), "{twice}");
     for nodes in [0, 99, 10_000_001] {
         let error = refused(&cloud, &rows, Copc::new(falling(4)).node_points(nodes));
         assert!(error.contains("100 to 10,000,000"), "{error}");

@@ -94,7 +94,7 @@ fn what_is_not_float32_is_refused() {
         .flat_map(|_| f64::from(random.next()).mul_add(100.0 / 3.0, 0.1).to_le_bytes())
         .collect();
     let error = guessed(&doubles, "a.bin").unwrap_err().to_string();
-    assert!(error.contains("no coordinates") && error.contains("--input-format"), "{error}");
+    assert!(error.contains("not coordinates") && error.contains("--input-format"), "{error}");
     assert!(open(&doubles, &ReadOptions::default().columns(4)).is_ok());
     // Text is known by its content.
     assert_eq!(guessed(b"1 2 3\n4 5 6\n", "a.bin").unwrap().format(), Some(Format::Text));

@@ -230,7 +230,7 @@ fn warn_of_missing(files: &[File<'_>], dimensions: &[Dimension], warnings: &mut 
             nothing.filter(|_| !dimensions.iter().any(|s| s.name == "extra_bytes"))
         {
             warnings.push(format!(
-                "{}: {} bytes a point that nothing describes are left out",
+                "{}: {} undescribed bytes per point are left out",
                 file.reader.name(),
                 dimension.count
             ));
@@ -257,7 +257,7 @@ fn grid(
             file_transforms.iter().map(|(scale, _)| scale.abs()).fold(f64::INFINITY, f64::min);
         if found.transform.0 < finest {
             warnings.push(format!(
-                "{} is stored in steps of {}, finer than in any file, as their offsets ask for",
+                "{} is stored at the scale {}, finer than in any file, because of their offsets",
                 ["x", "y", "z"][place],
                 step_text(found.transform.0)
             ));
@@ -278,7 +278,7 @@ fn refused(
         Misfit::NoDecimal(file) => {
             let (scale, offset) = file_transforms[file];
             let what = format!(
-                "its scale {scale} and offset {offset} are not decimal numbers that can be counted beside those \
+                "its scale {scale} and offset {offset} are not decimal numbers that can be combined with those \
                  of {}",
                 files[usize::from(file == 0).min(files.len() - 1)].reader.name()
             );
@@ -382,8 +382,8 @@ impl Recipe for Records {
         stride: usize,
     ) -> Result<Vec<u8>, Error> {
         self.converted(rows.records().unwrap_or_default(), stride).map_err(|row| {
-            let what = format!("row {} lies beyond what its header states", rows.first() + row);
-            let fix = "the tiles need a larger step: write them with --scale first";
+            let what = format!("row {} lies outside the bounds in its header", rows.first() + row);
+            let fix = "the files need a larger scale: write them with --scale first";
             Error::merge(file.name(), &what, fix)
         })
     }

@@ -202,7 +202,7 @@ impl Writing<'_> {
         }
         let differs = || Error::Output {
             name: self.name.clone(),
-            what: "the rows differ so that they cannot be written in blocks".into(),
+            what: "the rows are too different to be written in blocks".into(),
             fix: "write the input's format, or allow more memory".into(),
         };
         let each = self.options.format.unwrap_or(self.format);

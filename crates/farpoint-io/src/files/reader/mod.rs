@@ -297,7 +297,7 @@ fn coordinates(
             crate::cloud::table::Store::Records { bytes, stride } => {
                 Ok(las::coordinates(&header.raw, bytes, *stride))
             }
-            _ => Err(ParseError::new("points are no records")),
+            _ => Err(ParseError::new("points are not records")),
         },
         Header::Npy(header) => npy::coordinates(table, count, header.plain).map(|found| found.0),
         Header::Pcd(_) => pcd::coordinates(table, count),

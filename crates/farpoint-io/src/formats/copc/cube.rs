@@ -87,7 +87,7 @@ impl CellGrid {
         };
         let steps = transforms.map(|(scale, _)| scale.abs());
         if !steps.iter().all(|step| step.is_finite() && *step > 0.0) {
-            let what = format!("the header gives the steps {steps:?} of the coordinates");
+            let what = format!("the header has the invalid scales {steps:?}");
             return Err(ParseError::new(what)
                 .at(Place::Byte(131))
                 .fix("--scale sets another step"));

@@ -83,11 +83,14 @@ impl Copc {
             return Some((what, "give 100 to 10,000,000 points"));
         }
         if !(self.error >= 0.0 && self.error.is_finite()) {
-            return Some((format!("{} is no error of a distance", self.error), "give 0 or more"));
+            return Some((
+                format!("{} is not a valid error of a distance", self.error),
+                "give 0 or more",
+            ));
         }
         let wkt = self.wkt.as_deref().filter(|text| !wkt::is_sound(text));
         wkt.map(|_| {
-            let what = "the coordinate system is no well-known text, or exceeds 64 KiB".to_owned();
+            let what = "the coordinate system is not well-known text, or exceeds 64 KiB".to_owned();
             (what, "give text such as PROJCS[...], GEOGCS[...] or COMPD_CS[...]")
         })
     }

@@ -84,7 +84,7 @@ fn check(rows: &[usize], copc: &Copc) -> Result<(), ParseError> {
     let wrong = distances.windows(2).position(rises).map(|at| at + 1);
     let first = distances.first().is_some_and(|first| first.is_nan());
     if let Some(at) = wrong.or(first.then_some(0)).or(distances.iter().position(|d| *d < 0.0)) {
-        let what = format!("distance {at} is {}, which is no selection distance", distances[at]);
+        let what = format!("distance {at} is {}, which is not a selection distance", distances[at]);
         return Err(ParseError::new(what).fix("give the points farthest first"));
     }
     Ok(())
@@ -95,7 +95,7 @@ fn ranks(points: usize, rows: &[usize]) -> Result<Vec<u32>, ParseError> {
     let mut ranks = vec![u32::MAX; points];
     for (rank, &row) in rows.iter().enumerate() {
         if ranks[row] != u32::MAX {
-            let what = "is given twice, and COPC holds each point once";
+            let what = "occurs twice, and COPC holds each point once";
             return Err(ParseError::new(what).at(Place::Point(row)).fix("give each row once"));
         }
         ranks[row] = rank as u32;

@@ -141,7 +141,7 @@ fn check(scan: &PointCloud, size: usize) -> Result<(), ParseError> {
     };
     let bits = size as u64 * 8;
     if scan.records > 0 && (scan.prototype.iter().all(constant) || scan.records > bits) {
-        let what = format!("{} points are promised, more than the file can hold", scan.records);
+        let what = format!("{} points are declared, more than the file can hold", scan.records);
         return Err(ParseError::new(what).at(Place::Byte(scan.file_offset as usize)));
     }
     Ok(())

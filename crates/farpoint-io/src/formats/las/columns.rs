@@ -154,7 +154,7 @@ fn rounded(steps: [f64; 3]) -> String {
 }
 
 fn too_fine(scale: f64) -> ParseError {
-    ParseError::new(format!("the coordinates reach too far for a step of {scale} in 32 bits"))
+    ParseError::new(format!("the coordinates do not fit into 32 bits at the scale {scale}"))
         .fix("give a larger scale")
 }
 

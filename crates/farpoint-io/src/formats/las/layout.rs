@@ -24,7 +24,7 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Par
     let stride = usize::from(stride);
     let available = length.saturating_sub(start) / stride as u64;
     if !compressed && available < count {
-        let what = format!("the header promises {count} points, the file has {available}");
+        let what = format!("the header declares {count} points, the file has {available}");
         return Err(ParseError::truncated(what));
     }
     let mut warnings = Vec::new();

@@ -120,7 +120,7 @@ fn head(bytes: &[u8]) -> Result<(LasHeader, bool), ParseError> {
         return Err(ParseError::new("the file does not start with 'LASF'").at(Place::Byte(0)));
     }
     let raw = las::raw::Header::read_from(bytes).map_err(|_| {
-        ParseError::truncated(format!("the header is cut short, {} bytes are there", bytes.len()))
+        ParseError::truncated(format!("the header is cut short at {} bytes", bytes.len()))
     })?;
     let code = raw.point_data_record_format;
     let format = code & 0x3f;
@@ -199,7 +199,7 @@ fn stored(
     let length = length.filter(|&length| length <= room).ok_or_else(|| {
         let available = room / stride;
         ParseError::truncated(format!(
-            "the header promises {count} points, the file has {available}"
+            "the header declares {count} points, the file has {available}"
         ))
     })?;
     memory::fits(count, size_of::<[f64; 3]>())?;

@@ -58,14 +58,14 @@ pub(crate) fn cubes(
         // Equal in both, or one of them does not belong to this file.
         let node = nodes.remove(&at).filter(|n| n.points == points && n.bytes == bytes as u64);
         let node = node.ok_or_else(|| {
-            ParseError::new(format!("chunk {} is no node of the octree", chunk + 1))
+            ParseError::new(format!("chunk {} is not a node of the octree", chunk + 1))
                 .at(Place::Byte(at as usize))
         })?;
         cubes.push(info.cube(node.key, steps));
     }
     match nodes.len() {
         0 => Ok(Some(cubes)),
-        more => Err(ParseError::new(format!("{more} nodes of the octree are no chunks"))),
+        more => Err(ParseError::new(format!("{more} nodes of the octree are not chunks"))),
     }
 }
 
@@ -115,7 +115,7 @@ fn info(record: &Record) -> Result<Info, ParseError> {
         let sound = center.iter().all(|c| c.is_finite()) && halfsize.is_finite() && halfsize >= 0.0;
         sound.then_some(Info { center, halfsize, spacing, root })
     };
-    found().ok_or_else(|| ParseError::new("the record of COPC has no sound cube"))
+    found().ok_or_else(|| ParseError::new("the COPC record has an invalid cube"))
 }
 
 impl Info {
@@ -144,7 +144,7 @@ fn walk(read: ReadAt<'_>, length: u64, root: (u64, u64)) -> Result<HashMap<u64, 
         }
         // A page that leads to itself would never end.
         if !known.insert(at) {
-            return Err(damaged("a page of the octree is met twice".into()));
+            return Err(damaged("a page of the octree is listed twice".into()));
         }
         for entry in read(at, bytes as usize)?.chunks_exact(ENTRY) {
             let four = |k: usize| [entry[k], entry[k + 1], entry[k + 2], entry[k + 3]];

@@ -81,7 +81,7 @@ impl Pieces {
             _ => {
                 let available = count - remaining;
                 let what =
-                    format!("the header promises {count} points, the chunks hold {available}");
+                    format!("the header declares {count} points, the chunks hold {available}");
                 Err(ParseError::truncated(what))
             }
         }
@@ -134,7 +134,7 @@ fn table(
     let number = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
     // A chunk starts with an uncompressed point, of 20 bytes at least.
     if u64::from(number) > length / 20 {
-        let what = format!("{number} chunks are promised, more than the file can hold");
+        let what = format!("{number} chunks are declared, more than the file can hold");
         return Err(ParseError::new(what).at(Place::Byte(at as usize)));
     }
     guarded("the table of chunks cannot be decoded", || {

@@ -95,7 +95,7 @@ fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkT
     let number = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
     // A chunk starts with an uncompressed point, of 20 bytes at least.
     if number > bytes.len() / 20 {
-        let what = format!("{number} chunks are promised, more than the file can hold");
+        let what = format!("{number} chunks are declared, more than the file can hold");
         return Err(ParseError::new(what).at(Place::Byte(at)));
     }
     guarded("the table of chunks cannot be decoded", || {
@@ -148,7 +148,7 @@ fn chunks<'a>(
     }
     if remaining > 0 {
         let what =
-            format!("the header promises {count} points, the chunks hold {}", count - remaining);
+            format!("the header declares {count} points, the chunks hold {}", count - remaining);
         return Err(ParseError::truncated(what));
     }
     Ok(chunks)

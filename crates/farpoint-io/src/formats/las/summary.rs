@@ -34,7 +34,7 @@ pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, ParseErro
     let (count, stride) = (point_count(raw), usize::from(raw.point_data_record_length));
     let room = length.saturating_sub(start) / (stride as u64).max(1);
     if !compressed && room < count {
-        let what = format!("the header promises {count} points, the file has {room}");
+        let what = format!("the header declares {count} points, the file has {room}");
         return Err(ParseError::truncated(what));
     }
     header.extended = extended(file, &header.raw)?;

@@ -52,9 +52,8 @@ pub(crate) fn lay_out(
     warnings: &mut Vec<String>,
 ) -> Result<(LasHeader, Vec<u8>), ParseError> {
     if let Some(scale) = options.scale.filter(|scale| !(scale.is_finite() && *scale > 0.0)) {
-        return Err(
-            ParseError::new(format!("{scale} is no scale")).fix("give a step such as 0.001")
-        );
+        return Err(ParseError::new(format!("{scale} is not a valid scale"))
+            .fix("give a number such as 0.001"));
     }
     if let (Header::Las(header), Some(table)) = (&cloud.header, &cloud.table) {
         let mut header = (**header).clone();

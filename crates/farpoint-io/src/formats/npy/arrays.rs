@@ -49,7 +49,7 @@ impl Array<'_> {
         };
         let Self { name, shape, .. } = self;
         (self.places() != Some(count))
-            .then(|| format!("the array '{name}' of shape {shape:?} is given {count} values"))
+            .then(|| format!("the array '{name}' of shape {shape:?} has {count} values"))
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
@@ -221,7 +221,7 @@ mod tests {
         let array = |shape| Array { name: "a", shape, values: Values::F64(&values) };
         assert_eq!(array(&[5, 1]).wrong(), None);
         let wrong = array(&[2, 3]).wrong().unwrap();
-        assert_eq!(wrong, "the array 'a' of shape [2, 3] is given 5 values");
+        assert_eq!(wrong, "the array 'a' of shape [2, 3] has 5 values");
         assert!(array(&[usize::MAX, 2]).wrong().is_some());
     }
 

@@ -19,7 +19,7 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, ParseE
     let count = parsed.shape[0] as u64;
     let available = length.saturating_sub(parsed.start as u64) / (stride as u64).max(1);
     if available < count {
-        let what = format!("the shape promises {count} rows, the file has {available}");
+        let what = format!("the shape declares {count} rows, the file has {available}");
         return Err(ParseError::truncated(what));
     }
     // The kinds of the columns alone decide between the two.

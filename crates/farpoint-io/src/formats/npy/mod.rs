@@ -75,7 +75,7 @@ fn rows(
     match &parsed.dtype {
         DType::Plain(kind) => plain(parsed, kind, bytes, count),
         DType::Record(_) => structured(parsed, bytes, count),
-        DType::Array(..) => Err(ParseError::new("arrays of arrays are no cloud").fix(FIX)),
+        DType::Array(..) => Err(ParseError::new("arrays of arrays are not a cloud").fix(FIX)),
     }
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn coordinates(
     let rows: Vec<usize> = (0..count).collect();
     let [x, y, z] = table.xyz.map(|dimension| table.column(dimension, 0, &rows));
     let (Some(x), Some(y), Some(z)) = (x, y, z) else {
-        return Err(ParseError::new("x, y and z are no numbers").fix(FIX));
+        return Err(ParseError::new("x, y and z are not numbers").fix(FIX));
     };
     let rounded = [&x, &y, &z].into_iter().any(rounded);
     let coordinates = match plain {
@@ -132,7 +132,7 @@ fn parse(bytes: &[u8]) -> Result<Parsed, ParseError> {
     let text = bytes.get(before..start).ok_or_else(cut)?;
     let text = std::str::from_utf8(text).ok().filter(|_| bytes.starts_with(MAGIC));
     let description = text.and_then(Description::parse).ok_or_else(|| {
-        ParseError::new("the header is no description of an array").at(Place::Byte(before))
+        ParseError::new("the header does not describe an array").at(Place::Byte(before))
     })?;
     let Description { dtype, fortran_order, shape } = description;
     Ok(Parsed { dtype, shape, fortran_order, start })
@@ -153,7 +153,7 @@ fn payload(
         Some(whole) => Ok(Part::of(bytes, start..start + whole)),
         None => {
             let available = room / size.max(1);
-            let what = format!("the shape promises {count} rows, the file has {available}");
+            let what = format!("the shape declares {count} rows, the file has {available}");
             Err(ParseError::truncated(what))
         }
     }
@@ -190,7 +190,7 @@ fn plain(
     let shape = &parsed.shape;
     let words = shape_words(shape);
     let [rows, columns] = shape[..] else {
-        return Err(ParseError::new(format!("an array of shape {words} is no cloud")).fix(FIX));
+        return Err(ParseError::new(format!("an array of shape {words} is not a cloud")).fix(FIX));
     };
     if columns < 3 || (columns > WIDE && columns > rows) {
         let what = format!("an array of shape {words} is a matrix, not points by coordinates");
@@ -198,7 +198,7 @@ fn plain(
     }
     let half = is_half(kind);
     let Some(stored) = (if half { Some(NumberType::U16) } else { scalar(kind) }) else {
-        let what = format!("values of type {kind} are no coordinates");
+        let what = format!("values of type {kind} cannot be coordinates");
         return Err(ParseError::new(what).fix("save it as float32 or float64"));
     };
     let too_large = || ParseError::new(format!("the shape {words} is too large"));
@@ -264,14 +264,15 @@ fn structured(
 ) -> Result<(Table, NpyHeader), ParseError> {
     let (DType::Record(fields), [_]) = (&parsed.dtype, &parsed.shape[..]) else {
         let what =
-            format!("a structured array of shape {} is no cloud", shape_words(&parsed.shape));
+            format!("a structured array of shape {} is not a cloud", shape_words(&parsed.shape));
         return Err(ParseError::new(what).fix("save it flat, one record a point"));
     };
     let mut dimensions: Vec<Dimension> = Vec::new();
     let (mut at, mut orders) = (0usize, Vec::new());
     for field in fields {
-        let bad =
-            || ParseError::new(format!("field '{}' is of no simple type", field.name)).fix(FIX);
+        let bad = || {
+            ParseError::new(format!("field '{}' does not have a simple type", field.name)).fix(FIX)
+        };
         let (kind, count) = flat(&field.dtype).ok_or_else(bad)?;
         let size = kind.bytes().ok_or_else(bad)?;
         orders.extend(kind.big_endian.filter(|_| size > 1));

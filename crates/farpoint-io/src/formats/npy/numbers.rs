@@ -12,15 +12,15 @@ pub(crate) fn numbers(bytes: &[u8]) -> Result<Vec<i64>, ParseError> {
     let wrong =
         |what: String| ParseError::new(what).fix("save an array of shape (n,) of integers or bool");
     let &[count] = &shape[..] else {
-        return Err(wrong(format!("an array of shape {} is no list", shape_words(&shape))));
+        return Err(wrong(format!("an array of shape {} is not a list", shape_words(&shape))));
     };
     let kind = match dtype {
         DType::Plain(kind) if kind.kind != b'f' => kind,
         other => {
-            return Err(wrong(format!("values of type {other} are no numbers of rows")));
+            return Err(wrong(format!("values of type {other} are not row numbers")));
         }
     };
-    let words = || format!("values of type {kind} are no numbers of rows");
+    let words = || format!("values of type {kind} are not row numbers");
     let number = scalar(&kind).ok_or_else(|| wrong(words()))?;
     let stride = number.size();
     let bytes = payload(Cow::Borrowed(bytes), start, count, stride)?;
@@ -39,7 +39,7 @@ pub(crate) fn numbers(bytes: &[u8]) -> Result<Vec<i64>, ParseError> {
         Column::I64(v) => Ok(v),
         Column::U64(v) => {
             let number =
-                |x| i64::try_from(x).map_err(|_| wrong(format!("{x} is no number of a row")));
+                |x| i64::try_from(x).map_err(|_| wrong(format!("{x} is not a row number")));
             v.into_iter().map(number).collect()
         }
         Column::F32(_) | Column::F64(_) => Err(wrong(words())),

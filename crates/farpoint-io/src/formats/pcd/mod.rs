@@ -56,7 +56,7 @@ fn cloud(lines: Vec<Vec<u8>>, meta: &Meta, coordinates: Coordinates, table: Tabl
     let mut warnings = Vec::new();
     if meta.width.checked_mul(meta.height) != Some(meta.points) {
         warnings.push(format!(
-            "WIDTH {} times HEIGHT {} is not POINTS {}, which is believed",
+            "WIDTH {} times HEIGHT {} is not POINTS {}, which is used",
             meta.width, meta.height, meta.points
         ));
     }
@@ -134,7 +134,7 @@ fn axes(dimensions: &[Dimension]) -> Result<[usize; 3], ParseError> {
 }
 
 fn too_many(meta: &Meta, found: usize) -> ParseError {
-    let what = format!("the header promises {} points, the file has {found}", meta.points);
+    let what = format!("the header declares {} points, the file has {found}", meta.points);
     ParseError::truncated(what)
 }
 
@@ -199,14 +199,14 @@ fn compressed_rows(
     };
     if count.checked_mul(stride) != Some(length) {
         let what = format!(
-            "the data holds {length} bytes, {} points of {stride} are promised",
+            "the data holds {length} bytes, the header declares {} points of {stride}",
             meta.points
         );
         return Err(ParseError::new(what));
     }
     let packed = data.get(8..8 + packed).ok_or_else(|| {
         ParseError::truncated(format!(
-            "{packed} compressed bytes promised, {} there",
+            "{packed} compressed bytes are declared, the file has {}",
             data.len() - 8
         ))
     })?;

@@ -38,7 +38,7 @@ pub(super) fn ascii(
 }
 
 pub(super) fn short(element: &Element, found: usize) -> ParseError {
-    let what = format!("the header promises {} vertices, the file has {found}", element.count);
+    let what = format!("the header declares {} vertices, the file has {found}", element.count);
     ParseError::truncated(what)
 }
 

@@ -30,7 +30,7 @@ pub(super) fn check(
 ) -> Result<Option<String>, ParseError> {
     if !holds_coordinates(values, columns, xyz) {
         let what = format!(
-            "the values are no coordinates: read as {columns} float32 a row, many are above 1e12 or below 1e-30"
+            "the values are not coordinates: read as {columns} float32 a row, many are above 1e12 or below 1e-30"
         );
         return Err(ParseError::new(what).fix(
             "if it is raw float32 nevertheless, give --columns; if the name is wrong, --input-format \
@@ -55,7 +55,7 @@ pub(super) fn check(
                 .fix(format!("give --columns {likely}, or --columns {columns} if that is right")))
         }
         _ => Ok(Some(format!(
-            "read as {columns} values a row; {} would fit too, and the values do not tell: give --columns if \
+            "read as {columns} values a row; {} would fit too, and the values do not decide: give --columns if \
              that is wrong",
             others.join(", ")
         ))),

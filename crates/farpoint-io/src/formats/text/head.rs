@@ -76,7 +76,7 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Pars
     };
     if promised.is_some_and(|n| n > 0) || !named.is_none_or(header_alone) {
         let commas = named.is_some_and(|(line, _)| has_decimal_commas(line));
-        let fix = if commas { DECIMAL_COMMAS } else { "put a point a line: x y z" };
+        let fix = if commas { DECIMAL_COMMAS } else { "put one point on each line: x y z" };
         return Err(ParseError::new("there is no point in the file").fix(fix));
     }
     header.preamble = bytes.to_vec();
@@ -152,7 +152,7 @@ fn aligned(
         return Ok(axes);
     }
     let what = format!(
-        "the header has {} names for {} values, so which is which cannot be told",
+        "the header has {} names for {} values, so they cannot be matched",
         names.len(),
         values.len()
     );

@@ -89,7 +89,7 @@ pub(super) fn bad_line(number: usize, line: &[u8], axes: [usize; 3]) -> ParseErr
     };
     ParseError::new(what).at(Place::Line(number)).fix(match has_decimal_commas(line) {
         true => DECIMAL_COMMAS,
-        false => "put a point a line, a header in the first line only, comments after '#'",
+        false => "put one point on each line, a header in the first line only, comments after '#'",
     })
 }
 

@@ -59,7 +59,7 @@ fn check_count(head: &Head, count: usize) -> Result<(), ParseError> {
     match head.promised.filter(|&promised| promised != count) {
         None => Ok(()),
         Some(promised) => {
-            let what = format!("the first line promises {promised} points, the file has {count}");
+            let what = format!("the first line declares {promised} points, the file has {count}");
             Err(ParseError::truncated(what).at(Place::Line(1)))
         }
     }

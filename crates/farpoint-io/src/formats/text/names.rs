@@ -153,8 +153,8 @@ pub(super) fn recognized(names: &[String]) -> Option<Axes> {
 /// Returns the columns found by the names, or an error that lists the names.
 pub(super) fn named(names: &[String]) -> Result<Axes, ParseError> {
     recognized(names).ok_or_else(|| {
-        let what = format!("the header names no x, y and z, only {}", listed(names));
-        ParseError::new(what).fix(format!("{ADVICE}; put '#' before a line that is no header"))
+        let what = format!("the header has no x, y and z, only {}", listed(names));
+        ParseError::new(what).fix(format!("{ADVICE}; put '#' before a line that is not a header"))
     })
 }
 
