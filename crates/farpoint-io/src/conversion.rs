@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_color_stays() {
+    fn attributes_that_are_not_colors_stay() {
         let mut warnings = Vec::new();
         let cloud = colored(Column::F64(vec![-3.5, 70_000.0]));
         let all = attributes(&cloud, &[0], Target::Ply, &mut warnings);

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_larger_than_all_goes_in_alone() {
+    fn a_size_above_the_limit_enters_alone() {
         let stop = AtomicBool::new(false);
         let gate = Gate::new(10, &stop);
         assert!(gate.enter(100));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_sees_the_stop() {
+    fn waiting_threads_see_the_stop() {
         let stop = AtomicBool::new(false);
         let gate = Gate::new(10, &stop);
         assert!(gate.enter(10));

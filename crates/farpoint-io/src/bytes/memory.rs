@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_machine_has_is_refused() {
+    fn more_memory_than_exists_is_refused() {
         assert!(require("scan.laz", 0).is_ok());
         match available() {
             None => println!("skipped: the refusal (this system does not report its free memory)"),

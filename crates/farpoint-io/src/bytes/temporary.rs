@@ -213,7 +213,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn what_is_left_is_removed_and_what_is_in_use_stays() {
+    fn stale_files_are_removed_and_locked_ones_stay() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("a.ply");
         let stale = folder.path().join(".farpoint-a.ply.tmp");

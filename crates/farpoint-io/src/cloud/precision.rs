@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_helped_is_said() {
+    fn unavoidable_rounding_is_warned_of() {
         let (output, warnings) = single(vec![[0.001, 0.0, 0.0], [2e6, 0.0, 0.0], [1e6, 0.5, 0.0]]);
         assert_eq!(output.offset, None);
         assert!(warnings.len() == 1 && warnings[0].contains("rounded"), "{warnings:?}");

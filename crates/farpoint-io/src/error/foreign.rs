@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_escaped() {
+    fn control_characters_are_escaped() {
         assert_eq!(
             printable("\x1b]0;x\x07\u{9b}31m\x7f\0"),
             "\\u{1b}]0;x\\u{7}\\u{9b}31m\\u{7f}\\u{0}"
@@ -55,10 +55,10 @@ mod tests {
     }
 
     #[test]
-    fn what_xml_cannot_hold_is_found() {
+    fn characters_outside_xml_are_found() {
         assert!(fits_xml("GEOGCS[\"Höhe\", ]]\t\r\n\u{1f600} <&>"));
-        for bad in ["a\0", "\u{1}", "\u{fffe}", "\u{ffff}", "a]]>b", "\x1b"] {
-            assert!(!fits_xml(bad), "{bad:?}");
+        for invalid in ["a\0", "\u{1}", "\u{fffe}", "\u{ffff}", "a]]>b", "\x1b"] {
+            assert!(!fits_xml(invalid), "{invalid:?}");
         }
     }
 }

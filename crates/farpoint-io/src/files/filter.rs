@@ -209,18 +209,18 @@ mod tests {
         assert!(holds("z=..-1.5", -1.5) && !holds("z=..-1.5", 0.0));
         assert!(holds("t=1..2,5..6", 5.5) && !holds("t=1..2,5..6", 3.0));
         assert!(!holds("t=..", f64::NAN) && holds("t=..", f64::INFINITY));
-        for wrong in
+        for invalid in
             ["", "class", "=2", "class=", "class=two", "i=5..1", "i=1..2..3", "i=nan", "i=1,,2"]
         {
             assert!(
-                wrong.parse::<Condition>().unwrap_err().contains("classification=2,6"),
-                "{wrong}"
+                invalid.parse::<Condition>().unwrap_err().contains("classification=2,6"),
+                "{invalid}"
             );
         }
     }
 
     #[test]
-    fn boxes_without_a_row_that_is_used_are_told() {
+    fn boxes_without_used_rows_are_skipped() {
         let cube = [[0.0; 3], [8.0; 3]];
         let may = |filter: Filter| filter.may_use(cube);
         let condition = |text: &str| text.parse::<Condition>().unwrap();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_was_asked_holds() {
+    fn all_conditions_must_hold() {
         let rows = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 5.0], [2.0, f64::NAN, 0.0]];
         let mut cloud = Cloud::new(Coordinates::F64(rows));
         cloud.add_column("Scalar_Intensity", Column::F32(vec![1.0, f32::NAN, 3.0]));

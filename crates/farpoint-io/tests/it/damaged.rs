@@ -35,7 +35,7 @@ fn with_name(three: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn las_says_that_farpoint_wrote_it_and_no_day() {
+fn las_states_farpoint_and_no_date() {
     let software = concat!("farpoint ", env!("CARGO_PKG_VERSION"), "\0").as_bytes();
     let (mut bytes, _) = as_format(&two(), Format::Las).unwrap();
     assert!(bytes[58..90].starts_with(software));
@@ -244,12 +244,12 @@ fn empty_files_are_errors_in_every_format() {
     let (bytes, _) =
         write_bytes(&two(), &[], &WriteOptions::default().format(Format::Text)).unwrap();
     assert_eq!(bytes, b"# x y z\n");
-    let own = open(b"1 2 3\n", "a.xyz").unwrap();
-    assert_eq!(write_bytes(&own, &[], &WriteOptions::default()).unwrap().0, b"# x y z\n");
+    let text_cloud = open(b"1 2 3\n", "a.xyz").unwrap();
+    assert_eq!(write_bytes(&text_cloud, &[], &WriteOptions::default()).unwrap().0, b"# x y z\n");
 }
 
 #[test]
-fn raw_output_advises_what_there_is() {
+fn raw_output_names_the_alternatives() {
     let cloud = Cloud::new(Coordinates::F64(vec![[637_012.345, 849_000.5, 0.1], [0.1, 0.2, 0.3]]));
     let (_, warnings) = as_format(&cloud, Format::Raw).unwrap();
     let rounded = warnings.iter().find(|w| w.contains("rounded")).unwrap();

@@ -38,11 +38,11 @@ fn compare(path: &Path, whole: &Cloud, filter: &Filter) -> Option<[usize; 2]> {
     let every = [Format::Las, Format::Laz, Format::Ply, Format::Pcd, Format::Npy, Format::E57];
     let plain = every.map(|format| WriteOptions::default().format(format));
     for writing in plain.into_iter().chain([single.format(Format::Ply)]) {
-        let wanted = write_bytes(whole, &rows, &writing).unwrap();
+        let expected = write_bytes(whole, &rows, &writing).unwrap();
         let found = write_bytes(&some, &rows, &writing).unwrap();
-        assert_eq!(found.1, wanted.1, "{filter} as {:?}", writing.format);
+        assert_eq!(found.1, expected.1, "{filter} as {:?}", writing.format);
         // An identifier of E57 differs from file to file.
-        let same = writing.format == Some(Format::E57) || found.0 == wanted.0;
+        let same = writing.format == Some(Format::E57) || found.0 == expected.0;
         assert!(same, "{filter} as {:?}", writing.format);
     }
     assert_eq!(some.description(), whole.description());
@@ -178,7 +178,7 @@ fn exchanged_nodes_lose_no_rows() {
 }
 
 #[test]
-fn a_damaged_node_is_found_when_it_is_asked_for() {
+fn a_damaged_node_is_found_when_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
     // The last chunk is of the node (2, 3, 3, 3); behind its first point, which is checked in every chunk.
     let path = damaged(folder.path(), |file| {
@@ -186,8 +186,8 @@ fn a_damaged_node_is_found_when_it_is_asked_for() {
         file[end - 235..end - 200].fill(0xff);
     });
     assert!(read(&path, &options()).is_err());
-    let there = Filter::default().within([1015.0, 2015.0, 15.0], [1016.0, 2016.0, 16.0]);
-    assert!(matches!(read_for(&path, &options(), &there), Err(Error::Malformed { .. })));
+    let in_damaged_node = Filter::default().within([1015.0, 2015.0, 15.0], [1016.0, 2016.0, 16.0]);
+    assert!(matches!(read_for(&path, &options(), &in_damaged_node), Err(Error::Malformed { .. })));
     let elsewhere = Filter::default().within([1000.5, 2000.5, 0.5], [1001.0, 2001.0, 1.0]);
     let cloud = read_for(&path, &options(), &elsewhere).unwrap();
     let rows = used(&elsewhere, &cloud);

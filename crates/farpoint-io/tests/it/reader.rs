@@ -137,9 +137,11 @@ fn rows_in_blocks_are_the_bytes_written_at_once() {
                 let part = starts.partition_point(|&start| start <= row as u64) - 1;
                 parts[part].stored(row - starts[part] as usize).to_vec()
             };
-            let mut left = chosen.chunks(33_333);
+            let mut remaining = chosen.chunks(33_333);
             let next = || {
-                Ok::<_, Error>(left.next().map(|rows| rows.iter().copied().flat_map(row).collect()))
+                Ok::<_, Error>(
+                    remaining.next().map(|rows| rows.iter().copied().flat_map(row).collect()),
+                )
             };
             let warnings =
                 reader.write_stored(&blocks, &options, chosen.len() as u64, next).unwrap();

@@ -258,7 +258,7 @@ impl Reader {
         each: impl Fn(usize, Rows<'_>) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
         let (next, stop) = (AtomicUsize::new(parts.start), AtomicBool::new(false));
-        let first: Mutex<Option<E>> = Mutex::new(None);
+        let first_error: Mutex<Option<E>> = Mutex::new(None);
         let work = || {
             while !stop.load(Ordering::Relaxed) {
                 let part = next.fetch_add(1, Ordering::Relaxed);
@@ -268,7 +268,7 @@ impl Reader {
                 let done = self.read(part).map_err(E::from).and_then(|rows| each(part, rows));
                 if let Err(error) = done {
                     stop.store(true, Ordering::Relaxed);
-                    first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 }
             }
         };
@@ -278,7 +278,7 @@ impl Reader {
                 .for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
-        first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
     fn malformed(&self, error: ParseError) -> Error {

@@ -18,9 +18,9 @@ use std::path::Path;
 
 /// Bytes of a file searched for its header, at first and at most.
 const HEAD: u64 = 1 << 16;
-const LONGEST: u64 = 64 << 20;
+const MAX_HEAD: u64 = 64 << 20;
 /// Memory that reading a whole file takes at least, as a multiple of its bytes.
-const WHOLE: u64 = 3;
+const MEMORY_FACTOR: u64 = 3;
 
 impl Reader {
     /// Opens a file: reads its header, and its number of rows. A file that can't be read in parts is read whole if
@@ -69,7 +69,7 @@ impl Reader {
                     filter: Filter::default(),
                 });
             }
-            let needed = packed.unwrap_or(0).max(length).saturating_mul(WHOLE);
+            let needed = packed.unwrap_or(0).max(length).saturating_mul(MEMORY_FACTOR);
             if let Some(limit) = memory.filter(|&limit| needed > limit) {
                 if limit > 0
                     && packed.is_none()
@@ -125,7 +125,7 @@ impl Reader {
     /// Returns the bytes of memory held all the time: for a file that can't be read in parts.
     pub fn held(&self) -> u64 {
         match &self.content {
-            Content::InMemory(_) => WHOLE * self.length,
+            Content::InMemory(_) => MEMORY_FACTOR * self.length,
             Content::Parts { layout, .. } => match &layout.rows {
                 Storage::Parts(parts) => parts.held(),
                 _ => 0,
@@ -170,7 +170,7 @@ fn in_parts(
         let head = Head { file, length, start: &start, name, options };
         match functions(format).layout.map_or(Ok(None), |layout| layout(head)) {
             // The header may be longer.
-            Err(_) if size < length.min(LONGEST) => size = length.min(4 * size),
+            Err(_) if size < length.min(MAX_HEAD) => size = length.min(4 * size),
             found => {
                 let mut found = found.map_err(|error| error.named(name, format))?;
                 if let Some(layout) = &mut found {
@@ -199,7 +199,7 @@ fn in_lines(
         let found = functions(format).lines.map_or(Ok(None), |lines| lines(head));
         match found {
             // The header may be longer.
-            Err(_) if size < length.min(LONGEST) => size = length.min(16 * size),
+            Err(_) if size < length.min(MAX_HEAD) => size = length.min(16 * size),
             Err(ParseError { io: Some(source), .. }) => return Err(fail(source)),
             found => {
                 let mut found = found.map_err(|error| error.named(name, format))?;

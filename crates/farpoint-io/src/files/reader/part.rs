@@ -166,7 +166,7 @@ impl Rows<'_> {
     /// Returns the coordinates of all rows.
     pub(super) fn places(&self) -> Result<Coordinates, Error> {
         if let Some(cloud) = self.reader.cloud() {
-            return Ok(self.within(cloud));
+            return Ok(self.coordinates_in(cloud));
         }
         let Some(table) = &self.table else {
             return Ok(Coordinates::F64(Vec::new()));
@@ -190,7 +190,7 @@ impl Rows<'_> {
         Some((0..self.len()).map(point).collect())
     }
 
-    fn within(&self, cloud: &Cloud) -> Coordinates {
+    fn coordinates_in(&self, cloud: &Cloud) -> Coordinates {
         let rows = self.rows.start as usize..self.rows.end as usize;
         match cloud.coordinates() {
             Coordinates::F32(points) => Coordinates::F32(points[rows].to_vec()),

@@ -139,7 +139,7 @@ fn the_highest_point_is_in_the_cube_where_the_side_is_rounded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn levels_keep_what_they_promise(
+    fn levels_keep_their_spacing(
         kind in 0u8..7, points in 0usize..1500, seed: u64, node_points in 100usize..900,
     ) {
         check(&cloud(kind, points, seed), 0.01, node_points);

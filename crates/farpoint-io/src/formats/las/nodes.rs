@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_met_in_any_order() {
+    fn pages_may_come_in_any_order() {
         let child = entry([1, 1, 0, 1], 500, 10, 3);
         let root = [entry([0, 0, 0, 0], 400, 10, 2), entry([1, 1, 0, 1], 0, 32, -1)].concat();
         assert_eq!(walked(&[child, root].concat(), (32, 64)), Ok(2));

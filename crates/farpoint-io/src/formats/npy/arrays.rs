@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_do_not_fill_a_shape_are_told() {
+    fn values_that_do_not_fill_a_shape_are_reported() {
         let values = [1.0; 5];
         let array = |shape| Array { name: "a", shape, values: Values::F64(&values) };
         assert_eq!(array(&[5, 1]).wrong(), None);

@@ -270,11 +270,11 @@ fn structured(
     let mut dimensions: Vec<Dimension> = Vec::new();
     let (mut at, mut orders) = (0usize, Vec::new());
     for field in fields {
-        let bad = || {
+        let unsupported = || {
             ParseError::new(format!("field '{}' does not have a simple type", field.name)).fix(FIX)
         };
-        let (kind, count) = flat(&field.dtype).ok_or_else(bad)?;
-        let size = kind.bytes().ok_or_else(bad)?;
+        let (kind, count) = flat(&field.dtype).ok_or_else(unsupported)?;
+        let size = kind.bytes().ok_or_else(unsupported)?;
         orders.extend(kind.big_endian.filter(|_| size > 1));
         let (scalar, each) = match scalar(&kind) {
             Some(scalar) => (scalar, 1),
@@ -283,14 +283,17 @@ fn structured(
         };
         let spread =
             ["xyz", "position", "points", "coords"].contains(&field.name.as_str()) && count == 3;
-        let total = count.checked_mul(each).ok_or_else(bad)?;
+        let total = count.checked_mul(each).ok_or_else(unsupported)?;
         for (k, axis) in ["x", "y", "z"].iter().enumerate().filter(|_| spread) {
             dimensions.push(Dimension::new(*axis, scalar, at + k * scalar.size()));
         }
         if !spread {
             dimensions.push(Dimension::new(field.name.clone(), scalar, at).count(total));
         }
-        at = total.checked_mul(scalar.size()).and_then(|n| n.checked_add(at)).ok_or_else(bad)?;
+        at = total
+            .checked_mul(scalar.size())
+            .and_then(|n| n.checked_add(at))
+            .ok_or_else(unsupported)?;
     }
     if orders.windows(2).any(|w| w[0] != w[1]) {
         return Err(

@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn damaged_headers_are_refused() {
-        for (good, bad) in [
+        for (good, damaged) in [
             ("VERSION .7\n", ""),
             ("VERSION .7", "VERSION 0.8"),
             ("VERSION .7", "VERSION"),
@@ -188,7 +188,7 @@ mod tests {
             ("0 0 0 1", "0 0 0 q"),
             ("binary", "text"),
         ] {
-            assert!(parse(&GOOD.replacen(good, bad, 1)).is_err(), "{bad}");
+            assert!(parse(&GOOD.replacen(good, damaged, 1)).is_err(), "{damaged}");
         }
         let old = GOOD.replace(".7", "0.6");
         assert!(parse(&old).is_ok());

@@ -234,9 +234,9 @@ pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Pa
     let axis = |axis: usize| -> Result<Column, ParseError> {
         let dimension = table.xyz[axis];
         table.column(dimension, 0, &rows).ok_or_else(|| {
-            let bad = rows.iter().find(|&&r| table.column(dimension, 0, &[r]).is_none());
+            let invalid_row = rows.iter().find(|&&r| table.column(dimension, 0, &[r]).is_none());
             let what = format!("field '{}' holds no number", table.dimensions[dimension].name);
-            ParseError::new(what).at(Place::Point(*bad.unwrap_or(&0)))
+            ParseError::new(what).at(Place::Point(*invalid_row.unwrap_or(&0)))
         })
     };
     Ok(Coordinates::from_columns(&axis(0)?, &axis(1)?, &axis(2)?))

@@ -119,11 +119,13 @@ pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Pa
         let dimension = table.xyz[axis];
         table.column(dimension, 0, &rows).ok_or_else(|| {
             // Rare, so the row in question is searched only now.
-            let bad = (0..count).find(|&r| table.column(dimension, 0, &[r]).is_none()).unwrap_or(0);
-            let shown: String = String::from_utf8_lossy(table.row(bad)).chars().take(60).collect();
+            let invalid_row =
+                (0..count).find(|&r| table.column(dimension, 0, &[r]).is_none()).unwrap_or(0);
+            let shown: String =
+                String::from_utf8_lossy(table.row(invalid_row)).chars().take(60).collect();
             let what =
                 format!("'{shown}' holds no number for {}", table.dimensions[dimension].name);
-            ParseError::new(what).at(Place::Point(bad))
+            ParseError::new(what).at(Place::Point(invalid_row))
         })
     };
     Ok(Coordinates::from_columns(&axis(0)?, &axis(1)?, &axis(2)?))
