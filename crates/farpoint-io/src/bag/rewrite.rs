@@ -10,7 +10,7 @@ use super::unpack::Unpacker;
 use super::wire::Encoding;
 use super::writer::Writer;
 use super::{PointCloud2, kind::Kind};
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::bytes::sink::{Sink, Target, put_by};
 use crate::error::{Error, ParseError};
 use crate::format::Format;
@@ -196,7 +196,7 @@ fn read(
     gate: &Gate<'_>,
 ) {
     let mut count = 0;
-    let end = guarded("the reader failed", || {
+    let end = catch_panic("the reader failed", || {
         each_piece(&bag.source, &mut |piece| {
             let bytes = piece.bytes();
             let go = gate.enter(bytes) && piece_sender.send((count, bytes, piece)).is_ok();
@@ -222,8 +222,9 @@ fn work(
         if gate.closed() {
             return;
         }
-        let ready =
-            guarded("the work on a chunk failed", || cut(&piece, &mut unpacker, channels, choose));
+        let ready = catch_panic("the work on a chunk failed", || {
+            cut(&piece, &mut unpacker, channels, choose)
+        });
         drop(piece);
         if done_sender.send(Done::Piece(number, bytes, ready)).is_err() {
             return;

@@ -2,7 +2,7 @@
 
 use super::LARGEST;
 use super::frames::{HEAD, damaged, place, too_large};
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::error::ParseError;
 use mcap::McapError;
 use mcap::records::op;
@@ -129,7 +129,7 @@ impl Unpacker {
         let mut remaining = length;
         loop {
             // The crate counts down without looking whether a record ends after its chunk.
-            let event = guarded("a chunk is damaged", || Ok(self.reader.next_event()));
+            let event = catch_panic("a chunk is damaged", || Ok(self.reader.next_event()));
             let event = match event.map_err(Stop::Damaged)? {
                 None => return Ok(true),
                 Some(Err(error)) => return Err(Stop::Damaged(chunk_error(error))),

@@ -3,10 +3,10 @@
 //! Readers return a [`ParseError`] with the place inside the file; the crate's entry points add the file's
 //! name and format.
 
-pub(crate) mod foreign;
+pub(crate) mod untrusted;
 
 use crate::Format;
-use crate::error::foreign::printable;
+use crate::error::untrusted::printable;
 use std::{fmt, io};
 
 /// A place inside a file.

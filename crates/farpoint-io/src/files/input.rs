@@ -59,7 +59,7 @@ pub fn read_for(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<C
     if !filter.is_of_places() || !detect::is_copc(path, options) {
         return read(path, options);
     }
-    match Reader::open(path, options, None)?.within(filter)? {
+    match Reader::open(path, options, None)?.read_filtered(filter)? {
         Ok(Some(cloud)) => Ok(cloud),
         Ok(None) => read(path, options),
         Err(ParseError { what, .. }) => {

@@ -1,12 +1,12 @@
 //! A file whose rows are read in parts, with memory for a part alone.
 
 mod convert;
+mod handle;
 mod load;
 mod open;
 mod part;
-mod place;
-mod some;
-mod within;
+mod read_filtered;
+mod subset;
 mod write;
 
 pub use part::Rows;
@@ -22,7 +22,7 @@ use crate::error::{Error, ParseError};
 use crate::files::filter::Filter;
 use crate::format::Format;
 use crate::{formats::las, formats::npy, formats::pcd, formats::ply, formats::text};
-use place::Handle;
+use handle::Handle;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

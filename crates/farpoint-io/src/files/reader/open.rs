@@ -1,6 +1,6 @@
 //! Opening a file for reading in parts.
 
-use super::place::Handle;
+use super::handle::Handle;
 use super::{Content, Reader, starts};
 use crate::cloud::layout::{Layout, Storage};
 use crate::error::{Error, ParseError};

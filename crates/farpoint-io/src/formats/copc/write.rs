@@ -8,8 +8,8 @@ use super::spacing::Ordered;
 use super::{Copc, extended, wkt};
 use crate::WriteOptions;
 use crate::bytes::memory;
+use crate::bytes::panics::catch_panic;
 use crate::bytes::parallel;
-use crate::bytes::quiet::guarded;
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{LasHeader, Record};
@@ -187,7 +187,7 @@ fn compressed(
     vlr: LazVlr,
 ) -> Result<(Vec<u8>, Vec<u64>), ParseError> {
     let failed = |e: String| ParseError::new(format!("the points cannot be compressed: {e}"));
-    guarded("the points cannot be compressed", || {
+    catch_panic("the points cannot be compressed", || {
         let start = out.len() as u64;
         let mut cursor = Cursor::new(out);
         cursor.set_position(start);

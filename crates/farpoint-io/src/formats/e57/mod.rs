@@ -8,7 +8,7 @@ pub(crate) use write::write;
 
 use crate::bytes::load::Readable;
 use crate::bytes::memory;
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::cloud::Cloud;
 use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
@@ -32,7 +32,7 @@ type Reader<'a> = E57Reader<&'a mut dyn Readable>;
 
 /// Reads all scans of a file.
 pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, ParseError> {
-    guarded("the file cannot be decoded", || read_scans(bytes))
+    catch_panic("the file cannot be decoded", || read_scans(bytes))
 }
 
 fn e57_error(error: ::e57::Error) -> ParseError {

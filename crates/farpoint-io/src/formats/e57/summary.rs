@@ -1,7 +1,7 @@
 //! Summary of the scans in the header of an E57 file.
 
 use super::{Kind, Reader, SCAN, attribute_name, described, e57_error, scale};
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::cloud::Field;
 use crate::cloud::column::NumberType;
 use crate::cloud::crs::Crs;
@@ -13,7 +13,7 @@ use std::fs::File;
 
 /// Reads the description of the scans, not their points.
 pub(crate) fn summary(file: &mut File) -> Result<Summary, ParseError> {
-    guarded("the file cannot be decoded", || {
+    catch_panic("the file cannot be decoded", || {
         let reader = Reader::new(file).map_err(e57_error)?;
         let scans = reader.pointclouds();
         let points = scans.iter().map(|scan| scan.records).fold(0, u64::saturating_add);

@@ -2,14 +2,14 @@
 
 use super::STATE;
 use crate::WriteOptions;
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::cloud::Cloud;
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::header::Header;
 use crate::cloud::precision::output_coordinates;
 use crate::conversion::{self, Target};
 use crate::error::ParseError;
-use crate::error::foreign::fits_xml;
+use crate::error::untrusted::fits_xml;
 use crate::formats::las;
 use ::e57::{E57Writer, Extension, Record, RecordDataType, RecordName, RecordValue};
 use std::collections::HashSet;
@@ -68,7 +68,7 @@ pub(crate) fn write(
     all.extend(named(attributes));
     check_packet(&all)?;
     let wkt = wkt(cloud, warnings);
-    guarded("the points cannot be written", || written(wkt, &all, rows.len()))
+    catch_panic("the points cannot be written", || written(wkt, &all, rows.len()))
 }
 
 /// Refuses columns of which not one row fits into a packet: the crate would write packets without end.

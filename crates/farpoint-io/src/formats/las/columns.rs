@@ -1,8 +1,8 @@
 //! Records of LAS 1.4 from the columns of other formats, and coordinates as multiples of a scale.
 
+use super::assignment::Fields;
 use super::describe::{describe, new_record, record_length};
 use super::fields::base_length;
-use super::placing::Fields;
 use super::{integers, transforms};
 use crate::bytes::parallel;
 use crate::cloud::Cloud;

@@ -1,6 +1,6 @@
 //! Places of the points of a LAS or LAZ file, without reading them.
 
-use super::pieces::Pieces;
+use super::chunks::LazChunks;
 use super::summary::{LARGEST, LONGEST, part};
 use super::{cloud, head, point_count};
 use crate::cloud::coordinates::Coordinates;
@@ -36,8 +36,8 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Par
         let vlr = vlr.map(|vlr| vlr.data().to_vec()).ok_or_else(|| {
             ParseError::new("the LASzip record is missing").fix("decompress it elsewhere")
         })?;
-        Pieces::find(file, length, start, &vlr, count, stride)?
-            .map(|pieces| Storage::Chunks(Box::new(pieces)))
+        LazChunks::find(file, length, start, &vlr, count, stride)?
+            .map(|chunks| Storage::Chunks(Box::new(chunks)))
     } else {
         Some(Storage::Stride(start))
     };

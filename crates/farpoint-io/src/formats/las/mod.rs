@@ -4,14 +4,14 @@
 //! they are in the file: las's own `Point` would take a coordinate from its integer to a double and
 //! back, and drop reserved bits.
 
+mod assignment;
+mod chunks;
 mod columns;
 mod counts;
 mod describe;
 mod fields;
 mod layout;
 mod nodes;
-mod pieces;
-mod placing;
 mod points;
 mod stream;
 mod summary;

@@ -1,8 +1,8 @@
 //! Decompressing LAZ points, in parallel over chunks, never allocating on a header's word alone.
 
 use crate::bytes::memory;
+use crate::bytes::panics::catch_panic;
 use crate::bytes::parallel;
-use crate::bytes::quiet::guarded;
 use crate::error::{ParseError, Place};
 use laz::laszip::{ChunkTable, ChunkTableEntry, CompressorType};
 use laz::{LasZipDecompressor, LazItemType, LazVlr};
@@ -51,7 +51,7 @@ pub(super) fn decompress(
 
 /// Parses the LASzip record, which must describe points of `stride` bytes.
 pub(super) fn described(vlr: &[u8], stride: usize) -> Result<LazVlr, ParseError> {
-    guarded("the LASzip record cannot be decoded", || {
+    catch_panic("the LASzip record cannot be decoded", || {
         let vlr = LazVlr::from_buffer(vlr)
             .map_err(|e| ParseError::new(format!("the LASzip record: {e}")))?;
         let size = vlr.items().iter().map(|i| usize::from(i.size())).sum::<usize>();
@@ -98,7 +98,7 @@ fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkT
         let what = format!("{number} chunks are declared, more than the file can hold");
         return Err(ParseError::new(what).at(Place::Byte(at)));
     }
-    guarded("the table of chunks cannot be decoded", || {
+    catch_panic("the table of chunks cannot be decoded", || {
         let mut cursor = Cursor::new(&bytes[at..]);
         let table = ChunkTable::read(&mut cursor, vlr.uses_variable_size_chunks());
         table
@@ -211,7 +211,7 @@ fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Par
 pub(super) fn one_chunk(chunk: &Chunk, out: &mut [u8], vlr: &LazVlr) -> Result<(), ParseError> {
     let entry =
         ChunkTableEntry { point_count: chunk.points as u64, byte_count: chunk.bytes.len() as u64 };
-    guarded("a chunk of points cannot be decoded", || {
+    catch_panic("a chunk of points cannot be decoded", || {
         laz::par_decompress(chunk.bytes, out, vlr, &[entry])
             .map_err(|e| ParseError::new(format!("a chunk of points cannot be decompressed: {e}")))
     })
@@ -225,7 +225,7 @@ fn sequential(
     count: usize,
     stride: usize,
 ) -> Result<Vec<u8>, ParseError> {
-    guarded("the points cannot be decoded", || {
+    catch_panic("the points cannot be decoded", || {
         let source = Unseekable {
             inner: Cursor::new(bytes.get(start..).unwrap_or_default()),
             refused: false,

@@ -3,7 +3,7 @@
 use super::counts::Counts;
 use super::describe::describe_kept;
 use super::write::{before_points, header_bytes, move_extended, prepare, warn_of_octree};
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::cloud::header::LasHeader;
 use crate::cloud::layout::Blocks;
 use crate::error::ParseError;
@@ -58,7 +58,7 @@ fn unwritten(error: std::io::Error) -> ParseError {
 }
 
 fn compressed(file: &mut File, vlr: LazVlr, next: Blocks<'_>) -> Result<(), ParseError> {
-    guarded("the points cannot be compressed", || {
+    catch_panic("the points cannot be compressed", || {
         let start = file.stream_position().map_err(unwritten)?;
         // Into memory, like files that are made at once: a second type would compile laz twice.
         let mut laz = ParLasZipCompressor::new(Cursor::new(Vec::new()), vlr)

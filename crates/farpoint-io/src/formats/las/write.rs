@@ -6,7 +6,7 @@ use super::counts::Counts;
 use super::describe::{describe_kept, new_record, record_length};
 use super::fields::base_length;
 use crate::WriteOptions;
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::cloud::Cloud;
 use crate::cloud::column::Attribute;
 use crate::cloud::header::{Header, LasHeader};
@@ -147,7 +147,7 @@ fn compression(header: &mut LasHeader, stride: usize) -> Result<LazVlr, ParseErr
 }
 
 fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, ParseError> {
-    guarded("the points cannot be compressed", || {
+    catch_panic("the points cannot be compressed", || {
         let failed = |e: String| {
             ParseError::new(format!("the points cannot be compressed: {e}")).fix("write LAS")
         };

@@ -1,7 +1,7 @@
 //! Raw rows of little-endian float32 without a header, as in KITTI (4 per row) and nuScenes (5).
 
+mod columns;
 mod layout;
-mod place;
 mod write;
 
 use crate::ReadOptions;
@@ -13,10 +13,10 @@ use crate::cloud::header::Header;
 use crate::cloud::table::{Dimension, Store, Table};
 use crate::error::ParseError;
 use crate::format::Format;
-use layout::Values;
+use columns::Values;
 use std::borrow::Cow;
 
-pub(crate) use place::layout;
+pub(crate) use layout::layout;
 pub(crate) use write::write;
 
 /// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5, which is checked by the
@@ -69,7 +69,7 @@ fn described(
     };
     let doubt = match options.columns {
         Some(_) => None,
-        None => layout::check(values, columns, xyz)?,
+        None => columns::check(values, columns, xyz)?,
     };
     Ok(Described { columns, stride, xyz, doubt })
 }
@@ -124,7 +124,7 @@ fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], ParseError> {
 fn misfit(values: &Values, size: u64, columns: usize) -> ParseError {
     let fits: Vec<String> =
         (3..=16u64).filter(|c| size.is_multiple_of(4 * c)).map(|c| c.to_string()).collect();
-    let fix = match (fits.is_empty(), layout::likely(values)) {
+    let fix = match (fits.is_empty(), columns::likely(values)) {
         (true, _) => {
             "no number of columns from 3 to 16 fits: the file is cut short or not raw float32"
                 .into()

@@ -19,7 +19,7 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Reader::load`]; [`Error::Field`] if a field of the filter does not exist.
-    pub(crate) fn within(
+    pub(crate) fn read_filtered(
         self,
         filter: &Filter,
     ) -> Result<Result<Option<Cloud>, ParseError>, Error> {

@@ -1,7 +1,7 @@
 //! The chunks of a LAZ file, each of which is read and decompressed alone.
 
 use super::points::{self, Chunk};
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::cloud::layout::Chunks;
 use crate::error::{ParseError, Place};
 use laz::LazVlr;
@@ -14,20 +14,20 @@ const LARGEST: usize = 64 << 20;
 
 /// Places of the chunks.
 #[derive(Debug)]
-pub(crate) struct Pieces {
+pub(crate) struct LazChunks {
     vlr: LazVlr,
     stride: usize,
-    all: Vec<Piece>,
+    all: Vec<ChunkRange>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct ChunkRange {
     at: u64,
     bytes: usize,
     points: usize,
 }
 
-impl Pieces {
+impl LazChunks {
     /// Finds the chunks of `count` points from byte `start` of a file of `length` bytes; `None` unless the file has a
     /// table of chunks of a usual size.
     pub(super) fn find(
@@ -37,14 +37,14 @@ impl Pieces {
         vlr: &[u8],
         count: u64,
         stride: usize,
-    ) -> Result<Option<Pieces>, ParseError> {
+    ) -> Result<Option<LazChunks>, ParseError> {
         let vlr = points::described(vlr, stride)?;
         if points::compressor(&vlr) == CompressorType::PointWise {
             return Ok(None);
         }
         let Some(table) = table(file, length, start, &vlr)? else { return Ok(None) };
-        let mut pieces = Pieces { vlr, stride, all: Vec::new() };
-        Ok(pieces.cut(&table, length, start, count)?.then_some(pieces))
+        let mut chunks = LazChunks { vlr, stride, all: Vec::new() };
+        Ok(chunks.cut(&table, length, start, count)?.then_some(chunks))
     }
 
     /// Finds as many chunks as the points need; `false` if one is too large.
@@ -72,7 +72,7 @@ impl Pieces {
             }
             if points > 0 {
                 let bytes = entry.byte_count as usize;
-                self.all.push(Piece { at, bytes, points: points as usize });
+                self.all.push(ChunkRange { at, bytes, points: points as usize });
             }
             (at, remaining) = (end, remaining - points);
         }
@@ -88,21 +88,21 @@ impl Pieces {
     }
 }
 
-impl Chunks for Pieces {
+impl Chunks for LazChunks {
     fn points(&self) -> Vec<usize> {
-        self.all.iter().map(|piece| piece.points).collect()
+        self.all.iter().map(|chunk| chunk.points).collect()
     }
 
-    fn place(&self, piece: usize) -> (u64, usize) {
-        (self.all[piece].at, self.all[piece].bytes)
+    fn place(&self, index: usize) -> (u64, usize) {
+        (self.all[index].at, self.all[index].bytes)
     }
 
-    fn decompress(&self, piece: usize, bytes: &[u8]) -> Result<Vec<u8>, ParseError> {
-        let Piece { at, points, .. } = self.all[piece];
+    fn decompress(&self, index: usize, bytes: &[u8]) -> Result<Vec<u8>, ParseError> {
+        let ChunkRange { at, points, .. } = self.all[index];
         let chunk = Chunk { bytes, at: at as usize, points };
         let located = |error: ParseError| error.at(Place::Byte(at as usize));
         if bytes.len() < self.stride || !points::layers_fit(bytes, &self.vlr, self.stride) {
-            return Err(located(ParseError::new(format!("chunk {} is damaged", piece + 1))));
+            return Err(located(ParseError::new(format!("chunk {} is damaged", index + 1))));
         }
         let mut out = vec![0; points * self.stride];
         points::one_chunk(&chunk, &mut out, &self.vlr).map_err(located)?;
@@ -137,7 +137,7 @@ fn table(
         let what = format!("{number} chunks are declared, more than the file can hold");
         return Err(ParseError::new(what).at(Place::Byte(at as usize)));
     }
-    guarded("the table of chunks cannot be decoded", || {
+    catch_panic("the table of chunks cannot be decoded", || {
         file.seek(SeekFrom::Start(at)).map_err(unread)?;
         let mut source = BufReader::new(&mut *file);
         let table = ChunkTable::read(&mut source, vlr.uses_variable_size_chunks());

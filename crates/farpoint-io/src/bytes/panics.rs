@@ -14,7 +14,7 @@ thread_local! {
 }
 
 /// Runs `work` on this thread; a panic inside becomes an error with the text `what`.
-pub(crate) fn guarded<T>(
+pub(crate) fn catch_panic<T>(
     what: &str,
     work: impl FnOnce() -> Result<T, ParseError>,
 ) -> Result<T, ParseError> {
