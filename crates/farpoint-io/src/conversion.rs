@@ -182,7 +182,7 @@ enum Depth {
 
 impl Depth {
     /// Returns the range of three attributes in all rows of a cloud; `None` if they can't be colors.
-    fn of(cloud: &Cloud, channels: [&Attribute; 3]) -> Option<Depth> {
+    fn detect(cloud: &Cloud, channels: [&Attribute; 3]) -> Option<Depth> {
         if channels.iter().all(|a| a.column.kind() == NumberType::U8) {
             return Some(Depth::Byte);
         }
@@ -258,7 +258,7 @@ fn convert_colors(
     warnings: &mut Vec<String>,
 ) {
     let Some(places) = color_places(all) else { return };
-    let Some(depth) = Depth::of(cloud, places.map(|place| &all[place])) else { return };
+    let Some(depth) = Depth::detect(cloud, places.map(|place| &all[place])) else { return };
     let alpha = all.iter().position(|a| key(&a.name) == "alpha");
     let kept = matches!(target, Target::Npy | Target::Text);
     let mut rounded = false;

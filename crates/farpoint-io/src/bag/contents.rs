@@ -157,7 +157,7 @@ impl Bag {
     pub fn open(path: &Path) -> Result<Bag, Error> {
         let name = path.display().to_string();
         let source = Source::file(path, &name)?;
-        Bag::of(source, name)
+        Bag::from_source(source, name)
     }
 
     /// As [`Bag::open`], from bytes in memory; `name` is for messages.
@@ -165,11 +165,11 @@ impl Bag {
     /// # Errors
     /// As [`Bag::open`].
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>, name: &str) -> Result<Bag, Error> {
-        Bag::of(Source::Bytes(bytes.into()), name.to_owned())
+        Bag::from_source(Source::Bytes(bytes.into()), name.to_owned())
     }
 
-    fn of(source: Source, name: String) -> Result<Bag, Error> {
-        let survey = Survey::of(&source).map_err(|error| error.named(&name, Format::Mcap))?;
+    fn from_source(source: Source, name: String) -> Result<Bag, Error> {
+        let survey = Survey::read(&source).map_err(|error| error.named(&name, Format::Mcap))?;
         Ok(Bag { contents: survey.contents(), name, source })
     }
 
@@ -194,7 +194,7 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(source: &Source) -> Result<Survey, ParseError> {
+    fn read(source: &Source) -> Result<Survey, ParseError> {
         let mut survey = Survey::default();
         let ended = survey.start(source)?;
         if ended && survey.summary(source) {
@@ -223,7 +223,7 @@ impl Survey {
                     let mut start = [0; CHUNK_HEAD];
                     let content_end = head.at + head.available(frames.end());
                     let read = frames.read(&mut start, content_end)?;
-                    let about = ChunkHead::of(&start[..read]);
+                    let about = ChunkHead::parse(&start[..read]);
                     self.contents.compression =
                         Some(about.map_or(String::new(), |c| c.compression));
                     break;
@@ -313,7 +313,7 @@ impl Survey {
             let schema = self.schemas.get(&channel.schema).cloned().unwrap_or_default();
             let key = (channel.topic.clone(), schema.clone(), channel.encoding.clone());
             let topic = topics.entry(key).or_insert_with(|| Topic {
-                kind: kind::of(&schema, &channel.encoding),
+                kind: kind::classify(&schema, &channel.encoding),
                 name: channel.topic,
                 schema,
                 encoding: channel.encoding,

@@ -125,7 +125,7 @@ fn chunk(
     let mut start = vec![0; available.min(CHUNK_HEAD as u64) as usize];
     let content_end = head.at + available;
     fill(frames, &mut start, content_end)?;
-    let Some(about) = ChunkHead::of(&start) else {
+    let Some(about) = ChunkHead::parse(&start) else {
         return match head.complete {
             true => Err(damaged("a chunk ends within its head").at(place(head.at))),
             false => Ok(false),

@@ -37,7 +37,7 @@ pub(super) struct ChunkHead {
 
 impl ChunkHead {
     /// Parses the head from a chunk's content; `None` if it ends before.
-    pub(super) fn of(content: &[u8]) -> Option<ChunkHead> {
+    pub(super) fn parse(content: &[u8]) -> Option<ChunkHead> {
         let number = |at: usize| Some(u64::from_le_bytes(*content.get(at..)?.first_chunk()?));
         let length = u32::from_le_bytes(*content.get(28..)?.first_chunk()?) as usize;
         let name = content.get(32..32usize.checked_add(length)?)?;

@@ -82,7 +82,7 @@ impl Split {
 
     /// Returns the separator of a line. `1,5 2,5 3,5` stays split by commas, which makes it no numbers: that its
     /// commas are decimal cannot be known, and a guess could be silently wrong.
-    pub(crate) fn of(line: &[u8]) -> Split {
+    pub(crate) fn detect(line: &[u8]) -> Split {
         let spaced = |byte: u8| {
             line.split(|&b| b == byte).any(|f| f.trim_ascii().iter().any(u8::is_ascii_whitespace))
         };
@@ -348,7 +348,7 @@ pub(crate) struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     pub(crate) fn new(line: &'a [u8], split: Split) -> Tokens<'a> {
-        let split = if split == Split::Any { Split::of(line) } else { split };
+        let split = if split == Split::Any { Split::detect(line) } else { split };
         Tokens { rest: Some(line), split }
     }
 }

@@ -149,12 +149,12 @@ pub enum Error {
 
 impl Error {
     /// The same error, with the name by which the user knows the file.
-    pub(crate) fn renamed(mut self, as_given: &str) -> Error {
+    pub(crate) fn renamed(mut self, user_name: &str) -> Error {
         if let Error::Malformed { name, .. }
         | Error::UnknownFormat { name, .. }
         | Error::TooLarge { name, .. } = &mut self
         {
-            *name = as_given.to_owned();
+            *name = user_name.to_owned();
         }
         self
     }

@@ -128,7 +128,7 @@ impl Filter {
         self.check(cloud, name)?;
         let rows: Vec<usize> =
             if self.conditions.is_empty() { Vec::new() } else { (0..cloud.len()).collect() };
-        Ok(self.of_rows(cloud, &rows, cloud.coordinates()))
+        Ok(self.mask_rows(cloud, &rows, cloud.coordinates()))
     }
 
     /// Refuses fields that a cloud does not have.
@@ -147,7 +147,7 @@ impl Filter {
     }
 
     /// Returns for each of these rows of a cloud, with these coordinates, whether it is used.
-    pub(crate) fn of_rows(&self, cloud: &Cloud, rows: &[usize], at: &Coordinates) -> Vec<bool> {
+    pub(crate) fn mask_rows(&self, cloud: &Cloud, rows: &[usize], at: &Coordinates) -> Vec<bool> {
         let within = |row: usize, [low, high]: &[[f64; 3]; 2]| {
             let at = at.get(row);
             (0..3).all(|axis| low[axis] <= at[axis] && at[axis] <= high[axis])

@@ -127,7 +127,7 @@ pub(crate) fn read_off(bytes: &[u8]) -> Result<Cloud, ParseError> {
             .at(Place::Line(line))
     })?;
     let faces = numbers.next().flatten().unwrap_or(0);
-    let mut vertices = Vertices::of(keyword);
+    let mut vertices = Vertices::new(keyword);
     while vertices.points.len() < count {
         let Some((number, content)) = lines.next() else {
             let n = vertices.points.len();
@@ -151,7 +151,7 @@ struct Vertices {
 }
 
 impl Vertices {
-    fn of(keyword: &[u8]) -> Vertices {
+    fn new(keyword: &[u8]) -> Vertices {
         let prefix = &keyword[..keyword.len().saturating_sub(3)];
         Vertices {
             normal: prefix.contains(&b'N'),

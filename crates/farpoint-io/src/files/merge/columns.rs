@@ -44,7 +44,7 @@ struct Field<'a> {
     name: String,
     kind: NumberType,
     /// The first file that has it.
-    of: &'a str,
+    first_file: &'a str,
     files: usize,
     /// Number of files before the first one without it.
     first_files: usize,
@@ -63,8 +63,8 @@ pub(super) fn plan(
         for (name, kind) in &attributes {
             let place = *places.entry(name.clone()).or_insert(fields.len());
             if place == fields.len() {
-                let (name, of) = (name.clone(), reader.name());
-                fields.push(Field { name, kind: *kind, of, files: 0, first_files: 0 });
+                let (name, first_file) = (name.clone(), reader.name());
+                fields.push(Field { name, kind: *kind, first_file, files: 0, first_files: 0 });
             }
             fields[place].join(file, reader.name(), *kind, &mut warnings)?;
         }
@@ -127,7 +127,7 @@ impl Field<'_> {
         if kind == self.kind {
             return Ok(());
         }
-        let what = format!("'{}' is {kind}, and {} in {}", self.name, self.kind, self.of);
+        let what = format!("'{}' is {kind}, and {} in {}", self.name, self.kind, self.first_file);
         if COLORS.contains(&self.name.as_str()) {
             let what = format!("{what}: colors of other depths");
             return Err(Error::merge(name, &what, "convert one of the files first"));

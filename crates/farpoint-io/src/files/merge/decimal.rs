@@ -15,7 +15,7 @@ struct Decimal {
 
 impl Decimal {
     /// Returns the shortest decimal number that is read as this double; `None` if it has too many digits.
-    fn of(value: f64) -> Option<Decimal> {
+    fn from_f64(value: f64) -> Option<Decimal> {
         let text = format!("{value}");
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
         if !value.is_finite() || fraction.len() > MAX_DECIMALS {
@@ -73,7 +73,9 @@ pub(super) fn axis(files: &[Transform], bounds: Option<[f64; 2]>) -> Result<Axis
     }
     let mut numbers = Vec::with_capacity(files.len());
     for (file, &(scale, offset)) in files.iter().enumerate() {
-        let pair = Decimal::of(scale).filter(|scale| scale.digits != 0).zip(Decimal::of(offset));
+        let pair = Decimal::from_f64(scale)
+            .filter(|scale| scale.digits != 0)
+            .zip(Decimal::from_f64(offset));
         numbers.push(pair.ok_or(Misfit::NoDecimal(file))?);
     }
     let decimals = numbers.iter().map(|(s, o)| s.decimals.max(o.decimals)).max().unwrap_or(0);

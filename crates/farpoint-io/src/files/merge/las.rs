@@ -175,7 +175,7 @@ fn fields(
                 .find(|(known, _)| known.dimensions[0].name == extra.dimensions[0].name)
             {
                 None => extras.push((extra, name)),
-                Some((known, of)) => agree(known, &extra, of, name)?,
+                Some((known, first_file)) => agree(known, &extra, first_file, name)?,
             }
         }
     }
@@ -195,13 +195,13 @@ fn fields(
 }
 
 /// Checks that two descriptions of one name are of one field.
-fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(), Error> {
+fn agree(known: &Extra<'_>, other: &Extra<'_>, first_file: &str, name: &str) -> Result<(), Error> {
     let (a, b) = (&known.dimensions[0], &other.dimensions[0]);
     if (a.kind, a.count, a.scale) == (b.kind, b.count, b.scale) {
         return Ok(());
     }
     let what = format!(
-        "the field '{}' is {} x {}, and in {of} {} x {}",
+        "the field '{}' is {} x {}, and in {first_file} {} x {}",
         a.name, b.kind, b.count, a.kind, a.count
     );
     Err(Error::merge(name, &what, "rename it in one of the files, or bring both into one type"))

@@ -94,7 +94,7 @@ impl Merged {
         layout.bounds = files.iter().map(|file| file.bounds).reduce(joined).flatten();
         layout.rows = Storage::Parts(Box::new(Sources::new(readers, recipes, &layout)));
         let inputs = files.iter().map(|file| file.name.clone()).collect();
-        Ok(Merged { reader: Reader::of_parts(name, format, bytes, layout, inputs), files })
+        Ok(Merged { reader: Reader::from_parts(name, format, bytes, layout, inputs), files })
     }
 
     /// Leaves out rows, like [`Reader::filtered`].

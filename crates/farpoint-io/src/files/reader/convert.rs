@@ -146,7 +146,7 @@ impl Writing<'_> {
     fn cloud(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
         Ok(Cloud {
             statistics: Some(Arc::clone(&self.statistics)),
-            ..self.reader.of_stored(stored)?
+            ..self.reader.stored_cloud(stored)?
         })
     }
 
@@ -169,7 +169,7 @@ impl Writing<'_> {
                 None => self.refuse(cannot(&self.name, found)),
             });
         }
-        let head = self.head.as_ref().map(|head| head.of(self.count));
+        let head = self.head.as_ref().map(|head| head.with_count(self.count));
         file.write_all(&head.unwrap_or_default())?;
         file.write_all(&first.take().unwrap_or_default())?;
         for k in 1..blocks {
@@ -190,7 +190,7 @@ impl Writing<'_> {
     }
 
     fn converted(&mut self, mut stored: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let rows = self.reader.of_stored(stored.clone())?.len();
+        let rows = self.reader.stored_cloud(stored.clone())?.len();
         stored.extend_from_slice(&self.extremes);
         let cloud = self.cloud(stored)?;
         let all: Vec<usize> = (0..cloud.len()).collect();
@@ -206,7 +206,7 @@ impl Writing<'_> {
             fix: "write the input's format, or allow more memory".into(),
         };
         let each = self.options.format.unwrap_or(self.format);
-        let shape = Shape::of(each, &bytes, all.len(), &cloud.header).ok_or_else(differs)?;
+        let shape = Shape::parse(each, &bytes, all.len(), &cloud.header).ok_or_else(differs)?;
         if self.head.is_none() && each == Format::Las {
             let read =
                 las::read(Cow::Borrowed(&bytes)).map_err(|error| cannot(&self.name, error))?;

@@ -25,7 +25,7 @@ impl Reader {
                     stored.push(b'\n');
                 }
             }
-            return self.of_stored(stored);
+            return self.stored_cloud(stored);
         }
         let stride = layout.stride;
         let place = if self.is_single() { size_of::<[f32; 3]>() } else { size_of::<[f64; 3]>() };
@@ -40,6 +40,6 @@ impl Reader {
             output.unwrap_or_default().copy_from_slice(rows.records().unwrap_or_default());
             Ok::<(), Error>(())
         })?;
-        self.of_stored(stored)
+        self.stored_cloud(stored)
     }
 }

@@ -100,7 +100,7 @@ impl Reader {
     }
 
     /// Creates a reader of rows that are assembled elsewhere.
-    pub(crate) fn of_parts(
+    pub(crate) fn from_parts(
         name: String,
         format: Format,
         length: u64,

@@ -153,7 +153,7 @@ impl Rows<'_> {
             return Ok(points);
         }
         let (cloud, range) = self.cloud();
-        let used = filter.of_rows(&cloud, &range.collect::<Vec<_>>(), &points);
+        let used = filter.mask_rows(&cloud, &range.collect::<Vec<_>>(), &points);
         for (row, _) in used.into_iter().enumerate().filter(|(_, used)| !used) {
             match &mut points {
                 Coordinates::F32(points) => points[row] = [f32::NAN; 3],

@@ -17,7 +17,7 @@ impl Reader {
     /// As [`Reader::read`].
     pub fn some(&self, stored: Vec<u8>, threads: usize) -> Result<Cloud, Error> {
         let statistics = Arc::new(self.statistics(threads)?);
-        Ok(Cloud { statistics: Some(statistics), ..self.of_stored(stored)? })
+        Ok(Cloud { statistics: Some(statistics), ..self.stored_cloud(stored)? })
     }
 
     /// Returns the facts about all rows.
@@ -32,7 +32,7 @@ impl Reader {
     }
 
     /// Returns the cloud of stored rows, without facts about others.
-    pub(super) fn of_stored(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
+    pub(super) fn stored_cloud(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
         let head = self.head();
         let (store, count) = match (self.stride(), &head.table) {
             (Some(stride), _) => {

@@ -126,7 +126,8 @@ impl Grower<'_> {
             }
         }
         let in_parallel = total_points(&children) > MIN_PARALLEL;
-        let (children, grow) = (children.into_iter(), |(key, of)| self.grow(key, of));
+        let (children, grow) =
+            (children.into_iter(), |(key, child_points)| self.grow(key, child_points));
         let below: Vec<Vec<Node>> = match in_parallel {
             true => parallel::map(children, grow),
             false => children.map(grow).collect(),

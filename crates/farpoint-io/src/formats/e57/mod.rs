@@ -64,7 +64,7 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, ParseError> {
         cloud.add_column(SCAN, numbers_of_scans(&ends));
         cloud.warnings.push(joined(&scans));
     }
-    cloud.crs = reader.coordinate_metadata().and_then(Crs::of_wkt);
+    cloud.crs = reader.coordinate_metadata().and_then(Crs::from_wkt);
     cloud.scale = scale(&scans);
     if without_place > 0 {
         cloud
@@ -219,7 +219,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(kind: &RecordDataType) -> Kind {
+    fn from_record_type(kind: &RecordDataType) -> Kind {
         match kind {
             RecordDataType::Single { .. } => Kind::Single,
             RecordDataType::Integer { min, max } => Kind::Integer(*min, *max),
@@ -273,7 +273,7 @@ impl Columns {
         }
         let mut places = Vec::with_capacity(attributes.len());
         for (_, name, kind) in &attributes {
-            places.push(self.place(name, Kind::of(kind), first));
+            places.push(self.place(name, Kind::from_record_type(kind), first));
         }
         let raw = reader.pointcloud_raw(scan).map_err(e57_error)?;
         for (row, values) in raw.take(end - first).enumerate() {

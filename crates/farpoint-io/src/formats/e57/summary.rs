@@ -20,7 +20,7 @@ pub(crate) fn summary(file: &mut File) -> Result<Summary, ParseError> {
         let mut summary = Summary::new(Format::E57, described(&scans), points);
         summary.fields = fields(&scans);
         summary.bounds = bounds(&scans);
-        summary.crs = reader.coordinate_metadata().and_then(Crs::of_wkt);
+        summary.crs = reader.coordinate_metadata().and_then(Crs::from_wkt);
         summary.scale = scale(&scans);
         summary.software = reader.library_version().map(str::to_owned);
         let sensors = scans.iter().filter_map(|scan| scan.sensor_model.clone());
@@ -36,7 +36,7 @@ fn fields(scans: &[PointCloud]) -> Vec<Field> {
     let mut kinds: Vec<(String, Kind)> = Vec::new();
     for record in scans.iter().flat_map(|scan| &scan.prototype) {
         let Some(name) = attribute_name(&record.name) else { continue };
-        let kind = Kind::of(&record.data_type);
+        let kind = Kind::from_record_type(&record.data_type);
         match kinds.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = known.joined(kind),
             None => kinds.push((name, kind)),

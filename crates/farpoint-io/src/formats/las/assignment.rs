@@ -41,7 +41,11 @@ pub(super) struct Fields {
 
 impl Fields {
     /// Assigns attributes to the fields of a point format.
-    pub(super) fn of(attributes: Vec<Attribute>, format: u8, warnings: &mut Vec<String>) -> Fields {
+    pub(super) fn assign(
+        attributes: Vec<Attribute>,
+        format: u8,
+        warnings: &mut Vec<String>,
+    ) -> Fields {
         let base = base(format);
         let taken: HashSet<String> = attributes.iter().map(|a| a.name.clone()).collect();
         let mut fields = Fields { known: Vec::new(), added: Vec::new() };

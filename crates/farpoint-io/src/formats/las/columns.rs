@@ -113,7 +113,7 @@ pub(super) fn from_columns(
         (false, false) => 6,
     };
     let mut header = new_header(cloud, rows, format, scale)?;
-    let Fields { known, added } = Fields::of(attributes, format, warnings);
+    let Fields { known, added } = Fields::assign(attributes, format, warnings);
     let transforms = transforms(&header.raw);
     let length = base_length(format);
     let extra: usize = added.iter().map(|a| a.column.kind().size()).sum();

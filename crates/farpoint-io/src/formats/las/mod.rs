@@ -75,7 +75,7 @@ pub(crate) fn cloud(
     let table = Table { dimensions, store, big_endian: false, xyz: [0, 1, 2] };
     let format = if compressed { Format::Laz } else { Format::Las };
     let description = described(&header, format);
-    let (crs, scale) = (Crs::of_las(&header), transforms(&header.raw).map(|(scale, _)| scale));
+    let (crs, scale) = (Crs::from_las(&header), transforms(&header.raw).map(|(scale, _)| scale));
     let header = Header::Las(Box::new(header));
     let mut cloud = Cloud::from_table(format, description, coordinates, table, header);
     (cloud.crs, cloud.scale, cloud.warnings) = (crs, Some(scale), warnings);
@@ -203,7 +203,7 @@ fn stored(
         ))
     })?;
     memory::fits(count, size_of::<[f64; 3]>())?;
-    Ok(Part::of(bytes, start..start + length))
+    Ok(Part::new(bytes, start..start + length))
 }
 
 /// Returns scale and offset of each axis.

@@ -62,7 +62,7 @@ fn copy_header(header: &LasHeader, summary: &mut Summary) {
     // Some writers leave zeros there.
     let stated = summary.points == 1 || bounds[0] != bounds[1];
     summary.bounds = (summary.points > 0 && stated && (0..3).all(sound)).then_some(bounds);
-    summary.crs = Crs::of_las(header);
+    summary.crs = Crs::from_las(header);
     summary.scale = Some(transforms.map(|(scale, _)| scale));
     summary.offset = Some(transforms.map(|(_, offset)| offset));
     summary.software = words(&raw.generating_software);

@@ -150,7 +150,7 @@ fn payload(
 ) -> Result<Part, ParseError> {
     let room = bytes.len() - start;
     match count.checked_mul(size).filter(|&whole| whole <= room) {
-        Some(whole) => Ok(Part::of(bytes, start..start + whole)),
+        Some(whole) => Ok(Part::new(bytes, start..start + whole)),
         None => {
             let available = room / size.max(1);
             let what = format!("the shape declares {count} rows, the file has {available}");

@@ -161,7 +161,7 @@ fn ascii_rows(
         *first -= start;
     });
     let end = bytes.len();
-    Ok(Store::Lines { bytes: Part::of(bytes, start..end), spans, split: Split::Space })
+    Ok(Store::Lines { bytes: Part::new(bytes, start..end), spans, split: Split::Space })
 }
 
 fn binary_rows(
@@ -176,7 +176,7 @@ fn binary_rows(
         true => Err(too_many(meta, available)),
         false => {
             memory::fits(count as u64, stride + size_of::<[f32; 3]>())?;
-            let bytes = Part::of(bytes, start..start + count * stride);
+            let bytes = Part::new(bytes, start..start + count * stride);
             Ok(Store::Records { bytes, stride })
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn ascii(
     let start = spans.first().map_or(0, |s| s.0);
     let end = spans.last().map_or(start, |s| s.1);
     change_lines(&mut spans, |span| *span = (span.0 - start, span.1 - start));
-    Ok(Store::Lines { bytes: Part::of(bytes, start..end), spans, split: Split::Space })
+    Ok(Store::Lines { bytes: Part::new(bytes, start..end), spans, split: Split::Space })
 }
 
 pub(super) fn short(element: &Element, found: usize) -> ParseError {
@@ -67,14 +67,14 @@ pub(super) fn binary(
             return Err(short(element, available));
         }
         memory::fits(element.count as u64, size_of::<[f32; 3]>())?;
-        let bytes = Part::of(bytes, at..at + element.count * stride);
+        let bytes = Part::new(bytes, at..at + element.count * stride);
         return Ok(Store::Records { bytes, stride });
     }
     let mut spans = Vec::new();
     let end = walk(&bytes, at, element, big_endian, |span| spans.push(span))
         .map_err(|found| short(element, found))?;
     let spans = spans.into_iter().map(|(a, b)| (a - at, b - at)).collect();
-    Ok(Store::Spans { bytes: Part::of(bytes, at..end), spans })
+    Ok(Store::Spans { bytes: Part::new(bytes, at..end), spans })
 }
 
 /// Returns the bytes of a row without lists.

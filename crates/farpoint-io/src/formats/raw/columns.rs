@@ -90,7 +90,7 @@ pub(super) struct Values {
 
 impl Values {
     /// Samples a file in memory.
-    pub(super) fn of(bytes: &[u8]) -> Values {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Values {
         let read = |at: u64, length: usize| Ok(bytes[at as usize..at as usize + length].to_vec());
         match Values::read(bytes.len() as u64, read) {
             Ok(values) => values,

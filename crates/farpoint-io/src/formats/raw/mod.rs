@@ -27,9 +27,9 @@ pub(crate) fn read(
     options: &ReadOptions,
 ) -> Result<Cloud, ParseError> {
     let length = bytes.len() as u64;
-    let found = described(&Values::of(&bytes), length, name, options)?;
+    let found = described(&Values::from_bytes(&bytes), length, name, options)?;
     let rows = bytes.len() / found.stride;
-    let bytes = Part::of(bytes, 0..rows * found.stride);
+    let bytes = Part::new(bytes, 0..rows * found.stride);
     let (table, description, doubt) = found.table(bytes);
     let coordinates = table.float_coordinates().unwrap_or(Coordinates::F32(Vec::new()));
     let mut cloud = Cloud::from_table(Format::Raw, description, coordinates, table, Header::None);

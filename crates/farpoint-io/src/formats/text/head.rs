@@ -46,7 +46,7 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Pars
         if is_comment(line) {
             comment = Some((line, end)).filter(|(l, _)| !l.trim_ascii().is_empty()).or(comment);
         } else if let Some(found) = first_point(line, named, comment, xyz)? {
-            let split = Split::of(line);
+            let split = Split::detect(line);
             header.preamble = bytes[..start].to_vec();
             header.split = split.byte();
             header.names_end = found.names_end;
@@ -80,7 +80,7 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Pars
         return Err(ParseError::new("there is no point in the file").fix(fix));
     }
     header.preamble = bytes.to_vec();
-    let axes = Axes::of([0, 1, 2]);
+    let axes = Axes::new([0, 1, 2]);
     Ok(Head { lines: usize::MAX, columns: 3, names: None, axes, is_guess: false, promised, header })
 }
 
@@ -166,7 +166,7 @@ fn first_point(
     comment: Line,
     xyz: Option<&[String; 3]>,
 ) -> Result<Option<Found>, ParseError> {
-    let split = Split::of(line);
+    let split = Split::detect(line);
     let tokens: Vec<_> = Tokens::new(line, split).collect();
     let has_numbers = numbers(line) >= 3;
     if let Some((header, end)) = named {
@@ -199,7 +199,7 @@ fn first_point(
             // The header, perhaps.
             _ => Ok(None),
         },
-        None if has_numbers => plain(Axes::of([0, 1, 2])),
+        None if has_numbers => plain(Axes::new([0, 1, 2])),
         None if is_labeled(line) => Err(label::named(line)),
         None => Ok(None),
     }

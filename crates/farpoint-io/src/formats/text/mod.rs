@@ -48,7 +48,7 @@ pub(crate) fn read(
         label::refuse(lines, head.columns)?;
     }
     let whole = 0..bytes.len();
-    let store = Store::Lines { bytes: Part::of(bytes, whole), spans: rows, split: Split::Any };
+    let store = Store::Lines { bytes: Part::new(bytes, whole), spans: rows, split: Split::Any };
     let xyz = head.axes.columns;
     let table = Table { dimensions: dimensions(&head), store, big_endian: false, xyz };
     Ok(cloud_of(head, Coordinates::F64(points), table))

@@ -11,7 +11,7 @@ pub(super) struct Axes {
 }
 
 impl Axes {
-    pub(super) fn of(columns: [usize; 3]) -> Axes {
+    pub(super) fn new(columns: [usize; 3]) -> Axes {
         Axes { columns, degrees: false }
     }
 }
@@ -136,7 +136,7 @@ fn role(name: &str) -> Option<Role> {
 pub(super) fn recognized(names: &[String]) -> Option<Axes> {
     let exact = |axis: &str| names.iter().position(|n| n.trim().eq_ignore_ascii_case(axis));
     if let (Some(x), Some(y), Some(z)) = (exact("x"), exact("y"), exact("z")) {
-        return Some(Axes::of([x, y, z]));
+        return Some(Axes::new([x, y, z]));
     }
     let roles: Vec<Option<Role>> = names.iter().map(|name| role(name)).collect();
     let only = |target: Role| {

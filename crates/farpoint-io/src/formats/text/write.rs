@@ -115,7 +115,7 @@ fn same_lines(header: &TextHeader, table: &Table, rows: &[usize], added: &[Attri
         out.extend_from_slice(line);
         for a in added {
             // A line may differ from the first.
-            out.push(Split::of(line).byte());
+            out.push(Split::detect(line).byte());
             a.column.push_text(i, out);
         }
         out.extend_from_slice(header.line_end);
@@ -171,9 +171,9 @@ fn are_named(head: &Head, table: &Table, added: &[Attribute]) -> bool {
 /// no other point then.
 fn takes_more(table: &Table, row: usize, more: usize) -> bool {
     let line = table.row(row);
-    let split = Split::of(line);
+    let split = Split::detect(line);
     let longer = [line, &[split.byte(), b'0'].repeat(more)[..]].concat();
-    Split::of(&longer) == split
+    Split::detect(&longer) == split
         && Tokens::new(line, split).count() == table.dimensions.len()
         && check_returns(&longer, || Place::Point(row)).is_ok()
 }
