@@ -79,7 +79,7 @@ pub(crate) fn attributes(
     }
     rename(&mut all);
     for attribute in &mut all {
-        suit(attribute, target);
+        adapt(attribute, target);
     }
     distinct(&mut all, ["x", "y", "z"].map(String::from).into());
     all
@@ -115,7 +115,7 @@ pub(crate) fn rename(all: &mut [Attribute]) {
 }
 
 /// Sets the names and types that readers of the target expect.
-fn suit(attribute: &mut Attribute, target: Target) {
+fn adapt(attribute: &mut Attribute, target: Target) {
     let normal = ["nx", "ny", "nz"].iter().position(|name| *name == attribute.name);
     if let Some(axis) = normal {
         attribute.name = match target {

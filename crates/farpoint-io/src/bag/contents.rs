@@ -223,9 +223,9 @@ impl Survey {
                     let mut start = [0; CHUNK_HEAD];
                     let content_end = head.at + head.available(frames.end());
                     let read = frames.read(&mut start, content_end)?;
-                    let about = ChunkHead::parse(&start[..read]);
+                    let chunk_head = ChunkHead::parse(&start[..read]);
                     self.contents.compression =
-                        Some(about.map_or(String::new(), |c| c.compression));
+                        Some(chunk_head.map_or(String::new(), |c| c.compression));
                     break;
                 }
                 op::MESSAGE => break,

@@ -16,7 +16,7 @@ const LARGEST_CHUNK: u64 = 32 << 20;
 #[derive(Debug)]
 pub(super) enum Piece {
     /// The content of a chunk, as far as it is there of `length` bytes.
-    Chunk { content: Vec<u8>, at: u64, length: u64, about: ChunkHead, complete: bool },
+    Chunk { content: Vec<u8>, at: u64, length: u64, chunk_head: ChunkHead, complete: bool },
     /// A record, of a chunk or not.
     Record { opcode: u8, content: Vec<u8>, chunked: bool },
     /// Position and length of an attachment, which may be larger than memory.
@@ -27,7 +27,9 @@ impl Piece {
     /// Approximate memory that it takes while in work: the reader's unpacked chunk besides itself.
     pub(super) fn bytes(&self) -> u64 {
         match self {
-            Piece::Chunk { content, about, .. } => content.len() as u64 + about.uncompressed,
+            Piece::Chunk { content, chunk_head, .. } => {
+                content.len() as u64 + chunk_head.uncompressed
+            }
             Piece::Record { content, .. } => 2 * content.len() as u64,
             Piece::Attachment { .. } => HEAD as u64,
         }
@@ -125,25 +127,25 @@ fn chunk(
     let mut start = vec![0; available.min(CHUNK_HEAD as u64) as usize];
     let content_end = head.at + available;
     fill(frames, &mut start, content_end)?;
-    let Some(about) = ChunkHead::parse(&start) else {
+    let Some(chunk_head) = ChunkHead::parse(&start) else {
         return match head.complete {
             true => Err(damaged("a chunk ends within its head").at(place(head.at))),
             false => Ok(false),
         };
     };
-    if available <= LARGEST_PACKED && about.uncompressed <= LARGEST_CHUNK {
+    if available <= LARGEST_PACKED && chunk_head.uncompressed <= LARGEST_CHUNK {
         let mut content = start;
         let read = content.len();
         content.resize(available as usize, 0);
         fill(frames, &mut content[read..], content_end)?;
         let Head { at, length, complete, .. } = *head;
-        return each(Piece::Chunk { content, at, length, about, complete });
+        return each(Piece::Chunk { content, at, length, chunk_head, complete });
     }
     let unpacker = unpacker.get_or_insert_with(Unpacker::new);
     let mut rest = Rest { start: &start, frames, content_end };
     let mut go = true;
     let place = (head.at, head.length, head.complete);
-    unpacker.chunk(&mut rest, place, &about, &mut |opcode, data| {
+    unpacker.chunk(&mut rest, place, &chunk_head, &mut |opcode, data| {
         if go && opcode != op::MESSAGE_INDEX {
             go = each(Piece::Record { opcode, content: data.to_vec(), chunked: true })?;
         }
@@ -187,8 +189,8 @@ pub(super) fn each_record(
     each: Each<'_>,
 ) -> Result<(), ParseError> {
     match piece {
-        Piece::Chunk { content, at, length, about, complete } => {
-            unpacker.chunk(&mut &content[..], (*at, *length, *complete), about, each)
+        Piece::Chunk { content, at, length, chunk_head, complete } => {
+            unpacker.chunk(&mut &content[..], (*at, *length, *complete), chunk_head, each)
         }
         Piece::Record { opcode, content, .. } => each(*opcode, content),
         Piece::Attachment { .. } => Ok(()),

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Interval at which waiting threads check whether the work was canceled.
-pub(super) const PATIENCE: Duration = Duration::from_millis(50);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Admits a limited number of bytes.
 pub(super) struct Gate<'a> {
@@ -30,7 +30,7 @@ impl<'a> Gate<'a> {
             if self.closed() {
                 return false;
             }
-            let waited = self.freed.wait_timeout(used, PATIENCE);
+            let waited = self.freed.wait_timeout(used, POLL_INTERVAL);
             used = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         *used = used.saturating_add(bytes);

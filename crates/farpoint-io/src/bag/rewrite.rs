@@ -5,7 +5,7 @@ use super::contents::{Bag, Topic};
 use super::cut::{Choose, Cut, Kept, Ready, cut};
 use super::frames::damaged;
 use super::pieces::{End, Piece, each_piece};
-use super::queue::{Gate, PATIENCE};
+use super::queue::{Gate, POLL_INTERVAL};
 use super::unpack::Unpacker;
 use super::wire::Encoding;
 use super::writer::Writer;
@@ -246,7 +246,7 @@ fn write(
         if gate.closed() {
             return Ok(None);
         }
-        match done_receiver.recv_timeout(PATIENCE) {
+        match done_receiver.recv_timeout(POLL_INTERVAL) {
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return Err(damaged("a thread ended early")),
             Ok(Done::End(count, how)) => {

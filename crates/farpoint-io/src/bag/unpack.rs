@@ -79,7 +79,7 @@ impl Unpacker {
         Unpacker { reader: LinearReader::new_with_options(options), limit }
     }
 
-    /// Calls `each` with the opcode and the content of every record of the chunk that `about` describes. Its content
+    /// Calls `each` with the opcode and the content of every record of the chunk that `chunk_head` describes. Its content
     /// of `length` bytes comes from `input`, and it starts at byte `at` of the file. Of a chunk that is not `complete`,
     /// the part that is there is read: that the rest is missing is no error.
     ///
@@ -89,16 +89,16 @@ impl Unpacker {
         &mut self,
         input: &mut dyn Read,
         (at, length, complete): (u64, u64, bool),
-        about: &ChunkHead,
+        chunk_head: &ChunkHead,
         each: Each<'_>,
     ) -> Result<(), ParseError> {
-        about.check(length).map_err(|error| error.at(place(at)))?;
+        chunk_head.check(length).map_err(|error| error.at(place(at)))?;
         // Memory for a record is taken before it is unpacked.
-        let promised = usize::try_from(about.uncompressed).unwrap_or(LARGEST).min(LARGEST);
-        if promised > self.limit {
-            *self = Unpacker::up_to(promised.next_power_of_two());
+        let declared = usize::try_from(chunk_head.uncompressed).unwrap_or(LARGEST).min(LARGEST);
+        if declared > self.limit {
+            *self = Unpacker::up_to(declared.next_power_of_two());
         }
-        let done = self.unpack(input, length, about.uncompressed, each);
+        let done = self.unpack(input, length, chunk_head.uncompressed, each);
         if !matches!(done, Ok(true)) {
             // It is in the middle of this chunk.
             *self = Unpacker::up_to(self.limit);

@@ -21,7 +21,7 @@ const STEP: u64 = 64 << 20;
 
 /// Reads a whole file of `length` bytes, as far as the system knows; `name` is for messages.
 pub(crate) fn read_all(file: &mut File, length: u64, name: &str) -> Result<Vec<u8>, Error> {
-    let is_file = file.metadata().is_ok_and(|about| about.is_file());
+    let is_file = file.metadata().is_ok_and(|info| info.is_file());
     match usize::try_from(length) {
         Ok(length) if length >= 2 * PART && is_file => {
             parts(file, length).map_err(|source| Error::Read { name: name.to_owned(), source })

@@ -61,13 +61,13 @@ fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::
     }
     file.as_file().sync_all()?;
     file.persist(&target).map_err(|e| e.error)?;
-    settle(&folder_of(&target));
+    sync_folder(&folder_of(&target));
     Ok(())
 }
 
 /// Syncs a file's new name in its folder. The file is in its place by now, and not every file system supports this
 /// for folders: a refusal is no error.
-fn settle(folder: &Path) {
+fn sync_folder(folder: &Path) {
     #[cfg(unix)]
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();

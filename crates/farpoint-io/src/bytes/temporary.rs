@@ -181,7 +181,7 @@ fn is_removed(file: &File, path: &Path) -> bool {
     let links = std::os::unix::fs::MetadataExt::nlink;
     #[cfg(not(unix))]
     let links = |_: &fs::Metadata| 0;
-    !is_at(file, path) && file.metadata().is_ok_and(|about| links(&about) == 0)
+    !is_at(file, path) && file.metadata().is_ok_and(|info| links(&info) == 0)
 }
 
 /// Returns whether an open file is the one at this path.

@@ -2,7 +2,7 @@
 
 use crate::bytes::parallel;
 use crate::bytes::pieces::filled_lines;
-use crate::cloud::table::{Split, Store, Table, misfit};
+use crate::cloud::table::{Split, Store, Table, mismatch};
 use crate::error::{ParseError, Place};
 use std::borrow::Cow;
 use std::fs::File;
@@ -104,7 +104,7 @@ impl Lines {
     pub(crate) fn table(&self, head: &Table, bytes: Vec<u8>) -> Result<Table, ParseError> {
         let spans = (self.spans)(&bytes);
         for (row, &(start, end)) in spans.iter().enumerate().filter(|_| self.described) {
-            if let Some(what) = misfit(&head.dimensions, &bytes[start..end], self.split) {
+            if let Some(what) = mismatch(&head.dimensions, &bytes[start..end], self.split) {
                 return Err(ParseError::new(what).at(Place::Point(row)));
             }
         }
@@ -120,12 +120,12 @@ pub(crate) fn pieces(
     mut each: impl FnMut(&[u8]),
 ) -> Result<Vec<Piece>, ParseError> {
     let Search { from, spans: rows_of, mut skip, limit } = *search;
-    file.seek(SeekFrom::Start(from)).map_err(unread)?;
+    file.seek(SeekFrom::Start(from)).map_err(read_error)?;
     let (mut found, mut rows, mut at) = (Vec::new(), 0, from);
     let mut bytes = Vec::new();
     loop {
         let before = bytes.len();
-        let read = file.by_ref().take(PIECE as u64).read_to_end(&mut bytes).map_err(unread)?;
+        let read = file.by_ref().take(PIECE as u64).read_to_end(&mut bytes).map_err(read_error)?;
         let end = match bytes[before..].iter().rposition(|&b| b == b'\n') {
             _ if read == 0 => bytes.len(),
             Some(last) => before + last + 1,
@@ -157,7 +157,7 @@ fn too_long(at: u64) -> ParseError {
     ParseError::new(what).at(Place::Byte(at as usize)).fix(fix)
 }
 
-fn unread(error: io::Error) -> ParseError {
+fn read_error(error: io::Error) -> ParseError {
     ParseError { io: Some(error), ..ParseError::new("cannot be read") }
 }
 

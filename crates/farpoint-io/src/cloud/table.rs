@@ -304,7 +304,7 @@ pub(crate) fn list_length(bytes: &[u8], kind: NumberType, big_endian: bool) -> O
 
 /// Describes how the number of values of a line differs from that of the dimensions, lists with the lengths in front of
 /// them; `None` if it is right.
-pub(crate) fn misfit(dimensions: &[Dimension], line: &[u8], split: Split) -> Option<String> {
+pub(crate) fn mismatch(dimensions: &[Dimension], line: &[u8], split: Split) -> Option<String> {
     let Some(list) = dimensions.iter().find(|dimension| dimension.list.is_some()) else {
         let values: usize = dimensions.iter().map(|dimension| dimension.count).sum();
         let found = Tokens::new(line, split).count();

@@ -36,7 +36,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused to read.
-    #[error("{}: {}", printable(.name), unread(.source))]
+    #[error("{}: {}", printable(.name), read_message(.source))]
     Read {
         /// The file, as the user named it.
         name: String,
@@ -175,7 +175,7 @@ fn no_field(field: &str, fields: &[String]) -> String {
 }
 
 /// Reason why a file was not read, with advice.
-fn unread(source: &io::Error) -> String {
+fn read_message(source: &io::Error) -> String {
     match source.kind() {
         io::ErrorKind::UnexpectedEof => {
             "became shorter while it was read; read it again when nothing writes to it".into()

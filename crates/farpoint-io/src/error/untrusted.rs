@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// assert_eq!(farpoint_io::printable("Höhe"), "Höhe");
 /// ```
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(acts) {
+    if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -19,7 +19,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         match c {
             '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => out.push(' '),
             // Writing to a String cannot fail.
-            c if acts(c) => drop(write!(out, "{}", c.escape_unicode())),
+            c if is_unsafe(c) => drop(write!(out, "{}", c.escape_unicode())),
             c => out.push(c),
         }
     }
@@ -27,9 +27,9 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns true if a terminal acts on the character instead of showing it.
-fn acts(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
+fn is_unsafe(c: char) -> bool {
+    let is_bidi = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || is_bidi || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// Returns true if XML can hold the text as character data that is not escaped (`CDATA`).

@@ -68,7 +68,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
     if let Some(format) = from_content(bytes) {
         return Ok(format);
     }
-    refuse_known_strangers(bytes, name)?;
+    refuse_known_formats(bytes, name)?;
     let by_name = Format::from_path(Path::new(name));
     match by_name {
         Some(Format::Raw | Format::Text | Format::Ptx | Format::Obj) => {}
@@ -187,8 +187,8 @@ fn pcd_header(head: &[u8]) -> bool {
 }
 
 /// Refuses known formats that hold clouds but are not read, with advice.
-fn refuse_known_strangers(bytes: &[u8], name: &str) -> Result<(), Error> {
-    let strangers: [(&[u8], &str, &str); 4] = [
+fn refuse_known_formats(bytes: &[u8], name: &str) -> Result<(), Error> {
+    let known: [(&[u8], &str, &str); 4] = [
         (
             b"#ROSBAG",
             "a bag of ROS 1, which cannot be read directly",
@@ -202,7 +202,7 @@ fn refuse_known_strangers(bytes: &[u8], name: &str) -> Result<(), Error> {
         (b"\x89HDF\r\n", "an HDF5 file, not a point cloud file", "save the array of points as NPY"),
         (b"glTF", "a glTF model, not a point cloud file", "convert it to PLY"),
     ];
-    match strangers.iter().find(|(magic, _, _)| bytes.starts_with(magic)) {
+    match known.iter().find(|(magic, _, _)| bytes.starts_with(magic)) {
         None => Ok(()),
         Some((_, what, fix)) => Err(Error::UnknownFormat {
             name: name.to_owned(),

@@ -106,7 +106,7 @@ impl Filter {
 
     /// Returns whether a row in this box may be used, as far as coordinates decide.
     pub(crate) fn may_use(&self, [low, high]: [[f64; 3]; 2]) -> bool {
-        let meets = |[from, to]: &[[f64; 3]; 2]| {
+        let overlaps = |[from, to]: &[[f64; 3]; 2]| {
             (0..3).all(|axis| from[axis] <= high[axis] && low[axis] <= to[axis])
         };
         let may_hold = |(condition, keep): &(Condition, bool)| {
@@ -117,7 +117,7 @@ impl Filter {
                 false => !condition.ranges.iter().any(|[from, to]| *from <= low && high <= *to),
             }
         };
-        self.boxes.iter().all(meets) && self.conditions.iter().all(may_hold)
+        self.boxes.iter().all(overlaps) && self.conditions.iter().all(may_hold)
     }
 
     /// Returns for each row of a cloud whether it is used; `name` is that of the file.

@@ -106,7 +106,7 @@ pub fn write_indices_in_blocks<E: From<Error>>(
 /// [`Error::Output`] if the number of values of an array does not match its shape, [`Error::Write`] if the system
 /// refuses.
 pub fn write_arrays(path: &Path, arrays: &[npy::Array<'_>]) -> Result<(), Error> {
-    if let Some(what) = arrays.iter().find_map(npy::Array::wrong) {
+    if let Some(what) = arrays.iter().find_map(npy::Array::mismatch) {
         let fix = "give one value for each element of the shape".to_owned();
         return Err(Error::Output { name: path.display().to_string(), what, fix });
     }
@@ -230,8 +230,8 @@ pub(crate) fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
         true => format!("the scale ({x}) of LAS"),
         false => format!("the scale ({x} {y} {z}) of LAS"),
     });
-    let lost: Vec<String> = crs.into_iter().chain(scale).collect();
-    (!lost.is_empty()).then(|| format!("{} cannot be kept in {format}", lost.join(" and ")))
+    let dropped: Vec<String> = crs.into_iter().chain(scale).collect();
+    (!dropped.is_empty()).then(|| format!("{} cannot be kept in {format}", dropped.join(" and ")))
 }
 
 /// Returns whether two paths lead to one file, through links too.

@@ -8,13 +8,13 @@ use crate::files::reader::Reader;
 ///
 /// # Errors
 /// If two state different ones.
-pub(super) fn agreed(readers: &[Reader], warnings: &mut Vec<String>) -> Result<Option<Crs>, Error> {
+pub(super) fn common(readers: &[Reader], warnings: &mut Vec<String>) -> Result<Option<Crs>, Error> {
     let Some(first) = readers.iter().find(|reader| reader.crs().is_some()) else { return Ok(None) };
     let Some(crs) = first.crs() else { return Ok(None) };
-    let mut silent = Vec::new();
+    let mut without_crs = Vec::new();
     for reader in readers {
         match reader.crs() {
-            None => silent.push(reader.name()),
+            None => without_crs.push(reader.name()),
             Some(other) if same(crs, other) => {}
             Some(other) => {
                 let what = format!(
@@ -28,8 +28,8 @@ pub(super) fn agreed(readers: &[Reader], warnings: &mut Vec<String>) -> Result<O
             }
         }
     }
-    if let Some(name) = silent.first() {
-        let others = match silent.len() {
+    if let Some(name) = without_crs.first() {
+        let others = match without_crs.len() {
             1 => String::new(),
             n => format!(" and {} more", n - 1),
         };

@@ -1,6 +1,6 @@
 //! LAS and LAZ files as one: a point format that has the fields of all, the finest scale, one offset.
 
-use super::decimal::{Axis, Misfit, Shift, axis};
+use super::decimal::{Axis, Mismatch, Shift, axis};
 use super::sources::{Recipe, Same};
 use super::{Plan, same_dimensions};
 use crate::cloud::coordinates::Coordinates;
@@ -158,12 +158,12 @@ fn fields(
     warnings: &mut Vec<String>,
 ) -> Result<(Vec<Dimension>, usize), Error> {
     let first = &files[0];
-    let alike = |file: &File<'_>| {
+    let same_layout = |file: &File<'_>| {
         file.header.format == first.header.format
             && file.stride() == first.stride()
             && same_dimensions(dimensions_of(file), dimensions_of(first))
     };
-    if format == first.header.format && files.iter().all(alike) {
+    if format == first.header.format && files.iter().all(same_layout) {
         return Ok((dimensions_of(first).to_vec(), first.stride()));
     }
     let mut extras: Vec<(Extra<'_>, &str)> = Vec::new();
@@ -175,7 +175,7 @@ fn fields(
                 .find(|(known, _)| known.dimensions[0].name == extra.dimensions[0].name)
             {
                 None => extras.push((extra, name)),
-                Some((known, first_file)) => agree(known, &extra, first_file, name)?,
+                Some((known, first_file)) => check_same(known, &extra, first_file, name)?,
             }
         }
     }
@@ -195,7 +195,12 @@ fn fields(
 }
 
 /// Checks that two descriptions of one name are of one field.
-fn agree(known: &Extra<'_>, other: &Extra<'_>, first_file: &str, name: &str) -> Result<(), Error> {
+fn check_same(
+    known: &Extra<'_>,
+    other: &Extra<'_>,
+    first_file: &str,
+    name: &str,
+) -> Result<(), Error> {
     let (a, b) = (&known.dimensions[0], &other.dimensions[0]);
     if (a.kind, a.count, a.scale) == (b.kind, b.count, b.scale) {
         return Ok(());
@@ -252,7 +257,7 @@ fn grid(
             files.iter().map(|file| las::transforms(&file.header.raw)[place]).collect();
         let bounds = bounds.map(|[low, high]| [low[place], high[place]]);
         let found = axis(&file_transforms, bounds)
-            .map_err(|misfit| refused(misfit, files, &file_transforms, name))?;
+            .map_err(|mismatch| refused(mismatch, files, &file_transforms, name))?;
         let finest =
             file_transforms.iter().map(|(scale, _)| scale.abs()).fold(f64::INFINITY, f64::min);
         if found.transform.0 < finest {
@@ -269,13 +274,13 @@ fn grid(
 }
 
 fn refused(
-    misfit: Misfit,
+    mismatch: Mismatch,
     files: &[File<'_>],
     file_transforms: &[(f64, f64)],
     name: &str,
 ) -> Error {
-    match misfit {
-        Misfit::NoDecimal(file) => {
+    match mismatch {
+        Mismatch::NoDecimal(file) => {
             let (scale, offset) = file_transforms[file];
             let what = format!(
                 "its scale {scale} and offset {offset} are not decimal numbers that can be combined with those \
@@ -284,7 +289,7 @@ fn refused(
             );
             Error::merge(files[file].reader.name(), &what, "write it with --scale 0.001 first")
         }
-        Misfit::TooFar(step) => {
+        Mismatch::TooFar(step) => {
             let what = format!(
                 "the files reach too far for coordinates in steps of {} in 32 bits, which would keep all of them as \
                  they are",

@@ -134,7 +134,7 @@ struct Plan {
 
 fn plan(readers: &[Reader], name: &str) -> Result<Plan, Error> {
     let mut warnings = Vec::new();
-    let crs = crs::agreed(readers, &mut warnings)?;
+    let crs = crs::common(readers, &mut warnings)?;
     for reader in readers {
         let more = reader.warnings().iter().map(|warning| format!("{}: {warning}", reader.name()));
         // Warnings name their file; the name of all precedes them.

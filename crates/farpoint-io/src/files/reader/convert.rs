@@ -166,7 +166,7 @@ impl Writing<'_> {
             let done = las::stream(&header, compress, file, &mut next, &mut ignored);
             return done.map_err(|mut found| match found.io.take() {
                 Some(error) => error,
-                None => self.refuse(cannot(&self.name, found)),
+                None => self.refuse(output_error(&self.name, found)),
             });
         }
         let head = self.head.as_ref().map(|head| head.with_count(self.count));
@@ -208,8 +208,8 @@ impl Writing<'_> {
         let each = self.options.format.unwrap_or(self.format);
         let shape = Shape::parse(each, &bytes, all.len(), &cloud.header).ok_or_else(differs)?;
         if self.head.is_none() && each == Format::Las {
-            let read =
-                las::read(Cow::Borrowed(&bytes)).map_err(|error| cannot(&self.name, error))?;
+            let read = las::read(Cow::Borrowed(&bytes))
+                .map_err(|error| output_error(&self.name, error))?;
             if let Header::Las(header) = read.header {
                 self.las = Some(header);
             }
@@ -224,6 +224,6 @@ impl Writing<'_> {
 }
 
 /// An output that cannot be made.
-fn cannot(name: &str, ParseError { what, fix, .. }: ParseError) -> Error {
+fn output_error(name: &str, ParseError { what, fix, .. }: ParseError) -> Error {
     Error::Output { name: name.to_owned(), what, fix }
 }

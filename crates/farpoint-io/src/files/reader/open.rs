@@ -48,9 +48,9 @@ impl Reader {
             });
         }
         let mut file = File::open(path).map_err(fail)?;
-        let about = file.metadata().map_err(fail)?;
-        let length = about.len();
-        if about.is_file() {
+        let info = file.metadata().map_err(fail)?;
+        let length = info.len();
+        if info.is_file() {
             let packed = packed(&mut file, length).map_err(fail)?;
             let (format, layout) = match packed {
                 Some(_) => (Format::of_input(path).unwrap_or(Format::Text), None),

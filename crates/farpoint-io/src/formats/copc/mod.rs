@@ -88,7 +88,7 @@ impl Copc {
                 "give 0 or more",
             ));
         }
-        let wkt = self.wkt.as_deref().filter(|text| !wkt::is_sound(text));
+        let wkt = self.wkt.as_deref().filter(|text| !wkt::is_valid(text));
         wkt.map(|_| {
             let what = "the coordinate system is not well-known text, or exceeds 64 KiB".to_owned();
             (what, "give text such as PROJCS[...], GEOGCS[...] or COMPD_CS[...]")

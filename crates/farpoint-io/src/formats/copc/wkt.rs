@@ -10,7 +10,7 @@ use crate::formats::las::new_record;
 const LONGEST: usize = u16::MAX as usize - 1;
 
 /// Returns whether this can be written as the well-known text of a file.
-pub(super) fn is_sound(text: &str) -> bool {
+pub(super) fn is_valid(text: &str) -> bool {
     let plain = |c: char| !c.is_control() || c.is_whitespace();
     let text = text.trim_end_matches('\0');
     let ends = text.trim_end().ends_with([']', ')']);

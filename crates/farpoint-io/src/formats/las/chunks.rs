@@ -57,11 +57,11 @@ impl LazChunks {
     ) -> Result<bool, ParseError> {
         let (mut at, mut remaining) = (start + 8, count);
         for entry in table.as_ref() {
-            let held = match self.vlr.uses_variable_size_chunks() {
+            let chunk_points = match self.vlr.uses_variable_size_chunks() {
                 true => entry.point_count,
                 false => u64::from(self.vlr.chunk_size()),
             };
-            let points = held.min(remaining);
+            let points = chunk_points.min(remaining);
             let end = at.checked_add(entry.byte_count).filter(|&end| end <= length);
             let Some(end) = end else {
                 let what = format!("chunk {} is cut short", self.all.len() + 1);
@@ -117,7 +117,8 @@ fn table(
     start: u64,
     vlr: &LazVlr,
 ) -> Result<Option<ChunkTable>, ParseError> {
-    let unread = |e: std::io::Error| ParseError::truncated(format!("the table of chunks: {e}"));
+    let table_error =
+        |e: std::io::Error| ParseError::truncated(format!("the table of chunks: {e}"));
     let mut offset = |at: u64| -> Option<u64> {
         let mut bytes = [0; 8];
         file.seek(SeekFrom::Start(at)).ok()?;
@@ -128,9 +129,9 @@ fn table(
     let Some(at) = offset(start).or_else(|| offset(length.checked_sub(8)?)) else {
         return Ok(None);
     };
-    file.seek(SeekFrom::Start(at)).map_err(unread)?;
+    file.seek(SeekFrom::Start(at)).map_err(table_error)?;
     let mut head = [0; 8];
-    file.read_exact(&mut head).map_err(unread)?;
+    file.read_exact(&mut head).map_err(table_error)?;
     let number = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
     // A chunk starts with an uncompressed point, of 20 bytes at least.
     if u64::from(number) > length / 20 {
@@ -138,9 +139,9 @@ fn table(
         return Err(ParseError::new(what).at(Place::Byte(at as usize)));
     }
     catch_panic("the table of chunks cannot be decoded", || {
-        file.seek(SeekFrom::Start(at)).map_err(unread)?;
+        file.seek(SeekFrom::Start(at)).map_err(table_error)?;
         let mut source = BufReader::new(&mut *file);
         let table = ChunkTable::read(&mut source, vlr.uses_variable_size_chunks());
-        table.map(Some).map_err(unread)
+        table.map(Some).map_err(table_error)
     })
 }

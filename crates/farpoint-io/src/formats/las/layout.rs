@@ -43,8 +43,8 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Par
     };
     let raw = &header.raw;
     let bounds = [[raw.min_x, raw.min_y, raw.min_z], [raw.max_x, raw.max_y, raw.max_z]];
-    let sound = (0..3).all(|a| bounds[0][a] <= bounds[1][a] && bounds[1][a].is_finite());
-    let bounds = (sound && bounds[0] != bounds[1]).then_some(bounds);
+    let is_valid = (0..3).all(|a| bounds[0][a] <= bounds[1][a] && bounds[1][a].is_finite());
+    let bounds = (is_valid && bounds[0] != bounds[1]).then_some(bounds);
     let store = Store::Records { bytes: Vec::new().into(), stride };
     let head = cloud(header, compressed, Coordinates::F64(Vec::new()), store, warnings);
     Ok(rows.map(|rows| Layout { head, rows, count, stride, bounds }))

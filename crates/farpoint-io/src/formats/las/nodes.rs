@@ -112,8 +112,9 @@ fn info(record: &Record) -> Result<Info, ParseError> {
         let center = [double(0)?, double(8)?, double(16)?];
         let (halfsize, spacing) = (double(24)?, double(32)?);
         let root = (whole(40)?, whole(48)?);
-        let sound = center.iter().all(|c| c.is_finite()) && halfsize.is_finite() && halfsize >= 0.0;
-        sound.then_some(Info { center, halfsize, spacing, root })
+        let is_valid =
+            center.iter().all(|c| c.is_finite()) && halfsize.is_finite() && halfsize >= 0.0;
+        is_valid.then_some(Info { center, halfsize, spacing, root })
     };
     found().ok_or_else(|| ParseError::new("the COPC record has an invalid cube"))
 }
@@ -153,12 +154,12 @@ fn walk(read: ReadAt<'_>, length: u64, root: (u64, u64)) -> Result<HashMap<u64, 
             let mut offset = [0; 8];
             offset.copy_from_slice(&entry[16..24]);
             let (offset, bytes, points) = (u64::from_le_bytes(offset), number(24), number(28));
-            let sound = (0..=DEEPEST).contains(&key[0])
+            let is_valid = (0..=DEEPEST).contains(&key[0])
                 && key[1..].iter().all(|&k| (0..1i64 << key[0]).contains(&i64::from(k)));
             match (points, u64::try_from(bytes)) {
-                (0, _) if sound => {}
-                (-1, Ok(bytes)) if sound => pages.push((offset, bytes)),
-                (1.., Ok(bytes)) if sound => {
+                (0, _) if is_valid => {}
+                (-1, Ok(bytes)) if is_valid => pages.push((offset, bytes)),
+                (1.., Ok(bytes)) if is_valid => {
                     let node = Node { key, bytes, points: points as usize };
                     if nodes.insert(offset, node).is_some() {
                         return Err(damaged(format!("two nodes of the octree are at {offset}")));

@@ -123,20 +123,20 @@ fn chunks<'a>(
         if remaining == 0 {
             break;
         }
-        let held = match vlr.uses_variable_size_chunks() {
+        let chunk_points = match vlr.uses_variable_size_chunks() {
             true => usize::try_from(entry.point_count).unwrap_or(usize::MAX),
             false => vlr.chunk_size() as usize,
         };
-        let points = held.min(remaining);
+        let points = chunk_points.min(remaining);
         let end = usize::try_from(entry.byte_count).ok().and_then(|n| at.checked_add(n));
         let cut = || {
             ParseError::truncated(format!("chunk {} is cut short", chunks.len() + 1))
                 .at(Place::Byte(at))
         };
         let data = end.and_then(|end| bytes.get(at..end)).ok_or_else(cut)?;
-        let believable =
+        let plausible =
             points.checked_mul(stride).is_some_and(|n| n <= BATCH || n / RATIO <= data.len());
-        if points > 0 && (data.len() < stride || !believable || !layers_fit(data, vlr, stride)) {
+        if points > 0 && (data.len() < stride || !plausible || !layers_fit(data, vlr, stride)) {
             return Err(ParseError::new(format!("chunk {} is damaged", chunks.len() + 1))
                 .at(Place::Byte(at)));
         }

@@ -58,10 +58,10 @@ fn copy_header(header: &LasHeader, summary: &mut Summary) {
     let raw = &header.raw;
     let transforms = transforms(raw);
     let bounds = [[raw.min_x, raw.min_y, raw.min_z], [raw.max_x, raw.max_y, raw.max_z]];
-    let sound = |axis: usize| bounds[0][axis] <= bounds[1][axis] && bounds[1][axis].is_finite();
+    let is_valid = |axis: usize| bounds[0][axis] <= bounds[1][axis] && bounds[1][axis].is_finite();
     // Some writers leave zeros there.
     let stated = summary.points == 1 || bounds[0] != bounds[1];
-    summary.bounds = (summary.points > 0 && stated && (0..3).all(sound)).then_some(bounds);
+    summary.bounds = (summary.points > 0 && stated && (0..3).all(is_valid)).then_some(bounds);
     summary.crs = Crs::from_las(header);
     summary.scale = Some(transforms.map(|(scale, _)| scale));
     summary.offset = Some(transforms.map(|(_, offset)| offset));

@@ -41,7 +41,7 @@ impl Array<'_> {
     }
 
     /// Describes a mismatch of shape and values.
-    pub(crate) fn wrong(&self) -> Option<String> {
+    pub(crate) fn mismatch(&self) -> Option<String> {
         let count = match self.values {
             Values::F32(values) => values.len(),
             Values::F64(values) => values.len(),
@@ -219,10 +219,10 @@ mod tests {
     fn values_that_do_not_fill_a_shape_are_reported() {
         let values = [1.0; 5];
         let array = |shape| Array { name: "a", shape, values: Values::F64(&values) };
-        assert_eq!(array(&[5, 1]).wrong(), None);
-        let wrong = array(&[2, 3]).wrong().unwrap();
-        assert_eq!(wrong, "the array 'a' of shape [2, 3] has 5 values");
-        assert!(array(&[usize::MAX, 2]).wrong().is_some());
+        assert_eq!(array(&[5, 1]).mismatch(), None);
+        let mismatch = array(&[2, 3]).mismatch().unwrap();
+        assert_eq!(mismatch, "the array 'a' of shape [2, 3] has 5 values");
+        assert!(array(&[usize::MAX, 2]).mismatch().is_some());
     }
 
     #[test]

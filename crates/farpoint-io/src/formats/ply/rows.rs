@@ -5,7 +5,7 @@ use crate::bytes::part::Part;
 use crate::bytes::pieces::{change_lines, filled_lines, find_line, line_number};
 use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
-use crate::cloud::table::{Dimension, Split, Store, Table, list_length, misfit};
+use crate::cloud::table::{Dimension, Split, Store, Table, list_length, mismatch};
 use crate::error::{ParseError, Place};
 use crate::{bytes::memory, cloud::lines};
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ pub(super) fn ascii(
     spans.drain(..skip.min(spans.len()));
     spans.truncate(element.count);
     let wrong =
-        |span: &(usize, usize)| misfit(&element.dimensions, &bytes[span.0..span.1], Split::Space);
+        |span: &(usize, usize)| mismatch(&element.dimensions, &bytes[span.0..span.1], Split::Space);
     if let Some(span) = find_line(&spans, |span| wrong(span).is_some()) {
         let what = wrong(&span).unwrap_or_default();
         return Err(ParseError::new(what).at(Place::Line(line_number(&bytes, span.0))));

@@ -58,7 +58,7 @@ fn type_name(kind: NumberType) -> &'static str {
 }
 
 /// PLY has no 64-bit integers (they become doubles) and no spaces in names.
-fn suited(attribute: Attribute, warnings: &mut Vec<String>) -> Attribute {
+fn adapted(attribute: Attribute, warnings: &mut Vec<String>) -> Attribute {
     let mut name: String = attribute
         .name
         .chars()
@@ -88,7 +88,7 @@ fn same_rows(
     added: Vec<Attribute>,
     warnings: &mut Vec<String>,
 ) -> Vec<u8> {
-    let mut added: Vec<Attribute> = added.into_iter().map(|a| suited(a, warnings)).collect();
+    let mut added: Vec<Attribute> = added.into_iter().map(|a| adapted(a, warnings)).collect();
     distinct(&mut added, table.dimensions.iter().map(|s| s.name.clone()).collect());
     let mut out = same_header(header, rows.len(), &added);
     match &table.store {
@@ -148,7 +148,7 @@ fn from_columns(
     let output = output_coordinates(cloud, rows, precision, warnings);
     let offset = output.offset_text();
     let mut all = named_axes(output.axes);
-    all.extend(attributes.into_iter().map(|a| suited(a, warnings)));
+    all.extend(attributes.into_iter().map(|a| adapted(a, warnings)));
     distinct(&mut all, HashSet::new());
     let mut out = new_header(cloud, rows.len(), encoding, &all, offset);
     if encoding != PlyEncoding::Ascii {

@@ -37,7 +37,7 @@ pub(super) fn check(
              (in Python: columns=, format=)",
         ));
     }
-    let fits = informations(values);
+    let fits = information_by_columns(values);
     let others: Vec<String> =
         fits.iter().filter(|f| f.0 != columns).map(|f| f.0.to_string()).collect();
     if others.is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn check(
 
 /// Returns the number of columns that the values show, if they show one.
 pub(super) fn likely(values: &Values) -> Option<usize> {
-    best(&informations(values)).map(|(columns, _)| columns)
+    best(&information_by_columns(values)).map(|(columns, _)| columns)
 }
 
 /// Returns the number of columns with the most information. Of nearly equal ones the smallest: a multiple of the
@@ -75,9 +75,9 @@ fn best(fits: &[(usize, f64)]) -> Option<(usize, f64)> {
 }
 
 /// Returns the numbers of columns that fit the size, with their information.
-fn informations(values: &Values) -> Vec<(usize, f64)> {
-    let fitting = COLUMNS.filter(|c| values.length.is_multiple_of(4 * *c as u64));
-    fitting.map(|columns| (columns, information(values, columns))).collect()
+fn information_by_columns(values: &Values) -> Vec<(usize, f64)> {
+    let candidates = COLUMNS.filter(|c| values.length.is_multiple_of(4 * *c as u64));
+    candidates.map(|columns| (columns, information(values, columns))).collect()
 }
 
 /// The values that are sampled.

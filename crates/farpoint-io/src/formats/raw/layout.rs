@@ -23,10 +23,10 @@ pub(crate) fn layout(
     })?;
     let found = described(&values, length, name, options)?;
     let stride = found.stride;
-    let (table, description, doubt) = found.table(Vec::new().into());
+    let (table, description, warning) = found.table(Vec::new().into());
     let none = Coordinates::F32(Vec::new());
     let mut head = Cloud::from_table(Format::Raw, description, none, table, Header::None);
-    head.warnings.extend(doubt);
+    head.warnings.extend(warning);
     let count = length / stride as u64;
     Ok(Some(Layout { head, rows: Storage::Stride(0), count, stride, bounds: None }))
 }

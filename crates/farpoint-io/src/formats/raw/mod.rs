@@ -30,10 +30,10 @@ pub(crate) fn read(
     let found = described(&Values::from_bytes(&bytes), length, name, options)?;
     let rows = bytes.len() / found.stride;
     let bytes = Part::new(bytes, 0..rows * found.stride);
-    let (table, description, doubt) = found.table(bytes);
+    let (table, description, warning) = found.table(bytes);
     let coordinates = table.float_coordinates().unwrap_or(Coordinates::F32(Vec::new()));
     let mut cloud = Cloud::from_table(Format::Raw, description, coordinates, table, Header::None);
-    cloud.warnings.extend(doubt);
+    cloud.warnings.extend(warning);
     Ok(cloud)
 }
 
@@ -42,7 +42,7 @@ struct Described {
     columns: usize,
     stride: usize,
     xyz: [usize; 3],
-    doubt: Option<String>,
+    warning: Option<String>,
 }
 
 fn described(
@@ -61,17 +61,17 @@ fn described(
             .fix("give --columns 3 or more")
     })?;
     if !length.is_multiple_of(stride as u64) {
-        return Err(misfit(values, length, columns));
+        return Err(size_mismatch(values, length, columns));
     }
     let xyz = match &options.xyz {
         Some(xyz) => axes(xyz, columns)?,
         None => [0, 1, 2],
     };
-    let doubt = match options.columns {
+    let warning = match options.columns {
         Some(_) => None,
         None => columns::check(values, columns, xyz)?,
     };
-    Ok(Described { columns, stride, xyz, doubt })
+    Ok(Described { columns, stride, xyz, warning })
 }
 
 /// Returns the values per row by the name of a file: nuScenes has 5, KITTI 4.
@@ -82,11 +82,11 @@ fn columns_by_name(name: &str) -> usize {
 impl Described {
     /// Returns the table of these rows, the format as text, and a warning.
     fn table(self, bytes: Part) -> (Table, String, Option<String>) {
-        let Described { columns, stride, xyz, doubt } = self;
+        let Described { columns, stride, xyz, warning } = self;
         let dimensions = (0..columns).map(|i| dimension(i, columns, xyz)).collect();
         let store = Store::Records { bytes, stride };
         let table = Table { dimensions, store, big_endian: false, xyz };
-        (table, format!("raw float32 x {columns}"), doubt)
+        (table, format!("raw float32 x {columns}"), warning)
     }
 }
 
@@ -121,7 +121,7 @@ fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], ParseError> {
     Ok(out)
 }
 
-fn misfit(values: &Values, size: u64, columns: usize) -> ParseError {
+fn size_mismatch(values: &Values, size: u64, columns: usize) -> ParseError {
     let fits: Vec<String> =
         (3..=16u64).filter(|c| size.is_multiple_of(4 * c)).map(|c| c.to_string()).collect();
     let fix = match (fits.is_empty(), columns::likely(values)) {

@@ -22,7 +22,7 @@ pub(super) struct Head {
     pub(super) axes: Axes,
     /// True if neither a header nor the caller names the columns of x, y and z.
     pub(super) is_guess: bool,
-    pub(super) promised: Option<usize>,
+    pub(super) declared: Option<usize>,
     pub(super) header: TextHeader,
 }
 
@@ -40,7 +40,7 @@ struct Found {
 /// Finds the first point and reads the lines before it. `xyz` are the columns given by the caller.
 pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, ParseError> {
     let mut header = empty_header(bytes, xyz);
-    let (mut named, mut comment, mut promised): (Line, Line, _) = (None, None, None);
+    let (mut named, mut comment, mut declared): (Line, Line, _) = (None, None, None);
     for (number, (start, end)) in spans(bytes).enumerate() {
         let line = &bytes[start..end];
         if is_comment(line) {
@@ -56,11 +56,11 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Pars
                 is_guess: xyz.is_none() && found.names.is_none(),
                 names: found.names,
                 axes: found.axes,
-                promised,
+                declared,
                 header,
             });
-        } else if named.is_none() && promised.is_none() && whole_number(line).is_some() {
-            promised = whole_number(line);
+        } else if named.is_none() && declared.is_none() && whole_number(line).is_some() {
+            declared = whole_number(line);
             header.count = Some((start, end));
         } else if named.is_none() {
             named = Some((line, end));
@@ -74,14 +74,14 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Pars
         let names = words(line, Split::Any);
         axes_of(&names, names.len(), xyz).is_ok()
     };
-    if promised.is_some_and(|n| n > 0) || !named.is_none_or(header_alone) {
+    if declared.is_some_and(|n| n > 0) || !named.is_none_or(header_alone) {
         let commas = named.is_some_and(|(line, _)| has_decimal_commas(line));
         let fix = if commas { DECIMAL_COMMAS } else { "put one point on each line: x y z" };
         return Err(ParseError::new("there is no point in the file").fix(fix));
     }
     header.preamble = bytes.to_vec();
     let axes = Axes::new([0, 1, 2]);
-    Ok(Head { lines: usize::MAX, columns: 3, names: None, axes, is_guess: false, promised, header })
+    Ok(Head { lines: usize::MAX, columns: 3, names: None, axes, is_guess: false, declared, header })
 }
 
 fn empty_header(bytes: &[u8], xyz: Option<&[String; 3]>) -> TextHeader {

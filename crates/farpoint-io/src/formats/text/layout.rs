@@ -13,7 +13,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// Number of lines that decide the names of a PTS file's columns.
-const LOOKED_AT: usize = 1000;
+const CHECKED_LINES: usize = 1000;
 
 /// Locates the points of a file by its start; `None` if it has no points, or no line feeds.
 pub(crate) fn layout(
@@ -39,7 +39,7 @@ pub(crate) fn layout(
     let (mut first, mut labels) = (Vec::new(), Labels::new(head.columns));
     let checks_labels = head.is_guess && !head.is_pts();
     let found = pieces(file, &search, |line| {
-        if first.len() < LOOKED_AT {
+        if first.len() < CHECKED_LINES {
             first.push(line.to_vec());
         }
         if checks_labels {

@@ -56,10 +56,10 @@ pub(crate) fn read(
 
 /// Returns an error if the first line declares another number of points.
 fn check_count(head: &Head, count: usize) -> Result<(), ParseError> {
-    match head.promised.filter(|&promised| promised != count) {
+    match head.declared.filter(|&declared| declared != count) {
         None => Ok(()),
-        Some(promised) => {
-            let what = format!("the first line declares {promised} points, the file has {count}");
+        Some(declared) => {
+            let what = format!("the first line declares {declared} points, the file has {count}");
             Err(ParseError::truncated(what).at(Place::Line(1)))
         }
     }

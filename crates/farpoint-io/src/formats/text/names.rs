@@ -24,7 +24,7 @@ pub(super) const ADVICE_NUMBERS: &str =
     "give the columns of x, y and z by --xyz COL,COL,COL (in Python: xyz=) as numbers from 1";
 
 /// Words next to x, y or z in one name: `Point_X`, `x-coordinate`.
-const BESIDE: [&str; 6] = ["coord", "coordinate", "koordinate", "point", "pos", "position"];
+const AXIS_WORDS: [&str; 6] = ["coord", "coordinate", "koordinate", "point", "pos", "position"];
 const EAST: [&str; 13] = [
     "e",
     "east",
@@ -116,7 +116,7 @@ fn role(name: &str) -> Option<Role> {
     let name = name.as_str();
     let is = |axis: &str| {
         let rest = name.strip_prefix(axis).or_else(|| name.strip_suffix(axis));
-        rest.is_some_and(|rest| rest.is_empty() || BESIDE.contains(&rest))
+        rest.is_some_and(|rest| rest.is_empty() || AXIS_WORDS.contains(&rest))
     };
     Some(match name {
         _ if is("x") => Role::X,
@@ -191,8 +191,8 @@ fn column(name: &str, names: Option<&[String]>, columns: usize) -> Result<usize,
         return Err(ParseError::new(what).fix(ADVICE_NUMBERS));
     };
     let exact = names.iter().position(|n| n.trim().eq_ignore_ascii_case(name));
-    let alike = || names.iter().position(|n| plain(n) == plain(name));
-    exact.or_else(alike).ok_or_else(|| {
+    let equivalent = || names.iter().position(|n| plain(n) == plain(name));
+    exact.or_else(equivalent).ok_or_else(|| {
         let what = format!("there is no column '{name}' among {}", listed(names));
         ParseError::new(what).fix(ADVICE)
     })

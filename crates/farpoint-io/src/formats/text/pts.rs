@@ -8,7 +8,7 @@ use crate::cloud::resolution::shown_axis;
 use crate::cloud::table::{Split, Tokens};
 
 /// Number of lines that are checked; colors that are none show soon.
-const LOOKED_AT: usize = 1000;
+const CHECKED_LINES: usize = 1000;
 
 const COLORS: [&str; 3] = ["red", "green", "blue"];
 
@@ -26,7 +26,7 @@ pub(super) fn names<'a>(
     };
     let is_byte = |v: f64| (0.0..=255.0).contains(&v) && v.fract() == 0.0;
     let colored = columns < 6
-        || lines.take(LOOKED_AT).all(|line| {
+        || lines.take(CHECKED_LINES).all(|line| {
             let tokens: Vec<&[u8]> = Tokens::new(line, Split::Any).take(columns).collect();
             tokens.len() == columns
                 && tokens[columns - 3..].iter().all(|t| parse(t).is_some_and(is_byte))

@@ -33,14 +33,14 @@ pub(crate) fn write(
         };
         let lines = same_lines(header, table, rows, &added);
         let header = TextHeader { style, ..header.clone() };
-        let alike = reads_alike(&lines, &header, table, rows, &added);
-        if alike && !lines.is_empty() {
+        let unchanged = reads_the_same(&lines, &header, table, rows, &added);
+        if unchanged && !lines.is_empty() {
             if style == TextStyle::Pts {
                 pts::warn_of(cloud.added.iter().map(|a| a.name.as_str()), warnings);
             }
             return Ok(lines);
         }
-        if !alike {
+        if !unchanged {
             warnings.push(rewritten(&header));
         }
     }
@@ -126,7 +126,7 @@ fn same_lines(header: &TextHeader, table: &Table, rows: &[usize], added: &[Attri
 /// Returns whether kept lines mean the same as in their file. The start of the points, the number and the names of
 /// their values are taken from the first of them, which may be another now; and a value or name at the end of a line
 /// may change the separator of the others.
-fn reads_alike(
+fn reads_the_same(
     bytes: &[u8],
     header: &TextHeader,
     table: &Table,
@@ -141,7 +141,7 @@ fn reads_alike(
     let lines = header.preamble.iter().filter(|&&b| b == b'\n').count();
     let stored_columns = table.dimensions.len();
     head.lines == lines
-        && head.promised.is_none_or(|promised| promised == rows.len())
+        && head.declared.is_none_or(|declared| declared == rows.len())
         && head.axes.columns == table.xyz
         && table.xyz.iter().all(|&axis| axis < head.columns)
         && !is_refused(bytes, &head)
@@ -154,8 +154,8 @@ fn reads_alike(
 /// Returns whether the first column would be taken for a number of the point now.
 fn is_refused(bytes: &[u8], head: &Head) -> bool {
     let lines = spans(bytes).skip(head.lines).map(|(start, end)| &bytes[start..end]);
-    let looked_at = head.is_guess && !head.is_pts();
-    looked_at && label::refuse(lines.filter(|line| !is_comment(line)), head.columns).is_err()
+    let checked = head.is_guess && !head.is_pts();
+    checked && label::refuse(lines.filter(|line| !is_comment(line)), head.columns).is_err()
 }
 
 fn are_named(head: &Head, table: &Table, added: &[Attribute]) -> bool {
