@@ -205,7 +205,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Reads the header, and how messages are stored. Returns whether the file ends as it should.
+    /// Reads the header, and how messages are stored. Returns whether the file ends with the magic bytes.
     fn start(&mut self, source: &Source) -> Result<bool, ParseError> {
         let mut frames = pieces::open(source)?;
         let mut first = true;
@@ -327,7 +327,7 @@ impl Survey {
     }
 }
 
-/// The summary, if there is one that can be read.
+/// Returns the summary, if the file has a readable one.
 fn summary(source: &Source) -> Option<mcap::Summary> {
     let mut input = source.open().ok()?;
     let options = SummaryReaderOptions::default()

@@ -75,7 +75,7 @@ impl Frames {
         Ok(Some(Head { opcode, at: self.at, length, complete }))
     }
 
-    /// Reads the content of the record whose head was read last, as far as it is there.
+    /// Reads the content of the record whose head was read last, as far as the file has it.
     pub(super) fn content(&mut self, head: &Head) -> Result<Vec<u8>, ParseError> {
         let length = head.available(self.end);
         if length > LARGEST as u64 {

@@ -15,7 +15,7 @@ const LARGEST_CHUNK: u64 = 32 << 20;
 /// A unit that can be worked on alone.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// The content of a chunk, as far as it is there of `length` bytes.
+    /// The content of a chunk of `length` bytes, as far as the file has it.
     Chunk { content: Vec<u8>, at: u64, length: u64, chunk_head: ChunkHead, complete: bool },
     /// A record, of a chunk or not.
     Record { opcode: u8, content: Vec<u8>, chunked: bool },
@@ -39,13 +39,13 @@ impl Piece {
 /// End of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
-    /// At the end of the data, as it should.
+    /// At the end of the data.
     Complete,
-    /// In the middle; the text says where.
+    /// Before the end of the data; the text is a warning with the place.
     Truncated(String),
 }
 
-/// True to go on.
+/// True to continue.
 pub(super) type Go = bool;
 
 /// Calls `each` with every piece of the data, in order, until it returns false. The data ends where the summary
@@ -98,7 +98,7 @@ fn wrong_length(at: u64) -> ParseError {
     damaged("the length of this record, or of one before it, is wrong").at(place(at))
 }
 
-/// Returns true if the file has its last bytes.
+/// Returns whether the file ends with the magic bytes.
 pub(super) fn ends(source: &Source) -> bool {
     let mut last = [0; MAGIC.len()];
     let mut read = || -> io::Result<()> {

@@ -17,13 +17,13 @@ pub(super) struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    /// A gate for `limit` bytes that lets nothing in once `stop` is set.
+    /// A gate for `limit` bytes that admits nothing once `stop` is set.
     pub(super) fn new(limit: u64, stop: &'a AtomicBool) -> Gate<'a> {
         let closed = AtomicBool::new(false);
         Gate { used: Mutex::new(0), freed: Condvar::new(), limit, closed, stop }
     }
 
-    /// Waits until there is room; a size above the bound enters alone. Returns whether it was let in.
+    /// Waits until there is room; a size above the limit enters alone. Returns whether it was admitted.
     pub(super) fn enter(&self, bytes: u64) -> bool {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         while *used > 0 && used.saturating_add(bytes) > self.limit {
@@ -44,7 +44,7 @@ impl<'a> Gate<'a> {
         self.freed.notify_one();
     }
 
-    /// Lets nothing in from now on.
+    /// Admits nothing from now on.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.freed.notify_all();

@@ -81,7 +81,7 @@ impl Unpacker {
 
     /// Calls `each` with the opcode and the content of every record of the chunk that `chunk_head` describes. Its content
     /// of `length` bytes comes from `input`, and it starts at byte `at` of the file. Of a chunk that is not `complete`,
-    /// the part that is there is read: that the rest is missing is no error.
+    /// the available part is read, and the missing rest is not an error.
     ///
     /// # Errors
     /// If the chunk is damaged, after the records before that place; errors of `each`.

@@ -26,7 +26,7 @@ pub(crate) struct Piece {
     pub(crate) rows: usize,
 }
 
-/// Rows to be found.
+/// Parameters of a search for rows.
 pub(crate) struct Search {
     /// Byte offset of the first line.
     pub(crate) from: u64,
@@ -113,7 +113,7 @@ impl Lines {
     }
 }
 
-/// Reads a file from an offset on, once; `each` is called with every wanted row.
+/// Reads a file from an offset on, once; `each` is called with every row found.
 pub(crate) fn pieces(
     file: &mut File,
     search: &Search,

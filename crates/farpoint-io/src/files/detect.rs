@@ -138,7 +138,7 @@ pub(crate) fn with_header(start: &[u8], options: &ReadOptions) -> Option<Format>
 
 /// Returns whether a file is MCAP, which is not read into memory whole. It is left at its start.
 #[cfg(feature = "mcap")]
-pub(crate) fn is_recording(file: &mut File, options: &ReadOptions) -> io::Result<bool> {
+pub(crate) fn is_mcap(file: &mut File, options: &ReadOptions) -> io::Result<bool> {
     if options.format.is_some_and(|format| format != Format::Mcap) || !file.metadata()?.is_file() {
         return Ok(false);
     }

@@ -40,7 +40,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     let mut file = File::open(path).map_err(fail)?;
     let length = file.metadata().map_err(fail)?.len();
     #[cfg(feature = "mcap")]
-    if detect::is_recording(&mut file, options).map_err(fail)? {
+    if detect::is_mcap(&mut file, options).map_err(fail)? {
         return bag::read(&bag::Bag::open(path)?, options);
     }
     memory::require(&name, length)?;

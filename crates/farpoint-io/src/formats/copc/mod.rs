@@ -1,6 +1,6 @@
 //! COPC output: LAZ with an octree whose levels are farthest point samples.
 //!
-//! COPC promises its readers that the points of the levels 0 to l lie no farther than `spacing / 2^l` from all
+//! COPC guarantees its readers that the points of the levels 0 to l lie no farther than `spacing / 2^l` from all
 //! others. Selection distances of a farthest-first order give such levels by themselves: those at least as large as
 //! that spacing belong to the levels up to l.
 

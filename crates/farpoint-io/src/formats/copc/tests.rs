@@ -1,4 +1,4 @@
-//! The promises of the levels, on clouds of every kind: coverage, cells, counts.
+//! The guarantees of the levels, on clouds of every kind: coverage, cells, counts.
 
 use super::cube::{Cube, DEEPEST};
 use super::hierarchy::{Entry, pages};
@@ -43,7 +43,7 @@ fn radius(all: &[[f64; 3]], chosen: &[[f64; 3]]) -> f64 {
     all.iter().map(nearest).fold(0.0, f64::max).sqrt()
 }
 
-/// Checks all promises for these places, which are multiples of the step.
+/// Checks all guarantees for these places, which are multiples of the step.
 fn check(places: &[[f64; 3]], step: f64, node_points: usize) -> Levels {
     let (order, distances) = ordered(places);
     let cube = cube(places, step);

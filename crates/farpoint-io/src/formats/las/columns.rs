@@ -20,7 +20,7 @@ const BLOCK: usize = 1 << 13;
 /// The largest integer that a coordinate becomes.
 const LARGEST: f64 = 2.0e9;
 
-/// Returns a scale at which the range fits into 32 bits, at least the one wanted, and an offset that is whole and a
+/// Returns a scale at which the range fits into 32 bits, at least `min_scale`, and an offset that is whole and a
 /// multiple of it.
 fn scale_and_offset(low: f64, high: f64, min_scale: f64) -> (f64, f64) {
     let middle = (low + high) / 2.0;

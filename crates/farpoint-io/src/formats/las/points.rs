@@ -15,7 +15,7 @@ const USUAL_RATIO: usize = 100;
 /// No real chunk is compressed further than this; a larger declared size is refused.
 const RATIO: usize = 10_000;
 
-/// One chunk: its compressed bytes and the number of points wanted of it.
+/// One chunk: its compressed bytes and the number of points to decompress.
 pub(super) struct Chunk<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,

@@ -103,7 +103,7 @@ fn dimension(i: usize, columns: usize, xyz: [usize; 3]) -> Dimension {
     Dimension::new(name, NumberType::F32, 4 * i)
 }
 
-/// Returns the columns given by the caller, which have no names except those of this reader.
+/// Returns the columns that the options name, which have no names except those of this reader.
 fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], ParseError> {
     let fix = format!("give three numbers of columns from 1 to {columns}, or more --columns");
     let mut out = [0; 3];

@@ -37,7 +37,7 @@ struct Found {
     axes: Axes,
 }
 
-/// Finds the first point and reads the lines before it. `xyz` are the columns given by the caller.
+/// Finds the first point and reads the lines before it. `xyz` are the columns that the options name.
 pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, ParseError> {
     let mut header = empty_header(bytes, xyz);
     let (mut named, mut comment, mut declared): (Line, Line, _) = (None, None, None);
@@ -100,7 +100,7 @@ fn empty_header(bytes: &[u8], xyz: Option<&[String; 3]>) -> TextHeader {
     }
 }
 
-/// Returns the columns given by the caller, or else those found by the names.
+/// Returns the columns that the options name, or else those found by the names.
 fn axes_of(
     names: &[String],
     columns: usize,

@@ -158,7 +158,7 @@ pub(super) fn named(names: &[String]) -> Result<Axes, ParseError> {
     })
 }
 
-/// Returns the columns given by the caller, in a file of `columns` columns with these names.
+/// Returns the columns that the options name, in a file of `columns` columns with these names.
 pub(super) fn requested(
     xyz: &[String; 3],
     names: Option<&[String]>,
