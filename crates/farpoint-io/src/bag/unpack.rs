@@ -79,8 +79,8 @@ impl Unpacker {
         Unpacker { reader: LinearReader::new_with_options(options), limit }
     }
 
-    /// Calls `each` with the opcode and the content of every record of the chunk that `chunk_head` describes. Its content
-    /// of `length` bytes comes from `input`, and it starts at byte `at` of the file. Of a chunk that is not `complete`,
+    /// Calls `each` with the opcode and the content of every record of the chunk that `chunk_head` describes. Its
+    /// content of `length` bytes comes from `input` and starts at byte `at` of the file. Of a chunk that is not `complete`,
     /// the available part is read, and the missing rest is not an error.
     ///
     /// # Errors
