@@ -25,10 +25,10 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
     if choice & 1 == 1 {
         cloud.add_column("spacing", Column::F32(vec![0.5; all]));
     }
-    let own = cloud.format().filter(|f| f.can_write());
+    let input_format = cloud.format().filter(|f| f.can_write());
     let writable: Vec<Format> = Format::ALL.into_iter().filter(|f| f.can_write()).collect();
     let other = writable[choice / 2 % writable.len()];
-    for format in own.into_iter().chain([other]) {
+    for format in input_format.into_iter().chain([other]) {
         let options = WriteOptions::default().format(format);
         // A coordinate that LAS cannot hold is refused, with a reason.
         let Ok((bytes, _)) = write_bytes(&cloud, &rows, &options) else { continue };
@@ -44,12 +44,12 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
         let again = match again {
             Ok(again) => again,
             // Few rows of a wide array look like a matrix.
-            Err(_) if own == Some(format) && format == Format::Npy => continue,
+            Err(_) if input_format == Some(format) && format == Format::Npy => continue,
             Err(error) => panic!("written as {format}: {error}"),
         };
         assert_eq!(again.len(), rows.len(), "written as {format}");
         // The lines that are points, and the places of their values, are a guess that must come out the same.
-        if own == Some(format) && format == Format::Text {
+        if input_format == Some(format) && format == Format::Text {
             for (i, &row) in rows.iter().enumerate() {
                 let (was, is) = (cloud.coordinates().get(row), again.coordinates().get(i));
                 assert_eq!(was.map(f64::to_bits), is.map(f64::to_bits), "row {row}");
@@ -68,9 +68,9 @@ pub fn rewrite(data: &[u8]) {
     let stop = AtomicBool::new(false);
     let rewrite = Rewrite::new(topic, 1, 1 << 20, &stop);
     let choose = |message: &PointCloud2<'_>| {
-        let (rows, [bad, zeros]) = message.usable(true);
+        let (rows, [non_finite, zeros]) = message.usable(true);
         let rows = rows.into_iter().map(|row| row as usize).step_by(2).collect();
-        Ok(Kept::new(rows, bad + zeros))
+        Ok(Kept::new(rows, non_finite + zeros))
     };
     let mut messages = 0;
     let Ok(written) = rewrite.bytes(&bag, &choose, &mut |_| messages += 1) else { return };
@@ -88,8 +88,8 @@ pub fn rewrite(data: &[u8]) {
 pub fn message(encoding: Encoding, data: &[u8]) {
     let Ok(cloud) = PointCloud2::parse(encoding, data) else { return };
     let places = cloud.coordinates();
-    let (usable, [bad, zeros]) = cloud.usable(true);
-    assert_eq!((places.len(), usable.len() + bad + zeros), (cloud.len(), cloud.len()));
+    let (usable, [non_finite, zeros]) = cloud.usable(true);
+    assert_eq!((places.len(), usable.len() + non_finite + zeros), (cloud.len(), cloud.len()));
     let rows: Vec<usize> = usable.into_iter().map(|row| row as usize).rev().step_by(3).collect();
     let fewer = cloud.with_rows(&rows, true);
     let again =

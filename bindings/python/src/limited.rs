@@ -42,16 +42,16 @@ fn write_rows(
     let rows = room(|| memory::collected(rows))?;
     until_signal(py, |going_on| {
         let mut warnings = Vec::new();
-        let scan = match &paths[..] {
+        let reader = match &paths[..] {
             [path] => farpoint_pipeline::disk::open(path, &reading, memory)?,
             _ => {
                 let merged = Merged::open(&paths, &reading, Some(memory))?;
                 warnings.extend_from_slice(merged.warnings());
-                merged.into_scan()
+                merged.into_reader()
             }
         };
         let to = (output.as_path(), &writing);
-        warnings.extend(farpoint_pipeline::disk::write_rows(&scan, &rows, memory, to, going_on)?);
+        warnings.extend(farpoint_pipeline::disk::write_rows(&reader, &rows, memory, to, going_on)?);
         Ok(warnings)
     })
 }

@@ -40,21 +40,21 @@ fn merged(args: &args::Info) -> Result<()> {
     let paths = input::paths(&args.input, &args.more, args.found.recursive)?;
     let watch = Shown::default();
     let merged = open_merged(&paths, &args.reading.options(), None, &watch)?;
-    let scan = merged.scan();
-    let (found, files) = if args.points || scan.bounds().is_none() {
+    let reader = merged.reader();
+    let (found, files) = if args.points || reader.bounds().is_none() {
         let (cloud, files, _) = read_merged(&merged, &watch)?;
-        (of_cloud(scan.name().to_owned(), &cloud, args), files)
+        (of_cloud(reader.name().to_owned(), &cloud, args), files)
     } else {
-        let head = scan.head();
+        let head = reader.head();
         let description = Description {
-            file: scan.name().to_owned(),
+            file: reader.name().to_owned(),
             format: head.format(),
             description: head.description(),
-            points: scan.len(),
-            precision: if scan.is_single() { "f32" } else { "f64" },
+            points: reader.len(),
+            precision: if reader.is_single() { "f32" } else { "f64" },
             fields: head.fields(),
-            bounds: scan.bounds(),
-            crs: scan.crs().cloned(),
+            bounds: reader.bounds(),
+            crs: reader.crs().cloned(),
             scale: head.scale(),
             ..Description::empty()
         };

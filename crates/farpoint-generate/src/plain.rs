@@ -32,10 +32,10 @@ pub fn duplicated(n: usize, seed: u64) -> Vec<[f32; 3]> {
     let mut random = Random::new(seed, 2);
     let mut cloud = Vec::with_capacity(n);
     while cloud.len() < n {
-        let left = n - cloud.len();
-        let copies = match (2 + random.below(3)).min(left) {
-            2 if left == 3 => 3,
-            copies if left - copies == 1 => copies - 1,
+        let remaining = n - cloud.len();
+        let copies = match (2 + random.below(3)).min(remaining) {
+            2 if remaining == 3 => 3,
+            copies if remaining - copies == 1 => copies - 1,
             copies => copies,
         };
         let point = std::array::from_fn(|_| random.unit() as f32);

@@ -52,13 +52,13 @@ fn main() -> Result<(), Failure> {
     }
     old_formats(&folder)?;
     #[cfg(feature = "mcap")]
-    recordings(&folder)?;
+    save_bags(&folder)?;
     Ok(())
 }
 
 /// Messages of every layout; MCAP files of every kind.
 #[cfg(feature = "mcap")]
-fn recordings(folder: &Path) -> Result<(), Failure> {
+fn save_bags(folder: &Path) -> Result<(), Failure> {
     for (i, layout) in bags::layouts().iter().enumerate() {
         save(folder, "cloud2", &format!("{i}.bin"), &bags::cloud(layout, 16, i))?;
     }

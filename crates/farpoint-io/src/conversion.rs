@@ -79,7 +79,7 @@ pub(crate) fn attributes(
     }
     rename(&mut all);
     for attribute in &mut all {
-        suit(attribute, target);
+        adapt(attribute, target);
     }
     distinct(&mut all, ["x", "y", "z"].map(String::from).into());
     all
@@ -115,7 +115,7 @@ pub(crate) fn rename(all: &mut [Attribute]) {
 }
 
 /// Sets the names and types that readers of the target expect.
-fn suit(attribute: &mut Attribute, target: Target) {
+fn adapt(attribute: &mut Attribute, target: Target) {
     let normal = ["nx", "ny", "nz"].iter().position(|name| *name == attribute.name);
     if let Some(axis) = normal {
         attribute.name = match target {
@@ -182,7 +182,7 @@ enum Depth {
 
 impl Depth {
     /// Returns the range of three attributes in all rows of a cloud; `None` if they can't be colors.
-    fn of(cloud: &Cloud, channels: [&Attribute; 3]) -> Option<Depth> {
+    fn detect(cloud: &Cloud, channels: [&Attribute; 3]) -> Option<Depth> {
         if channels.iter().all(|a| a.column.kind() == NumberType::U8) {
             return Some(Depth::Byte);
         }
@@ -245,9 +245,9 @@ fn color_places(all: &[Attribute]) -> Option<[usize; 3]> {
         let place = |name: &str| all.iter().position(|a| test(&a.name, name));
         Some([place(names[0])?, place(names[1])?, place(names[2])?])
     };
-    by(COLORS, &|own, name| own == name)
-        .or_else(|| by(COLORS, &|own, name| common(own) == Some(name)))
-        .or_else(|| by(["r", "g", "b"], &|own, name| own.eq_ignore_ascii_case(name)))
+    by(COLORS, &|attribute, name| attribute == name)
+        .or_else(|| by(COLORS, &|attribute, name| common(attribute) == Some(name)))
+        .or_else(|| by(["r", "g", "b"], &|attribute, name| attribute.eq_ignore_ascii_case(name)))
 }
 
 /// Brings colors into the range of the target, under the names red, green and blue.
@@ -258,7 +258,7 @@ fn convert_colors(
     warnings: &mut Vec<String>,
 ) {
     let Some(places) = color_places(all) else { return };
-    let Some(depth) = Depth::of(cloud, places.map(|place| &all[place])) else { return };
+    let Some(depth) = Depth::detect(cloud, places.map(|place| &all[place])) else { return };
     let alpha = all.iter().position(|a| key(&a.name) == "alpha");
     let kept = matches!(target, Target::Npy | Target::Text);
     let mut rounded = false;
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_color_stays() {
+    fn attributes_that_are_not_colors_stay() {
         let mut warnings = Vec::new();
         let cloud = colored(Column::F64(vec![-3.5, 70_000.0]));
         let all = attributes(&cloud, &[0], Target::Ply, &mut warnings);

@@ -34,10 +34,10 @@ pub use cloud::summary::{Octree, Summary};
 pub use cloud::{Cloud, Field};
 pub use files::filter::{Condition, Filter};
 pub use files::merge::{EqualRows, Merged, MergedFile};
-pub use files::scan::{Rows, Scan};
+pub use files::reader::{Reader, Rows};
 
 pub use bytes::{memory, temporary};
-pub use error::foreign::printable;
+pub use error::untrusted::printable;
 pub use error::{Error, Place};
 pub use files::input::{read, read_bytes, read_for, summary};
 pub use files::numbers::read_numbers;

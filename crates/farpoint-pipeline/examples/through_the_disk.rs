@@ -1,7 +1,7 @@
 //! Samples a file through the disk: `through_the_disk IN OUT RATIO MEBIBYTES`.
 
 use farpoint::Amount;
-use farpoint_io::{ReadOptions, Scan, WriteOptions};
+use farpoint_io::{ReadOptions, Reader, WriteOptions};
 use farpoint_pipeline::disk::{Event, Job, Outputs, sample};
 use std::path::Path;
 
@@ -11,10 +11,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("give an input, an output, a ratio and a number of MiB".into());
     };
     let job = Job::new(Amount::Ratio(ratio.parse()?), mebibytes.parse::<u64>()? << 20);
-    let scan = Scan::open(Path::new(input), &ReadOptions::default(), Some(job.memory))?;
+    let reader = Reader::open(Path::new(input), &ReadOptions::default(), Some(job.memory))?;
     let options = WriteOptions::default();
     let outputs = Outputs { points: Some((Path::new(output), &options)), indices: None };
-    let sampled = sample(&scan, &job, &outputs, &mut |event| {
+    let sampled = sample(&reader, &job, &outputs, &mut |event| {
         if let Event::Band { number, samples, .. } = event {
             eprintln!("band {number}: {samples}");
         }

@@ -93,7 +93,7 @@ impl<'a> InMemory<'a> {
         let (name, cloud, joined, read) = match &merged {
             Some(merged) => {
                 let (cloud, joined, seconds) = read_merged(merged, watch)?;
-                (merged.scan().name().to_owned(), cloud, Some(joined), seconds)
+                (merged.reader().name().to_owned(), cloud, Some(joined), seconds)
             }
             None => {
                 let path = &files.inputs[0];

@@ -2,7 +2,7 @@
 
 use crate::disk::PROCESS;
 use crate::{Chosen, Job, Points, Request};
-use farpoint_io::{Format, NumberType, ReadOptions, Scan, summary};
+use farpoint_io::{Format, NumberType, ReadOptions, Reader, summary};
 use std::fs;
 use std::path::Path;
 
@@ -31,11 +31,11 @@ impl Job {
 
 impl Request {
     /// Returns the most bytes that sampling a file in memory takes.
-    pub(crate) fn memory_of(&self, scan: &Scan) -> u64 {
-        let number = if scan.is_single() { 4 } else { 8 };
-        let row = scan.stride().map(|stride| stride as u64);
-        let row = row.unwrap_or_else(|| mean(scan.bytes(), scan.len(), number));
-        self.estimate(scan.len(), row, number)
+    pub(crate) fn memory_of(&self, reader: &Reader) -> u64 {
+        let number = if reader.is_single() { 4 } else { 8 };
+        let row = reader.stride().map(|stride| stride as u64);
+        let row = row.unwrap_or_else(|| mean(reader.bytes(), reader.len(), number));
+        self.estimate(reader.len(), row, number)
     }
 
     /// Like [`Self::memory_of`], for a file that can't be read in parts, by its header; `None` if that is not enough.

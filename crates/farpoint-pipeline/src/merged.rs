@@ -4,7 +4,7 @@ use crate::Watch;
 use crate::disk::Error;
 use crate::notes::Stage;
 use crate::text::count;
-use farpoint_io::{Cloud, EqualRows, Merged, MergedFile, ReadOptions, Scan, memory};
+use farpoint_io::{Cloud, EqualRows, Merged, MergedFile, ReadOptions, Reader, memory};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -40,14 +40,14 @@ pub fn open_merged(
 /// Reads all rows into memory, counts equal ones, and returns the seconds that this took.
 ///
 /// # Errors
-/// As [`Scan::load`].
+/// As [`Reader::load`].
 pub fn read_merged(
     merged: &Merged,
     watch: &dyn Watch,
 ) -> Result<(Cloud, Joined, f64), farpoint_io::Error> {
-    watch.stage(Stage::Reading, merged.scan().name());
+    watch.stage(Stage::Reading, merged.reader().name());
     let start = Instant::now();
-    let cloud = merged.scan().load()?;
+    let cloud = merged.reader().load()?;
     let free = memory::available().unwrap_or(SOME);
     let equal = merged.equal_rows_of(&cloud, free / 4);
     watch.stage(Stage::Between, "");
@@ -59,14 +59,14 @@ pub(crate) fn in_parts(
     merged: Merged,
     memory: u64,
     watch: &dyn Watch,
-) -> Result<(Scan, Joined), Error> {
-    watch.stage(Stage::Comparing, merged.scan().name());
-    let threads = (memory / 4 / merged.scan().memory_a_part().max(1)).clamp(1, 1 << 10);
+) -> Result<(Reader, Joined), Error> {
+    watch.stage(Stage::Comparing, merged.reader().name());
+    let threads = (memory / 4 / merged.reader().memory_a_part().max(1)).clamp(1, 1 << 10);
     let threads = rayon::current_num_threads().min(threads as usize);
     let equal = merged.equal_rows(memory / 4, threads)?;
     watch.stage(Stage::Between, "");
     let joined = Joined::compared(&merged, equal, watch);
-    Ok((merged.into_scan(), joined))
+    Ok((merged.into_reader(), joined))
 }
 
 impl Joined {
@@ -77,7 +77,7 @@ impl Joined {
 
     fn compared(merged: &Merged, equal: EqualRows, watch: &dyn Watch) -> Self {
         if equal.rows > 0 {
-            let (name, rows) = (merged.scan().name(), equal_rows(equal));
+            let (name, rows) = (merged.reader().name(), equal_rows(equal));
             let what = "rows are equal to a row of an earlier file; they stay";
             watch.note(&format!("{name}: {rows} {what}"));
         }

@@ -9,7 +9,7 @@ use crate::text::{bytes, name};
 use crate::through_disk::ThroughDisk;
 use crate::{Choice, Files, Finished, Method, Request};
 use farpoint::Algorithm;
-use farpoint_io::{Merged, Scan, memory};
+use farpoint_io::{Merged, Reader, memory};
 use std::fs;
 use std::path::Path;
 
@@ -58,16 +58,16 @@ impl Request {
                 refuse(self.limits.spool.is_some(), what)?;
                 None
             }
-            Some(memory) => self.beyond(path, memory)?.map(|scan| (scan, memory)),
+            Some(memory) => self.beyond(path, memory)?.map(|reader| (reader, memory)),
             None => self.too_large(&files, watch)?,
         };
         match large {
-            Some((scan, memory)) => {
+            Some((reader, memory)) => {
                 if let Some(listed) = &self.listed {
                     let what = "is for clouds that fit in memory; leave it out";
                     refuse(true, &format!("{} {what}", listed.option()))?;
                 }
-                self.through(scan, memory, None, files).map(Plan::ThroughDisk)
+                self.through(reader, memory, None, files).map(Plan::ThroughDisk)
             }
             None => Ok(Plan::InMemory(self.whole(None, files))),
         }
@@ -81,16 +81,16 @@ impl Request {
     ) -> Result<Plan<'a>, Error> {
         let merged = open_merged(files.inputs, &self.reading, limit, watch)?;
         let merged = merged.filtered(self.filter.clone())?;
-        let needed = self.memory_of(merged.scan());
+        let needed = self.memory_of(merged.reader());
         let memory = match limit {
             Some(memory) => (self.limits.spool.is_some() || needed > memory).then_some(memory),
-            None => self.lacking(&files, merged.scan().name(), needed, watch),
+            None => self.lacking(&files, merged.reader().name(), needed, watch),
         };
         let Some(memory) = memory else {
             return Ok(Plan::InMemory(self.whole(Some(merged), files)));
         };
-        let (scan, joined) = in_parts(merged, memory, watch)?;
-        self.through(scan, memory, Some(joined), files).map(Plan::ThroughDisk)
+        let (reader, joined) = in_parts(merged, memory, watch)?;
+        self.through(reader, memory, Some(joined), files).map(Plan::ThroughDisk)
     }
 
     /// Plans the work in memory, however large the cloud is.
@@ -116,8 +116,8 @@ impl Request {
         memory: u64,
     ) -> Result<ThroughDisk<'a>, Error> {
         let path = &files.inputs[0];
-        let scan = disk::open(path, &self.reading, memory)?.filtered(self.filter.clone())?;
-        self.through(scan, memory, None, files)
+        let reader = disk::open(path, &self.reading, memory)?.filtered(self.filter.clone())?;
+        self.through(reader, memory, None, files)
     }
 
     fn whole<'a>(&'a self, merged: Option<Merged>, files: Files<'a>) -> InMemory<'a> {
@@ -126,13 +126,13 @@ impl Request {
 
     fn through<'a>(
         &'a self,
-        scan: Scan,
+        reader: Reader,
         memory: u64,
         joined: Option<Joined>,
         files: Files<'a>,
     ) -> Result<ThroughDisk<'a>, Error> {
-        self.fits_the_disk(&files, scan.name())?;
-        Ok(ThroughDisk { request: self, files, scan, memory, joined })
+        self.fits_the_disk(&files, reader.name())?;
+        Ok(ThroughDisk { request: self, files, reader, memory, joined })
     }
 
     fn is_exact(&self) -> bool {
@@ -159,9 +159,9 @@ impl Request {
     }
 
     /// Returns the file, if it takes more memory than is allowed, or if a spool is given.
-    fn beyond(&self, path: &Path, memory: u64) -> Result<Option<Scan>, Error> {
+    fn beyond(&self, path: &Path, memory: u64) -> Result<Option<Reader>, Error> {
         let free = self.limits.spool.is_none();
-        let scan = match disk::open(path, &self.reading, memory) {
+        let reader = match disk::open(path, &self.reading, memory) {
             Err(error @ Error::Memory { .. }) => {
                 let whole = self.memory_of_header(path);
                 if free && whole.is_some_and(|whole| whole <= memory) {
@@ -171,7 +171,7 @@ impl Request {
             }
             found => found?.filtered(self.filter.clone())?,
         };
-        Ok((!free || self.memory_of(&scan) > memory).then_some(scan))
+        Ok((!free || self.memory_of(&reader) > memory).then_some(reader))
     }
 
     /// Returns the file and the memory for it, if it does not fit in free memory.
@@ -179,7 +179,7 @@ impl Request {
         &self,
         files: &Files<'_>,
         watch: &dyn Watch,
-    ) -> Result<Option<(Scan, u64)>, Error> {
+    ) -> Result<Option<(Reader, u64)>, Error> {
         let path = &files.inputs[0];
         let (Some(free), Ok(about)) = (memory::available(), fs::metadata(path)) else {
             return Ok(None);
@@ -188,19 +188,19 @@ impl Request {
             return Ok(None);
         }
         // Files that can't be read in parts are left to the whole-file readers, which report missing memory.
-        let scan = match Scan::open(path, &self.reading, Some(0)) {
+        let reader = match Reader::open(path, &self.reading, Some(0)) {
             // Text is worth a pass over it only if it does not fit.
             Err(farpoint_io::Error::NotInParts { needed, .. }) if needed > free => {
-                Scan::open(path, &self.reading, Some(free))
+                Reader::open(path, &self.reading, Some(free))
             }
             found => found,
         };
-        let scan = match scan {
+        let reader = match reader {
             Err(farpoint_io::Error::NotInParts { .. }) => return Ok(None),
             found => found?.filtered(self.filter.clone())?,
         };
-        let memory = self.lacking(files, &name(path), self.memory_of(&scan), watch);
-        Ok(memory.map(|memory| (scan, memory)))
+        let memory = self.lacking(files, &name(path), self.memory_of(&reader), watch);
+        Ok(memory.map(|memory| (reader, memory)))
     }
 
     /// Returns the memory for a run through the disk, if less than `needed` is free, with a note.

@@ -7,7 +7,7 @@ use crate::notes::{Stage, Watch};
 use crate::text::count;
 use crate::{Files, Finished, Outcome, Request, Tiles};
 use farpoint::backend::granted_here;
-use farpoint_io::Scan;
+use farpoint_io::Reader;
 use rayon::ThreadPoolBuilder;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use std::path::Path;
 pub struct ThroughDisk<'a> {
     pub(crate) request: &'a Request,
     pub(crate) files: Files<'a>,
-    pub(crate) scan: Scan,
+    pub(crate) reader: Reader,
     /// Bytes of memory that may be taken.
     pub(crate) memory: u64,
     pub(crate) joined: Option<Joined>,
@@ -28,19 +28,20 @@ impl ThroughDisk<'_> {
     /// # Errors
     /// As [`disk::sample`].
     pub fn run(self, watch: &dyn Watch) -> Result<Finished, Error> {
-        let Self { request, files, scan, memory, joined } = self;
-        let name = scan.name();
-        watch.warnings(name, scan.warnings());
-        let unit = request.unit(scan.head(), name, watch)?;
+        let Self { request, files, reader, memory, joined } = self;
+        let name = reader.name();
+        watch.warnings(name, reader.warnings());
+        let unit = request.unit(reader.head(), name, watch)?;
         let (job, options) = (request.disk_job(unit, memory), request.writing(unit));
         let points = files.output.map(|path| (path, &options));
         let outputs = Outputs { points, indices: files.indices };
         watch.stage(Stage::Sampling, name);
         let _pool = request.place.threads.and_then(|n| granted_here(n, ThreadPoolBuilder::new));
-        let sampled =
-            disk::sample(&scan, &job, &outputs, &mut |event| told(request, &scan, event, watch));
+        let sampled = disk::sample(&reader, &job, &outputs, &mut |event| {
+            told(request, &reader, event, watch)
+        });
         watch.stage(Stage::Between, "");
-        let least = |error| request.least(Some(request.memory_of(&scan)), error);
+        let least = |error| request.least(Some(request.memory_of(&reader)), error);
         let sampled = sampled.map_err(least)?;
         let to = files.output.unwrap_or(Path::new(name)).display().to_string();
         watch.warnings(&to, &sampled.warnings);
@@ -67,12 +68,12 @@ impl ThroughDisk<'_> {
 }
 
 /// Passes on progress; returns whether to go on.
-fn told(request: &Request, scan: &Scan, event: Event, watch: &dyn Watch) -> bool {
-    let name = scan.name();
+fn told(request: &Request, reader: &Reader, event: Event, watch: &dyn Watch) -> bool {
+    let name = reader.name();
     match event {
         Event::Surveyed { rows: all, bad, zeros, corner } => {
             let [all, mut bad, zeros] = [all, bad, zeros].map(|n| n as usize);
-            if !scan.filter().is_empty() {
+            if !reader.filter().is_empty() {
                 tell_filtered(name, [all, all - bad], watch);
                 bad = 0;
             }

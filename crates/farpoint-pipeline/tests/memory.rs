@@ -24,11 +24,12 @@ fn memory_that_is_refused_is_an_error() {
     let rows: Vec<u64> = (0..POINTS as u64).rev().collect();
     let (reading, writing) = (ReadOptions::default(), WriteOptions::default());
     let job = Job::new(Amount::Ratio(0.02), 128 << 20);
-    let scan = open(&input, &reading, job.memory).unwrap();
+    let reader = open(&input, &reading, job.memory).unwrap();
     let points = Some((output.as_path(), &writing));
     let sampled =
-        || sample(&scan, &job, &Outputs { points, indices: None }, &mut |_| true).map(drop);
-    let written = || write_rows(&scan, &rows, job.memory, (&output, &writing), &|| true).map(drop);
+        || sample(&reader, &job, &Outputs { points, indices: None }, &mut |_| true).map(drop);
+    let written =
+        || write_rows(&reader, &rows, job.memory, (&output, &writing), &|| true).map(drop);
     for work in [&sampled as &dyn Fn() -> _, &written] {
         let (result, wanted) = refused(isize::MAX / 2, work);
         result.unwrap();

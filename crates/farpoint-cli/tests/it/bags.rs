@@ -153,7 +153,7 @@ fn what_is_refused_says_what_to_do() {
         ("order one.mcap -o x.ply", ["3 clouds on /lidar", "--message K"]),
         ("sample bag.db3 -n 5 -o x.ply", [".db3", "mcap convert"]),
         ("sample old.bag -n 5 -o x.ply", ["ROS 1", "mcap convert"]),
-        ("sample room.ply -n 5 -o x.mcap", ["MCAP is read, not written", "use one of"]),
+        ("sample room.ply -n 5 -o x.mcap", ["MCAP can only be read", "use one of"]),
         ("info one.mcap --points", ["--points", "--message K"]),
     ] {
         folder.fails(arguments, &words);

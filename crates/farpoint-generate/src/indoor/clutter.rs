@@ -18,7 +18,7 @@ const THINGS: [[u8; 3]; 9] = [
     [150, 90, 60],
 ];
 
-fn thing(random: &mut Random) -> Finish {
+fn random_finish(random: &mut Random) -> Finish {
     finish(class::CLUTTER, &THINGS, 9.0, random)
 }
 
@@ -51,16 +51,16 @@ pub(super) fn on_table(
         let (x, y) = (size.0 * random.between(-0.42, 0.42), size.1 * random.between(-0.4, 0.4));
         let (x, y) = (at.0 + turn.0 * x - turn.1 * y, at.1 + turn.1 * x + turn.0 * y);
         room.builder.stand(x, y, height, TAU * random.unit());
-        let thing = thing(random);
+        let material = random_finish(random);
         match random.below(5) {
-            0 => room.add(thing, |b| b.cylinder(V(0.0, 0.0, 0.0), 0.04, 0.1)),
-            1 => room.add(thing, |b| b.centered(V(0.0, 0.0, 0.0), V(0.3, 0.22, 0.05))),
-            2 => room.add(thing, |b| b.vase(V(0.0, 0.0, 0.0), 0.06, 0.22)),
-            3 => room.add(thing, |b| {
+            0 => room.add(material, |b| b.cylinder(V(0.0, 0.0, 0.0), 0.04, 0.1)),
+            1 => room.add(material, |b| b.centered(V(0.0, 0.0, 0.0), V(0.3, 0.22, 0.05))),
+            2 => room.add(material, |b| b.vase(V(0.0, 0.0, 0.0), 0.06, 0.22)),
+            3 => room.add(material, |b| {
                 b.centered(V(0.0, 0.0, 0.0), V(0.34, 0.24, 0.02));
                 b.patch(V(-0.17, 0.12, 0.02), V(0.34, 0.0, 0.0), V(0.0, 0.07, 0.21), &[]);
             }),
-            _ => room.add(thing, |b| b.ball(V(0.0, 0.0, 0.08), 0.08, 0.08)),
+            _ => room.add(material, |b| b.ball(V(0.0, 0.0, 0.08), 0.08, 0.08)),
         }
     }
 }
@@ -69,26 +69,26 @@ pub(super) fn on_table(
 pub(super) fn on_floor(room: &mut Interior, random: &mut Random) {
     let Some((x, y)) = room.somewhere((0.5, 0.5), random) else { return };
     room.builder.stand(x, y, 0.0, TAU * random.unit());
-    let own = thing(random);
+    let material = random_finish(random);
     match random.below(5) {
         0 => {
             let size =
                 V(random.between(0.2, 0.4), random.between(0.2, 0.36), random.between(0.15, 0.5));
-            room.centered(own, V(0.0, 0.0, 0.0), size);
+            room.centered(material, V(0.0, 0.0, 0.0), size);
         }
-        1 => room.add(own, |b| {
+        1 => room.add(material, |b| {
             b.cone(V(0.0, 0.0, 0.0), [0.12, 0.16], 0.35);
             b.disc(V(0.0, 0.0, 0.02), 0.12);
         }),
-        2 => plant(room, own, random),
+        2 => plant(room, material, random),
         3 => {
-            room.add(own, |b| {
+            room.add(material, |b| {
                 b.cylinder(V(0.0, 0.0, 0.0), 0.14, 0.03);
                 b.cylinder(V(0.0, 0.0, 0.03), 0.014, 1.45);
                 b.cone(V(0.0, 0.0, 1.45), [0.22, 0.14], 0.28);
             });
         }
-        _ => room.add(own, |b| b.ball(V(0.0, 0.0, 0.2), 0.2, 0.2)),
+        _ => room.add(material, |b| b.ball(V(0.0, 0.0, 0.2), 0.2, 0.2)),
     }
 }
 
@@ -119,14 +119,14 @@ pub(super) fn on_walls(room: &mut Interior, random: &mut Random) {
                 let (wide, tall) = (random.between(0.25, 0.7), random.between(0.3, 0.9));
                 let low = random.between(1.2, 1.5);
                 if room.against(wall, wide, 0.0, (low, low + tall), random).is_some() {
-                    room.solid(thing(random), V(0.0, 0.0, low), V(wide, 0.02, tall));
+                    room.solid(random_finish(random), V(0.0, 0.0, low), V(wide, 0.02, tall));
                 }
             }
             _ => {
                 // A switch box, or an extinguisher.
                 if room.against(wall, 0.3, 0.0, (0.6, 1.4), random).is_some() {
-                    let own = thing(random);
-                    room.add(own, |b| b.cylinder(V(0.15, 0.1, 0.7), 0.08, 0.5));
+                    let material = random_finish(random);
+                    room.add(material, |b| b.cylinder(V(0.15, 0.1, 0.7), 0.08, 0.5));
                 }
             }
         }

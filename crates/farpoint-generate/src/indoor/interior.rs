@@ -89,7 +89,7 @@ pub(super) struct Interior {
     /// Finish of each shape of the builder.
     pub(super) finishes: Vec<Finish>,
     blockers: Vec<Blocker>,
-    taken: Vec<Area>,
+    occupied: Vec<Area>,
     pub(super) walls: [Wall; 4],
     /// Length, depth and height.
     pub(super) size: Vector,
@@ -111,7 +111,7 @@ impl Interior {
             builder: Builder::new(),
             finishes: Vec::new(),
             blockers: Vec::new(),
-            taken: Vec::new(),
+            occupied: Vec::new(),
             walls,
             size,
             stations: Vec::new(),
@@ -161,9 +161,9 @@ impl Interior {
     pub(super) fn claim(&mut self, area: Area) -> bool {
         let [x0, y0, x1, y1] = area;
         let inside = x0 >= 0.0 && y0 >= 0.0 && x1 <= self.size.0 && y1 <= self.size.1;
-        let free = !self.taken.iter().any(|t| x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
+        let free = !self.occupied.iter().any(|t| x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
         if inside && free {
-            self.taken.push(area);
+            self.occupied.push(area);
         }
         inside && free
     }
@@ -171,7 +171,7 @@ impl Interior {
     /// Keeps further things out of the middle.
     pub(super) fn keep_middle(&mut self) {
         let (x, y) = (self.size.0 / 2.0, self.size.1 / 2.0);
-        self.taken.push([x - 0.2, y - 0.2, x + 0.2, y + 0.2]);
+        self.occupied.push([x - 0.2, y - 0.2, x + 0.2, y + 0.2]);
     }
 
     /// Claims a free rectangle of this size somewhere, and returns its center.
@@ -301,12 +301,12 @@ mod tests {
             room.against_any(0.8, 0.5, (0.0, 1.0), &mut random);
             room.somewhere((0.5, 0.7), &mut random);
         }
-        assert!(room.taken.len() > 20, "{}", room.taken.len());
-        for (k, a) in room.taken.iter().enumerate() {
+        assert!(room.occupied.len() > 20, "{}", room.occupied.len());
+        for (k, a) in room.occupied.iter().enumerate() {
             assert!(a[0] >= 0.0 && a[1] >= 0.0 && a[2] <= 6.0 && a[3] <= 4.0, "{a:?}");
-            for b in &room.taken[..k] {
-                let apart = a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1];
-                assert!(apart, "{a:?} {b:?}");
+            for b in &room.occupied[..k] {
+                let disjoint = a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1];
+                assert!(disjoint, "{a:?} {b:?}");
             }
         }
     }

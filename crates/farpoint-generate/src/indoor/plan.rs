@@ -61,8 +61,8 @@ fn openings(room: &mut Interior, used_as: Use, random: &mut Random) {
 
 /// Keeps a little floor free for each position of the scanner.
 fn stations(room: &mut Interior, random: &mut Random) {
-    let wanted = 2 + random.below(3);
-    for _ in 0..wanted {
+    let count = 2 + random.below(3);
+    for _ in 0..count {
         let at = room.somewhere((0.4, 0.4), random);
         room.stations.extend(at.map(|(x, y)| V(x, y, 1.5)));
     }

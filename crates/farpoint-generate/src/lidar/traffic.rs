@@ -99,8 +99,8 @@ impl Scene {
         };
         self.made_of(surface(class, if motor { 0.35 } else { 0.3 }, random));
         let thick = if motor { 0.09 } else { 0.035 };
-        let (wheel, apart) = if motor { (0.31, 0.68) } else { (0.34, 0.54) };
-        for x in [-apart, apart] {
+        let (wheel, offset) = if motor { (0.31, 0.68) } else { (0.34, 0.54) };
+        for x in [-offset, offset] {
             self.part(&frame, (x, 0.0, 0.0), (wheel, thick), 2.0 * wheel);
         }
         if motor {
@@ -141,18 +141,18 @@ impl Scene {
         // Near the sensor, where they have enough points.
         for motor in [false, true] {
             for _ in 0..1 + random.below(3) {
-                let x = far(4.0, 18.0, random);
+                let x = distance(4.0, 18.0, random);
                 let angle =
                     random.between(-0.5, 0.5) + if random.below(2) == 0 { 0.5 * PI } else { 0.0 };
                 self.two_wheeler(at(x, random.between(0.85, 0.95)), angle, motor, false, random);
             }
         }
         for _ in 0..2 {
-            let x = far(6.0, 30.0, random);
+            let x = distance(6.0, 30.0, random);
             self.sign(at(x, near), random);
         }
         for _ in 0..1 + random.below(3) {
-            let place = at(far(3.5, 20.0, random), random.between(0.75, 0.95));
+            let place = at(distance(3.5, 20.0, random), random.between(0.75, 0.95));
             self.person(place, 2.0 * PI * random.unit(), random);
         }
     }
@@ -228,7 +228,7 @@ impl Scene {
             let lane = V(0.0, middle + side.sign * 0.5 * half, 0.0);
             let edge = V(0.0, side.kerb - side.sign * 0.7, 0.0);
             // The smaller ones are never far.
-            let small = |r: &mut Random| V(far(NEAREST + 1.0, 16.0, r), 0.0, 0.0);
+            let small = |r: &mut Random| V(distance(NEAREST + 1.0, 16.0, r), 0.0, 0.0);
             let large = V(9.0 * stretch + random.between(-1.5, 1.5), 0.0, 0.0);
             match k {
                 0 | 1 => {
@@ -249,7 +249,7 @@ impl Scene {
 }
 
 /// Returns a position before or behind the sensor, this far.
-fn far(least: f64, most: f64, random: &mut Random) -> f64 {
-    let far = random.between(least, most);
-    if random.below(2) == 0 { far } else { -far }
+fn distance(min: f64, max: f64, random: &mut Random) -> f64 {
+    let distance = random.between(min, max);
+    if random.below(2) == 0 { distance } else { -distance }
 }

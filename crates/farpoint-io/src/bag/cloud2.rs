@@ -9,7 +9,7 @@ use crate::cloud::coordinates::Coordinates;
 use std::ops::Range;
 
 /// Largest number of fields; no sensor has more.
-const MOST_FIELDS: u32 = 4096;
+const MAX_FIELDS: u32 = 4096;
 
 /// A field of the points.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl<'a> PointCloud2<'a> {
     /// Reads everything but the points.
     ///
     /// # Errors
-    /// A text that says what is wrong: cut short, no x, y, z as float32 or float64, data that has fewer
+    /// A message with the problem: cut short, no x, y, z as float32 or float64, data that has fewer
     /// bytes than the points need, an encoding that is not read.
     pub fn parse(encoding: Encoding, message: &'a [u8]) -> Result<PointCloud2<'a>, String> {
         let mut wire = Wire::new(encoding, message)?;
@@ -197,19 +197,19 @@ impl<'a> PointCloud2<'a> {
         drop_zeros: bool,
         place: impl Fn(&[u8]) -> [f64; 3],
     ) -> (Vec<u32>, [usize; 2]) {
-        let (mut rows, mut bad, mut zeros) = (Vec::with_capacity(self.len()), 0, 0);
+        let (mut rows, mut non_finite, mut zeros) = (Vec::with_capacity(self.len()), 0, 0);
         // Each takes at least four bytes of a message with a length of 32 bits.
         self.points().zip(0u32..).for_each(|(point, row)| {
             let place = place(point);
             if !place.iter().all(|value| value.is_finite()) {
-                bad += 1;
+                non_finite += 1;
             } else if drop_zeros && place == [0.0; 3] {
                 zeros += 1;
             } else {
                 rows.push(row);
             }
         });
-        (rows, [bad, zeros])
+        (rows, [non_finite, zeros])
     }
 
     fn wide(&self, point: &[u8]) -> [f64; 3] {
@@ -250,8 +250,8 @@ impl<'a> PointCloud2<'a> {
 
 fn fields(wire: &mut Wire<'_>) -> Result<Vec<PointField>, String> {
     let count = wire.u32("fields")?;
-    if count > MOST_FIELDS {
-        return Err(format!("{count} fields, which is no point cloud"));
+    if count > MAX_FIELDS {
+        return Err(format!("{count} fields, too many for a point cloud"));
     }
     let mut fields = Vec::new();
     for _ in 0..count {
@@ -296,7 +296,7 @@ fn axes(fields: &[PointField], point_step: usize) -> Result<[(usize, bool); 3], 
 fn row_stride(
     [height, width]: [usize; 2],
     point_step: usize,
-    stated: usize,
+    declared: usize,
     length: usize,
 ) -> Result<usize, String> {
     let row = width.checked_mul(point_step);
@@ -308,10 +308,10 @@ fn row_stride(
         return Ok(0);
     }
     let plain = row.filter(|&row| fits(row).is_some());
-    let stated = (height > 1 && row.is_some_and(|row| stated >= row))
-        .then_some(stated)
-        .filter(|&stated| fits(stated).is_some());
-    stated.or(plain).ok_or_else(|| {
+    let declared = (height > 1 && row.is_some_and(|row| declared >= row))
+        .then_some(declared)
+        .filter(|&declared| fits(declared).is_some());
+    declared.or(plain).ok_or_else(|| {
         format!("{height} x {width} points of {point_step} bytes, and {length} bytes of data")
     })
 }

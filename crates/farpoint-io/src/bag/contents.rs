@@ -5,7 +5,7 @@ use super::kind::{self, Kind};
 use super::pieces::{self, End, each_piece, each_record};
 use super::source::Source;
 use super::unpack::{CHUNK_HEAD, ChunkHead, Unpacker};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::format::Format;
 use mcap::records::{Record, op};
 use mcap::sans_io::{SummaryReadEvent, SummaryReader, summary_reader::SummaryReaderOptions};
@@ -97,7 +97,10 @@ impl Contents {
                 }
                 None => self.clouds(),
             }),
-            _ => Err(format!("several topics hold clouds; give one by --topic: {}", list(&clouds))),
+            _ => Err(format!(
+                "several topics hold clouds; select one with --topic: {}",
+                list(&clouds)
+            )),
         }
     }
 
@@ -110,7 +113,7 @@ impl Contents {
         let clouds: Vec<_> = self.with_clouds().collect();
         match clouds.is_empty() {
             true => {
-                "no topic holds sensor_msgs/PointCloud2; 'farpoint info' lists what there is".into()
+                "no topic holds sensor_msgs/PointCloud2; 'farpoint info' lists the topics".into()
             }
             false => format!("topics with clouds: {}", list(&clouds)),
         }
@@ -154,7 +157,7 @@ impl Bag {
     pub fn open(path: &Path) -> Result<Bag, Error> {
         let name = path.display().to_string();
         let source = Source::file(path, &name)?;
-        Bag::of(source, name)
+        Bag::from_source(source, name)
     }
 
     /// As [`Bag::open`], from bytes in memory; `name` is for messages.
@@ -162,11 +165,11 @@ impl Bag {
     /// # Errors
     /// As [`Bag::open`].
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>, name: &str) -> Result<Bag, Error> {
-        Bag::of(Source::Bytes(bytes.into()), name.to_owned())
+        Bag::from_source(Source::Bytes(bytes.into()), name.to_owned())
     }
 
-    fn of(source: Source, name: String) -> Result<Bag, Error> {
-        let survey = Survey::of(&source).map_err(|fault| fault.named(&name, Format::Mcap))?;
+    fn from_source(source: Source, name: String) -> Result<Bag, Error> {
+        let survey = Survey::read(&source).map_err(|error| error.named(&name, Format::Mcap))?;
         Ok(Bag { contents: survey.contents(), name, source })
     }
 
@@ -191,7 +194,7 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(source: &Source) -> Result<Survey, Fault> {
+    fn read(source: &Source) -> Result<Survey, ParseError> {
         let mut survey = Survey::default();
         let ended = survey.start(source)?;
         if ended && survey.summary(source) {
@@ -202,13 +205,13 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Reads the header, and how messages are stored. Returns whether the file ends as it should.
-    fn start(&mut self, source: &Source) -> Result<bool, Fault> {
+    /// Reads the header, and how messages are stored. Returns whether the file ends with the magic bytes.
+    fn start(&mut self, source: &Source) -> Result<bool, ParseError> {
         let mut frames = pieces::open(source)?;
         let mut first = true;
         while let Some(head) = frames.next()? {
             match head.opcode {
-                op::HEADER if first && head.whole => {
+                op::HEADER if first && head.complete => {
                     if let Ok(Record::Header(header)) =
                         mcap::parse_record(op::HEADER, &frames.content(&head)?)
                     {
@@ -218,11 +221,11 @@ impl Survey {
                 }
                 op::CHUNK => {
                     let mut start = [0; CHUNK_HEAD];
-                    let behind = head.at + head.there(frames.end());
-                    let read = frames.read(&mut start, behind)?;
-                    let about = ChunkHead::of(&start[..read]);
+                    let content_end = head.at + head.available(frames.end());
+                    let read = frames.read(&mut start, content_end)?;
+                    let chunk_head = ChunkHead::parse(&start[..read]);
                     self.contents.compression =
-                        Some(about.map_or(String::new(), |c| c.compression));
+                        Some(chunk_head.map_or(String::new(), |c| c.compression));
                     break;
                 }
                 op::MESSAGE => break,
@@ -261,7 +264,7 @@ impl Survey {
     }
 
     /// Reads all of the file.
-    fn all(&mut self, source: &Source) -> Result<(), Fault> {
+    fn all(&mut self, source: &Source) -> Result<(), ParseError> {
         (self.channels, self.counts, self.schemas) = Default::default();
         (self.contents.messages, self.contents.times) = (0, None);
         let mut unpacker = Unpacker::new();
@@ -270,13 +273,15 @@ impl Survey {
             Ok(true)
         })?;
         self.contents.warnings.push(match end {
-            End::Whole => "has no index and was read from its start to its end".into(),
-            End::Cut(how) => format!("{how}; what is whole was read, without an index"),
+            End::Complete => "has no index, so all of it was read".into(),
+            End::Truncated(how) => {
+                format!("{how}; the complete records were read, without an index")
+            }
         });
         Ok(())
     }
 
-    fn record(&mut self, opcode: u8, data: &[u8]) -> Result<(), Fault> {
+    fn record(&mut self, opcode: u8, data: &[u8]) -> Result<(), ParseError> {
         if !matches!(opcode, op::SCHEMA | op::CHANNEL | op::MESSAGE) {
             return Ok(());
         }
@@ -308,7 +313,7 @@ impl Survey {
             let schema = self.schemas.get(&channel.schema).cloned().unwrap_or_default();
             let key = (channel.topic.clone(), schema.clone(), channel.encoding.clone());
             let topic = topics.entry(key).or_insert_with(|| Topic {
-                kind: kind::of(&schema, &channel.encoding),
+                kind: kind::classify(&schema, &channel.encoding),
                 name: channel.topic,
                 schema,
                 encoding: channel.encoding,
@@ -322,7 +327,7 @@ impl Survey {
     }
 }
 
-/// The summary, if there is one that can be read.
+/// Returns the summary, if the file has a readable one.
 fn summary(source: &Source) -> Option<mcap::Summary> {
     let mut input = source.open().ok()?;
     let options = SummaryReaderOptions::default()
@@ -331,8 +336,8 @@ fn summary(source: &Source) -> Option<mcap::Summary> {
     let mut reader = SummaryReader::new_with_options(options);
     while let Some(event) = reader.next_event() {
         match event.ok()? {
-            SummaryReadEvent::ReadRequest(wanted) => {
-                let read = input.read(reader.insert(wanted)).ok()?;
+            SummaryReadEvent::ReadRequest(count) => {
+                let read = input.read(reader.insert(count)).ok()?;
                 reader.notify_read(read);
             }
             SummaryReadEvent::SeekRequest(to) => reader.notify_seeked(input.seek(to).ok()?),

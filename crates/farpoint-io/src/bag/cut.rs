@@ -5,7 +5,7 @@ use super::frames::{HEAD, damaged};
 use super::pieces::{Piece, each_record};
 use super::unpack::Unpacker;
 use super::wire::Encoding;
-use crate::error::Fault;
+use crate::error::ParseError;
 use mcap::records::op;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ pub(super) fn cut(
     unpacker: &mut Unpacker,
     channels: &BTreeMap<u16, Encoding>,
     choose: Choose<'_>,
-) -> Result<Ready, Fault> {
+) -> Result<Ready, ParseError> {
     let chunked = match piece {
         Piece::Attachment { at, length } => {
             return Ok(Ready::Attachment { at: *at, length: *length });
@@ -114,7 +114,7 @@ fn one(
 }
 
 /// The channel of a message.
-fn channel(content: &[u8]) -> Result<Option<u16>, Fault> {
+fn channel(content: &[u8]) -> Result<Option<u16>, ParseError> {
     match content {
         [low, high, ..] if content.len() >= MESSAGE_HEAD => {
             Ok(Some(u16::from_le_bytes([*low, *high])))

@@ -23,20 +23,20 @@ pub fn recordings(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
     let files = listed(&text);
     if let Some(file) = files.iter().find(|file| file.ends_with(".db3")) {
         return Err(refuse(
-            "a recording in SQLite (.db3)".into(),
-            format!("'mcap convert {file} drive.mcap' makes a file that is read"),
+            "a bag in SQLite (.db3)".into(),
+            format!("convert it with 'mcap convert {file} drive.mcap'"),
         ));
     }
     if let Some(file) = files.iter().find(|file| !file.ends_with(".mcap")) {
         return Err(refuse(
-            format!("{METADATA} lists {file}, which is no .mcap file"),
+            format!("{METADATA} lists {file}, which is not an .mcap file"),
             "unpack or convert it first ('unzstd', 'ros2 bag convert')".into(),
         ));
     }
     match files.is_empty() {
         true => Err(refuse(
             format!("{METADATA} lists no files"),
-            "'ros2 bag reindex' writes it anew".into(),
+            "'ros2 bag reindex' rebuilds it".into(),
         )),
         false => Ok(Some(files.iter().map(|file| path.join(file)).collect())),
     }

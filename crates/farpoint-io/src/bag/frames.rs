@@ -2,7 +2,7 @@
 
 use super::{LARGEST, MAGIC, RECOVER};
 use crate::bytes::load::Readable;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use std::io::{BufReader, Read};
 
 /// Bytes in front of each record.
@@ -17,12 +17,12 @@ pub(super) struct Head {
     /// Length of the content in bytes.
     pub(super) length: u64,
     /// True if the file reaches to the end of the record.
-    pub(super) whole: bool,
+    pub(super) complete: bool,
 }
 
 impl Head {
     /// Returns the number of bytes of the content that are in the file.
-    pub(super) fn there(&self, end: u64) -> u64 {
+    pub(super) fn available(&self, end: u64) -> u64 {
         self.length.min(end.saturating_sub(self.at))
     }
 }
@@ -36,12 +36,18 @@ pub(super) struct Frames {
 
 impl Frames {
     /// Starts at the first record of a file of `end` bytes.
-    pub(super) fn new(mut input: BufReader<Box<dyn Readable>>, end: u64) -> Result<Frames, Fault> {
+    pub(super) fn new(
+        mut input: BufReader<Box<dyn Readable>>,
+        end: u64,
+    ) -> Result<Frames, ParseError> {
         let mut magic = [0; 8];
-        let fault = |_| Fault::new("no MCAP file: it does not start as one").at(Place::Byte(0));
-        input.read_exact(&mut magic).map_err(fault)?;
+        let not_mcap = |_| {
+            ParseError::new("not an MCAP file: it does not start with the MCAP magic")
+                .at(Place::Byte(0))
+        };
+        input.read_exact(&mut magic).map_err(not_mcap)?;
         if magic != MAGIC {
-            return Err(fault(std::io::ErrorKind::InvalidData.into()));
+            return Err(not_mcap(std::io::ErrorKind::InvalidData.into()));
         }
         Ok(Frames { input, at: magic.len() as u64, end })
     }
@@ -57,7 +63,7 @@ impl Frames {
     }
 
     /// Reads the head of the next record; `None` at the end of the file.
-    pub(super) fn next(&mut self) -> Result<Option<Head>, Fault> {
+    pub(super) fn next(&mut self) -> Result<Option<Head>, ParseError> {
         if self.at + HEAD as u64 > self.end {
             return Ok(None);
         }
@@ -65,13 +71,13 @@ impl Frames {
         self.fill(&mut head)?;
         let (&opcode, length) = head.split_first().unwrap_or((&0, &[]));
         let length = u64::from_le_bytes(length.first_chunk().copied().unwrap_or_default());
-        let whole = length <= self.end - self.at;
-        Ok(Some(Head { opcode, at: self.at, length, whole }))
+        let complete = length <= self.end - self.at;
+        Ok(Some(Head { opcode, at: self.at, length, complete }))
     }
 
-    /// Reads the content of the record whose head was read last, as far as it is there.
-    pub(super) fn content(&mut self, head: &Head) -> Result<Vec<u8>, Fault> {
-        let length = head.there(self.end);
+    /// Reads the content of the record whose head was read last, as far as the file has it.
+    pub(super) fn content(&mut self, head: &Head) -> Result<Vec<u8>, ParseError> {
+        let length = head.available(self.end);
         if length > LARGEST as u64 {
             return Err(too_large(length).at(place(head.at)));
         }
@@ -81,39 +87,39 @@ impl Frames {
     }
 
     /// Skips the rest of the record whose head was read last.
-    pub(super) fn skip(&mut self, head: &Head) -> Result<(), Fault> {
-        let behind = head.at + head.there(self.end);
-        let offset = i64::try_from(behind - self.at).unwrap_or(i64::MAX);
-        self.input.seek_relative(offset).map_err(|error| io_fault(error, self.at))?;
-        self.at = behind;
+    pub(super) fn skip(&mut self, head: &Head) -> Result<(), ParseError> {
+        let content_end = head.at + head.available(self.end);
+        let offset = i64::try_from(content_end - self.at).unwrap_or(i64::MAX);
+        self.input.seek_relative(offset).map_err(|error| read_error(error, self.at))?;
+        self.at = content_end;
         Ok(())
     }
 
-    /// Reads some bytes of the content, at most up to `behind`.
-    pub(super) fn read(&mut self, into: &mut [u8], behind: u64) -> Result<usize, Fault> {
-        let left = behind.min(self.end).saturating_sub(self.at);
-        let count = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+    /// Reads some bytes of the content, at most up to `content_end`.
+    pub(super) fn read(&mut self, into: &mut [u8], content_end: u64) -> Result<usize, ParseError> {
+        let remaining = content_end.min(self.end).saturating_sub(self.at);
+        let count = into.len().min(usize::try_from(remaining).unwrap_or(usize::MAX));
         let count =
-            self.input.read(&mut into[..count]).map_err(|error| io_fault(error, self.at))?;
+            self.input.read(&mut into[..count]).map_err(|error| read_error(error, self.at))?;
         self.at += count as u64;
         Ok(count)
     }
 
-    fn fill(&mut self, into: &mut [u8]) -> Result<(), Fault> {
-        self.input.read_exact(into).map_err(|error| io_fault(error, self.at))?;
+    fn fill(&mut self, into: &mut [u8]) -> Result<(), ParseError> {
+        self.input.read_exact(into).map_err(|error| read_error(error, self.at))?;
         self.at += into.len() as u64;
         Ok(())
     }
 }
 
-pub(super) fn too_large(length: u64) -> Fault {
-    let what = format!("a record of {length} bytes, and up to {LARGEST} are read");
-    Fault::new(what).fix("the file is damaged, or holds what is no sensor's message")
+pub(super) fn too_large(length: u64) -> ParseError {
+    let what = format!("a record of {length} bytes, more than the limit of {LARGEST}");
+    ParseError::new(what).fix("the file is damaged, or the message is not a sensor's")
 }
 
 /// A system error while the file was read.
-fn io_fault(error: std::io::Error, at: u64) -> Fault {
-    Fault::new(format!("cannot be read on: {error}"))
+fn read_error(error: std::io::Error, at: u64) -> ParseError {
+    ParseError::new(format!("cannot be read further: {error}"))
         .at(place(at))
         .fix("check the disk, and try again")
 }
@@ -123,6 +129,6 @@ pub(super) fn place(at: u64) -> Place {
 }
 
 /// A file that breaks the format's rules.
-pub(super) fn damaged(what: impl Into<String>) -> Fault {
-    Fault::new(what).fix(RECOVER)
+pub(super) fn damaged(what: impl Into<String>) -> ParseError {
+    ParseError::new(what).fix(RECOVER)
 }

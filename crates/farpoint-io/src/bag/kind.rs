@@ -14,7 +14,7 @@ pub enum Kind {
 }
 
 /// Returns the kind of a channel with this schema and message encoding.
-pub(super) fn of(schema: &str, encoding: &str) -> Kind {
+pub(super) fn classify(schema: &str, encoding: &str) -> Kind {
     let parts: Vec<&str> = schema.split(['/', ':']).filter(|part| !part.is_empty()).collect();
     let package = parts.first().copied().unwrap_or_default();
     // DDS calls the type PointCloud2_.
@@ -29,7 +29,7 @@ pub(super) fn of(schema: &str, encoding: &str) -> Kind {
         },
         (livox, "CustomMsg") if livox.starts_with("livox") => Kind::Refused(
             "Livox CustomMsg, which is the driver's own format",
-            "let the driver send PointCloud2 (xfer_format 0), or convert the recording with \
+            "let the driver send PointCloud2 (xfer_format 0), or convert the bag with \
              livox_to_pointcloud2",
         ),
         (_, "CompressedPointCloud2") => Kind::Refused(
@@ -69,12 +69,12 @@ mod tests {
     #[test]
     fn clouds_of_both_worlds() {
         for name in ["sensor_msgs/PointCloud2", "sensor_msgs/msg/PointCloud2"] {
-            assert_eq!(of(name, "cdr"), Kind::Cloud(Encoding::Cdr), "{name}");
-            assert_eq!(of(name, "ros1"), Kind::Cloud(Encoding::Ros1), "{name}");
-            assert!(matches!(of(name, "json"), Kind::Refused(..)));
+            assert_eq!(classify(name, "cdr"), Kind::Cloud(Encoding::Cdr), "{name}");
+            assert_eq!(classify(name, "ros1"), Kind::Cloud(Encoding::Ros1), "{name}");
+            assert!(matches!(classify(name, "json"), Kind::Refused(..)));
         }
         let dds = "sensor_msgs::msg::dds_::PointCloud2_";
-        assert_eq!(of(dds, "cdr"), Kind::Cloud(Encoding::Cdr));
+        assert_eq!(classify(dds, "cdr"), Kind::Cloud(Encoding::Cdr));
     }
 
     #[test]
@@ -85,10 +85,10 @@ mod tests {
             "velodyne_msgs/msg/VelodyneScan",
             "foxglove.PointCloud",
         ] {
-            assert!(matches!(of(name, "cdr"), Kind::Refused(..)), "{name}");
+            assert!(matches!(classify(name, "cdr"), Kind::Refused(..)), "{name}");
         }
         for name in ["sensor_msgs/msg/Imu", "my_msgs/msg/CustomMsg", "", "PointCloud2"] {
-            assert_eq!(of(name, "cdr"), Kind::Other, "{name}");
+            assert_eq!(classify(name, "cdr"), Kind::Other, "{name}");
         }
     }
 }

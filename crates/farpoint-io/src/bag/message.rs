@@ -9,8 +9,8 @@ use super::unpack::Unpacker;
 use crate::ReadOptions;
 use crate::cloud::Cloud;
 use crate::cloud::header::Header;
-use crate::cloud::table::{Slot, Store, Table};
-use crate::error::{Error, Fault};
+use crate::cloud::table::{Dimension, Store, Table};
+use crate::error::{Error, ParseError};
 use crate::format::Format;
 use mcap::records::{Record, op};
 use std::path::PathBuf;
@@ -23,30 +23,30 @@ pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
         fix: fix.to_owned(),
     };
     let topic = bag.contents.cloud_topic(options.topic.as_deref());
-    let topic = topic.map_err(|what| refuse("an MCAP recording".into(), &what))?;
+    let topic = topic.map_err(|what| refuse("an MCAP file".into(), &what))?;
     let (name, count) = (&topic.name, topic.messages);
-    let Some(wanted) = options.message else {
-        let what = format!("an MCAP recording with {count} clouds on {name}");
-        return Err(refuse(what, "name one of them by --message K, the first being 0"));
+    let Some(index) = options.message else {
+        let what = format!("an MCAP file with {count} clouds on {name}");
+        return Err(refuse(what, "select one with --message K, from 0"));
     };
-    if wanted as u64 >= count {
-        let what = format!("there is no message {wanted} on {name}, which has {count}");
-        return Err(refuse(what, "the first message is number 0"));
+    if index as u64 >= count {
+        let what = format!("there is no message {index} on {name}, which has {count}");
+        return Err(refuse(what, "messages are numbered from 0"));
     }
     let Kind::Cloud(encoding) = topic.kind else {
         return Err(refuse(format!("{name} holds no clouds"), "give another topic"));
     };
-    let message = find(bag, &topic.channels, wanted);
-    let message = message.map_err(|fault| fault.named(&bag.name, Format::Mcap))?;
+    let message = find(bag, &topic.channels, index);
+    let message = message.map_err(|error| error.named(&bag.name, Format::Mcap))?;
     let wrong = |what: String| {
-        Fault::new(format!("message {wanted} on {name}: {what}"))
-            .fix("take another message, or look at the driver's settings")
+        ParseError::new(format!("message {index} on {name}: {what}"))
+            .fix("select another message, or check the driver's settings")
             .named(&bag.name, Format::Mcap)
     };
     let parsed = PointCloud2::parse(encoding, &message).map_err(wrong)?;
     let mut cloud = cloud(&parsed);
     let [height, width] = parsed.shape();
-    cloud.description = format!("MCAP, message {wanted} of {count} on {name}, {encoding}");
+    cloud.description = format!("MCAP, message {index} of {count} on {name}, {encoding}");
     if height > 1 {
         cloud.description += &format!(", organized {width} x {height}");
     }
@@ -64,32 +64,32 @@ pub(crate) fn read_of(
     for file in files {
         let bag = Bag::open(file)?;
         // The first file reports errors of the options.
-        let here = match bag.contents.cloud_topic(options.topic.as_deref()) {
+        let count = match bag.contents.cloud_topic(options.topic.as_deref()) {
             Ok(topic) => topic.messages as usize,
             Err(_) if last.is_some() => 0,
             Err(_) => return read(&bag, options),
         };
         match options.message {
-            Some(wanted) if wanted >= before + here => {
-                before += here;
+            Some(index) if index >= before + count => {
+                before += count;
                 last = Some(bag);
             }
-            wanted => {
-                let message = wanted.map(|wanted| wanted - before);
+            index => {
+                let message = index.map(|index| index - before);
                 return read(&bag, &options.clone().message(message));
             }
         }
     }
     Err(Error::UnknownFormat {
         name: name.to_owned(),
-        what: format!("a recording with {before} clouds in {} files", files.len()),
-        fix: "name one of them by --message K, the first being 0".into(),
+        what: format!("a bag with {before} clouds in {} files", files.len()),
+        fix: "select one with --message K, from 0".into(),
     })
 }
 
 /// The data of a message of these channels, by its number.
-fn find(bag: &Bag, channels: &[u16], wanted: usize) -> Result<Vec<u8>, Fault> {
-    let (mut unpacker, mut left, mut found) = (Unpacker::new(), wanted, None);
+fn find(bag: &Bag, channels: &[u16], index: usize) -> Result<Vec<u8>, ParseError> {
+    let (mut unpacker, mut remaining, mut found) = (Unpacker::new(), index, None);
     each_piece(&bag.source, &mut |piece| {
         each_record(&piece, &mut unpacker, &mut |opcode, content| {
             if opcode != op::MESSAGE || found.is_some() {
@@ -100,8 +100,8 @@ fn find(bag: &Bag, channels: &[u16], wanted: usize) -> Result<Vec<u8>, Fault> {
                 record.map_err(|error| damaged(error.to_string()))?
                 && channels.contains(&header.channel_id)
             {
-                match left.checked_sub(1) {
-                    Some(fewer) => left = fewer,
+                match remaining.checked_sub(1) {
+                    Some(fewer) => remaining = fewer,
                     None => found = Some(data.into_owned()),
                 }
             }
@@ -120,16 +120,16 @@ fn cloud(message: &PointCloud2<'_>) -> Cloud {
         Some((data, ..)) => bytes.extend_from_slice(data),
         None => (0..message.len()).for_each(|row| bytes.extend_from_slice(message.row(row))),
     }
-    let (mut slots, mut warnings): (Vec<Slot>, _) = (Vec::new(), Vec::new());
+    let (mut dimensions, mut warnings): (Vec<Dimension>, _) = (Vec::new(), Vec::new());
     for field in message.fields() {
         let known = field.kind.filter(|kind| {
             let size = field.count.checked_mul(kind.size());
             size.and_then(|size| size.checked_add(field.offset)).is_some_and(|end| end <= stride)
         });
-        let twice = slots.iter().any(|slot| slot.name == field.name);
+        let twice = dimensions.iter().any(|dimension| dimension.name == field.name);
         match known.filter(|_| !twice) {
             Some(kind) => {
-                slots.push(Slot::new(&field.name, kind, field.offset).count(field.count));
+                dimensions.push(Dimension::new(&field.name, kind, field.offset).count(field.count));
             }
             None => warnings.push(format!(
                 "field '{}' is left out: it is named twice, goes beyond the point, or has no known type",
@@ -138,12 +138,12 @@ fn cloud(message: &PointCloud2<'_>) -> Cloud {
         }
     }
     let coordinates = message.coordinates();
-    let axis = |name: &str| slots.iter().position(|slot| slot.name == name);
+    let axis = |name: &str| dimensions.iter().position(|dimension| dimension.name == name);
     let mut cloud = match [axis("x"), axis("y"), axis("z")] {
         [Some(x), Some(y), Some(z)] => {
             let (store, big_endian) =
                 (Store::Records { bytes: bytes.into(), stride }, message.big_endian());
-            let table = Table { slots, store, big_endian, xyz: [x, y, z] };
+            let table = Table { dimensions, store, big_endian, xyz: [x, y, z] };
             Cloud::from_table(Format::Mcap, "", coordinates, table, Header::None)
         }
         // Only a message without points has none.

@@ -4,7 +4,7 @@ use super::MAGIC;
 use super::frames::{Frames, HEAD, Head, damaged, place};
 use super::source::Source;
 use super::unpack::{CHUNK_HEAD, ChunkHead, Each, Unpacker};
-use crate::error::Fault;
+use crate::error::ParseError;
 use mcap::records::op;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -15,8 +15,8 @@ const LARGEST_CHUNK: u64 = 32 << 20;
 /// A unit that can be worked on alone.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// The content of a chunk, as far as it is there of `length` bytes.
-    Chunk { content: Vec<u8>, at: u64, length: u64, about: ChunkHead, whole: bool },
+    /// The content of a chunk of `length` bytes, as far as the file has it.
+    Chunk { content: Vec<u8>, at: u64, length: u64, chunk_head: ChunkHead, complete: bool },
     /// A record, of a chunk or not.
     Record { opcode: u8, content: Vec<u8>, chunked: bool },
     /// Position and length of an attachment, which may be larger than memory.
@@ -27,7 +27,9 @@ impl Piece {
     /// Approximate memory that it takes while in work: the reader's unpacked chunk besides itself.
     pub(super) fn bytes(&self) -> u64 {
         match self {
-            Piece::Chunk { content, about, .. } => content.len() as u64 + about.uncompressed,
+            Piece::Chunk { content, chunk_head, .. } => {
+                content.len() as u64 + chunk_head.uncompressed
+            }
             Piece::Record { content, .. } => 2 * content.len() as u64,
             Piece::Attachment { .. } => HEAD as u64,
         }
@@ -37,21 +39,21 @@ impl Piece {
 /// End of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
-    /// At the end of the data, as it should.
-    Whole,
-    /// In the middle; the text says where.
-    Cut(String),
+    /// At the end of the data.
+    Complete,
+    /// Before the end of the data; the text is a warning with the place.
+    Truncated(String),
 }
 
-/// True to go on.
+/// True to continue.
 pub(super) type Go = bool;
 
 /// Calls `each` with every piece of the data, in order, until it returns false. The data ends where the summary
 /// starts.
 pub(super) fn each_piece(
     source: &Source,
-    each: &mut dyn FnMut(Piece) -> Result<Go, Fault>,
-) -> Result<End, Fault> {
+    each: &mut dyn FnMut(Piece) -> Result<Go, ParseError>,
+) -> Result<End, ParseError> {
     let mut frames = open(source)?;
     let (mut unpacker, mut last) = (None, 0);
     loop {
@@ -59,17 +61,17 @@ pub(super) fn each_piece(
             let at = frames.at();
             return match ends(source) {
                 true => Err(wrong_length(last)),
-                false => Ok(End::Cut(format!("ends at byte {at} without an end"))),
+                false => Ok(End::Truncated(format!("ends at byte {at} without the closing magic"))),
             };
         };
-        if !head.whole && ends(source) {
+        if !head.complete && ends(source) {
             return Err(wrong_length(head.at));
         }
         last = head.at;
         let go = match head.opcode {
-            op::DATA_END | op::FOOTER => return Ok(End::Whole),
+            op::DATA_END | op::FOOTER => return Ok(End::Complete),
             op::CHUNK => chunk(&mut frames, &head, &mut unpacker, each)?,
-            _ if !head.whole => false,
+            _ if !head.complete => false,
             op::ATTACHMENT => each(Piece::Attachment { at: head.at, length: head.length })?,
             op::MESSAGE_INDEX | op::HEADER => true,
             opcode => {
@@ -77,26 +79,26 @@ pub(super) fn each_piece(
                 each(Piece::Record { opcode, content, chunked: false })?
             }
         };
-        if !head.whole {
-            let missing = head.length - head.there(frames.end());
-            return Ok(End::Cut(format!(
-                "is cut short: {missing} bytes are missing of the record at byte {}",
+        if !head.complete {
+            let missing = head.length - head.available(frames.end());
+            return Ok(End::Truncated(format!(
+                "is cut short: {missing} bytes of the record at byte {} are missing",
                 head.at
             )));
         }
         if !go {
-            return Ok(End::Whole);
+            return Ok(End::Complete);
         }
         frames.skip(&head)?;
     }
 }
 
-/// Fault of a record that reaches beyond the end of a whole file.
-fn wrong_length(at: u64) -> Fault {
+/// Error for a record that reaches beyond the end of a whole file.
+fn wrong_length(at: u64) -> ParseError {
     damaged("the length of this record, or of one before it, is wrong").at(place(at))
 }
 
-/// Returns true if the file has its last bytes.
+/// Returns whether the file ends with the magic bytes.
 pub(super) fn ends(source: &Source) -> bool {
     let mut last = [0; MAGIC.len()];
     let mut read = || -> io::Result<()> {
@@ -109,9 +111,9 @@ pub(super) fn ends(source: &Source) -> bool {
 }
 
 /// The records of the file, from the first.
-pub(super) fn open(source: &Source) -> Result<Frames, Fault> {
-    let fault = |error: io::Error| Fault::new(format!("cannot be read: {error}"));
-    Frames::new(source.open().map_err(fault)?, source.length().map_err(fault)?)
+pub(super) fn open(source: &Source) -> Result<Frames, ParseError> {
+    let read_error = |error: io::Error| ParseError::new(format!("cannot be read: {error}"));
+    Frames::new(source.open().map_err(read_error)?, source.length().map_err(read_error)?)
 }
 
 /// Passes on one chunk whole, or its records.
@@ -119,31 +121,31 @@ fn chunk(
     frames: &mut Frames,
     head: &Head,
     unpacker: &mut Option<Unpacker>,
-    each: &mut dyn FnMut(Piece) -> Result<Go, Fault>,
-) -> Result<Go, Fault> {
-    let there = head.there(frames.end());
-    let mut start = vec![0; there.min(CHUNK_HEAD as u64) as usize];
-    let behind = head.at + there;
-    fill(frames, &mut start, behind)?;
-    let Some(about) = ChunkHead::of(&start) else {
-        return match head.whole {
+    each: &mut dyn FnMut(Piece) -> Result<Go, ParseError>,
+) -> Result<Go, ParseError> {
+    let available = head.available(frames.end());
+    let mut start = vec![0; available.min(CHUNK_HEAD as u64) as usize];
+    let content_end = head.at + available;
+    fill(frames, &mut start, content_end)?;
+    let Some(chunk_head) = ChunkHead::parse(&start) else {
+        return match head.complete {
             true => Err(damaged("a chunk ends within its head").at(place(head.at))),
             false => Ok(false),
         };
     };
-    if there <= LARGEST_PACKED && about.uncompressed <= LARGEST_CHUNK {
+    if available <= LARGEST_PACKED && chunk_head.uncompressed <= LARGEST_CHUNK {
         let mut content = start;
         let read = content.len();
-        content.resize(there as usize, 0);
-        fill(frames, &mut content[read..], behind)?;
-        let Head { at, length, whole, .. } = *head;
-        return each(Piece::Chunk { content, at, length, about, whole });
+        content.resize(available as usize, 0);
+        fill(frames, &mut content[read..], content_end)?;
+        let Head { at, length, complete, .. } = *head;
+        return each(Piece::Chunk { content, at, length, chunk_head, complete });
     }
     let unpacker = unpacker.get_or_insert_with(Unpacker::new);
-    let mut rest = Rest { start: &start, frames, behind };
+    let mut rest = Rest { start: &start, frames, content_end };
     let mut go = true;
-    let place = (head.at, head.length, head.whole);
-    unpacker.chunk(&mut rest, place, &about, &mut |opcode, data| {
+    let place = (head.at, head.length, head.complete);
+    unpacker.chunk(&mut rest, place, &chunk_head, &mut |opcode, data| {
         if go && opcode != op::MESSAGE_INDEX {
             go = each(Piece::Record { opcode, content: data.to_vec(), chunked: true })?;
         }
@@ -152,9 +154,9 @@ fn chunk(
     Ok(go)
 }
 
-fn fill(frames: &mut Frames, mut into: &mut [u8], behind: u64) -> Result<(), Fault> {
+fn fill(frames: &mut Frames, mut into: &mut [u8], content_end: u64) -> Result<(), ParseError> {
     while !into.is_empty() {
-        let read = frames.read(into, behind)?;
+        let read = frames.read(into, content_end)?;
         if read == 0 {
             return Err(damaged("the file became shorter while it was read"));
         }
@@ -167,7 +169,7 @@ fn fill(frames: &mut Frames, mut into: &mut [u8], behind: u64) -> Result<(), Fau
 struct Rest<'a> {
     start: &'a [u8],
     frames: &'a mut Frames,
-    behind: u64,
+    content_end: u64,
 }
 
 impl Read for Rest<'_> {
@@ -175,8 +177,8 @@ impl Read for Rest<'_> {
         if !self.start.is_empty() {
             return self.start.read(into);
         }
-        let behind = self.behind;
-        self.frames.read(into, behind).map_err(|fault| io::Error::other(fault.what))
+        let content_end = self.content_end;
+        self.frames.read(into, content_end).map_err(|error| io::Error::other(error.what))
     }
 }
 
@@ -185,10 +187,10 @@ pub(super) fn each_record(
     piece: &Piece,
     unpacker: &mut Unpacker,
     each: Each<'_>,
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     match piece {
-        Piece::Chunk { content, at, length, about, whole } => {
-            unpacker.chunk(&mut &content[..], (*at, *length, *whole), about, each)
+        Piece::Chunk { content, at, length, chunk_head, complete } => {
+            unpacker.chunk(&mut &content[..], (*at, *length, *complete), chunk_head, each)
         }
         Piece::Record { opcode, content, .. } => each(*opcode, content),
         Piece::Attachment { .. } => Ok(()),

@@ -5,49 +5,49 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Interval at which waiting threads check whether the work was canceled.
-pub(super) const PATIENCE: Duration = Duration::from_millis(50);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Admits a limited number of bytes.
 pub(super) struct Gate<'a> {
-    inside: Mutex<u64>,
-    left: Condvar,
-    most: u64,
+    used: Mutex<u64>,
+    freed: Condvar,
+    limit: u64,
     closed: AtomicBool,
     stop: &'a AtomicBool,
 }
 
 impl<'a> Gate<'a> {
-    /// A gate for `most` bytes that lets nothing in once `stop` is set.
-    pub(super) fn new(most: u64, stop: &'a AtomicBool) -> Gate<'a> {
+    /// A gate for `limit` bytes that admits nothing once `stop` is set.
+    pub(super) fn new(limit: u64, stop: &'a AtomicBool) -> Gate<'a> {
         let closed = AtomicBool::new(false);
-        Gate { inside: Mutex::new(0), left: Condvar::new(), most, closed, stop }
+        Gate { used: Mutex::new(0), freed: Condvar::new(), limit, closed, stop }
     }
 
-    /// Waits until there is room; a size above the bound enters alone. Returns whether it was let in.
+    /// Waits until there is room; a size above the limit enters alone. Returns whether it was admitted.
     pub(super) fn enter(&self, bytes: u64) -> bool {
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        while *inside > 0 && inside.saturating_add(bytes) > self.most {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        while *used > 0 && used.saturating_add(bytes) > self.limit {
             if self.closed() {
                 return false;
             }
-            let waited = self.left.wait_timeout(inside, PATIENCE);
-            inside = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.freed.wait_timeout(used, POLL_INTERVAL);
+            used = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        *inside = inside.saturating_add(bytes);
+        *used = used.saturating_add(bytes);
         !self.closed()
     }
 
     /// Makes the room free again.
     pub(super) fn leave(&self, bytes: u64) {
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        *inside = inside.saturating_sub(bytes);
-        self.left.notify_one();
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        *used = used.saturating_sub(bytes);
+        self.freed.notify_one();
     }
 
-    /// Lets nothing in from now on.
+    /// Admits nothing from now on.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
-        self.left.notify_all();
+        self.freed.notify_all();
     }
 
     /// Returns whether the work was canceled.
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_larger_than_all_goes_in_alone() {
+    fn a_size_above_the_limit_enters_alone() {
         let stop = AtomicBool::new(false);
         let gate = Gate::new(10, &stop);
         assert!(gate.enter(100));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_sees_the_stop() {
+    fn waiting_threads_see_the_stop() {
         let stop = AtomicBool::new(false);
         let gate = Gate::new(10, &stop);
         assert!(gate.enter(10));

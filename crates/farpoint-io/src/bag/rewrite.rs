@@ -5,14 +5,14 @@ use super::contents::{Bag, Topic};
 use super::cut::{Choose, Cut, Kept, Ready, cut};
 use super::frames::damaged;
 use super::pieces::{End, Piece, each_piece};
-use super::queue::{Gate, PATIENCE};
+use super::queue::{Gate, POLL_INTERVAL};
 use super::unpack::Unpacker;
 use super::wire::Encoding;
 use super::writer::Writer;
 use super::{PointCloud2, kind::Kind};
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::bytes::sink::{Sink, Target, put_by};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::format::Format;
 use mcap::write::NoSeek;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl<'a> Rewrite<'a> {
         choose: &(dyn Fn(&PointCloud2<'_>) -> Result<Kept, String> + Sync),
         each: &mut dyn FnMut(Cut),
     ) -> Result<Option<Totals>, Error> {
-        let mut outcome = Err(Fault::new("nothing was written"));
+        let mut outcome = Err(ParseError::new("nothing was written"));
         let written = put_by(output, |sink| {
             let (target, seeks): (Box<dyn Target + '_>, bool) = match sink {
                 Sink::File(file) => (Box::new(BufWriter::with_capacity(WRITTEN, file)), true),
@@ -93,18 +93,20 @@ impl<'a> Rewrite<'a> {
                 Ok(Some(_)) => Ok(()),
                 Ok(None) => Err(io::ErrorKind::Interrupted.into()),
                 // A system error is passed on as such.
-                Err(fault) => Err(fault.io.take().unwrap_or(io::ErrorKind::InvalidData.into())),
+                Err(parse_error) => {
+                    Err(parse_error.io.take().unwrap_or(io::ErrorKind::InvalidData.into()))
+                }
             }
         });
         match (outcome, written) {
             (Ok(None), _) => Ok(None),
             (Ok(totals), Ok(())) => Ok(totals),
-            (Err(fault), Err(Error::Write { source, .. }))
+            (Err(parse_error), Err(Error::Write { source, .. }))
                 if source.kind() == io::ErrorKind::InvalidData =>
             {
-                Err(fault.named(&bag.name, Format::Mcap))
+                Err(parse_error.named(&bag.name, Format::Mcap))
             }
-            (Err(fault), Ok(())) => Err(fault.named(&bag.name, Format::Mcap)),
+            (Err(parse_error), Ok(())) => Err(parse_error.named(&bag.name, Format::Mcap)),
             (_, Err(error)) => Err(error),
         }
     }
@@ -121,7 +123,7 @@ impl<'a> Rewrite<'a> {
     ) -> Result<Option<Vec<u8>>, Error> {
         let mut bytes = Cursor::new(Vec::new());
         let done = self.run(bag, (Box::new(&mut bytes), true), choose, each);
-        let done = done.map_err(|fault| fault.named(&bag.name, Format::Mcap))?;
+        let done = done.map_err(|error| error.named(&bag.name, Format::Mcap))?;
         Ok(done.map(|_| bytes.into_inner()))
     }
 
@@ -131,33 +133,33 @@ impl<'a> Rewrite<'a> {
         (target, seeks): (Box<dyn Target + '_>, bool),
         choose: Choose<'_>,
         each: &mut dyn FnMut(Cut),
-    ) -> Result<Option<Totals>, Fault> {
+    ) -> Result<Option<Totals>, ParseError> {
         let start = Instant::now();
         let writer = Writer::new(target, seeks, &bag.contents, &bag.source)?;
         let channels = self.channels();
         let gate = Gate::new(self.memory, self.stop);
-        let (give, take) = channel();
-        let (hand, collect) = channel();
-        let take = Mutex::new(take);
+        let (piece_sender, piece_receiver) = channel();
+        let (done_sender, done_receiver) = channel();
+        let piece_receiver = Mutex::new(piece_receiver);
         thread::scope(|scope| {
             let mut workers = 0;
             for _ in 0..self.threads {
-                let hand = hand.clone();
-                let (take, gate, channels) = (&take, &gate, &channels);
-                let work = move || work(take, &hand, gate, channels, choose);
+                let done_sender = done_sender.clone();
+                let (piece_receiver, gate, channels) = (&piece_receiver, &gate, &channels);
+                let work = move || work(piece_receiver, &done_sender, gate, channels, choose);
                 workers += usize::from(thread::Builder::new().spawn_scoped(scope, work).is_ok());
             }
             let reading = &gate;
-            let read = move || read(bag, &give, &hand, reading);
+            let read = move || read(bag, &piece_sender, &done_sender, reading);
             let reader = thread::Builder::new().spawn_scoped(scope, read);
             if workers == 0 || reader.is_err() {
                 gate.close();
-                return Err(Fault::new(
-                    "the system refuses two threads besides this one, which a recording takes; \
+                return Err(ParseError::new(
+                    "the system refuses the two threads that a bag needs besides this one; \
                      raise the limit of processes",
                 ));
             }
-            let done = write(writer, &collect, &gate, each);
+            let done = write(writer, &done_receiver, &gate, each);
             // Waiting threads end.
             gate.close();
             let done = done?;
@@ -179,46 +181,52 @@ impl<'a> Rewrite<'a> {
 /// Input of the writer.
 enum Done {
     /// A piece by its number, with the bytes that it takes.
-    Piece(u64, u64, Result<Ready, Fault>),
+    Piece(u64, u64, Result<Ready, ParseError>),
     /// End of the input, with the number of pieces before it.
-    End(u64, Result<End, Fault>),
+    End(u64, Result<End, ParseError>),
 }
 
 /// A piece by its number, with its size in bytes.
-type Given = (u64, u64, Piece);
+type NumberedPiece = (u64, u64, Piece);
 
-fn read(bag: &Bag, give: &Sender<Given>, hand: &Sender<Done>, gate: &Gate<'_>) {
+fn read(
+    bag: &Bag,
+    piece_sender: &Sender<NumberedPiece>,
+    done_sender: &Sender<Done>,
+    gate: &Gate<'_>,
+) {
     let mut count = 0;
-    let end = guarded("the reader failed", || {
+    let end = catch_panic("the reader failed", || {
         each_piece(&bag.source, &mut |piece| {
             let bytes = piece.bytes();
-            let go = gate.enter(bytes) && give.send((count, bytes, piece)).is_ok();
+            let go = gate.enter(bytes) && piece_sender.send((count, bytes, piece)).is_ok();
             count += u64::from(go);
             Ok(go)
         })
     });
     // A writer that is gone needs no end.
-    let _ = hand.send(Done::End(count, end));
+    let _ = done_sender.send(Done::End(count, end));
 }
 
 fn work(
-    take: &Mutex<Receiver<Given>>,
-    hand: &Sender<Done>,
+    piece_receiver: &Mutex<Receiver<NumberedPiece>>,
+    done_sender: &Sender<Done>,
     gate: &Gate<'_>,
     channels: &BTreeMap<u16, Encoding>,
     choose: Choose<'_>,
 ) {
     let mut unpacker = Unpacker::new();
     loop {
-        let given = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, bytes, piece)) = given else { return };
+        let received = piece_receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((number, bytes, piece)) = received else { return };
         if gate.closed() {
             return;
         }
-        let ready =
-            guarded("the work on a chunk failed", || cut(&piece, &mut unpacker, channels, choose));
+        let ready = catch_panic("the work on a chunk failed", || {
+            cut(&piece, &mut unpacker, channels, choose)
+        });
         drop(piece);
-        if hand.send(Done::Piece(number, bytes, ready)).is_err() {
+        if done_sender.send(Done::Piece(number, bytes, ready)).is_err() {
             return;
         }
     }
@@ -227,10 +235,10 @@ fn work(
 /// Writes the pieces in order; returns `None` if the work was stopped.
 fn write(
     mut writer: Writer<'_>,
-    collect: &Receiver<Done>,
+    done_receiver: &Receiver<Done>,
     gate: &Gate<'_>,
     each: &mut dyn FnMut(Cut),
-) -> Result<Option<Totals>, Fault> {
+) -> Result<Option<Totals>, ParseError> {
     let mut totals = Totals::default();
     let (mut next, mut end) = (0, None);
     let mut waiting = BTreeMap::new();
@@ -238,13 +246,13 @@ fn write(
         if gate.closed() {
             return Ok(None);
         }
-        match collect.recv_timeout(PATIENCE) {
+        match done_receiver.recv_timeout(POLL_INTERVAL) {
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return Err(damaged("a thread ended early")),
             Ok(Done::End(count, how)) => {
                 end = Some(count);
-                if let End::Cut(how) = how? {
-                    totals.warnings.push(format!("{how}; what is whole was kept"));
+                if let End::Truncated(how) = how? {
+                    totals.warnings.push(format!("{how}; the complete records were kept"));
                 }
             }
             Ok(Done::Piece(number, bytes, ready)) => {

@@ -40,7 +40,7 @@ impl Source {
             true => Ok(Source::File(path.to_owned())),
             false => Err(Error::UnknownFormat {
                 name: name.to_owned(),
-                what: "not a file, and a recording is read more than once".into(),
+                what: "not a regular file, and a bag is read more than once".into(),
                 fix: "save it as a file first".into(),
             }),
         }

@@ -60,7 +60,7 @@ impl<'a> Wire<'a> {
                 "encoded as XCDR2 (header {:02x} {:02x}), which is not read; record it with CDR version 1",
                 bytes[0], bytes[1]
             )),
-            _ => Err(format!("{} bytes, which is no CDR message", bytes.len())),
+            _ => Err(format!("{} bytes are not a CDR message", bytes.len())),
         }
     }
 

@@ -5,7 +5,7 @@ use super::cut::{Ready, records};
 use super::frames::{damaged, place};
 use super::source::Source;
 use crate::bytes::sink::Target;
-use crate::error::Fault;
+use crate::error::ParseError;
 use mcap::records::{AttachmentHeader, Record, op};
 use mcap::write::{PrivateRecordOptions, WriteOptions};
 use mcap::{Compression, McapError};
@@ -30,7 +30,7 @@ impl<'a> Writer<'a> {
         seeks: bool,
         contents: &Contents,
         source: &'a Source,
-    ) -> Result<Writer<'a>, Fault> {
+    ) -> Result<Writer<'a>, ParseError> {
         let compression = contents.compression.as_deref();
         let options = WriteOptions::new()
             .profile(contents.profile.clone())
@@ -44,12 +44,12 @@ impl<'a> Writer<'a> {
             // Threads are for messages.
             .compression_threads(0)
             .disable_seeking(!seeks);
-        let inner = options.create(target).map_err(fault)?;
+        let inner = options.create(target).map_err(write_error)?;
         Ok(Writer { inner, source, unknown: 0 })
     }
 
     /// Writes a piece.
-    pub(super) fn put(&mut self, ready: &Ready) -> Result<(), Fault> {
+    pub(super) fn put(&mut self, ready: &Ready) -> Result<(), ParseError> {
         match ready {
             Ready::Records { bytes, chunked, .. } => records(bytes)
                 .try_for_each(|(opcode, content)| self.record(opcode, content, *chunked)),
@@ -58,18 +58,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the index and the end.
-    pub(super) fn finish(mut self) -> Result<(), Fault> {
-        self.inner.finish().map_err(fault)?;
-        self.inner.into_inner().flush().map_err(|error| fault(error.into()))
+    pub(super) fn finish(mut self) -> Result<(), ParseError> {
+        self.inner.finish().map_err(write_error)?;
+        self.inner.into_inner().flush().map_err(|error| write_error(error.into()))
     }
 
-    fn record(&mut self, opcode: u8, content: &[u8], chunked: bool) -> Result<(), Fault> {
+    fn record(&mut self, opcode: u8, content: &[u8], chunked: bool) -> Result<(), ParseError> {
         if opcode >= 0x80 {
             let mut options = PrivateRecordOptions::IncludeInChunks.into();
             if !chunked {
                 options = Default::default();
             }
-            return self.inner.write_private_record(opcode, content, options).map_err(fault);
+            return self.inner.write_private_record(opcode, content, options).map_err(write_error);
         }
         // The index is rebuilt.
         if matches!(opcode, op::MESSAGE_INDEX..=op::CHUNK_INDEX | op::ATTACHMENT_INDEX..=op::STATISTICS)
@@ -97,11 +97,11 @@ impl<'a> Writer<'a> {
                 Ok(())
             }
         }
-        .map_err(fault)
+        .map_err(write_error)
     }
 
     /// Copies an attachment in blocks, and checks that it is as it was recorded.
-    fn attachment(&mut self, at: u64, length: u64) -> Result<(), Fault> {
+    fn attachment(&mut self, at: u64, length: u64) -> Result<(), ParseError> {
         let short = |_| damaged("an attachment is damaged").at(place(at));
         let mut input = self.source.open().map_err(short)?;
         input.seek(SeekFrom::Start(at)).map_err(short)?;
@@ -112,29 +112,29 @@ impl<'a> Writer<'a> {
             name: text(&mut input).map_err(short)?,
             media_type: text(&mut input).map_err(short)?,
         };
-        let mut left = number(&mut input).map_err(short)?;
-        if input.limit() != left.saturating_add(4) {
+        let mut remaining = number(&mut input).map_err(short)?;
+        if input.limit() != remaining.saturating_add(4) {
             return Err(short(std::io::ErrorKind::InvalidData.into()));
         }
-        self.inner.start_attachment(left, header).map_err(fault)?;
-        let mut block = vec![0; BLOCK.min(usize::try_from(left).unwrap_or(BLOCK))];
-        while left > 0 {
-            let count = block.len().min(usize::try_from(left).unwrap_or(BLOCK));
+        self.inner.start_attachment(remaining, header).map_err(write_error)?;
+        let mut block = vec![0; BLOCK.min(usize::try_from(remaining).unwrap_or(BLOCK))];
+        while remaining > 0 {
+            let count = block.len().min(usize::try_from(remaining).unwrap_or(BLOCK));
             input.read_exact(&mut block[..count]).map_err(short)?;
-            self.inner.put_attachment_bytes(&block[..count]).map_err(fault)?;
-            left -= count as u64;
+            self.inner.put_attachment_bytes(&block[..count]).map_err(write_error)?;
+            remaining -= count as u64;
         }
-        self.inner.finish_attachment().map_err(fault)
+        self.inner.finish_attachment().map_err(write_error)
     }
 }
 
 /// Names the writer of the output, and of the input.
 fn library(input: &str) -> String {
-    let own = concat!("farpoint ", env!("CARGO_PKG_VERSION"));
+    let software = concat!("farpoint ", env!("CARGO_PKG_VERSION"));
     match input {
-        "" => own.to_owned(),
-        input if input.starts_with(own) => input.to_owned(),
-        input => format!("{own}, from {input}"),
+        "" => software.to_owned(),
+        input if input.starts_with(software) => input.to_owned(),
+        input => format!("{software}, from {input}"),
     }
 }
 
@@ -156,12 +156,14 @@ fn text<T: Read>(input: &mut std::io::Take<T>) -> std::io::Result<String> {
     String::from_utf8(bytes).map_err(std::io::Error::other)
 }
 
-/// Maps an error of the writer: a fault of the input, except for system errors.
-fn fault(error: McapError) -> Fault {
+/// Maps an error of the writer: the input is at fault, except for system errors.
+fn write_error(error: McapError) -> ParseError {
     match error {
-        McapError::Io(error) => Fault { io: Some(error), ..Fault::new("cannot be written") },
+        McapError::Io(error) => {
+            ParseError { io: Some(error), ..ParseError::new("cannot be written") }
+        }
         McapError::UnknownChannel(_, channel) => {
-            damaged(format!("a message of channel {channel}, which is not described before it"))
+            damaged(format!("a message of the undefined channel {channel}"))
         }
         error => damaged(error.to_string()),
     }

@@ -20,8 +20,8 @@ const PART: usize = 2 << 20;
 const STEP: u64 = 64 << 20;
 
 /// Reads a whole file of `length` bytes, as far as the system knows; `name` is for messages.
-pub(crate) fn whole(file: &mut File, length: u64, name: &str) -> Result<Vec<u8>, Error> {
-    let is_file = file.metadata().is_ok_and(|about| about.is_file());
+pub(crate) fn read_all(file: &mut File, length: u64, name: &str) -> Result<Vec<u8>, Error> {
+    let is_file = file.metadata().is_ok_and(|info| info.is_file());
     match usize::try_from(length) {
         Ok(length) if length >= 2 * PART && is_file => {
             parts(file, length).map_err(|source| Error::Read { name: name.to_owned(), source })
@@ -96,7 +96,7 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(&bytes).unwrap();
             file.rewind().unwrap();
-            assert!(whole(&mut file, length as u64, "a").unwrap() == bytes, "{length} bytes");
+            assert!(read_all(&mut file, length as u64, "a").unwrap() == bytes, "{length} bytes");
         }
     }
 
@@ -104,7 +104,7 @@ mod tests {
     fn a_file_that_became_shorter_is_an_error() {
         let mut file = tempfile::tempfile().unwrap();
         file.set_len(3 * PART as u64).unwrap();
-        let error = whole(&mut file, 4 * PART as u64, "a.laz").unwrap_err().to_string();
+        let error = read_all(&mut file, 4 * PART as u64, "a.laz").unwrap_err().to_string();
         assert!(error.starts_with("a.laz: became shorter while it was read"), "{error}");
     }
 

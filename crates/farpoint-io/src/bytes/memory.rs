@@ -1,7 +1,7 @@
 //! Memory: the need of a job is compared with the free memory before it starts, because a process that runs out of
 //! memory is killed, or aborts, without a word about its input.
 
-use crate::error::{Error, Fault, Shortage};
+use crate::error::{Error, ParseError, Shortage};
 use std::fs;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub fn require(name: &str, bytes: u64) -> Result<(), Error> {
 }
 
 /// Refuses `rows` rows of `bytes` bytes each that don't fit.
-pub(crate) fn fits(rows: u64, bytes: usize) -> Result<(), Fault> {
+pub(crate) fn fits(rows: u64, bytes: usize) -> Result<(), ParseError> {
     shortage(rows.saturating_mul(bytes as u64)).map_or(Ok(()), |shortage| Err(shortage.into()))
 }
 
@@ -78,7 +78,7 @@ fn group(line: &str, root: &Path) -> Option<u64> {
         }
         _ => return None,
     };
-    let left = |folder: &Path| -> Option<u64> {
+    let remaining = |folder: &Path| -> Option<u64> {
         let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse().ok();
         let (limit, used): (u64, u64) = (number(limit)?, number(used)?);
         let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
@@ -91,7 +91,7 @@ fn group(line: &str, root: &Path) -> Option<u64> {
     };
     let inside = root.join(path.trim_start_matches('/'));
     // In a container the path is that of the host, and only the root is there.
-    inside.ancestors().take_while(|folder| folder.starts_with(&root)).filter_map(left).min()
+    inside.ancestors().take_while(|folder| folder.starts_with(&root)).filter_map(remaining).min()
 }
 
 #[cfg(test)]
@@ -99,10 +99,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_machine_has_is_refused() {
+    fn more_memory_than_exists_is_refused() {
         assert!(require("scan.laz", 0).is_ok());
         match available() {
-            None => println!("skipped: what is refused (this system does not tell what is free)"),
+            None => println!("skipped: the refusal (this system does not report its free memory)"),
             Some(free) => {
                 assert!(free > 1 << 20, "{free}");
                 let error = require("scan.laz", 1 << 60).unwrap_err().to_string();

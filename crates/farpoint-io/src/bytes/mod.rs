@@ -2,10 +2,10 @@
 
 pub(crate) mod load;
 pub mod memory;
+pub(crate) mod panics;
 pub(crate) mod parallel;
 pub(crate) mod part;
 pub(crate) mod pieces;
-pub(crate) mod quiet;
 pub(crate) mod sink;
 pub mod temporary;
 pub(crate) mod unpack;

@@ -15,7 +15,7 @@ pub(crate) struct Part {
 
 impl Part {
     /// Bytes of `range`, which is within `bytes`.
-    pub(crate) fn of(bytes: Cow<'_, [u8]>, range: Range<usize>) -> Part {
+    pub(crate) fn new(bytes: Cow<'_, [u8]>, range: Range<usize>) -> Part {
         match bytes {
             // Otherwise not worth the memory of the rest.
             Cow::Owned(mut bytes) if range.len() >= bytes.len() / 2 => {
@@ -51,13 +51,13 @@ mod tests {
     #[test]
     fn a_large_part_stays_where_it_is() {
         let bytes: Vec<u8> = (0..100).collect();
-        let part = Part::of(Cow::Owned(bytes.clone()), 16..90);
+        let part = Part::new(Cow::Owned(bytes.clone()), 16..90);
         assert_eq!((&part[..], part.len()), (&bytes[16..90], 74));
-        let own = bytes.clone();
-        let place = own.as_ptr();
-        let owned = Part::of(Cow::Owned(own), 16..90);
+        let copy = bytes.clone();
+        let place = copy.as_ptr();
+        let owned = Part::new(Cow::Owned(copy), 16..90);
         assert_eq!(owned.as_ptr(), place.wrapping_add(16));
-        let moved = Part::of(Cow::Owned(bytes.clone()), 3..99);
+        let moved = Part::new(Cow::Owned(bytes.clone()), 3..99);
         assert_eq!((&moved[..], moved.start), (&bytes[3..99], 0));
     }
 
@@ -65,7 +65,7 @@ mod tests {
     fn a_small_part_is_copied() {
         let bytes: Vec<u8> = (0..100).collect();
         for part in
-            [Part::of(Cow::Borrowed(&bytes), 3..99), Part::of(Cow::Owned(bytes.clone()), 3..9)]
+            [Part::new(Cow::Borrowed(&bytes), 3..99), Part::new(Cow::Owned(bytes.clone()), 3..9)]
         {
             assert_eq!(part[..], bytes[3..3 + part.len()]);
             assert_eq!(part.start, 0);

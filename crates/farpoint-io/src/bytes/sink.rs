@@ -11,7 +11,7 @@ pub(crate) trait Target: Write + Seek {}
 impl<T: Write + Seek> Target for T {}
 
 /// Message for a file that its permissions protect, though its folder would let it be replaced.
-pub(crate) const READ_ONLY: &str = "the file is there and is read-only";
+pub(crate) const READ_ONLY: &str = "the file exists and is read-only";
 
 /// Target of an output.
 pub(crate) enum Sink<'a> {
@@ -46,28 +46,28 @@ pub(crate) fn put_by(
 fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::Result<()> {
     // A link is followed, so that renaming replaces its target and not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let there = fs::metadata(&target).ok();
-    if there.as_ref().is_some_and(|m| !m.is_file()) {
+    let existing = fs::metadata(&target).ok();
+    if existing.as_ref().is_some_and(|m| !m.is_file()) {
         // A pipe or a device cannot be renamed over.
         return write(Sink::Stream(&mut File::options().write(true).open(&target)?));
     }
-    if there.as_ref().is_some_and(|m| m.permissions().readonly()) {
+    if existing.as_ref().is_some_and(|m| m.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, READ_ONLY));
     }
-    let (mut file, _own) = temporary::beside(&target)?;
+    let (mut file, _guard) = temporary::beside(&target)?;
     write(Sink::File(file.as_file_mut()))?;
-    if let Some(there) = there {
-        file.as_file().set_permissions(there.permissions())?;
+    if let Some(existing) = existing {
+        file.as_file().set_permissions(existing.permissions())?;
     }
     file.as_file().sync_all()?;
     file.persist(&target).map_err(|e| e.error)?;
-    settle(&folder_of(&target));
+    sync_folder(&folder_of(&target));
     Ok(())
 }
 
 /// Syncs a file's new name in its folder. The file is in its place by now, and not every file system supports this
 /// for folders: a refusal is no error.
-fn settle(folder: &Path) {
+fn sync_folder(folder: &Path) {
     #[cfg(unix)]
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();

@@ -16,35 +16,35 @@ use tempfile::{NamedTempFile, TempDir};
 const NAMES: usize = 4;
 
 /// Paths that this process has to remove if it ends without returning to their owners.
-static OWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A path that [`remove_own`] removes, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Own(PathBuf);
+pub(crate) struct Guard(PathBuf);
 
-impl Own {
-    fn new(path: &Path) -> Own {
-        if let Some(mut own) = own() {
-            own.push(path.to_owned());
+impl Guard {
+    fn new(path: &Path) -> Guard {
+        if let Some(mut paths) = paths() {
+            paths.push(path.to_owned());
         }
-        Own(path.to_owned())
+        Guard(path.to_owned())
     }
 }
 
-impl Drop for Own {
+impl Drop for Guard {
     fn drop(&mut self) {
-        if let Some(mut own) = own() {
-            own.retain(|path| *path != self.0);
+        if let Some(mut paths) = paths() {
+            paths.retain(|path| *path != self.0);
         }
     }
 }
 
 /// Locks the list, unless a thread holds it for long: one that has run out of memory while it did.
-fn own() -> Option<std::sync::MutexGuard<'static, Vec<PathBuf>>> {
+fn paths() -> Option<std::sync::MutexGuard<'static, Vec<PathBuf>>> {
     for _ in 0..100 {
-        match OWN.try_lock() {
-            Ok(own) => return Some(own),
-            Err(Busy::Poisoned(own)) => return Some(own.into_inner()),
+        match PATHS.try_lock() {
+            Ok(paths) => return Some(paths),
+            Err(Busy::Poisoned(paths)) => return Some(paths.into_inner()),
             Err(Busy::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
         }
     }
@@ -54,7 +54,7 @@ fn own() -> Option<std::sync::MutexGuard<'static, Vec<PathBuf>>> {
 /// Removes all temporary files and folders of this process, for programs that are about to end without returning to
 /// their owners.
 pub fn remove_own() {
-    for path in own().iter().flat_map(|own| own.iter()) {
+    for path in paths().iter().flat_map(|paths| paths.iter()) {
         // One that stays is removed by the next run.
         let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
@@ -73,14 +73,14 @@ pub fn remove_left(output: &Path) {
 }
 
 /// Creates a temporary file beside an output, to be renamed to it.
-pub(crate) fn beside(output: &Path) -> io::Result<(NamedTempFile, Own)> {
+pub(crate) fn beside(output: &Path) -> io::Result<(NamedTempFile, Guard)> {
     remove_left(output);
     let folder = output.parent().unwrap_or(Path::new(""));
-    let make = |name: String, random: usize| -> io::Result<(NamedTempFile, Own)> {
+    let make = |name: String, random: usize| -> io::Result<(NamedTempFile, Guard)> {
         let mut builder = tempfile::Builder::new();
         let file = builder.prefix(&name).suffix(ENDING).rand_bytes(random).make_in(folder, new)?;
-        let own = Own::new(file.path());
-        Ok((file, own))
+        let guard = Guard::new(file.path());
+        Ok((file, guard))
     };
     for number in 0..NAMES {
         match make(name(output, number), 0) {
@@ -109,7 +109,7 @@ fn new(path: &Path) -> io::Result<File> {
 pub struct Folder {
     // Dropped in this order, so that the folder is locked until it is removed, if the system allows it.
     folder: TempDir,
-    _own: Own,
+    _guard: Guard,
     _lock: File,
 }
 
@@ -124,8 +124,8 @@ impl Folder {
             let folder = tempfile::Builder::new().prefix(FOLDER).tempdir_in(folder)?;
             match new(&folder.path().join(LOCK)) {
                 Ok(lock) => {
-                    let own = Own::new(folder.path());
-                    return Ok(Folder { folder, _own: own, _lock: lock });
+                    let guard = Guard::new(folder.path());
+                    return Ok(Folder { folder, _guard: guard, _lock: lock });
                 }
                 // Another process took it for one that was left.
                 Err(_) if !folder.path().exists() => {}
@@ -181,7 +181,7 @@ fn is_removed(file: &File, path: &Path) -> bool {
     let links = std::os::unix::fs::MetadataExt::nlink;
     #[cfg(not(unix))]
     let links = |_: &fs::Metadata| 0;
-    !is_at(file, path) && file.metadata().is_ok_and(|about| links(&about) == 0)
+    !is_at(file, path) && file.metadata().is_ok_and(|info| links(&info) == 0)
 }
 
 /// Returns whether an open file is the one at this path.
@@ -213,26 +213,26 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn what_is_left_is_removed_and_what_is_in_use_stays() {
+    fn stale_files_are_removed_and_locked_ones_stay() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("a.ply");
-        let left = folder.path().join(".farpoint-a.ply.tmp");
+        let stale = folder.path().join(".farpoint-a.ply.tmp");
         // As after `kill -9`, of this output and of others.
-        fs::write(&left, b"half").unwrap();
+        fs::write(&stale, b"half").unwrap();
         let other = folder.path().join(".farpoint-b.ply.tmp");
         fs::write(&other, b"half").unwrap();
-        let (mut first, _own) = beside(&output).unwrap();
-        assert_eq!(first.path(), left);
+        let (mut first, _guard) = beside(&output).unwrap();
+        assert_eq!(first.path(), stale);
         first.write_all(b"first").unwrap();
-        let (second, _own) = beside(&output).unwrap();
-        assert_ne!(second.path(), left);
+        let (second, _guard) = beside(&output).unwrap();
+        assert_ne!(second.path(), stale);
         remove_left(&output);
-        assert!(second.path().exists() && fs::read(&left).unwrap() == b"first");
+        assert!(second.path().exists() && fs::read(&stale).unwrap() == b"first");
         drop(second);
         let second = folder.path().join(".farpoint-a.ply-1.tmp");
         fs::write(&second, b"half").unwrap();
         remove_left(&output);
-        assert!(left.exists() && !second.exists() && other.exists());
+        assert!(stale.exists() && !second.exists() && other.exists());
         first.persist(&output).unwrap();
         assert_eq!(fs::read(&output).unwrap(), b"first");
     }
@@ -240,14 +240,14 @@ mod tests {
     #[test]
     fn folders_of_processes_that_are_gone_are_removed() {
         let place = tempfile::tempdir().unwrap();
-        let [left, empty, strange] =
+        let [stale, empty, strange] =
             ["1", "2", "3"].map(|name| place.path().join(format!("{FOLDER}{name}")));
-        [&left, &empty, &strange].iter().for_each(|folder| fs::create_dir(folder).unwrap());
-        ["points", LOCK].iter().for_each(|name| fs::write(left.join(name), b"x").unwrap());
+        [&stale, &empty, &strange].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        ["points", LOCK].iter().for_each(|name| fs::write(stale.join(name), b"x").unwrap());
         fs::write(strange.join("letter.txt"), b"dear").unwrap();
         let first = Folder::within(place.path()).unwrap();
         fs::write(first.path().join("points"), b"x").unwrap();
-        assert!(!left.exists() && !empty.exists() && strange.join("letter.txt").exists());
+        assert!(!stale.exists() && !empty.exists() && strange.join("letter.txt").exists());
         let second = Folder::within(place.path()).unwrap();
         assert!(first.path().join("points").exists());
         let path = first.path().to_owned();
@@ -277,7 +277,7 @@ mod tests {
         let [victim, link] = ["victim", ".farpoint-a.ply.tmp"].map(|name| folder.path().join(name));
         fs::write(&victim, b"dear").unwrap();
         std::os::unix::fs::symlink(&victim, &link).unwrap();
-        let (mut file, _own) = beside(&folder.path().join("a.ply")).unwrap();
+        let (mut file, _guard) = beside(&folder.path().join("a.ply")).unwrap();
         file.write_all(b"points").unwrap();
         assert_eq!(fs::read(&victim).unwrap(), b"dear");
     }

@@ -31,7 +31,7 @@ const ASCII: u16 = 34737;
 
 impl Crs {
     /// Parses well-known text; `None` if it is empty.
-    pub(crate) fn of_wkt(text: &str) -> Option<Crs> {
+    pub(crate) fn from_wkt(text: &str) -> Option<Crs> {
         let text = text.trim_matches(|c: char| c == '\0' || c.is_whitespace());
         let kind = text.split(['[', '(']).next()?.trim();
         if kind.is_empty() || kind.len() == text.len() {
@@ -57,11 +57,11 @@ impl Crs {
     }
 
     /// Returns the system of a LAS file.
-    pub(crate) fn of_las(header: &LasHeader) -> Option<Crs> {
+    pub(crate) fn from_las(header: &LasHeader) -> Option<Crs> {
         let records = || header.records.iter().chain(&header.extended);
         let find = |id: u16| records().find(|r| r.is(PROJECTION, id)).map(Record::data);
-        let wkt = find(WKT).and_then(|data| Crs::of_wkt(&String::from_utf8_lossy(data)));
-        wkt.or_else(|| of_keys(find(KEYS)?, find(ASCII).unwrap_or_default()))
+        let wkt = find(WKT).and_then(|data| Crs::from_wkt(&String::from_utf8_lossy(data)));
+        wkt.or_else(|| from_keys(find(KEYS)?, find(ASCII).unwrap_or_default()))
     }
 }
 
@@ -103,11 +103,11 @@ fn bracketed(text: &str, start: usize) -> &str {
 /// Returns a projected system within the text, without the geographic one that it is based on.
 fn projected(text: &str) -> Option<String> {
     let start = text.find("PROJCS[").or_else(|| text.find("PROJCRS["))?;
-    let own = bracketed(text, start);
-    let base = ["GEOGCS[", "BASEGEOGCRS[", "BASEGEODCRS["].iter().find_map(|w| own.find(w));
+    let system = bracketed(text, start);
+    let base = ["GEOGCS[", "BASEGEOGCRS[", "BASEGEODCRS["].iter().find_map(|w| system.find(w));
     Some(match base {
-        Some(at) => own.replacen(bracketed(own, at), "", 1),
-        None => own.to_owned(),
+        Some(at) => system.replacen(bracketed(system, at), "", 1),
+        None => system.to_owned(),
     })
 }
 
@@ -119,7 +119,7 @@ fn last_unit(text: String) -> Option<f64> {
 }
 
 /// Parses the GeoTIFF keys: four numbers each, the first four describe the directory.
-fn of_keys(directory: &[u8], ascii: &[u8]) -> Option<Crs> {
+fn from_keys(directory: &[u8], ascii: &[u8]) -> Option<Crs> {
     let numbers: Vec<u16> =
         directory.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
     let keys = || numbers.chunks_exact(4).skip(1);
@@ -156,17 +156,17 @@ mod tests {
         let text = r#"PROJCS["NAD83 / Oregon",GEOGCS["NAD83",UNIT["degree",0.0174],
             AUTHORITY["EPSG","4269"]],PROJECTION["Lambert"],PARAMETER["false_easting",1312335],
             UNIT["foot",0.3048],AXIS["Easting",EAST],AUTHORITY["EPSG","2992"]]"#;
-        let crs = Crs::of_wkt(text).unwrap();
+        let crs = Crs::from_wkt(text).unwrap();
         assert_eq!((crs.name.as_str(), crs.epsg), ("EPSG:2992", Some(2992)));
         assert_eq!((crs.geographic, crs.meters), (false, Some(0.3048)));
         let unnamed = text.replace(r#",AUTHORITY["EPSG","2992"]"#, "");
-        let crs = Crs::of_wkt(&unnamed).unwrap();
+        let crs = Crs::from_wkt(&unnamed).unwrap();
         assert_eq!((crs.name.as_str(), crs.epsg), ("NAD83 / Oregon", None));
         let newer = r#"GEOGCRS["WGS 84",CS[ellipsoidal,2],ID["EPSG",4326]]"#;
-        let crs = Crs::of_wkt(newer).unwrap();
+        let crs = Crs::from_wkt(newer).unwrap();
         assert_eq!((crs.name.as_str(), crs.geographic, crs.meters), ("EPSG:4326", true, None));
-        assert_eq!(Crs::of_wkt("\0\0"), None);
-        assert_eq!(Crs::of_wkt("somewhere"), None);
+        assert_eq!(Crs::from_wkt("\0\0"), None);
+        assert_eq!(Crs::from_wkt("somewhere"), None);
     }
 
     #[test]
@@ -175,13 +175,14 @@ mod tests {
             let head = [[1, 1, 0, keys.len() as u16]];
             head.iter().chain(keys).flatten().flat_map(|n| n.to_le_bytes()).collect()
         };
-        let crs = of_keys(&directory(&[[1024, 0, 1, 1], [3072, 0, 1, 2992]]), b"").unwrap();
+        let crs = from_keys(&directory(&[[1024, 0, 1, 1], [3072, 0, 1, 2992]]), b"").unwrap();
         assert_eq!((crs.name.as_str(), crs.geographic), ("EPSG:2992", false));
-        let own = [[1024, 0, 1, 1], [3072, 0, 1, 32767], [3073, 34737, 8, 2], [3076, 0, 1, 9003]];
-        let crs = of_keys(&directory(&own), b"a|My grid|").unwrap();
+        let custom =
+            [[1024, 0, 1, 1], [3072, 0, 1, 32767], [3073, 34737, 8, 2], [3076, 0, 1, 9003]];
+        let crs = from_keys(&directory(&custom), b"a|My grid|").unwrap();
         assert_eq!((crs.name.as_str(), crs.epsg), ("My grid", None));
         assert!((crs.meters.unwrap() - 0.304_800_609_6).abs() < 1e-9);
-        assert_eq!(of_keys(&directory(&[[3073, 34737, 90, 0]]), b"cut"), None);
-        assert_eq!(of_keys(&[1, 2, 3], b""), None);
+        assert_eq!(from_keys(&directory(&[[3073, 34737, 90, 0]]), b"cut"), None);
+        assert_eq!(from_keys(&[1, 2, 3], b""), None);
     }
 }

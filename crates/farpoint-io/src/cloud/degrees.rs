@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn degrees_are_told_from_other_clouds() {
+    fn degrees_are_distinguished_from_other_clouds() {
         assert!(beside_lengths(&cloud([-94.68, 31.03, 39.0], [0.02, 0.01, 39.0])));
         // A mast and a borehole around the origin, a room, UTM, a flat place in degrees, nothing.
         assert!(!beside_lengths(&cloud([-0.5, -0.5, 0.0], [1.0, 1.0, 100.0])));

@@ -83,9 +83,9 @@ impl fmt::Display for DType {
         f.write_str("[")?;
         for Field { name, dtype } in fields {
             let (mut inner, mut shape) = (dtype, String::new());
-            while let Self::Array(count, of) = inner {
+            while let Self::Array(count, item) = inner {
                 shape.push_str(&format!("{count},"));
-                inner = of;
+                inner = item;
             }
             write!(f, "('{}', {inner}", escaped(name))?;
             if !shape.is_empty() {

@@ -1,8 +1,8 @@
-//! The places of the rows of a file and their content, known without reading them: the base of [`crate::Scan`].
+//! The places of the rows of a file and their content, known without reading them: the base of [`crate::Reader`].
 
 use crate::cloud::Cloud;
 use crate::cloud::lines::Lines;
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use std::fmt::Debug;
 use std::io;
 
@@ -59,5 +59,5 @@ pub(crate) trait Chunks: Debug + Send + Sync {
     fn place(&self, chunk: usize) -> (u64, usize);
 
     /// Decompresses the records of a chunk from its bytes.
-    fn decompress(&self, chunk: usize, bytes: &[u8]) -> Result<Vec<u8>, Fault>;
+    fn decompress(&self, chunk: usize, bytes: &[u8]) -> Result<Vec<u8>, ParseError>;
 }

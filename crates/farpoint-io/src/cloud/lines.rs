@@ -2,8 +2,8 @@
 
 use crate::bytes::parallel;
 use crate::bytes::pieces::filled_lines;
-use crate::cloud::table::{Split, Store, Table, misfit};
-use crate::error::{Fault, Place};
+use crate::cloud::table::{Split, Store, Table, mismatch};
+use crate::error::{ParseError, Place};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -26,19 +26,19 @@ pub(crate) struct Piece {
     pub(crate) rows: usize,
 }
 
-/// Rows to be found.
-pub(crate) struct Wanted {
+/// Parameters of a search for rows.
+pub(crate) struct Search {
     /// Byte offset of the first line.
     pub(crate) from: u64,
     pub(crate) spans: Spans,
     /// Number of rows to skip first.
     pub(crate) skip: u64,
     /// Largest number of rows.
-    pub(crate) most: u64,
+    pub(crate) limit: u64,
 }
 
 /// Refuses a line that is too long, from an offset on.
-pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), Fault> {
+pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), ParseError> {
     let mut at = from;
     while bytes.len() - at > LONGEST {
         let part = &bytes[at..at + LONGEST];
@@ -55,7 +55,7 @@ pub(crate) fn check(bytes: &[u8], from: usize) -> Result<(), Fault> {
 ///
 /// # Errors
 /// If a line is too long.
-pub(crate) fn with_feeds(bytes: Cow<'_, [u8]>, copied: bool) -> Result<Cow<'_, [u8]>, Fault> {
+pub(crate) fn with_feeds(bytes: Cow<'_, [u8]>, copied: bool) -> Result<Cow<'_, [u8]>, ParseError> {
     check(&bytes, 0)?;
     let alone = |bytes: &[u8], at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
     let any = || {
@@ -101,11 +101,11 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Returns the rows of a piece from its bytes; `head` is a table without any.
-    pub(crate) fn table(&self, head: &Table, bytes: Vec<u8>) -> Result<Table, Fault> {
+    pub(crate) fn table(&self, head: &Table, bytes: Vec<u8>) -> Result<Table, ParseError> {
         let spans = (self.spans)(&bytes);
         for (row, &(start, end)) in spans.iter().enumerate().filter(|_| self.described) {
-            if let Some(what) = misfit(&head.slots, &bytes[start..end], self.split) {
-                return Err(Fault::new(what).at(Place::Point(row)));
+            if let Some(what) = mismatch(&head.dimensions, &bytes[start..end], self.split) {
+                return Err(ParseError::new(what).at(Place::Point(row)));
             }
         }
         let store = Store::Lines { bytes: bytes.into(), spans, split: self.split };
@@ -113,19 +113,19 @@ impl Lines {
     }
 }
 
-/// Reads a file from an offset on, once; `each` is called with every wanted row.
+/// Reads a file from an offset on, once; `each` is called with every row found.
 pub(crate) fn pieces(
     file: &mut File,
-    wanted: &Wanted,
+    search: &Search,
     mut each: impl FnMut(&[u8]),
-) -> Result<Vec<Piece>, Fault> {
-    let Wanted { from, spans: rows_of, mut skip, most } = *wanted;
-    file.seek(SeekFrom::Start(from)).map_err(unread)?;
+) -> Result<Vec<Piece>, ParseError> {
+    let Search { from, spans: rows_of, mut skip, limit } = *search;
+    file.seek(SeekFrom::Start(from)).map_err(read_error)?;
     let (mut found, mut rows, mut at) = (Vec::new(), 0, from);
     let mut bytes = Vec::new();
     loop {
         let before = bytes.len();
-        let read = file.by_ref().take(PIECE as u64).read_to_end(&mut bytes).map_err(unread)?;
+        let read = file.by_ref().take(PIECE as u64).read_to_end(&mut bytes).map_err(read_error)?;
         let end = match bytes[before..].iter().rposition(|&b| b == b'\n') {
             _ if read == 0 => bytes.len(),
             Some(last) => before + last + 1,
@@ -136,14 +136,14 @@ pub(crate) fn pieces(
         let passed = spans.len().min(usize::try_from(skip).unwrap_or(usize::MAX));
         skip -= passed as u64;
         spans.drain(..passed);
-        spans.truncate(usize::try_from(most - rows).unwrap_or(usize::MAX));
+        spans.truncate(usize::try_from(limit - rows).unwrap_or(usize::MAX));
         if let (Some(first), Some(last)) = (spans.first(), spans.last()) {
             let (start, length) = (at + first.0 as u64, last.1 - first.0);
             found.push(Piece { at: start, length, rows: spans.len() });
             rows += spans.len() as u64;
             spans.iter().for_each(|&(start, end)| each(&bytes[start..end]));
         }
-        if read == 0 || rows == most {
+        if read == 0 || rows == limit {
             return Ok(found);
         }
         bytes.drain(..end);
@@ -151,14 +151,14 @@ pub(crate) fn pieces(
     }
 }
 
-fn too_long(at: u64) -> Fault {
+fn too_long(at: u64) -> ParseError {
     let what = format!("the line that starts here is longer than {} MiB", LONGEST >> 20);
-    let fix = "put a point a line; a file of other content is no text";
-    Fault::new(what).at(Place::Byte(at as usize)).fix(fix)
+    let fix = "put one point on each line; this may not be a text file";
+    ParseError::new(what).at(Place::Byte(at as usize)).fix(fix)
 }
 
-fn unread(error: io::Error) -> Fault {
-    Fault { io: Some(error), ..Fault::new("cannot be read") }
+fn read_error(error: io::Error) -> ParseError {
+    ParseError { io: Some(error), ..ParseError::new("cannot be read") }
 }
 
 #[cfg(test)]
@@ -191,13 +191,13 @@ mod tests {
             (filled, 3, 1),
             (uncommented, 300_000, 9),
         ];
-        for (spans, skip, most) in all {
+        for (spans, skip, limit) in all {
             let all = spans(&text[5..]).into_iter().map(|s| &text[5..][s.0..s.1]);
             let expected: Vec<&[u8]> =
-                all.skip(skip as usize).take(most.min(1 << 40) as usize).collect();
+                all.skip(skip as usize).take(limit.min(1 << 40) as usize).collect();
             let mut seen: Vec<Vec<u8>> = Vec::new();
-            let wanted = Wanted { from: 5, spans, skip, most };
-            let found = pieces(&mut file, &wanted, |row| seen.push(row.to_vec())).unwrap();
+            let search = Search { from: 5, spans, skip, limit };
+            let found = pieces(&mut file, &search, |row| seen.push(row.to_vec())).unwrap();
             assert_eq!(seen, expected);
             let mut again: Vec<&[u8]> = Vec::new();
             for piece in found {

@@ -11,16 +11,16 @@ pub(crate) mod lines;
 pub(crate) mod precision;
 pub(crate) mod records;
 pub(crate) mod resolution;
+pub(crate) mod statistics;
 pub(crate) mod summary;
 pub(crate) mod table;
-pub(crate) mod whole;
 
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::coordinates::{Coordinates, bounds, is_single};
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
+use crate::cloud::statistics::{Statistics, Unread};
 use crate::cloud::table::{Store, Table};
-use crate::cloud::whole::{Unread, Whole};
 use crate::format::Format;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -56,7 +56,7 @@ pub struct Cloud {
     pub(crate) crs: Option<Crs>,
     pub(crate) scale: Option<[f64; 3]>,
     /// Facts about all rows, if these are only some.
-    pub(crate) whole: Option<Arc<Whole>>,
+    pub(crate) statistics: Option<Arc<Statistics>>,
     /// Rows that were not read because no filter uses them.
     pub(crate) unread: Option<Arc<Unread>>,
 }
@@ -82,7 +82,7 @@ impl Cloud {
             warnings: Vec::new(),
             crs: None,
             scale: None,
-            whole: None,
+            statistics: None,
             unread: None,
         }
     }
@@ -144,7 +144,7 @@ impl Cloud {
     /// Returns the attributes in file order, x, y and z among them, then the added columns.
     pub fn fields(&self) -> Vec<Field> {
         let mut fields: Vec<Field> = match &self.table {
-            Some(table) => table.slots.iter().map(Field::from).collect(),
+            Some(table) => table.dimensions.iter().map(Field::from).collect(),
             None => ["x", "y", "z"]
                 .map(|name| Field { name: name.into(), kind: self.coordinates.kind(), count: 1 })
                 .into(),
@@ -172,20 +172,22 @@ impl Cloud {
             return Some(added.column.gather(rows));
         }
         let table = self.table.as_ref()?;
-        let slot = table.slots.iter().position(|slot| slot.name == name)?;
-        table.column(slot, 0, rows)
+        let dimension = table.dimensions.iter().position(|dimension| dimension.name == name)?;
+        table.column(dimension, 0, rows)
     }
 
     /// Returns the attributes with one value per point at the given rows, each like [`Cloud::column`], in the order
     /// of [`Cloud::fields`]; without those that are no numbers.
     pub fn columns(&self, rows: &[usize]) -> impl Iterator<Item = (&str, Column)> {
         let tokens = self.table.as_ref().and_then(|table| table.tokens(rows));
-        let slots =
-            self.table.iter().flat_map(|table| (0..table.slots.len()).map(move |i| (table, i)));
-        let stored = slots.filter_map(move |(table, i)| {
+        let dimensions = self
+            .table
+            .iter()
+            .flat_map(|table| (0..table.dimensions.len()).map(move |i| (table, i)));
+        let stored = dimensions.filter_map(move |(table, i)| {
             let column = || table.column_of(i, 0, rows, tokens.as_deref());
-            let slot = &table.slots[i];
-            Some((&*slot.name, (slot.count == 1).then(column)??))
+            let dimension = &table.dimensions[i];
+            Some((&*dimension.name, (dimension.count == 1).then(column)??))
         });
         stored.chain(self.added.iter().map(|a| (&*a.name, a.column.gather(rows))))
     }
@@ -246,30 +248,29 @@ impl Cloud {
         if let Some(table) = &self.table {
             let text = matches!(self.header, Header::Text(_));
             let tokens = table.tokens(rows);
-            for (i, slot) in table.slots.iter().enumerate() {
-                if table.xyz.contains(&i) || slot.name == "_" {
+            for (i, dimension) in table.dimensions.iter().enumerate() {
+                if table.xyz.contains(&i) || dimension.name == "_" {
                     continue;
                 }
-                if slot.count > WIDEST {
+                if dimension.count > WIDEST {
                     warnings.push(format!(
                         "'{}' has {} values a point and is left out",
-                        slot.name, slot.count
+                        dimension.name, dimension.count
                     ));
                     continue;
                 }
-                for k in 0..slot.count {
+                for k in 0..dimension.count {
                     match table.column_of(i, k, rows, tokens.as_deref()) {
                         Some(column) => attributes.push(Attribute {
-                            name: component_name(&slot.name, slot.count, k),
-                            column: if text { narrowed(&slot.name, column) } else { column },
+                            name: component_name(&dimension.name, dimension.count, k),
+                            column: if text { narrowed(&dimension.name, column) } else { column },
                         }),
-                        None => {
-                            warnings.push(format!("'{}' is no number and is left out", slot.name))
-                        }
+                        None => warnings
+                            .push(format!("'{}' is not a number and is left out", dimension.name)),
                     }
                 }
-                if slot.count == 0 && slot.list.is_some() {
-                    warnings.push(format!("'{}' is a list and is left out", slot.name));
+                if dimension.count == 0 && dimension.list.is_some() {
+                    warnings.push(format!("'{}' is a list and is left out", dimension.name));
                 }
             }
         }
@@ -283,12 +284,13 @@ impl Cloud {
         if let Some(added) = self.added.iter().find(|a| a.name == name) {
             return passes(&added.column, test);
         }
-        if let Some(whole) = &self.whole {
-            return whole.values.get(name).is_some_and(|values| values.any(test));
+        if let Some(statistics) = &self.statistics {
+            return statistics.values.get(name).is_some_and(|values| values.any(test));
         }
         if let Some(unread) = &self.unread {
             let read = unread.read.iter().any(|rows| self.any_in(rows.clone(), name, test));
-            return read || unread.whole().values.get(name).is_some_and(|values| values.any(test));
+            return read
+                || unread.statistics().values.get(name).is_some_and(|values| values.any(test));
         }
         self.any_in(0..self.len(), name, test)
     }
@@ -296,34 +298,36 @@ impl Cloud {
     /// Like [`Cloud::any_value`], for some rows of the table.
     fn any_in(&self, rows: Range<usize>, name: &str, test: &(dyn Fn(f64) -> bool + Sync)) -> bool {
         let Some(table) = &self.table else { return false };
-        let slots = &mut table.slots.iter();
-        let Some(slot) = slots.position(|s| s.name == name && s.count == 1) else { return false };
+        let dimensions = &mut table.dimensions.iter();
+        let Some(dimension) = dimensions.position(|s| s.name == name && s.count == 1) else {
+            return false;
+        };
         rows.clone().step_by(BLOCK).any(|start| {
             let rows: Vec<usize> = (start..rows.end.min(start + BLOCK)).collect();
-            table.column(slot, 0, &rows).is_some_and(|column| passes(&column, test))
+            table.column(dimension, 0, &rows).is_some_and(|column| passes(&column, test))
         })
     }
 
     /// Returns the minimum and maximum finite value of each axis over all rows; `None` without a point.
     pub(crate) fn bounds(&self) -> Option<[[f64; 3]; 2]> {
-        match self.told_of_all() {
-            Some(whole) => whole.bounds,
+        match self.statistics_of_all() {
+            Some(statistics) => statistics.bounds,
             None => bounds(&self.coordinates),
         }
     }
 
     /// Returns whether float32 holds all coordinates exactly, in all rows.
     pub(crate) fn is_single(&self) -> bool {
-        match self.told_of_all() {
-            Some(whole) => whole.single,
+        match self.statistics_of_all() {
+            Some(statistics) => statistics.single,
             None => is_single(&self.coordinates),
         }
     }
 
     /// Returns the facts about all rows, if only some are here.
-    fn told_of_all(&self) -> Option<&Whole> {
-        let unread = || self.unread.as_ref().map(|unread| unread.whole());
-        self.whole.as_deref().or_else(unread)
+    fn statistics_of_all(&self) -> Option<&Statistics> {
+        let unread = || self.unread.as_ref().map(|unread| unread.statistics());
+        self.statistics.as_deref().or_else(unread)
     }
 
     /// Returns whether rows are stored as text.
@@ -332,12 +336,12 @@ impl Cloud {
     }
 }
 
-impl From<&crate::cloud::table::Slot> for Field {
-    fn from(slot: &crate::cloud::table::Slot) -> Field {
+impl From<&crate::cloud::table::Dimension> for Field {
+    fn from(dimension: &crate::cloud::table::Dimension) -> Field {
         Field {
-            name: slot.name.clone(),
-            kind: if slot.scale.is_some() { NumberType::F64 } else { slot.kind },
-            count: slot.count,
+            name: dimension.name.clone(),
+            kind: if dimension.scale.is_some() { NumberType::F64 } else { dimension.kind },
+            count: dimension.count,
         }
     }
 }

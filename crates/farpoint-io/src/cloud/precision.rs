@@ -21,13 +21,13 @@ impl Precision {
 }
 
 /// The x, y and z of the rows to be written.
-pub(crate) struct Placed {
+pub(crate) struct OutputCoordinates {
     pub(crate) axes: [Column; 3],
     /// Offset that was subtracted.
     pub(crate) offset: Option<[f64; 3]>,
 }
 
-impl Placed {
+impl OutputCoordinates {
     /// The offset as text, such as `637000 849000 400`.
     pub(crate) fn offset_text(&self) -> Option<String> {
         Some(self.offset?.map(|value| value.to_string()).join(" "))
@@ -35,12 +35,12 @@ impl Placed {
 }
 
 /// Returns the coordinates of the rows in this precision; in that of the cloud unless set.
-pub(crate) fn placed(
+pub(crate) fn output_coordinates(
     cloud: &Cloud,
     rows: &[usize],
     precision: Option<Precision>,
     warnings: &mut Vec<String>,
-) -> Placed {
+) -> OutputCoordinates {
     let whole = |axis: usize| cloud.coordinates.axis(axis, rows);
     match (&cloud.coordinates, precision) {
         (Coordinates::F64(points), Some(Precision::Single)) => {
@@ -49,22 +49,22 @@ pub(crate) fn placed(
         }
         (Coordinates::F32(_), Some(Precision::Double)) => {
             let wide = |axis| whole(axis).cast(NumberType::F64);
-            Placed { axes: std::array::from_fn(wide), offset: None }
+            OutputCoordinates { axes: std::array::from_fn(wide), offset: None }
         }
-        _ => Placed { axes: std::array::from_fn(whole), offset: None },
+        _ => OutputCoordinates { axes: std::array::from_fn(whole), offset: None },
     }
 }
 
-/// Like [`placed`], in single precision; `keep` names the way to keep the coordinates unchanged.
-pub(crate) fn placed_single(
+/// Like [`output_coordinates`], in single precision; `keep` names the way to keep the coordinates unchanged.
+pub(crate) fn output_coordinates_single(
     cloud: &Cloud,
     rows: &[usize],
     keep: &str,
     warnings: &mut Vec<String>,
-) -> Placed {
+) -> OutputCoordinates {
     match &cloud.coordinates {
         Coordinates::F64(points) => narrowed(cloud, points, rows, keep, warnings),
-        Coordinates::F32(_) => placed(cloud, rows, None, warnings),
+        Coordinates::F32(_) => output_coordinates(cloud, rows, None, warnings),
     }
 }
 
@@ -74,7 +74,7 @@ fn narrowed(
     rows: &[usize],
     keep: &str,
     warnings: &mut Vec<String>,
-) -> Placed {
+) -> OutputCoordinates {
     // Of the whole cloud, so that all samples of a file have the same offset.
     let [low, high] = cloud.bounds().unwrap_or_default();
     let step = meaningful_step(cloud, rows);
@@ -90,28 +90,28 @@ fn narrowed(
     let moved = spacing(corner);
     let shift = loses(plain) && (0..3).any(|axis| moved[axis] < plain[axis]);
     let offset = if shift { corner } else { [0.0; 3] };
-    let left = if shift { moved } else { plain };
-    let placed = Placed {
+    let final_spacing = if shift { moved } else { plain };
+    let output = OutputCoordinates {
         axes: std::array::from_fn(|axis| {
             let value = |i: usize| (points[rows[i]][axis] - offset[axis]) as f32;
             Column::F32(parallel::values(rows.len(), value))
         }),
         offset: shift.then_some(offset),
     };
-    if let Some(offset) = placed.offset_text() {
+    if let Some(offset) = output.offset_text() {
         warnings.push(format!(
             "the offset {offset} is subtracted from the coordinates, which float32 would round by \
              up to {}; {keep}",
             rounding(plain)
         ));
     }
-    if loses(left) {
+    if loses(final_spacing) {
         warnings.push(format!(
             "coordinates are rounded to float32, by up to {}; {keep}",
-            rounding(left)
+            rounding(final_spacing)
         ));
     }
-    placed
+    output
 }
 
 /// Half the largest spacing.
@@ -123,41 +123,41 @@ fn rounding(spacing: [f64; 3]) -> String {
 mod tests {
     use super::*;
 
-    fn single(points: Vec<[f64; 3]>) -> (Placed, Vec<String>) {
+    fn single(points: Vec<[f64; 3]>) -> (OutputCoordinates, Vec<String>) {
         let cloud = Cloud::new(Coordinates::F64(points));
         let rows: Vec<usize> = (0..cloud.len()).collect();
         let mut warnings = Vec::new();
-        (placed(&cloud, &rows, Some(Precision::Single), &mut warnings), warnings)
+        (output_coordinates(&cloud, &rows, Some(Precision::Single), &mut warnings), warnings)
     }
 
     #[test]
     fn places_on_a_map_are_moved() {
         let points = vec![[637_012.34, 849_000.5, 406.26], [637_179.25, 849_497.75, 520.5]];
-        let (placed, warnings) = single(points);
-        assert_eq!(placed.offset_text().as_deref(), Some("637012 849000 406"));
-        assert_eq!(placed.axes[0], Column::F32(vec![0.34, 167.25]));
+        let (output, warnings) = single(points);
+        assert_eq!(output.offset_text().as_deref(), Some("637012 849000 406"));
+        assert_eq!(output.axes[0], Column::F32(vec![0.34, 167.25]));
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         assert!(warnings[0].contains("637012 849000 406"), "{warnings:?}");
     }
 
     #[test]
     fn small_clouds_stay_where_they_are() {
-        let (placed, warnings) = single(vec![[0.125, -7.5, 80.01], [1.0, 2.0, 3.0]]);
-        assert_eq!((placed.offset, warnings.len()), (None, 0));
-        assert_eq!(placed.axes[2], Column::F32(vec![80.01, 3.0]));
+        let (output, warnings) = single(vec![[0.125, -7.5, 80.01], [1.0, 2.0, 3.0]]);
+        assert_eq!((output.offset, warnings.len()), (None, 0));
+        assert_eq!(output.axes[2], Column::F32(vec![80.01, 3.0]));
         let third = 1.0 / 3.0;
-        let (placed, warnings) = single(vec![[third, -third, 0.1], [0.7, 0.9, third]]);
-        assert_eq!((placed.offset, warnings.len()), (None, 0));
+        let (output, warnings) = single(vec![[third, -third, 0.1], [0.7, 0.9, third]]);
+        assert_eq!((output.offset, warnings.len()), (None, 0));
         // Float32 that were made doubles lose nothing, wherever they are.
         let far = f64::from(637_000.06f32);
-        let (placed, warnings) = single(vec![[far, f64::from(0.1f32), 0.0]]);
-        assert_eq!((placed.offset, warnings.len()), (None, 0));
+        let (output, warnings) = single(vec![[far, f64::from(0.1f32), 0.0]]);
+        assert_eq!((output.offset, warnings.len()), (None, 0));
     }
 
     #[test]
-    fn what_cannot_be_helped_is_said() {
-        let (placed, warnings) = single(vec![[0.001, 0.0, 0.0], [2e6, 0.0, 0.0], [1e6, 0.5, 0.0]]);
-        assert_eq!(placed.offset, None);
+    fn unavoidable_rounding_is_warned_of() {
+        let (output, warnings) = single(vec![[0.001, 0.0, 0.0], [2e6, 0.0, 0.0], [1e6, 0.5, 0.0]]);
+        assert_eq!(output.offset, None);
         assert!(warnings.len() == 1 && warnings[0].contains("rounded"), "{warnings:?}");
     }
 }

@@ -16,11 +16,11 @@ pub(crate) fn append(
     columns: &[Attribute],
     big_endian: bool,
 ) {
-    let own = stored.map_or(0, |(table, _)| match table.store {
+    let stored_size = stored.map_or(0, |(table, _)| match table.store {
         Store::Records { stride, .. } => stride,
         Store::Spans { .. } | Store::Lines { .. } => unreachable!("no records"),
     });
-    let stride = own + columns.iter().map(|a| a.column.kind().size()).sum::<usize>();
+    let stride = stored_size + columns.iter().map(|a| a.column.kind().size()).sum::<usize>();
     if stride == 0 {
         return;
     }
@@ -34,10 +34,10 @@ pub(crate) fn append(
         let first = block * BLOCK;
         if let Some((table, rows)) = stored {
             for (record, &row) in records.chunks_exact_mut(stride).zip(&rows[first..]) {
-                record[..own].copy_from_slice(table.row(row));
+                record[..stored_size].copy_from_slice(table.row(row));
             }
         }
-        let mut at = own;
+        let mut at = stored_size;
         for a in columns {
             a.column.write_into(first, records, stride, at, big_endian);
             at += a.column.kind().size();

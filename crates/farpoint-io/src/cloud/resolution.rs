@@ -8,7 +8,7 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::Header;
 
 /// Digits after the decimal point that are checked.
-const MOST_DECIMALS: u32 = 9;
+const MAX_DECIMALS: u32 = 9;
 /// The step of numbers without one, as a share of the cloud's extent.
 const UNKNOWN: f64 = 1e-6;
 
@@ -35,7 +35,7 @@ pub(crate) fn step_text(step: f64) -> String {
     if step < 1e-4 { format!("{step:e}") } else { step.to_string() }
 }
 
-/// Digits after the decimal point of the numbers of an axis, at most [`MOST_DECIMALS`]; `None` if
+/// Digits after the decimal point of the numbers of an axis, at most [`MAX_DECIMALS`]; `None` if
 /// they have more.
 pub(crate) fn decimals(coordinates: &Coordinates, axis: usize, rows: &[usize]) -> Option<u32> {
     let has = |row: usize, digits: u32| {
@@ -54,14 +54,14 @@ pub(crate) fn decimals(coordinates: &Coordinates, axis: usize, rows: &[usize]) -
     let of_rows = |rows: &[usize]| {
         let mut digits = 0;
         for &row in rows {
-            while digits <= MOST_DECIMALS && !has(row, digits) {
+            while digits <= MAX_DECIMALS && !has(row, digits) {
                 digits += 1;
             }
         }
         digits
     };
-    let most = parallel::map(rows.chunks(1 << 16), of_rows).into_iter().max().unwrap_or(0);
-    (most <= MOST_DECIMALS).then_some(most)
+    let max_digits = parallel::map(rows.chunks(1 << 16), of_rows).into_iter().max().unwrap_or(0);
+    (max_digits <= MAX_DECIMALS).then_some(max_digits)
 }
 
 /// Returns an axis as shown in text: multiples of a decimal scale without the digits that computing them in binary
@@ -78,7 +78,7 @@ pub(crate) fn shown_axis(cloud: &Cloud, axis: usize, rows: &[usize]) -> Column {
         let power = 10f64.powi(*digits as i32);
         [scale, offset].iter().all(|value| (value * power).round() / power == *value)
     };
-    let Some(digits) = (0..=MOST_DECIMALS).find(has) else { return column };
+    let Some(digits) = (0..=MAX_DECIMALS).find(has) else { return column };
     let power = 10f64.powi(digits as i32);
     let shown = |i: usize| {
         let value = values[i];
@@ -113,10 +113,10 @@ pub(crate) fn integer_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
     let extent = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
     let float = float_step(extent);
     // More decimals than that are digits of a computed number. Floats have none beyond it.
-    let least = if cloud.is_single() { float } else { float / 10.0 };
+    let smallest = if cloud.is_single() { float } else { float / 10.0 };
     let steps = std::array::from_fn(|axis| match decimals(coordinates, axis, rows) {
-        Some(digits) if power_of_ten(digits as i32) > least => power_of_ten(digits as i32),
-        Some(_) => least,
+        Some(digits) if power_of_ten(digits as i32) > smallest => power_of_ten(digits as i32),
+        Some(_) => smallest,
         None => float,
     });
     let finest = steps.into_iter().fold(f64::INFINITY, f64::min);

@@ -8,19 +8,19 @@ use crate::bytes::part::Part;
 use crate::cloud::column::{Column, NumberType, collect_as};
 use crate::cloud::coordinates::Coordinates;
 
-/// The offset of a slot without a fixed place.
-pub(crate) const BEHIND_LIST: usize = usize::MAX;
+/// The offset of a dimension without a fixed place.
+pub(crate) const AFTER_LIST: usize = usize::MAX;
 
 /// Above this number of values in a line, all are found at once: searching each takes quadratic time.
 const MANY: usize = 32;
 
 /// One attribute inside a record or line.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct Dimension {
     pub(crate) name: String,
     pub(crate) kind: NumberType,
     pub(crate) count: usize,
-    /// Bytes from the record's start, or the number of the token in a line; [`BEHIND_LIST`] if a list precedes it in
+    /// Bytes from the record's start, or the number of the token in a line; [`AFTER_LIST`] if a list precedes it in
     /// the row, so that it is found by walking.
     pub(crate) offset: usize,
     /// The type of the length in front of a PLY list.
@@ -31,17 +31,17 @@ pub(crate) struct Slot {
     pub(crate) scale: Option<(f64, f64)>,
 }
 
-impl Slot {
-    pub(crate) fn new(name: impl Into<String>, kind: NumberType, offset: usize) -> Slot {
-        Slot { name: name.into(), kind, count: 1, offset, list: None, bits: None, scale: None }
+impl Dimension {
+    pub(crate) fn new(name: impl Into<String>, kind: NumberType, offset: usize) -> Dimension {
+        Dimension { name: name.into(), kind, count: 1, offset, list: None, bits: None, scale: None }
     }
 
-    pub(crate) fn count(mut self, count: usize) -> Slot {
+    pub(crate) fn count(mut self, count: usize) -> Dimension {
         self.count = count;
         self
     }
 
-    pub(crate) fn bits(mut self, first: u8, number: u8) -> Slot {
+    pub(crate) fn bits(mut self, first: u8, number: u8) -> Dimension {
         self.bits = Some((first, number));
         self
     }
@@ -82,7 +82,7 @@ impl Split {
 
     /// Returns the separator of a line. `1,5 2,5 3,5` stays split by commas, which makes it no numbers: that its
     /// commas are decimal cannot be known, and a guess could be silently wrong.
-    pub(crate) fn of(line: &[u8]) -> Split {
+    pub(crate) fn detect(line: &[u8]) -> Split {
         let spaced = |byte: u8| {
             line.split(|&b| b == byte).any(|f| f.trim_ascii().iter().any(u8::is_ascii_whitespace))
         };
@@ -113,10 +113,10 @@ impl Split {
 /// All rows of a file and their layout.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    pub(crate) slots: Vec<Slot>,
+    pub(crate) dimensions: Vec<Dimension>,
     pub(crate) store: Store,
     pub(crate) big_endian: bool,
-    /// Indices of the slots of x, y and z.
+    /// Indices of the dimensions of x, y and z.
     pub(crate) xyz: [usize; 3],
 }
 
@@ -135,35 +135,35 @@ impl Table {
     pub(crate) fn tokens(&self, rows: &[usize]) -> Option<Vec<Vec<&[u8]>>> {
         let Store::Lines { split, .. } = &self.store else { return None };
         let of_row = |row: &usize| Tokens::new(self.row(*row), *split).collect();
-        (self.slots.len() > MANY).then(|| parallel::map(rows.iter(), of_row))
+        (self.dimensions.len() > MANY).then(|| parallel::map(rows.iter(), of_row))
     }
 
-    /// Value `k` of a slot for the given rows; `None` for lists and for text that is no number.
-    pub(crate) fn column(&self, slot: usize, k: usize, rows: &[usize]) -> Option<Column> {
-        self.column_of(slot, k, rows, None)
+    /// Value `k` of a dimension for the given rows; `None` for lists and for text that is no number.
+    pub(crate) fn column(&self, dimension: usize, k: usize, rows: &[usize]) -> Option<Column> {
+        self.column_of(dimension, k, rows, None)
     }
 
     /// Like [`Table::column`], with the result of [`Table::tokens`] for these rows.
     pub(crate) fn column_of(
         &self,
-        slot: usize,
+        dimension: usize,
         k: usize,
         rows: &[usize],
         tokens: Option<&[Vec<&[u8]>]>,
     ) -> Option<Column> {
-        let s = &self.slots[slot];
+        let s = &self.dimensions[dimension];
         if s.list.is_some() {
             return None;
         }
         if let Store::Lines { split, .. } = &self.store {
-            return self.text_column(slot, k, rows, (*split, tokens));
+            return self.text_column(dimension, k, rows, (*split, tokens));
         }
         if let Some((first, number)) = s.bits {
             let mask = ((1u16 << number) - 1) as u8;
             let value = |i: usize| (self.row(rows[i])[s.offset] >> first) & mask;
             return Some(Column::U8(parallel::values(rows.len(), value)));
         }
-        let raw = self.binary_column(slot, k, rows)?;
+        let raw = self.binary_column(dimension, k, rows)?;
         Some(match s.scale {
             Some((scale, offset)) => {
                 Column::F64(parallel::values(raw.len(), |i| raw.get(i) * scale + offset))
@@ -172,12 +172,12 @@ impl Table {
         })
     }
 
-    fn binary_column(&self, slot: usize, k: usize, rows: &[usize]) -> Option<Column> {
-        let kind = self.slots[slot].kind;
-        let fixed = self.slots[slot].offset != BEHIND_LIST;
+    fn binary_column(&self, dimension: usize, k: usize, rows: &[usize]) -> Option<Column> {
+        let kind = self.dimensions[dimension].kind;
+        let fixed = self.dimensions[dimension].offset != AFTER_LIST;
         let skip = k * kind.size();
         if let (Store::Records { stride, .. }, true) = (&self.store, fixed) {
-            let at = self.slots[slot].offset + skip;
+            let at = self.dimensions[dimension].offset + skip;
             if at + kind.size() > *stride {
                 return None;
             }
@@ -187,8 +187,8 @@ impl Table {
             })));
         }
         let place = |record: &[u8]| match fixed {
-            true => Some(self.slots[slot].offset),
-            false => binary_offset(&self.slots, record, slot, self.big_endian),
+            true => Some(self.dimensions[dimension].offset),
+            false => binary_offset(&self.dimensions, record, dimension, self.big_endian),
         };
         let bytes = |row: usize| {
             let record = self.row(row);
@@ -203,16 +203,16 @@ impl Table {
 
     fn text_column(
         &self,
-        slot: usize,
+        dimension: usize,
         k: usize,
         rows: &[usize],
         (split, tokens): (Split, Option<&[Vec<&[u8]>]>),
     ) -> Option<Column> {
-        let Slot { kind, offset, .. } = self.slots[slot];
-        let at = (offset != BEHIND_LIST).then_some(offset);
+        let Dimension { kind, offset, .. } = self.dimensions[dimension];
+        let at = (offset != AFTER_LIST).then_some(offset);
         Some(collect_as!(kind, T => parallel::try_values(rows.len(), |i| {
             let line = self.row(rows[i]);
-            let at = at.or_else(|| text_offset(&self.slots, line, slot))? + k;
+            let at = at.or_else(|| text_offset(&self.dimensions, line, dimension))? + k;
             let token = match tokens {
                 Some(all) => std::str::from_utf8(all[i].get(at)?).ok(),
                 None => token(line, split, at),
@@ -227,15 +227,15 @@ impl Table {
     /// Other types are left to `column`.
     pub(crate) fn float_coordinates(&self) -> Option<Coordinates> {
         let Store::Records { bytes, stride } = &self.store else { return None };
-        let slots = self.xyz.map(|slot| &self.slots[slot]);
+        let dimensions = self.xyz.map(|dimension| &self.dimensions[dimension]);
         let last = *self.xyz.iter().max()?;
-        let plain = |s: &&Slot| s.count == 1 && s.bits.is_none() && s.scale.is_none();
-        let lists = self.slots[..=last].iter().any(|s| s.list.is_some());
-        if lists || !slots.iter().all(plain) || *stride == 0 {
+        let plain = |s: &&Dimension| s.count == 1 && s.bits.is_none() && s.scale.is_none();
+        let lists = self.dimensions[..=last].iter().any(|s| s.list.is_some());
+        if lists || !dimensions.iter().all(plain) || *stride == 0 {
             return None;
         }
-        let places = slots.map(|s| s.offset);
-        let all = |kind: NumberType| slots.iter().all(|s| s.kind == kind);
+        let places = dimensions.map(|s| s.offset);
+        let all = |kind: NumberType| dimensions.iter().all(|s| s.kind == kind);
         let (count, big) = (bytes.len() / stride, self.big_endian);
         let record = |row: usize| &bytes[row * stride..][..*stride];
         if all(NumberType::F32) {
@@ -263,15 +263,15 @@ fn number<const N: usize>(row: &[u8], at: usize) -> [u8; N] {
     row[at..].first_chunk().copied().unwrap_or([0; N])
 }
 
-/// Returns the byte offset of a slot in a binary record that has lists before it.
+/// Returns the byte offset of a dimension in a binary record that has lists before it.
 pub(crate) fn binary_offset(
-    slots: &[Slot],
+    dimensions: &[Dimension],
     record: &[u8],
-    slot: usize,
+    dimension: usize,
     big_endian: bool,
 ) -> Option<usize> {
     let mut at = 0usize;
-    for s in &slots[..slot] {
+    for s in &dimensions[..dimension] {
         let mut count = s.count;
         if let Some(length) = s.list {
             count = list_length(record.get(at..)?, length, big_endian)?;
@@ -302,18 +302,18 @@ pub(crate) fn list_length(bytes: &[u8], kind: NumberType, big_endian: bool) -> O
     }
 }
 
-/// Describes how the number of values of a line differs from that of the slots, lists with the lengths in front of
+/// Describes how the number of values of a line differs from that of the dimensions, lists with the lengths in front of
 /// them; `None` if it is right.
-pub(crate) fn misfit(slots: &[Slot], line: &[u8], split: Split) -> Option<String> {
-    let Some(list) = slots.iter().find(|slot| slot.list.is_some()) else {
-        let values: usize = slots.iter().map(|slot| slot.count).sum();
+pub(crate) fn mismatch(dimensions: &[Dimension], line: &[u8], split: Split) -> Option<String> {
+    let Some(list) = dimensions.iter().find(|dimension| dimension.list.is_some()) else {
+        let values: usize = dimensions.iter().map(|dimension| dimension.count).sum();
         let found = Tokens::new(line, split).count();
         return (found != values).then(|| format!("{found} values instead of {values}"));
     };
     let mut tokens = Tokens::new(line, split);
-    let whole = slots.iter().all(|slot| {
-        let count = match slot.list {
-            None => Some(slot.count),
+    let whole = dimensions.iter().all(|dimension| {
+        let count = match dimension.list {
+            None => Some(dimension.count),
             Some(_) => {
                 tokens.next().and_then(|token| std::str::from_utf8(token).ok()?.parse().ok())
             }
@@ -321,15 +321,15 @@ pub(crate) fn misfit(slots: &[Slot], line: &[u8], split: Split) -> Option<String
         count.is_some_and(|count: usize| count == 0 || tokens.nth(count - 1).is_some())
     });
     (!whole || tokens.next().is_some()).then(|| {
-        format!("the values are not as many as the lengths of lists, such as '{}', say", list.name)
+        format!("the number of values does not match the lengths of lists, such as '{}'", list.name)
     })
 }
 
-/// Returns the number of the first token of a slot in a line that has lists before it.
-fn text_offset(slots: &[Slot], line: &[u8], slot: usize) -> Option<usize> {
+/// Returns the number of the first token of a dimension in a line that has lists before it.
+fn text_offset(dimensions: &[Dimension], line: &[u8], dimension: usize) -> Option<usize> {
     let tokens: Vec<&[u8]> = Tokens::new(line, Split::Space).collect();
     let mut at = 0usize;
-    for s in &slots[..slot] {
+    for s in &dimensions[..dimension] {
         let mut count = s.count;
         if s.list.is_some() {
             count = std::str::from_utf8(tokens.get(at)?).ok()?.parse().ok()?;
@@ -348,7 +348,7 @@ pub(crate) struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     pub(crate) fn new(line: &'a [u8], split: Split) -> Tokens<'a> {
-        let split = if split == Split::Any { Split::of(line) } else { split };
+        let split = if split == Split::Any { Split::detect(line) } else { split };
         Tokens { rest: Some(line), split }
     }
 }

@@ -1,12 +1,12 @@
 //! Errors about files, with messages that name the problem, its place, and what to do.
 //!
-//! Readers return a [`Fault`] with the place inside the file; the crate's entry points add the file's
+//! Readers return a [`ParseError`] with the place inside the file; the crate's entry points add the file's
 //! name and format.
 
-pub(crate) mod foreign;
+pub(crate) mod untrusted;
 
 use crate::Format;
-use crate::error::foreign::printable;
+use crate::error::untrusted::printable;
 use std::{fmt, io};
 
 /// A place inside a file.
@@ -36,7 +36,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused to read.
-    #[error("{}: {}", printable(.name), unread(.source))]
+    #[error("{}: {}", printable(.name), read_message(.source))]
     Read {
         /// The file, as the user named it.
         name: String,
@@ -149,12 +149,12 @@ pub enum Error {
 
 impl Error {
     /// The same error, with the name by which the user knows the file.
-    pub(crate) fn renamed(mut self, as_given: &str) -> Error {
+    pub(crate) fn renamed(mut self, user_name: &str) -> Error {
         if let Error::Malformed { name, .. }
         | Error::UnknownFormat { name, .. }
         | Error::TooLarge { name, .. } = &mut self
         {
-            *name = as_given.to_owned();
+            *name = user_name.to_owned();
         }
         self
     }
@@ -164,17 +164,18 @@ impl Error {
     }
 }
 
-/// Text of the fault and its remedy, on one line.
+/// Text of the problem and its remedy, on one line.
 fn advised(what: &str, fix: &str) -> String {
     format!("{}; {}", printable(what), printable(fix))
 }
 
 fn no_field(field: &str, fields: &[String]) -> String {
-    printable(&format!("there is no field '{field}'; it has {}", fields.join(", "))).into_owned()
+    printable(&format!("there is no field '{field}'; the fields are {}", fields.join(", ")))
+        .into_owned()
 }
 
 /// Reason why a file was not read, with advice.
-fn unread(source: &io::Error) -> String {
+fn read_message(source: &io::Error) -> String {
     match source.kind() {
         io::ErrorKind::UnexpectedEof => {
             "became shorter while it was read; read it again when nothing writes to it".into()
@@ -218,7 +219,7 @@ fn size(bytes: u64) -> String {
 
 /// A problem inside one file, before the file's name is known.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct ParseError {
     pub(crate) at: Option<Place>,
     pub(crate) what: String,
     pub(crate) fix: String,
@@ -228,15 +229,15 @@ pub(crate) struct Fault {
     pub(crate) io: Option<io::Error>,
 }
 
-impl From<Shortage> for Fault {
-    fn from(shortage: Shortage) -> Fault {
-        Fault { shortage: Some(shortage), ..Fault::new("too large") }
+impl From<Shortage> for ParseError {
+    fn from(shortage: Shortage) -> ParseError {
+        ParseError { shortage: Some(shortage), ..ParseError::new("too large") }
     }
 }
 
-impl Fault {
-    pub(crate) fn new(what: impl Into<String>) -> Fault {
-        Fault {
+impl ParseError {
+    pub(crate) fn new(what: impl Into<String>) -> ParseError {
+        ParseError {
             at: None,
             what: what.into(),
             fix: "the file is damaged or not of this format".into(),
@@ -245,24 +246,24 @@ impl Fault {
         }
     }
 
-    pub(crate) fn truncated(what: impl Into<String>) -> Fault {
-        Fault::new(what).fix("the file is cut short: fetch or export it again")
+    pub(crate) fn truncated(what: impl Into<String>) -> ParseError {
+        ParseError::new(what).fix("the file is cut short: fetch or export it again")
     }
 
-    pub(crate) fn at(mut self, place: Place) -> Fault {
+    pub(crate) fn at(mut self, place: Place) -> ParseError {
         self.at = Some(place);
         self
     }
 
     /// Shifts the place of a point by the rows before it in the file.
-    pub(crate) fn after(mut self, rows: u64) -> Fault {
+    pub(crate) fn after(mut self, rows: u64) -> ParseError {
         if let Some(Place::Point(point)) = &mut self.at {
             *point += rows as usize;
         }
         self
     }
 
-    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Fault {
+    pub(crate) fn fix(mut self, fix: impl Into<String>) -> ParseError {
         self.fix = fix.into();
         self
     }

@@ -19,12 +19,12 @@ impl FromStr for Format {
 
     /// Parses a format by its name or by one of its extensions, in upper or lower case: `ply`, `.LAZ`, `text`.
     fn from_str(text: &str) -> Result<Format, Error> {
-        let wanted = text.trim().trim_start_matches('.').to_ascii_lowercase();
+        let requested = text.trim().trim_start_matches('.').to_ascii_lowercase();
         let called = |f: &Format| match f {
-            Format::Raw => wanted == "raw",
-            _ => f.name().eq_ignore_ascii_case(&wanted),
+            Format::Raw => requested == "raw",
+            _ => f.name().eq_ignore_ascii_case(&requested),
         };
-        let named = |f: &Format| called(f) || f.extensions().contains(&wanted.as_str());
+        let named = |f: &Format| called(f) || f.extensions().contains(&requested.as_str());
         Format::ALL.into_iter().find(named).ok_or_else(|| Error::UnknownFormat {
             name: format!("'{text}'"),
             what: "no such format".into(),
@@ -35,14 +35,15 @@ impl FromStr for Format {
 
 /// Returns whether a file can be read and starts like COPC.
 pub(crate) fn is_copc(path: &Path, options: &ReadOptions) -> bool {
-    let asked = options.format.is_none_or(|format| matches!(format, Format::Las | Format::Laz));
+    let las_allowed =
+        options.format.is_none_or(|format| matches!(format, Format::Las | Format::Laz));
     let start = || -> std::io::Result<[u8; 381]> {
         let mut start = [0; 381];
         std::fs::File::open(path)?.read_exact(&mut start)?;
         Ok(start)
     };
     // The first record follows the header of LAS 1.4, and its name two reserved bytes.
-    asked
+    las_allowed
         && path != Path::new("-")
         && start().is_ok_and(|s| s.starts_with(b"LASF") && s[377..].starts_with(b"copc"))
 }
@@ -67,7 +68,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
     if let Some(format) = from_content(bytes) {
         return Ok(format);
     }
-    refuse_known_strangers(bytes, name)?;
+    refuse_known_formats(bytes, name)?;
     let by_name = Format::from_path(Path::new(name));
     match by_name {
         Some(Format::Raw | Format::Text | Format::Ptx | Format::Obj) => {}
@@ -137,7 +138,7 @@ pub(crate) fn with_header(start: &[u8], options: &ReadOptions) -> Option<Format>
 
 /// Returns whether a file is MCAP, which is not read into memory whole. It is left at its start.
 #[cfg(feature = "mcap")]
-pub(crate) fn is_recording(file: &mut File, options: &ReadOptions) -> io::Result<bool> {
+pub(crate) fn is_mcap(file: &mut File, options: &ReadOptions) -> io::Result<bool> {
     if options.format.is_some_and(|format| format != Format::Mcap) || !file.metadata()?.is_file() {
         return Ok(false);
     }
@@ -186,22 +187,22 @@ fn pcd_header(head: &[u8]) -> bool {
 }
 
 /// Refuses known formats that hold clouds but are not read, with advice.
-fn refuse_known_strangers(bytes: &[u8], name: &str) -> Result<(), Error> {
-    let strangers: [(&[u8], &str, &str); 4] = [
+fn refuse_known_formats(bytes: &[u8], name: &str) -> Result<(), Error> {
+    let known: [(&[u8], &str, &str); 4] = [
         (
             b"#ROSBAG",
-            "a bag of ROS 1, which is not read as it is",
-            "'mcap convert IN.bag OUT.mcap' makes a recording that is read",
+            "a bag of ROS 1, which cannot be read directly",
+            "convert it with 'mcap convert IN.bag OUT.mcap'",
         ),
         (
             b"SQLite format 3\0",
-            "a SQLite file, as bags of ROS 2 are (.db3), which is not read as it is",
-            "'mcap convert IN.db3 OUT.mcap' makes a recording that is read",
+            "a SQLite file, as bags of ROS 2 are (.db3), which cannot be read directly",
+            "convert it with 'mcap convert IN.db3 OUT.mcap'",
         ),
         (b"\x89HDF\r\n", "an HDF5 file, not a point cloud file", "save the array of points as NPY"),
         (b"glTF", "a glTF model, not a point cloud file", "convert it to PLY"),
     ];
-    match strangers.iter().find(|(magic, _, _)| bytes.starts_with(magic)) {
+    match known.iter().find(|(magic, _, _)| bytes.starts_with(magic)) {
         None => Ok(()),
         Some((_, what, fix)) => Err(Error::UnknownFormat {
             name: name.to_owned(),

@@ -106,18 +106,18 @@ impl Filter {
 
     /// Returns whether a row in this box may be used, as far as coordinates decide.
     pub(crate) fn may_use(&self, [low, high]: [[f64; 3]; 2]) -> bool {
-        let meets = |[from, to]: &[[f64; 3]; 2]| {
+        let overlaps = |[from, to]: &[[f64; 3]; 2]| {
             (0..3).all(|axis| from[axis] <= high[axis] && low[axis] <= to[axis])
         };
-        let may_hold = |(condition, wanted): &(Condition, bool)| {
+        let may_hold = |(condition, keep): &(Condition, bool)| {
             let Some(axis) = axis(&condition.field) else { return true };
             let (low, high) = (low[axis], high[axis]);
-            match wanted {
+            match keep {
                 true => condition.ranges.iter().any(|[from, to]| *from <= high && low <= *to),
                 false => !condition.ranges.iter().any(|[from, to]| *from <= low && high <= *to),
             }
         };
-        self.boxes.iter().all(meets) && self.conditions.iter().all(may_hold)
+        self.boxes.iter().all(overlaps) && self.conditions.iter().all(may_hold)
     }
 
     /// Returns for each row of a cloud whether it is used; `name` is that of the file.
@@ -128,7 +128,7 @@ impl Filter {
         self.check(cloud, name)?;
         let rows: Vec<usize> =
             if self.conditions.is_empty() { Vec::new() } else { (0..cloud.len()).collect() };
-        Ok(self.of_rows(cloud, &rows, cloud.coordinates()))
+        Ok(self.mask_rows(cloud, &rows, cloud.coordinates()))
     }
 
     /// Refuses fields that a cloud does not have.
@@ -147,14 +147,14 @@ impl Filter {
     }
 
     /// Returns for each of these rows of a cloud, with these coordinates, whether it is used.
-    pub(crate) fn of_rows(&self, cloud: &Cloud, rows: &[usize], at: &Coordinates) -> Vec<bool> {
+    pub(crate) fn mask_rows(&self, cloud: &Cloud, rows: &[usize], at: &Coordinates) -> Vec<bool> {
         let within = |row: usize, [low, high]: &[[f64; 3]; 2]| {
             let at = at.get(row);
             (0..3).all(|axis| low[axis] <= at[axis] && at[axis] <= high[axis])
         };
         let mut used: Vec<bool> =
             (0..at.len()).map(|row| self.boxes.iter().all(|one| within(row, one))).collect();
-        for (condition, wanted) in &self.conditions {
+        for (condition, keep) in &self.conditions {
             let values = match axis(&condition.field) {
                 Some(_) => None,
                 None => column(cloud, &condition.field, rows),
@@ -165,7 +165,7 @@ impl Filter {
                 (None, None) => f64::NAN,
             };
             for (row, used) in used.iter_mut().enumerate() {
-                *used &= condition.holds(value(row)) == *wanted;
+                *used &= condition.holds(value(row)) == *keep;
             }
         }
         used
@@ -181,17 +181,17 @@ fn axis(field: &str) -> Option<usize> {
 fn column(cloud: &Cloud, field: &str, rows: &[usize]) -> Option<Column> {
     let fields = cloud.fields();
     let names = || fields.iter().map(|field| field.name.as_str());
-    let own = names().find(|name| *name == field);
+    let exact = names().find(|name| *name == field);
     let same = || names().find(|name| name.eq_ignore_ascii_case(field));
     let common = || names().find(|name| common_name(name) == common_name(field));
-    cloud.column_at(own.or_else(same).or_else(common)?, rows)
+    cloud.column_at(exact.or_else(same).or_else(common)?, rows)
 }
 
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let boxes = self.boxes.iter().map(|corners| format!("box {corners:?}"));
-        let conditions = self.conditions.iter().map(|(condition, wanted)| {
-            format!("{} {condition}", if *wanted { "keep" } else { "drop" })
+        let conditions = self.conditions.iter().map(|(condition, keep)| {
+            format!("{} {condition}", if *keep { "keep" } else { "drop" })
         });
         f.write_str(&boxes.chain(conditions).collect::<Vec<_>>().join(" "))
     }
@@ -209,18 +209,18 @@ mod tests {
         assert!(holds("z=..-1.5", -1.5) && !holds("z=..-1.5", 0.0));
         assert!(holds("t=1..2,5..6", 5.5) && !holds("t=1..2,5..6", 3.0));
         assert!(!holds("t=..", f64::NAN) && holds("t=..", f64::INFINITY));
-        for wrong in
+        for invalid in
             ["", "class", "=2", "class=", "class=two", "i=5..1", "i=1..2..3", "i=nan", "i=1,,2"]
         {
             assert!(
-                wrong.parse::<Condition>().unwrap_err().contains("classification=2,6"),
-                "{wrong}"
+                invalid.parse::<Condition>().unwrap_err().contains("classification=2,6"),
+                "{invalid}"
             );
         }
     }
 
     #[test]
-    fn boxes_without_a_row_that_is_used_are_told() {
+    fn boxes_without_used_rows_are_skipped() {
         let cube = [[0.0; 3], [8.0; 3]];
         let may = |filter: Filter| filter.may_use(cube);
         let condition = |text: &str| text.parse::<Condition>().unwrap();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_was_asked_holds() {
+    fn all_conditions_must_hold() {
         let rows = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 5.0], [2.0, f64::NAN, 0.0]];
         let mut cloud = Cloud::new(Coordinates::F64(rows));
         cloud.add_column("Scalar_Intensity", Column::F32(vec![1.0, f32::NAN, 3.0]));
@@ -253,6 +253,9 @@ mod tests {
         assert_eq!(mask(low), [true, false, false]);
         let unknown = Filter::default().keep("ring=1".parse().unwrap());
         let error = unknown.mask(&cloud, "a.ply").unwrap_err().to_string();
-        assert_eq!(error, "a.ply: there is no field 'ring'; it has x, y, z, Scalar_Intensity");
+        assert_eq!(
+            error,
+            "a.ply: there is no field 'ring'; the fields are x, y, z, Scalar_Intensity"
+        );
     }
 }

@@ -6,10 +6,10 @@ use crate::bytes::load;
 use crate::bytes::{memory, unpack};
 use crate::cloud::summary::Summary;
 use crate::cloud::{Cloud, degrees};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::detect;
 use crate::files::filter::Filter;
-use crate::files::scan::Scan;
+use crate::files::reader::Reader;
 use crate::format;
 #[cfg(feature = "mcap")]
 use crate::format::Format;
@@ -40,11 +40,11 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     let mut file = File::open(path).map_err(fail)?;
     let length = file.metadata().map_err(fail)?.len();
     #[cfg(feature = "mcap")]
-    if detect::is_recording(&mut file, options).map_err(fail)? {
+    if detect::is_mcap(&mut file, options).map_err(fail)? {
         return bag::read(&bag::Bag::open(path)?, options);
     }
     memory::require(&name, length)?;
-    let bytes = load::whole(&mut file, length, &name)?;
+    let bytes = load::read_all(&mut file, length, &name)?;
     decode(Cow::Owned(bytes), &name, options)
 }
 
@@ -59,10 +59,10 @@ pub fn read_for(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<C
     if !filter.is_of_places() || !detect::is_copc(path, options) {
         return read(path, options);
     }
-    match Scan::open(path, options, None)?.within(filter)? {
+    match Reader::open(path, options, None)?.read_filtered(filter)? {
         Ok(Some(cloud)) => Ok(cloud),
         Ok(None) => read(path, options),
-        Err(Fault { what, .. }) => {
+        Err(ParseError { what, .. }) => {
             let mut cloud = read(path, options)?;
             cloud.warnings.push(format!("{what}, so all nodes were read"));
             Ok(cloud)
@@ -92,7 +92,7 @@ pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Er
     let Some(format) = detect::with_header(&start, options) else { return Ok(None) };
     let Some(summary) = functions(format).summary else { return Ok(None) };
     file.rewind().map_err(fail)?;
-    summary(&mut file, length.len()).map(Some).map_err(|fault| fault.named(&name, format))
+    summary(&mut file, length.len()).map(Some).map_err(|error| error.named(&name, format))
 }
 
 /// Reads a cloud from bytes in memory; `name` helps to detect the format and appears in messages.
@@ -129,7 +129,7 @@ fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Resu
         return bag::read(&bag::Bag::from_bytes(bytes.into_owned(), name)?, options);
     }
     let cloud = (functions(format).read)(formats::Input { bytes, name, options });
-    let mut cloud = cloud.map_err(|fault| fault.named(name, format))?;
+    let mut cloud = cloud.map_err(|error| error.named(name, format))?;
     let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
     let geographic = || cloud.crs().is_some_and(|crs| crs.geographic);
     if !warned && (geographic() || degrees::beside_lengths(&cloud.coordinates)) {

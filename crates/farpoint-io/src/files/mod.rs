@@ -6,4 +6,4 @@ pub(crate) mod input;
 pub(crate) mod merge;
 pub(crate) mod numbers;
 pub(crate) mod output;
-pub(crate) mod scan;
+pub(crate) mod reader;

@@ -1,6 +1,6 @@
 //! Whole numbers in a file: rows of a cloud, or a mask over them.
 
-use crate::error::{Error, Fault, Place};
+use crate::error::{Error, ParseError, Place};
 use crate::format::Format;
 use crate::{bytes::load, bytes::memory, formats::npy};
 use std::fs::File;
@@ -17,22 +17,24 @@ pub fn read_numbers(path: &Path) -> Result<Vec<i64>, Error> {
     let mut file = File::open(path).map_err(fail)?;
     let length = file.metadata().map_err(fail)?.len();
     memory::require(&name, length)?;
-    let bytes = load::whole(&mut file, length, &name)?;
+    let bytes = load::read_all(&mut file, length, &name)?;
     let (found, format) = match bytes.starts_with(b"\x93NUMPY") {
         true => (npy::numbers(&bytes), Format::Npy),
         false => (text(&bytes), Format::Text),
     };
-    found.map_err(|fault| fault.named(&name, format))
+    found.map_err(|error| error.named(&name, format))
 }
 
-fn text(bytes: &[u8]) -> Result<Vec<i64>, Fault> {
+fn text(bytes: &[u8]) -> Result<Vec<i64>, ParseError> {
     let mut found = Vec::new();
     for (k, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let line = line.split(|&byte| byte == b'#').next().unwrap_or_default();
         let wrong = |word: &str| {
             let word: String = word.chars().take(30).collect();
-            let what = format!("'{word}' is no whole number");
-            Fault::new(what).at(Place::Line(k + 1)).fix("give whole numbers, or an array in NPY")
+            let what = format!("'{word}' is not a whole number");
+            ParseError::new(what)
+                .at(Place::Line(k + 1))
+                .fix("give whole numbers, or an array in NPY")
         };
         let line = std::str::from_utf8(line).map_err(|_| wrong("\u{fffd}"))?;
         let words = line.split(|c: char| c.is_whitespace() || c == ',');
@@ -52,8 +54,8 @@ mod tests {
         assert_eq!(text(b"1 2,3\n# none\n -4 # four\r\n\n").unwrap(), [1, 2, 3, -4]);
         assert!(text(b"").unwrap().is_empty());
         for (wrong, line) in [("1\n2.5", 2), ("one", 1), ("1\n\n99999999999999999999", 3)] {
-            let fault = text(wrong.as_bytes()).unwrap_err();
-            assert_eq!(fault.at, Some(Place::Line(line)), "{wrong}");
+            let error = text(wrong.as_bytes()).unwrap_err();
+            assert_eq!(error.at, Some(Place::Line(line)), "{wrong}");
         }
         assert!(text(b"1 \xff").is_err());
     }

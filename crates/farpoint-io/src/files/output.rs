@@ -106,8 +106,8 @@ pub fn write_indices_in_blocks<E: From<Error>>(
 /// [`Error::Output`] if the number of values of an array does not match its shape, [`Error::Write`] if the system
 /// refuses.
 pub fn write_arrays(path: &Path, arrays: &[npy::Array<'_>]) -> Result<(), Error> {
-    if let Some(what) = arrays.iter().find_map(npy::Array::wrong) {
-        let fix = "give as many values as the shape has places".to_owned();
+    if let Some(what) = arrays.iter().find_map(npy::Array::mismatch) {
+        let fix = "give one value for each element of the shape".to_owned();
         return Err(Error::Output { name: path.display().to_string(), what, fix });
     }
     put_by(path, |sink| npy::write_archive(sink, arrays))
@@ -139,7 +139,9 @@ pub fn check_output(
     if path.is_dir() {
         return Err(refuse("is a folder".into(), "give the name of a file"));
     }
-    if fs::metadata(path).is_ok_and(|there| there.is_file() && there.permissions().readonly()) {
+    if fs::metadata(path)
+        .is_ok_and(|existing| existing.is_file() && existing.permissions().readonly())
+    {
         return Err(refuse(READ_ONLY.into(), "make it writable, or write to another name"));
     }
     let folder = folder_of(path);
@@ -171,8 +173,8 @@ pub(crate) fn output_format(path: &Path, options: &WriteOptions) -> Result<Forma
     }
     let what = match format {
         Some(format) if format.can_write() => return Ok(format),
-        Some(format) => format!("{format} is read, not written"),
-        None => "the name does not tell a format".into(),
+        Some(format) => format!("{format} can only be read"),
+        None => "the name has no extension of a known format".into(),
     };
     refuse(what, &format!("use one of {}", writable()))
 }
@@ -202,13 +204,13 @@ pub(crate) fn encode(
         let fix = "read the whole file without a filter to see what is wrong with it".into();
         return Err(Error::Output { name: name.to_owned(), what: error.to_string(), fix });
     }
-    let bytes = bytes.map_err(|fault| Error::Output {
+    let bytes = bytes.map_err(|cause| Error::Output {
         name: name.to_owned(),
-        what: match fault.at {
-            Some(place) => format!("{place}: {}", fault.what),
-            None => fault.what,
+        what: match cause.at {
+            Some(place) => format!("{place}: {}", cause.what),
+            None => cause.what,
         },
-        fix: fault.fix,
+        fix: cause.fix,
     })?;
     Ok((bytes, warnings))
 }
@@ -228,8 +230,8 @@ pub(crate) fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
         true => format!("the scale ({x}) of LAS"),
         false => format!("the scale ({x} {y} {z}) of LAS"),
     });
-    let lost: Vec<String> = crs.into_iter().chain(scale).collect();
-    (!lost.is_empty()).then(|| format!("{} cannot be kept in {format}", lost.join(" and ")))
+    let dropped: Vec<String> = crs.into_iter().chain(scale).collect();
+    (!dropped.is_empty()).then(|| format!("{} cannot be kept in {format}", dropped.join(" and ")))
 }
 
 /// Returns whether two paths lead to one file, through links too.

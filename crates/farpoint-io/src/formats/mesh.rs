@@ -4,7 +4,7 @@
 use crate::cloud::Cloud;
 use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
 
 /// Numbered lines without their comments, blank ones left out.
@@ -25,11 +25,14 @@ fn number(word: Option<&[u8]>) -> Option<f64> {
     std::str::from_utf8(word?).ok()?.parse().ok()
 }
 
-fn vertex<'a>(mut words: impl Iterator<Item = &'a [u8]>, line: usize) -> Result<[f64; 3], Fault> {
+fn vertex<'a>(
+    mut words: impl Iterator<Item = &'a [u8]>,
+    line: usize,
+) -> Result<[f64; 3], ParseError> {
     let mut axis = || number(words.next());
     match (axis(), axis(), axis()) {
         (Some(x), Some(y), Some(z)) => Ok([x, y, z]),
-        _ => Err(Fault::new("a vertex needs three numbers").at(Place::Line(line))),
+        _ => Err(ParseError::new("a vertex needs three numbers").at(Place::Line(line))),
     }
 }
 
@@ -48,7 +51,7 @@ fn left_out(counts: &[(usize, &str)]) -> Option<String> {
 }
 
 /// Reads the `v` lines, with their colors if every one has three numbers more.
-pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, Fault> {
+pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let mut points = Vec::new();
     let mut colors: [Vec<f32>; 3] = Default::default();
     let mut others = [(0, "face"), (0, "line"), (0, "normal"), (0, "texture coordinate")];
@@ -74,7 +77,7 @@ pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, Fault> {
         }
     }
     if points.is_empty() && names == 0 && others.iter().all(|(count, _)| *count == 0) {
-        return Err(Fault::new("there is no vertex (a line 'v x y z')")
+        return Err(ParseError::new("there is no vertex (a line 'v x y z')")
             .fix("check that this is a Wavefront OBJ file"));
     }
     let colored = !points.is_empty() && colors[0].len() == points.len();
@@ -100,19 +103,19 @@ pub(crate) fn off_keyword(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Reads the vertices. The counts may be on the keyword's own line, even glued to it.
-pub(crate) fn read_off(bytes: &[u8]) -> Result<Cloud, Fault> {
+pub(crate) fn read_off(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let mut lines = lines(bytes).peekable();
     let (mut line, first) = lines
         .next()
-        .ok_or_else(|| Fault::new("the file is empty").fix("fetch or export it again"))?;
+        .ok_or_else(|| ParseError::new("the file is empty").fix("fetch or export it again"))?;
     // Without a keyword the file starts with its counts.
     let (keyword, mut counts) = first.split_at(off_keyword(first).unwrap_or(0));
     if keyword.contains(&b'4') {
-        return Err(Fault::new("4-dimensional OFF is not read").fix("export it with x, y, z"));
+        return Err(ParseError::new("4-dimensional OFF is not read").fix("export it with x, y, z"));
     }
     counts = counts.trim_ascii();
     if counts.starts_with(b"BINARY") {
-        return Err(Fault::new("binary OFF is not read").fix("convert it to PLY"));
+        return Err(ParseError::new("binary OFF is not read").fix("convert it to PLY"));
     }
     if counts.is_empty() {
         (line, counts) = lines.next().unwrap_or((line, counts));
@@ -120,15 +123,16 @@ pub(crate) fn read_off(bytes: &[u8]) -> Result<Cloud, Fault> {
     let whole = |w: &[u8]| std::str::from_utf8(w).ok()?.parse::<usize>().ok();
     let mut numbers = words(counts).map(whole);
     let count = numbers.next().flatten().ok_or_else(|| {
-        Fault::new("the numbers of vertices, faces and edges are missing").at(Place::Line(line))
+        ParseError::new("the numbers of vertices, faces and edges are missing")
+            .at(Place::Line(line))
     })?;
     let faces = numbers.next().flatten().unwrap_or(0);
-    let mut vertices = Vertices::of(keyword);
+    let mut vertices = Vertices::new(keyword);
     while vertices.points.len() < count {
         let Some((number, content)) = lines.next() else {
             let n = vertices.points.len();
-            let what = format!("the header promises {count} vertices, the file has {n}");
-            return Err(Fault::truncated(what));
+            let what = format!("the header declares {count} vertices, the file has {n}");
+            return Err(ParseError::truncated(what));
         };
         vertices.push(content, number)?;
     }
@@ -147,7 +151,7 @@ struct Vertices {
 }
 
 impl Vertices {
-    fn of(keyword: &[u8]) -> Vertices {
+    fn new(keyword: &[u8]) -> Vertices {
         let prefix = &keyword[..keyword.len().saturating_sub(3)];
         Vertices {
             normal: prefix.contains(&b'N'),
@@ -158,7 +162,7 @@ impl Vertices {
         }
     }
 
-    fn push(&mut self, line: &[u8], number: usize) -> Result<(), Fault> {
+    fn push(&mut self, line: &[u8], number: usize) -> Result<(), ParseError> {
         let mut words = words(line);
         let point = vertex(words.by_ref(), number)?;
         let mut rest: Vec<f64> = words.map_while(|w| self::number(Some(w))).collect();
@@ -180,7 +184,7 @@ impl Vertices {
         }
         if rest.len() < self.columns.len() {
             let what = format!("a vertex has {} values here, others more", 3 + rest.len());
-            return Err(Fault::new(what).at(Place::Line(number)));
+            return Err(ParseError::new(what).at(Place::Line(number)));
         }
         for (column, value) in self.columns.iter_mut().zip(rest) {
             column.push(value);

@@ -14,7 +14,7 @@ pub(crate) mod text;
 use crate::bytes::load::read_at;
 use crate::cloud::layout::Layout;
 use crate::cloud::{Cloud, lines, summary::Summary};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 use crate::options::{ReadOptions, WriteOptions};
 use std::borrow::Cow;
@@ -45,10 +45,10 @@ pub(crate) struct Output<'a> {
     pub(crate) warnings: &'a mut Vec<String>,
 }
 
-type Read = fn(Input<'_>) -> Result<Cloud, Fault>;
-type Write = fn(Output<'_>) -> Result<Vec<u8>, Fault>;
-type Locate = fn(Head<'_>) -> Result<Option<Layout>, Fault>;
-type Summarize = fn(&mut File, u64) -> Result<Summary, Fault>;
+type Read = fn(Input<'_>) -> Result<Cloud, ParseError>;
+type Write = fn(Output<'_>) -> Result<Vec<u8>, ParseError>;
+type Locate = fn(Head<'_>) -> Result<Option<Layout>, ParseError>;
+type Summarize = fn(&mut File, u64) -> Result<Summary, ParseError>;
 
 /// Functions of a format.
 pub(crate) struct Functions {
@@ -65,7 +65,7 @@ pub(crate) struct Functions {
 }
 
 /// A format that is only read.
-const fn reader(read: Read) -> Functions {
+const fn from_reader(read: Read) -> Functions {
     Functions { read, write: None, layout: None, lines: None, summary: None }
 }
 
@@ -73,46 +73,46 @@ const fn reader(read: Read) -> Functions {
 pub(crate) fn functions(format: Format) -> Functions {
     match format {
         Format::Ply => Functions {
-            write: Some(|to| ply::write(to.cloud, to.rows, to.options, to.warnings)),
+            write: Some(|out| ply::write(out.cloud, out.rows, out.options, out.warnings)),
             layout: Some(|head| ply::layout(head.start, head.length)),
             lines: Some(|head| ply::lines(head.file, head.start)),
-            ..reader(|of| ply::read(of.bytes))
+            ..from_reader(|input| ply::read(input.bytes))
         },
         Format::Pcd => Functions {
-            write: Some(|to| pcd::write(to.cloud, to.rows, to.options, to.warnings)),
+            write: Some(|out| pcd::write(out.cloud, out.rows, out.options, out.warnings)),
             layout: Some(|head| pcd::layout(head.start, head.length)),
             lines: Some(|head| pcd::lines(head.file, head.start)),
-            ..reader(|of| pcd::read(of.bytes))
+            ..from_reader(|input| pcd::read(input.bytes))
         },
         Format::Las => Functions {
-            write: Some(|to| las::write(to.cloud, to.rows, false, to.options, to.warnings)),
+            write: Some(|out| las::write(out.cloud, out.rows, false, out.options, out.warnings)),
             layout: Some(|head| las::layout(head.file, head.length)),
             summary: Some(las::summary),
-            ..reader(|of| las::read(of.bytes))
+            ..from_reader(|input| las::read(input.bytes))
         },
         Format::Laz => Functions {
-            write: Some(|to| match &to.options.copc {
-                Some(levels) => copc::write(to.cloud, to.rows, levels, to.options, to.warnings),
-                None => las::write(to.cloud, to.rows, true, to.options, to.warnings),
+            write: Some(|out| match &out.options.copc {
+                Some(levels) => copc::write(out.cloud, out.rows, levels, out.options, out.warnings),
+                None => las::write(out.cloud, out.rows, true, out.options, out.warnings),
             }),
             ..functions(Format::Las)
         },
         Format::E57 => Functions {
-            write: Some(|to| e57::write(to.cloud, to.rows, to.options, to.warnings)),
+            write: Some(|out| e57::write(out.cloud, out.rows, out.options, out.warnings)),
             summary: Some(|file, _| e57::summary(file)),
-            ..reader(|of| e57::read(&of.bytes))
+            ..from_reader(|input| e57::read(&input.bytes))
         },
         Format::Npy => Functions {
-            write: Some(|to| npy::write(to.cloud, to.rows, to.options, to.warnings)),
+            write: Some(|out| npy::write(out.cloud, out.rows, out.options, out.warnings)),
             layout: Some(|head| npy::layout(head.start, head.length)),
-            ..reader(|of| npy::read(of.bytes))
+            ..from_reader(|input| npy::read(input.bytes))
         },
         Format::Npz => Functions {
-            write: Some(|to| npy::write_packed(to.cloud, to.rows, to.options, to.warnings)),
-            ..reader(|of| npy::read_archive(&of.bytes))
+            write: Some(|out| npy::write_packed(out.cloud, out.rows, out.options, out.warnings)),
+            ..from_reader(|input| npy::read_archive(&input.bytes))
         },
         Format::Raw => Functions {
-            write: Some(|to| raw::write(to.name, to.cloud, to.rows, to.warnings)),
+            write: Some(|out| raw::write(out.name, out.cloud, out.rows, out.warnings)),
             layout: Some(|head| {
                 let read = |at: u64, length: usize| {
                     let mut bytes = vec![0; length];
@@ -120,21 +120,23 @@ pub(crate) fn functions(format: Format) -> Functions {
                 };
                 raw::layout(head.length, read, head.name, head.options)
             }),
-            ..reader(|of| raw::read(of.bytes, of.name, of.options))
+            ..from_reader(|input| raw::read(input.bytes, input.name, input.options))
         },
         Format::Text => Functions {
-            write: Some(|to| text::write(to.cloud, to.rows, to.options.style, to.warnings)),
+            write: Some(|out| text::write(out.cloud, out.rows, out.options.style, out.warnings)),
             lines: Some(|head| {
                 let whole = head.start.len() as u64 == head.length;
                 text::layout(head.file, head.start, whole, head.name, head.options)
             }),
-            ..reader(|of| text::read(lines::with_feeds(of.bytes, true)?, of.name, of.options))
+            ..from_reader(|input| {
+                text::read(lines::with_feeds(input.bytes, true)?, input.name, input.options)
+            })
         },
-        Format::Ptx => reader(|of| ptx::read(&lines::with_feeds(of.bytes, false)?)),
-        Format::Obj => reader(|of| mesh::read_obj(&lines::with_feeds(of.bytes, false)?)),
-        Format::Off => reader(|of| mesh::read_off(&lines::with_feeds(of.bytes, false)?)),
-        Format::Mcap => reader(|_| {
-            Err(Fault::new("this build does not read recordings")
+        Format::Ptx => from_reader(|input| ptx::read(&lines::with_feeds(input.bytes, false)?)),
+        Format::Obj => from_reader(|input| mesh::read_obj(&lines::with_feeds(input.bytes, false)?)),
+        Format::Off => from_reader(|input| mesh::read_off(&lines::with_feeds(input.bytes, false)?)),
+        Format::Mcap => from_reader(|_| {
+            Err(ParseError::new("this build does not read bags")
                 .fix("build farpoint-io with its feature mcap, or use the command farpoint"))
         }),
     }

@@ -6,7 +6,7 @@ use crate::bytes::pieces::{filled_lines, line_number};
 use crate::cloud::Cloud;
 use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
 
 /// Lines that a thread reads at a time.
@@ -43,7 +43,7 @@ struct ScanPoints {
 }
 
 /// Reads all scans of a file.
-pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let lines = filled_lines(bytes, 0..bytes.len(), |b| b == b'\n');
     let mut rest = &lines[..];
     let mut points = ScanPoints::default();
@@ -53,13 +53,13 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
         (count, matrix, rest) = head(bytes, rest)?;
         // Every point is a line of at least a few bytes.
         if count > bytes.len() {
-            return Err(Fault::truncated(format!("{count} points are promised in scan {scans}")));
+            return Err(ParseError::truncated(format!("scan {scans} declares {count} points")));
         }
-        let (own, later) = rest.split_at(count.min(rest.len()));
-        points.add(bytes, own, &matrix, scans)?;
-        if own.len() < count {
-            let what = format!("scan {scans} promises {count} points and has {}", own.len());
-            return Err(Fault::truncated(what));
+        let (scan_lines, later) = rest.split_at(count.min(rest.len()));
+        points.add(bytes, scan_lines, &matrix, scans)?;
+        if scan_lines.len() < count {
+            let what = format!("scan {scans} declares {count} points and has {}", scan_lines.len());
+            return Err(ParseError::truncated(what));
         }
         rest = later;
         scans += 1;
@@ -71,15 +71,19 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
 type Lines = [(usize, usize)];
 
 /// Parses the number of points of a scan, the matrix that moves them, and the lines after its head.
-fn head<'a>(bytes: &[u8], lines: &'a Lines) -> Result<(usize, [[f64; 3]; 4], &'a Lines), Fault> {
+fn head<'a>(
+    bytes: &[u8],
+    lines: &'a Lines,
+) -> Result<(usize, [[f64; 3]; 4], &'a Lines), ParseError> {
     let mut all = Vec::new();
     for (k, expected) in HEAD.into_iter().enumerate() {
-        let &(start, end) =
-            lines.get(k).ok_or_else(|| Fault::truncated("the head of a scan has ten lines"))?;
+        let &(start, end) = lines
+            .get(k)
+            .ok_or_else(|| ParseError::truncated("the head of a scan has ten lines"))?;
         let values = numbers(&bytes[start..end]).filter(|v| v.len() == expected);
         let values = values.ok_or_else(|| {
             let what = format!("the head of a scan has {expected} numbers here");
-            Fault::new(what).at(Place::Line(line_number(bytes, start)))
+            ParseError::new(what).at(Place::Line(line_number(bytes, start)))
         })?;
         all.push((start, values));
     }
@@ -87,7 +91,7 @@ fn head<'a>(bytes: &[u8], lines: &'a Lines) -> Result<(usize, [[f64; 3]; 4], &'a
         v if v >= 0.0 && v.fract() == 0.0 && v <= 1e9 => Ok(v as usize),
         _ => {
             let what = "a number of columns or rows is expected";
-            Err(Fault::new(what).at(Place::Line(line_number(bytes, *start))))
+            Err(ParseError::new(what).at(Place::Line(line_number(bytes, *start))))
         }
     };
     let count = whole(&all[0])?.saturating_mul(whole(&all[1])?);
@@ -104,7 +108,7 @@ impl ScanPoints {
         lines: &Lines,
         matrix: &[[f64; 3]; 4],
         scan: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let of_block = |block: &Lines| {
             let mut points = ScanPoints::default();
             for &(start, end) in block {
@@ -114,7 +118,7 @@ impl ScanPoints {
         };
         let blocks = parallel::try_map(lines.chunks(BLOCK), of_block).map_err(|start| {
             let what = "a point of PTX is x, y, z, intensity, and a color or none";
-            Fault::new(what).at(Place::Line(line_number(bytes, start)))
+            ParseError::new(what).at(Place::Line(line_number(bytes, start)))
         })?;
         blocks.into_iter().for_each(|block| self.append(block));
         Ok(())
@@ -123,8 +127,8 @@ impl ScanPoints {
     fn append(&mut self, mut other: ScanPoints) {
         self.places.append(&mut other.places);
         self.intensity.append(&mut other.intensity);
-        for (own, others) in self.colors.iter_mut().zip(&mut other.colors) {
-            own.append(others);
+        for (channel, others) in self.colors.iter_mut().zip(&mut other.colors) {
+            channel.append(others);
         }
         self.scan.append(&mut other.scan);
         self.colored |= other.colored;

@@ -14,9 +14,9 @@ static GO: AtomicBool = AtomicBool::new(false);
 
 /// Every third usable row, backwards.
 fn some(message: &PointCloud2<'_>) -> Result<Kept, String> {
-    let (rows, [bad, zeros]) = message.usable(true);
+    let (rows, [non_finite, zeros]) = message.usable(true);
     let rows = rows.iter().rev().step_by(3).map(|&row| row as usize).collect();
-    Ok(Kept::new(rows, bad + zeros))
+    Ok(Kept::new(rows, non_finite + zeros))
 }
 
 fn rewritten(file: &[u8], threads: usize) -> Result<(Vec<u8>, Vec<Cut>), Error> {
@@ -46,10 +46,10 @@ fn all_layouts_are_read_and_cut() {
             assert_eq!(parsed.row(row), all[row], "{layout:?}");
             assert_eq!(places.get(row).map(f64::to_bits), point.map(f64::to_bits), "{layout:?}");
         }
-        let (usable, [bad, zeros]) = parsed.usable(true);
+        let (usable, [non_finite, zeros]) = parsed.usable(true);
         let good = |p: &[f64; 3]| p.iter().all(|v| v.is_finite()) && *p != [0.0; 3];
         let rows: Vec<u32> = (0..64).filter(|&k| good(&points(count, 1)[k as usize])).collect();
-        assert_eq!((usable, bad + zeros + rows.len()), (rows, count));
+        assert_eq!((usable, non_finite + zeros + rows.len()), (rows, count));
         // The same as if the driver had written only these.
         let rows = [63, 0, 17, 18, 2];
         let kept: Vec<_> = rows.iter().map(|&row| all[row].clone()).collect();
@@ -63,7 +63,7 @@ fn all_layouts_are_read_and_cut() {
 }
 
 #[test]
-fn points_can_be_taken_where_they_are() {
+fn points_are_read_in_place() {
     for layout in layouts() {
         let bytes = cloud(&layout, 64, 2);
         let encoding = Encoding::of(layout.encoding).unwrap();
@@ -88,15 +88,18 @@ fn damaged_messages_say_what_is_wrong() {
         let good = cloud(&layout, 8, 0);
         for length in 0..good.len() {
             let error = PointCloud2::parse(encoding, &good[..length]).unwrap_err();
-            assert!(error.contains("cut short") || error.contains("no CDR"), "{length}: {error}");
+            assert!(
+                error.contains("cut short") || error.contains("not a CDR"),
+                "{length}: {error}"
+            );
         }
         assert!(PointCloud2::parse(encoding, &good).is_ok());
         // Any byte may be anything.
         for at in 0..good.len().min(400) {
             for value in [0, 1, 0x7F, 0xFF] {
-                let mut bad = good.clone();
-                bad[at] = value;
-                if let Ok(parsed) = PointCloud2::parse(encoding, &bad) {
+                let mut damaged = good.clone();
+                damaged[at] = value;
+                if let Ok(parsed) = PointCloud2::parse(encoding, &damaged) {
                     let rows: Vec<_> = (0..parsed.len().min(3)).collect();
                     let shorter = parsed.with_rows(&rows, true);
                     assert_eq!(PointCloud2::parse(encoding, &shorter).unwrap().len(), rows.len());
@@ -106,12 +109,12 @@ fn damaged_messages_say_what_is_wrong() {
         }
     }
     let records: Vec<_> = points(8, 0).into_iter().map(|p| record(&OUSTER, p, &mut 1)).collect();
-    for (strange, text) in [
+    for (unusual, text) in [
         (bags::MessageLayout { places: [0, 4, 46], ..OUSTER }, "50"),
         (bags::MessageLayout { places: [0, 4, 40], double: true, ..OUSTER }, ""),
         (bags::MessageLayout { places: [0, 4, 41], double: true, ..OUSTER }, "49"),
     ] {
-        let bytes = message(&strange, &records);
+        let bytes = message(&unusual, &records);
         let error = PointCloud2::parse(Encoding::Cdr, &bytes).err().unwrap_or_default();
         assert!(error.contains(text) && error.is_empty() == text.is_empty(), "{error}");
     }
@@ -171,8 +174,8 @@ fn contents_with_and_without_an_index() {
             .iter()
             .map(|t| (t.name.as_str(), t.messages, t.channels.clone()))
             .collect();
-        let wanted = [("/imu", 6, vec![3, 12]), ("/lidar", 3, vec![7]), ("/raw", 3, vec![0])];
-        assert_eq!(topics, wanted, "{file:?}");
+        let expected = [("/imu", 6, vec![3, 12]), ("/lidar", 3, vec![7]), ("/raw", 3, vec![0])];
+        assert_eq!(topics, expected, "{file:?}");
         assert_eq!(found.topics[1].kind, Kind::Cloud(Encoding::Cdr));
         assert_eq!((found.messages, found.indexed), (12, file.index));
         assert_eq!(found.times, Some([1_000_000_000, 1_200_000_005]));
@@ -191,7 +194,7 @@ fn a_file_cut_anywhere_keeps_what_is_whole() {
         let all = messages(&whole);
         // Without its last byte, a file has lost nothing but its end.
         let cuts = (8..whole.len()).step_by(whole.len() / 60 + 1).chain([whole.len() - 1]);
-        let mut most = 0;
+        let mut largest = 0;
         for length in cuts {
             let Ok(bag) = Bag::from_bytes(whole[..length].to_vec(), "cut.mcap") else {
                 panic!("{length} bytes of {file:?} are refused")
@@ -202,17 +205,17 @@ fn a_file_cut_anywhere_keeps_what_is_whole() {
             let bytes = rewrite.bytes(&bag, &some, &mut |_| {}).unwrap().unwrap();
             let kept = messages(&bytes);
             assert!(all.starts_with(&kept), "{length} bytes of {file:?}");
-            assert!(kept.len() >= most, "{length} bytes of {file:?}");
+            assert!(kept.len() >= largest, "{length} bytes of {file:?}");
             assert_eq!(kept.len() as u64, bag.contents().messages - topic.messages);
             assert!(contents(&bytes).indexed, "what is written is whole");
-            most = kept.len();
+            largest = kept.len();
         }
-        assert_eq!(most, all.len(), "{file:?}");
+        assert_eq!(largest, all.len(), "{file:?}");
     }
 }
 
 #[test]
-fn damage_in_the_middle_is_told_and_nothing_written() {
+fn damage_in_the_middle_is_an_error_and_nothing_is_written() {
     let clouds: Vec<_> = (0..4).map(|k| cloud(&OUSTER, 300, k)).collect();
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.mcap");
@@ -232,7 +235,7 @@ fn damage_in_the_middle_is_told_and_nothing_written() {
 
 /// The file has its end, so that a record which reaches beyond it is no sign that the file was cut.
 #[test]
-fn a_record_of_wrong_length_is_told_with_its_place() {
+fn a_record_of_wrong_length_is_reported_with_its_offset() {
     let clouds: Vec<_> = (0..4).map(|k| cloud(&OUSTER, 300, k)).collect();
     let whole = drive(&bags::File { index: false, ..ZSTD }, "cdr", &clouds);
     assert_eq!(contents(&whole).messages, 16);
@@ -342,7 +345,7 @@ fn one_message_is_a_cloud_for_every_format() {
 }
 
 #[test]
-fn what_is_asked_wrongly_says_what_there_is() {
+fn errors_list_the_available_topics_and_messages() {
     let clouds: Vec<_> = (0..3).map(|k| cloud(&OUSTER, 40, k)).collect();
     let bytes = drive(&ZSTD, "cdr", &clouds);
     let fails = |options: ReadOptions, text: &str| {
@@ -358,7 +361,7 @@ fn what_is_asked_wrongly_says_what_there_is() {
 }
 
 #[test]
-fn chunks_larger_than_what_is_taken_at_once() {
+fn chunks_larger_than_the_block_size() {
     // One chunk of 45 MB, which packs to little.
     let clouds: Vec<_> = (0..9)
         .map(|k| {
@@ -377,7 +380,7 @@ fn chunks_larger_than_what_is_taken_at_once() {
 }
 
 #[test]
-fn promises_that_a_file_cannot_keep() {
+fn declared_sizes_beyond_the_file_are_refused() {
     // A chunk that declares to unpack to more than there is memory.
     let mut bytes = mcap::MAGIC.to_vec();
     let mut chunk = vec![0; 28];

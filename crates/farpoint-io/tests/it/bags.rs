@@ -284,8 +284,8 @@ pub fn records(file: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let mut all = Vec::new();
     while let Some(event) = reader.next_event() {
         match event.unwrap() {
-            LinearReadEvent::ReadRequest(wanted) => {
-                let count = wanted.min(rest.len());
+            LinearReadEvent::ReadRequest(requested) => {
+                let count = requested.min(rest.len());
                 reader.insert(count).copy_from_slice(&rest[..count]);
                 reader.notify_read(count);
                 rest = &rest[count..];

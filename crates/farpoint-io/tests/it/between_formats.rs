@@ -34,13 +34,13 @@ fn values(cloud: &Cloud, name: &str) -> Column {
     let text = String::from_utf8(bytes).unwrap();
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().trim_start_matches("# ").split(' ').collect();
-    let place = names.iter().position(|own| *own == name).unwrap();
+    let place = names.iter().position(|candidate| *candidate == name).unwrap();
     let of = |line: &str| line.split(' ').nth(place).unwrap().parse::<f64>().unwrap();
     Column::F64(lines.map(of).collect())
 }
 
 #[test]
-fn ply_npy_and_pcd_have_the_precision_asked_for() {
+fn ply_npy_and_pcd_have_the_requested_precision() {
     let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
     let (back, warnings) = through(&cloud, &to(Format::Pcd).precision(Precision::Double));
     assert_eq!((back.coordinates(), warnings.len()), (cloud.coordinates(), 0));

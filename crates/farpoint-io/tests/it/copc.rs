@@ -64,14 +64,14 @@ impl File<'_> {
 
     /// Offset, bytes and points of each node.
     fn nodes(&self) -> HashMap<[usize; 4], [usize; 3]> {
-        let (mut found, mut left) = (HashMap::new(), vec![(self.long(469), self.long(477))]);
-        while let Some((from, length)) = left.pop() {
+        let (mut found, mut remaining) = (HashMap::new(), vec![(self.long(469), self.long(477))]);
+        while let Some((from, length)) = remaining.pop() {
             for at in (from..from + length).step_by(32) {
                 let key = [0, 4, 8, 12].map(|plus| self.int(at + plus));
                 let (offset, size, points) =
                     (self.long(at + 16), self.int(at + 24), self.int(at + 28));
                 match points as u32 {
-                    u32::MAX => left.push((offset, size)),
+                    u32::MAX => remaining.push((offset, size)),
                     _ => assert_eq!(found.insert(key, [offset, size, points]), None),
                 }
             }
@@ -194,11 +194,11 @@ fn refused(cloud: &Cloud, rows: &[usize], copc: Copc) -> String {
 }
 
 #[test]
-fn what_gives_no_levels_is_refused() {
+fn invalid_distances_are_refused() {
     let cloud = sheet(4);
     let rows = [0, 1, 2, 3];
     let far = f64::INFINITY;
-    for (distances, says) in [
+    for (distances, expected) in [
         (vec![far, 1.0], "4 points have 2 distances"),
         (vec![far, 1.0, 2.0, 0.5], "distance 2 is 2"),
         (vec![far, 1.0, f64::NAN, 0.5], "distance 2 is NaN"),
@@ -206,10 +206,10 @@ fn what_gives_no_levels_is_refused() {
         (vec![far, 1.0, 0.5, -0.5], "distance 3 is -0.5"),
     ] {
         let error = refused(&cloud, &rows, Copc::new(distances));
-        assert!(error.contains(says), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
     let twice = refused(&cloud, &[0, 1, 1, 3], Copc::new(falling(4)));
-    assert!(twice.contains("given twice"), "{twice}");
+    assert!(twice.contains("occurs twice"), "{twice}");
     for nodes in [0, 99, 10_000_001] {
         let error = refused(&cloud, &rows, Copc::new(falling(4)).node_points(nodes));
         assert!(error.contains("100 to 10,000,000"), "{error}");

@@ -2,8 +2,8 @@
 //! nothing in them acts on a terminal or breaks an output.
 
 use farpoint_io::{
-    Cloud, Column, Coordinates, Copc, Error, Format, ReadOptions, Scan, WriteOptions, check_output,
-    read, read_bytes, write, write_bytes,
+    Cloud, Column, Coordinates, Copc, Error, Format, ReadOptions, Reader, WriteOptions,
+    check_output, read, read_bytes, write, write_bytes,
 };
 
 fn open(bytes: &[u8], name: &str) -> Result<Cloud, Error> {
@@ -35,7 +35,7 @@ fn with_name(three: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn las_says_that_farpoint_wrote_it_and_no_day() {
+fn las_states_farpoint_and_no_date() {
     let software = concat!("farpoint ", env!("CARGO_PKG_VERSION"), "\0").as_bytes();
     let (mut bytes, _) = as_format(&two(), Format::Las).unwrap();
     assert!(bytes[58..90].starts_with(software));
@@ -199,12 +199,12 @@ fn through_the_disk_carriage_returns_are_no_other_points() {
     let path = folder.path().join("a.xyz");
     let opened = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
-        Scan::open(&path, &ReadOptions::default(), Some(1))
+        Reader::open(&path, &ReadOptions::default(), Some(1))
     };
     let error = opened(b"1 2 3\r4 5 6\r").unwrap_err();
     assert!(matches!(error, Error::NotInParts { .. }), "{error}");
-    let scan = opened(b"7 8 9\n1 2 3\r4 5 6\n").unwrap();
-    let read = (0..scan.parts()).try_for_each(|part| scan.read(part)?.coordinates().map(drop));
+    let reader = opened(b"7 8 9\n1 2 3\r4 5 6\n").unwrap();
+    let read = (0..reader.parts()).try_for_each(|part| reader.read(part)?.coordinates().map(drop));
     assert!(read.unwrap_err().to_string().contains("carriage return"));
 }
 
@@ -222,8 +222,8 @@ fn lists_of_ascii_ply_are_as_long_as_they_say() {
         let error = refused(text.as_bytes(), "a.ply");
         assert!(error.contains("line 10") && error.contains("'seen'"), "{line}: {error}");
         std::fs::write(&path, text).unwrap();
-        let scan = Scan::open(&path, &ReadOptions::default(), Some(1)).unwrap();
-        assert!(scan.read(0).is_err(), "{line}");
+        let reader = Reader::open(&path, &ReadOptions::default(), Some(1)).unwrap();
+        assert!(reader.read(0).is_err(), "{line}");
     }
 }
 
@@ -236,7 +236,7 @@ fn empty_files_are_errors_in_every_format() {
         for options in [ReadOptions::default(), ReadOptions::default().format(format)] {
             let error = read(&path, &options).unwrap_err().to_string();
             assert!(error.contains("empty") && error.contains("; "), "{error}");
-            let error = Scan::open(&path, &options, Some(100)).unwrap_err().to_string();
+            let error = Reader::open(&path, &options, Some(100)).unwrap_err().to_string();
             assert!(error.contains("empty"), "{error}");
         }
     }
@@ -244,12 +244,12 @@ fn empty_files_are_errors_in_every_format() {
     let (bytes, _) =
         write_bytes(&two(), &[], &WriteOptions::default().format(Format::Text)).unwrap();
     assert_eq!(bytes, b"# x y z\n");
-    let own = open(b"1 2 3\n", "a.xyz").unwrap();
-    assert_eq!(write_bytes(&own, &[], &WriteOptions::default()).unwrap().0, b"# x y z\n");
+    let text_cloud = open(b"1 2 3\n", "a.xyz").unwrap();
+    assert_eq!(write_bytes(&text_cloud, &[], &WriteOptions::default()).unwrap().0, b"# x y z\n");
 }
 
 #[test]
-fn raw_output_advises_what_there_is() {
+fn raw_output_names_the_alternatives() {
     let cloud = Cloud::new(Coordinates::F64(vec![[637_012.345, 849_000.5, 0.1], [0.1, 0.2, 0.3]]));
     let (_, warnings) = as_format(&cloud, Format::Raw).unwrap();
     let rounded = warnings.iter().find(|w| w.contains("rounded")).unwrap();

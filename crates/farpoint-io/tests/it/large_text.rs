@@ -66,25 +66,27 @@ fn rows_come_in_order() {
         let cloud = open(&text, name).unwrap();
         assert_eq!(cloud.len(), ROWS, "{name}");
         for row in 0..ROWS {
-            let (read, wanted) = (cloud.coordinates().get(row), expected.coordinates().get(row));
+            let (read, expected_point) =
+                (cloud.coordinates().get(row), expected.coordinates().get(row));
             // PCD holds float32.
-            let near =
-                (0..3).all(|axis| (read[axis] - wanted[axis]).abs() <= wanted[axis].abs() * 1e-7);
-            assert!(near, "{name}, row {row}: {read:?} {wanted:?}");
+            let near = (0..3).all(|axis| {
+                (read[axis] - expected_point[axis]).abs() <= expected_point[axis].abs() * 1e-7
+            });
+            assert!(near, "{name}, row {row}: {read:?} {expected_point:?}");
         }
     }
 }
 
 #[test]
-fn the_first_of_several_faults_is_told() {
+fn the_first_of_several_errors_is_reported() {
     for (name, text) in texts() {
-        let mut bad = text;
+        let mut damaged = text;
         for number in [140_003, 90_001, 90_500] {
-            let start = line(&bad, number);
-            bad[start] = b'?';
-            bad[start + 1] = b' ';
+            let start = line(&damaged, number);
+            damaged[start] = b'?';
+            damaged[start + 1] = b' ';
         }
-        let error = open(&bad, name).unwrap_err().to_string();
+        let error = open(&damaged, name).unwrap_err().to_string();
         assert!(error.contains("line 90001:"), "{name}: {error}");
     }
 }

@@ -94,11 +94,11 @@ fn every_point_format_comes_back() {
             let start = u32::from_le_bytes(back[96..100].try_into().unwrap()) as usize;
             let all = records.concat();
             assert!(back[start..start + all.len()] == all[..], "format {format} {version:?}");
-            for (text, there) in
+            for (text, is_present) in
                 [("before the points", true), ("after the points", version >= (1, 4))]
             {
                 let found = back.windows(text.len()).any(|w| w == text.as_bytes());
-                assert_eq!(found, there, "format {format} {version:?}: {text}");
+                assert_eq!(found, is_present, "format {format} {version:?}: {text}");
             }
             // las reads what was written, and finds the record behind the points.
             let reader = las::Reader::new(Cursor::new(back)).unwrap();
@@ -141,12 +141,12 @@ fn copc_has_the_attributes_of_every_point_format() {
             let (copc, warnings) = write_bytes(&cloud, &rows, &options).unwrap();
             let waves = warnings.iter().any(|warning| warning.contains("waveforms"));
             assert_eq!(waves, matches!(format, 4 | 5 | 9 | 10), "{warnings:?}");
-            let wanted = [6, 6, 7, 7, 6, 7, 6, 7, 8, 6, 8][usize::from(format)];
-            assert_eq!(copc[104] & 0x3f, wanted);
-            for (text, there) in
+            let expected_format = [6, 6, 7, 7, 6, 7, 6, 7, 8, 6, 8][usize::from(format)];
+            assert_eq!(copc[104] & 0x3f, expected_format);
+            for (text, is_present) in
                 [("before the points", true), ("after the points", version >= (1, 4))]
             {
-                assert_eq!(copc.windows(text.len()).any(|w| w == text.as_bytes()), there);
+                assert_eq!(copc.windows(text.len()).any(|w| w == text.as_bytes()), is_present);
             }
             // One node, whose points are in the order of the input.
             let again = open(&copc);

@@ -34,7 +34,7 @@ fn open(paths: &[PathBuf]) -> Result<Merged, Error> {
 }
 
 /// All coordinates of the files, by their own readers.
-fn apart(paths: &[PathBuf]) -> Vec<[f64; 3]> {
+fn separately(paths: &[PathBuf]) -> Vec<[f64; 3]> {
     let clouds = paths.iter().map(|path| read(path, &ReadOptions::default()).unwrap());
     let rows =
         |cloud: Cloud| (0..cloud.len()).map(|row| cloud.coordinates().get(row)).collect::<Vec<_>>();
@@ -42,7 +42,7 @@ fn apart(paths: &[PathBuf]) -> Vec<[f64; 3]> {
 }
 
 fn together(merged: &Merged) -> (Cloud, Vec<[f64; 3]>) {
-    let cloud = merged.scan().load().unwrap();
+    let cloud = merged.reader().load().unwrap();
     let rows = (0..cloud.len()).map(|row| cloud.coordinates().get(row)).collect();
     (cloud, rows)
 }
@@ -65,7 +65,7 @@ fn tiles_of_one_layout_are_their_rows_as_they_are_stored() {
         let merged = open(&paths).unwrap();
         assert_eq!(merged.warnings(), [""; 0], "{ending}");
         let (cloud, rows) = together(&merged);
-        assert_eq!(shown(&rows), shown(&apart(&paths)), "{ending}");
+        assert_eq!(shown(&rows), shown(&separately(&paths)), "{ending}");
         let values = cloud.column("intensity").unwrap();
         assert_eq!(
             [0, 69_999, 70_000, 70_002].map(|row| values.get(row)),
@@ -98,8 +98,8 @@ fn the_finest_step_and_one_offset_hold_all_coordinates() {
     let merged = open(&paths).unwrap();
     let (cloud, rows) = together(&merged);
     assert_eq!(cloud.scale(), Some([0.001; 3]));
-    assert_eq!(shown(&rows), shown(&apart(&paths)));
-    assert_eq!(merged.scan().transforms().unwrap()[0].0, 0.001);
+    assert_eq!(shown(&rows), shown(&separately(&paths)));
+    assert_eq!(merged.reader().transforms().unwrap()[0].0, 0.001);
     // Too far for 32 bits.
     let far = self::cloud(10, [9_000_000.0, 0.0, 0.0], false);
     let far = save(folder.path(), "far.las", &far, &WriteOptions::default().scale(0.001));
@@ -134,7 +134,7 @@ fn the_point_format_has_the_fields_of_all() {
     assert!(of("'red'", "b.laz") && of("'depth'", "a.las"), "{warned}");
     assert!(!warned.contains("overlap"), "{warned}");
     let (cloud, rows) = together(&merged);
-    assert_eq!(shown(&rows), shown(&apart(&paths)));
+    assert_eq!(shown(&rows), shown(&separately(&paths)));
     let value = |name: &str, row: usize| cloud.column(name).unwrap().get(row);
     assert_eq!([value("red", 2), value("red", 50), value("blue", 49)], [512.0, 0.0, 65_280.0]);
     assert_eq!([value("depth", 0), value("depth", 50), value("depth", 109)], [0.0, 1.0, 60.0]);
@@ -190,13 +190,13 @@ fn other_formats_become_columns_that_hold_all() {
     ];
     let merged = open(&paths).unwrap();
     let warned = merged.warnings().join("\n");
-    let says =
+    let has_warning =
         |words: &[&str]| warned.lines().any(|line| words.iter().all(|word| line.contains(word)));
-    assert!(says(&["'intensity'", "u16", "becomes f64"]), "{warned}");
-    assert!(says(&["'label'", "a.ply", "1 more", " 0 "]), "{warned}");
-    assert!(says(&["'intensity'", "NaN"]), "{warned}");
+    assert!(has_warning(&["'intensity'", "u16", "becomes f64"]), "{warned}");
+    assert!(has_warning(&["'label'", "a.ply", "1 more", " 0 "]), "{warned}");
+    assert!(has_warning(&["'intensity'", "NaN"]), "{warned}");
     let (cloud, rows) = together(&merged);
-    assert_eq!(rows, apart(&paths));
+    assert_eq!(rows, separately(&paths));
     let value = |name: &str, row: usize| cloud.column(name).unwrap().get(row);
     assert_eq!([value("intensity", 19), value("intensity", 21)], [19.0, 0.25]);
     assert!(value("intensity", 54).is_nan());
@@ -253,7 +253,7 @@ fn coordinate_systems_agree() {
     let c = in_system(folder.path(), "c.las", 32632);
     let none = save(folder.path(), "0.las", &cloud(10, [0.0; 3], false), &WriteOptions::default());
     let merged = open(&[a.clone(), b]).unwrap();
-    assert_eq!(merged.scan().crs().unwrap().epsg, Some(2992));
+    assert_eq!(merged.reader().crs().unwrap().epsg, Some(2992));
     assert_eq!(merged.warnings(), [""; 0]);
     let error = open(&[a.clone(), c]).unwrap_err().to_string();
     for word in ["c.las", "EPSG:32632", "a.las", "EPSG:2992"] {
@@ -262,7 +262,7 @@ fn coordinate_systems_agree() {
     let merged = open(&[none, a]).unwrap();
     assert!(merged.warnings()[0].contains("0.las"), "{:?}", merged.warnings());
     // It is written, too, though the first file has none.
-    let cloud = merged.scan().load().unwrap();
+    let cloud = merged.reader().load().unwrap();
     let (bytes, _) = write_bytes(&cloud, &[0, 19], &WriteOptions::default()).unwrap();
     let back = read_bytes(&bytes, "x.las", &ReadOptions::default()).unwrap();
     assert_eq!(back.crs().unwrap().epsg, Some(2992));
@@ -282,10 +282,10 @@ fn equal_rows_of_tiles_that_overlap_are_counted() {
     let merged = open(&paths).unwrap();
     let equal = merged.equal_rows(1 << 30, 2).unwrap();
     assert_eq!((equal.rows, equal.about), (5_010, false));
-    let cloud = merged.scan().load().unwrap();
+    let cloud = merged.reader().load().unwrap();
     assert_eq!(merged.equal_rows_of(&cloud, 1 << 30), equal);
-    let few = merged.equal_rows(1, 2).unwrap();
-    assert!(few.about && few.rows > 0, "{few:?}");
+    let estimate = merged.equal_rows(1, 2).unwrap();
+    assert!(estimate.about && estimate.rows > 0, "{estimate:?}");
     assert_eq!(open(&paths[..1]).unwrap().equal_rows(1 << 30, 2).unwrap().rows, 0);
 }
 
@@ -300,8 +300,8 @@ fn hundreds_of_files_are_not_all_open() {
         .collect();
     let merged = open(&paths).unwrap();
     let (_, rows) = together(&merged);
-    assert_eq!(rows, apart(&paths));
+    assert_eq!(rows, separately(&paths));
     std::fs::write(&paths[299], "short").unwrap();
-    let error = merged.scan().load().unwrap_err().to_string();
+    let error = merged.reader().load().unwrap_err().to_string();
     assert!(error.contains("299.ply") && error.contains("changed"), "{error}");
 }

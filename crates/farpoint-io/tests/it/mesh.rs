@@ -29,7 +29,7 @@ fn kinds(names: &[&str], kind: NumberType) -> Vec<(String, NumberType)> {
 }
 
 #[test]
-fn what_an_obj_loses_is_counted() {
+fn dropped_parts_of_an_obj_are_counted() {
     let text = "# made by hand\nmtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvn 0 0 1\nvt 0 0\nvt 1 0\nf 1 2 3\n";
     let cloud = open(text, "a.obj");
     assert_eq!(cloud.len(), 3);
@@ -68,7 +68,7 @@ fn off_keeps_colors_and_normals_of_its_vertices() {
 }
 
 #[test]
-fn what_an_off_loses_is_counted() {
+fn dropped_parts_of_an_off_are_counted() {
     let text = "STCNOFF\n2 1 0\n1 2 3 0 0 1 10 20 30 0.5 0.5\n4 5 6 0 1 0 40 50 60 0 1\n2 0 1\n";
     let cloud = open(text, "a.off");
     assert_eq!(attributes(&cloud).1, "1 2 3 0 0 1 10 20 30|4 5 6 0 1 0 40 50 60");

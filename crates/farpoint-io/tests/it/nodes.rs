@@ -38,11 +38,11 @@ fn compare(path: &Path, whole: &Cloud, filter: &Filter) -> Option<[usize; 2]> {
     let every = [Format::Las, Format::Laz, Format::Ply, Format::Pcd, Format::Npy, Format::E57];
     let plain = every.map(|format| WriteOptions::default().format(format));
     for writing in plain.into_iter().chain([single.format(Format::Ply)]) {
-        let wanted = write_bytes(whole, &rows, &writing).unwrap();
+        let expected = write_bytes(whole, &rows, &writing).unwrap();
         let found = write_bytes(&some, &rows, &writing).unwrap();
-        assert_eq!(found.1, wanted.1, "{filter} as {:?}", writing.format);
+        assert_eq!(found.1, expected.1, "{filter} as {:?}", writing.format);
         // An identifier of E57 differs from file to file.
-        let same = writing.format == Some(Format::E57) || found.0 == wanted.0;
+        let same = writing.format == Some(Format::E57) || found.0 == expected.0;
         assert!(same, "{filter} as {:?}", writing.format);
     }
     assert_eq!(some.description(), whole.description());
@@ -132,8 +132,8 @@ fn a_damaged_octree_is_not_relied_on() {
     let (info, root) = (375 + 54, 18600);
     let changes: [(&str, usize, &[u8]); 5] = [
         ("cut short", info + 40, &u64::MAX.to_le_bytes()),
-        ("sound cube", info + 24, &f64::NAN.to_le_bytes()),
-        ("is no node", root + 28, &7i32.to_le_bytes()),
+        ("invalid cube", info + 24, &f64::NAN.to_le_bytes()),
+        ("is not a node", root + 28, &7i32.to_le_bytes()),
         ("is damaged", root, &77i32.to_le_bytes()),
         ("cut short", info + 48, &31u64.to_le_bytes()),
     ];
@@ -178,7 +178,7 @@ fn exchanged_nodes_lose_no_rows() {
 }
 
 #[test]
-fn a_damaged_node_is_found_when_it_is_asked_for() {
+fn a_damaged_node_is_found_when_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
     // The last chunk is of the node (2, 3, 3, 3); behind its first point, which is checked in every chunk.
     let path = damaged(folder.path(), |file| {
@@ -186,8 +186,8 @@ fn a_damaged_node_is_found_when_it_is_asked_for() {
         file[end - 235..end - 200].fill(0xff);
     });
     assert!(read(&path, &options()).is_err());
-    let there = Filter::default().within([1015.0, 2015.0, 15.0], [1016.0, 2016.0, 16.0]);
-    assert!(matches!(read_for(&path, &options(), &there), Err(Error::Malformed { .. })));
+    let in_damaged_node = Filter::default().within([1015.0, 2015.0, 15.0], [1016.0, 2016.0, 16.0]);
+    assert!(matches!(read_for(&path, &options(), &in_damaged_node), Err(Error::Malformed { .. })));
     let elsewhere = Filter::default().within([1000.5, 2000.5, 0.5], [1001.0, 2001.0, 1.0]);
     let cloud = read_for(&path, &options(), &elsewhere).unwrap();
     let rows = used(&elsewhere, &cloud);

@@ -1,7 +1,7 @@
 //! Later outputs and inputs: E57, NPZ, raw float32; compressed inputs.
 
 use farpoint_io::{
-    Cloud, Column, Coordinates, Error, Format, ReadOptions, Scan, WriteOptions, read, read_bytes,
+    Cloud, Column, Coordinates, Error, Format, ReadOptions, Reader, WriteOptions, read, read_bytes,
     write, write_bytes,
 };
 use std::io::Write;
@@ -140,9 +140,9 @@ fn packed_files_are_what_is_in_them() {
         let plain = read_bytes(&bytes, name, &options).unwrap();
         assert!(back.coordinates() == plain.coordinates(), "{name}");
         assert_eq!(back.fields(), plain.fields(), "{name}");
-        let scan = Scan::open(&path, &options, None).unwrap();
-        assert_eq!(scan.len(), 3000, "{name}");
-        let error = Scan::open(&path, &options, Some(1000)).unwrap_err();
+        let reader = Reader::open(&path, &options, None).unwrap();
+        assert_eq!(reader.len(), 3000, "{name}");
+        let error = Reader::open(&path, &options, Some(1000)).unwrap_err();
         assert!(matches!(error, Error::NotInParts { .. }), "{name}: {error}");
         // Cut short.
         std::fs::write(&path, &packed(&bytes)[..500]).unwrap();

@@ -50,7 +50,7 @@ fn colors_are_kept_and_the_content_decides() {
 fn damage_is_found_with_its_line() {
     let good = scan(LEVEL, "1 2 3 0.5\n4 5 6 0.5\n");
     for (text, words) in [
-        (good.replace("4 5 6 0.5\n", ""), "scan 0 promises 2"),
+        (good.replace("4 5 6 0.5\n", ""), "scan 0 declares 2"),
         (good.replace("4 5 6 0.5", "4 5 6"), "line 12"),
         (good.replace("4 5 6 0.5", "4 5 6 a"), "line 12"),
         (good.replace("7 8 9", "7 8"), "line 3"),

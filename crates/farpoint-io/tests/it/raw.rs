@@ -52,8 +52,8 @@ fn rows_of_kitti_and_nuscenes_are_read_without_a_word() {
     let dark = guessed(&rows(2400, &with(&[(0.0, 0.0, false)])), "a.bin").unwrap();
     assert_eq!(dark.warnings().len(), 0);
     // Nothing else fits, so the values are not examined.
-    let few = guessed(&rows(1, &with(&[(0.0, 1.0, false)])), "a.bin").unwrap();
-    assert_eq!((few.len(), few.warnings().len()), (1, 0));
+    let single_row = guessed(&rows(1, &with(&[(0.0, 1.0, false)])), "a.bin").unwrap();
+    assert_eq!((single_row.len(), single_row.warnings().len()), (1, 0));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn rows_of_other_lengths_are_refused_with_their_length() {
 }
 
 #[test]
-fn what_the_values_leave_open_is_said() {
+fn ambiguous_columns_are_warned_of() {
     // All columns alike: nothing shows the length of a row.
     let cube = guessed(&rows(2400, &[(-1.0, 1.0, false); 4]), "a.bin").unwrap();
     assert_eq!(cube.len(), 2400);
@@ -88,13 +88,13 @@ fn what_the_values_leave_open_is_said() {
 }
 
 #[test]
-fn what_is_not_float32_is_refused() {
+fn other_types_than_float32_are_refused() {
     let mut random = Random(3);
     let doubles: Vec<u8> = (0..4800)
         .flat_map(|_| f64::from(random.next()).mul_add(100.0 / 3.0, 0.1).to_le_bytes())
         .collect();
     let error = guessed(&doubles, "a.bin").unwrap_err().to_string();
-    assert!(error.contains("no coordinates") && error.contains("--input-format"), "{error}");
+    assert!(error.contains("not coordinates") && error.contains("--input-format"), "{error}");
     assert!(open(&doubles, &ReadOptions::default().columns(4)).is_ok());
     // Text is known by its content.
     assert_eq!(guessed(b"1 2 3\n4 5 6\n", "a.bin").unwrap().format(), Some(Format::Text));
@@ -105,7 +105,7 @@ fn what_is_not_float32_is_refused() {
 }
 
 #[test]
-fn the_columns_of_x_y_and_z_can_be_given() {
+fn the_columns_of_x_y_and_z_can_be_set() {
     let bytes: Vec<u8> = (0..12).flat_map(|i| (i as f32).to_le_bytes()).collect();
     let xyz = |a: &str, b: &str, c: &str| {
         ReadOptions::default().columns(6).xyz([a.to_owned(), b.to_owned(), c.to_owned()])

@@ -101,21 +101,21 @@ fn every_cloud_is_read() {
 /// Both messages of the MCAP file, and the file written again.
 #[cfg(feature = "mcap")]
 #[test]
-fn the_recording_is_read() {
+fn the_bag_is_read() {
     use farpoint_io::bag::{Bag, Kept, Rewrite};
     let Some(folder) = data() else { return };
     let path = folder.join("lidar/ouster_os1_64.mcap");
-    let wanted = table(&folder).into_iter().find(|e| e.file.ends_with(".mcap")).unwrap();
+    let expected = table(&folder).into_iter().find(|e| e.file.ends_with(".mcap")).unwrap();
     for message in 0..2 {
         let cloud = read(&path, &ReadOptions::default().message(message)).unwrap();
-        assert_eq!(cloud.len(), wanted.points);
+        assert_eq!(cloud.len(), expected.points);
         let names: Vec<String> = cloud.fields().into_iter().map(|field| field.name).collect();
         let all = ["x", "y", "z", "intensity", "t", "reflectivity", "ring", "noise", "range"];
         assert_eq!(names, all);
         let (nan, low, high) = numbers(&cloud);
-        assert_eq!(nan, wanted.nan);
+        assert_eq!(nan, expected.nan);
         if message == 0 {
-            assert!(close(low, wanted.low) && close(high, wanted.high), "{low:?} {high:?}");
+            assert!(close(low, expected.low) && close(high, expected.high), "{low:?} {high:?}");
         }
     }
     let bag = Bag::open(&path).unwrap();
@@ -124,8 +124,8 @@ fn the_recording_is_read() {
     let rewrite = Rewrite::new(topic, 2, 1 << 26, &stop);
     let mut zeros = Vec::new();
     let choose = |message: &farpoint_io::bag::PointCloud2<'_>| {
-        let (rows, [bad, zeros]) = message.usable(true);
-        Ok(Kept::new(rows.into_iter().map(|row| row as usize).collect(), bad + zeros))
+        let (rows, [non_finite, zeros]) = message.usable(true);
+        Ok(Kept::new(rows.into_iter().map(|row| row as usize).collect(), non_finite + zeros))
     };
     let bytes = rewrite.bytes(&bag, &choose, &mut |cut| zeros.push(cut.points[2])).unwrap();
     let again = Bag::from_bytes(bytes.unwrap(), "again").unwrap();
@@ -154,7 +154,7 @@ fn strangers_are_refused_with_the_right_words() {
 
 /// Rows of known layouts are read without a warning, others with the right advice; degrees are noticed.
 #[test]
-fn what_is_doubtful_is_said() {
+fn ambiguous_files_are_warned_of() {
     let Some(folder) = data() else { return };
     let plain = |file: &str| read(&folder.join(file), &ReadOptions::default());
     for file in [
@@ -294,9 +294,11 @@ fn becomes_every_format(cloud: &Cloud, rows: &[usize], file: &str) {
 /// from a warning.
 fn offset(bytes: &[u8], warnings: &[String]) -> [f64; 3] {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(500)]).into_owned();
-    let said = |w: &String| Some(w.strip_prefix("the offset ")?.split(" is ").next()?.to_owned());
-    let own = head.lines().find_map(|l| l.strip_prefix("# offset ")).map(str::to_owned);
-    let Some(line) = own.or_else(|| warnings.iter().find_map(said)) else { return [0.0; 3] };
+    let warned = |w: &String| Some(w.strip_prefix("the offset ")?.split(" is ").next()?.to_owned());
+    let from_header = head.lines().find_map(|l| l.strip_prefix("# offset ")).map(str::to_owned);
+    let Some(line) = from_header.or_else(|| warnings.iter().find_map(warned)) else {
+        return [0.0; 3];
+    };
     let values: Vec<f64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
     values.try_into().unwrap()
 }

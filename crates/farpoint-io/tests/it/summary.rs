@@ -50,12 +50,19 @@ fn agrees(summary: &Summary, cloud: &Cloud, name: &str) {
 }
 
 #[test]
-fn a_header_tells_what_reading_tells() {
+fn a_header_agrees_with_the_cloud() {
     let bytes = las();
-    let told = of(&bytes).unwrap().unwrap();
-    agrees(&told, &read_bytes(&bytes, "cloud.las", &ReadOptions::default()).unwrap(), "made");
+    let header_summary = of(&bytes).unwrap().unwrap();
+    agrees(
+        &header_summary,
+        &read_bytes(&bytes, "cloud.las", &ReadOptions::default()).unwrap(),
+        "made",
+    );
     let software = concat!("farpoint ", env!("CARGO_PKG_VERSION"));
-    assert!(told.bounds.is_some() && told.software.as_deref() == Some(software), "{told:?}");
+    assert!(
+        header_summary.bounds.is_some() && header_summary.software.as_deref() == Some(software),
+        "{header_summary:?}"
+    );
 }
 
 #[test]
@@ -71,8 +78,8 @@ fn real_headers() {
     for path in files {
         let name = path.display().to_string();
         let options = ReadOptions::default();
-        let told = summary(&path, &options).unwrap().expect(&name);
-        agrees(&told, &read(&path, &options).unwrap(), &name);
+        let header_summary = summary(&path, &options).unwrap().expect(&name);
+        agrees(&header_summary, &read(&path, &options).unwrap(), &name);
     }
 }
 

@@ -144,7 +144,7 @@ fn surveyors_names_are_understood() {
 }
 
 #[test]
-fn what_the_columns_are_is_not_guessed() {
+fn unknown_columns_are_not_guessed() {
     let default = as_text();
     let error = refused("id,row,value,kind\n1,2,3,4\n", &default);
     assert!(error.contains("1 'id', 2 'row', 3 'value', 4 'kind'"), "{error}");
@@ -181,14 +181,14 @@ fn what_the_columns_are_is_not_guessed() {
 #[test]
 fn the_caller_decides_which_columns_are_x_y_and_z() {
     let pnezd = "1,20,10,30,CP\n2,50,40,60,\n";
-    for (text, given) in [
+    for (text, xyz_option) in [
         (pnezd, xyz("3", "2", "4")),
         ("id,a,b,Höhe [m],c\n1,20,10,30,\n2,50,40,60,\n", xyz("B", "a", "hoehe")),
         ("x,y,z,b\n1,20,30,10\n2,50,60,40\n", xyz("4", "y", " z ")),
         ("P1 20 10 30\nP2 50 40 60\n", xyz("3", "2", "4")),
         ("# a b c d\n1 20 10 30\n2 50 40 60\n", xyz("c", "b", "d")),
     ] {
-        let options = as_text().xyz(given);
+        let options = as_text().xyz(xyz_option);
         let cloud = read_bytes(text.as_bytes(), "a.txt", &options).unwrap();
         let expected = vec![[10.0, 20.0, 30.0], [40.0, 50.0, 60.0]];
         assert_eq!(cloud.coordinates(), &Coordinates::F64(expected.clone()), "{text}");
@@ -201,13 +201,13 @@ fn the_caller_decides_which_columns_are_x_y_and_z() {
         let ply = read_bytes(&ply, "a.ply", &ReadOptions::default()).unwrap();
         assert_eq!(ply.coordinates(), &Coordinates::F64(expected));
     }
-    for (given, words) in [
+    for (xyz_option, words) in [
         (xyz("2", "3", "6"), "column 6 of 5"),
         (xyz("2", "3", "0"), "column 0 of 5"),
         (xyz("2", "3", "2"), "twice"),
         (xyz("easting", "3", "2"), "'easting'"),
     ] {
-        let options = as_text().xyz(given);
+        let options = as_text().xyz(xyz_option);
         let error = read_bytes(pnezd.as_bytes(), "a.txt", &options).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
@@ -353,7 +353,7 @@ proptest! {
     #[test]
     fn any_text_that_is_read_comes_back(
         text in any_text(),
-        given in prop::option::of(prop::sample::select(vec!["2,3,4", "1,2,3", "3,1,2", "x,y,z", "N,E,3"])),
+        xyz_option in prop::option::of(prop::sample::select(vec!["2,3,4", "1,2,3", "3,1,2", "x,y,z", "N,E,3"])),
         name in prop::sample::select(vec!["a.txt", "a.csv", "a.pts"]),
         style in prop::option::of(prop::sample::select(vec![
             TextStyle::Spaces, TextStyle::Csv, TextStyle::Pts,
@@ -361,11 +361,11 @@ proptest! {
         picks in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
         spaced in any::<bool>(),
     ) {
-        let given = given.map(|g| {
+        let xyz_option = xyz_option.map(|g| {
             let mut names = g.split(',');
             [(); 3].map(|()| names.next().unwrap().to_owned())
         });
-        let Ok(cloud) = read_bytes(text.as_bytes(), name, &as_text().xyz(given.clone())) else {
+        let Ok(cloud) = read_bytes(text.as_bytes(), name, &as_text().xyz(xyz_option.clone())) else {
             return Ok(());
         };
         let cloud = if spaced { with_spacing(cloud) } else { cloud };
@@ -387,7 +387,7 @@ proptest! {
             read.len() == rows.len()
                 && rows.iter().enumerate().all(|(i, &row)| point(read, i) == point(&cloud, row))
         };
-        let found = [given, None].into_iter().filter_map(|xyz| as_written(xyz).ok()).any(|r| same(&r));
+        let found = [xyz_option, None].into_iter().filter_map(|xyz| as_written(xyz).ok()).any(|r| same(&r));
         prop_assert!(found, "{:?}", String::from_utf8_lossy(&bytes));
     }
 }

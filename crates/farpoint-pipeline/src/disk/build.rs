@@ -7,7 +7,7 @@ use crate::disk::rows::{Points, Stored, Use};
 use crate::disk::spool::{PAGE, Place, ROW, Spool, encode_numbers, row_bytes};
 use farpoint::Scalar;
 use farpoint::backend::memory as fallible;
-use farpoint_io::Scan;
+use farpoint_io::Reader;
 use farpoint_tiles::Corners;
 use std::path::Path;
 
@@ -18,7 +18,7 @@ const SHARED: usize = 1 << 15;
 
 /// Inputs of the build, which decide the layout of the spool.
 pub(crate) struct Build<'a> {
-    pub(crate) scan: &'a Scan,
+    pub(crate) reader: &'a Reader,
     pub(crate) rows: Use,
     pub(crate) stored: Stored,
     pub(crate) tiles: Tiles,
@@ -35,7 +35,7 @@ impl Build<'_> {
         going_on: &(dyn Fn() -> Result<(), Error> + Sync),
     ) -> Result<Spool, Error> {
         let extents = Extents::create(path, self.tiles.len(), self.extent)?;
-        self.scan.for_each(self.threads, |_, read| {
+        self.reader.for_each(self.threads, |_, read| {
             going_on()?;
             let points = Points::of(&read, self.stored)?;
             self.scatter(&points, read.first(), &extents)

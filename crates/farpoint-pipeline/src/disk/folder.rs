@@ -114,16 +114,16 @@ mod tests {
     use super::*;
     use crate::disk::{Event, Job, Outputs, sample};
     use farpoint::Amount;
-    use farpoint_io::{Cloud, Coordinates, ReadOptions, Scan, WriteOptions, write};
+    use farpoint_io::{Cloud, Coordinates, ReadOptions, Reader, WriteOptions, write};
 
     /// Runs a job of this folder until it writes, or to its end.
     fn run(place: &Path, resume: bool, whole: bool) -> Result<(), Error> {
-        let scan = Scan::open(&place.join("a.ply"), &ReadOptions::default(), None)?;
+        let reader = Reader::open(&place.join("a.ply"), &ReadOptions::default(), None)?;
         let job = Job::new(Amount::Ratio(0.25), 128 << 20).sizes(500, 400, 50_000);
         let job = job.spool(place.join("spool")).resume(resume).sorted(true);
         let (out, options) = (place.join("o.ply"), WriteOptions::default());
         let outputs = Outputs { points: Some((&out, &options)), indices: None };
-        sample(&scan, &job, &outputs, &mut |event| whole || event != Event::Writing).map(drop)
+        sample(&reader, &job, &outputs, &mut |event| whole || event != Event::Writing).map(drop)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::disk::error::Error;
 use crate::disk::job::Job;
 use crate::disk::rows::Stored;
 use crate::disk::spool::ROW;
-use farpoint_io::Scan;
+use farpoint_io::Reader;
 
 /// Bytes that the process takes before it reads anything, with those that allocators keep.
 pub(crate) const PROCESS: u64 = 24 << 20;
@@ -64,28 +64,28 @@ pub(crate) fn least_converting(held: u64, converting: u64) -> u64 {
 impl Shares {
     /// Returns the shares of a job that takes `converting` bytes for rows in another format.
     pub(crate) fn of(
-        scan: &Scan,
+        reader: &Reader,
         job: &Job,
         converting: u64,
         threads: usize,
     ) -> Result<Shares, Error> {
         // A file that can't be read in parts is in memory all the time.
-        let held = scan.held();
+        let held = reader.held();
         let work = job.memory.saturating_sub(PROCESS + held) / 10 * USED;
         // A part as it is read, and its points by tiles.
-        let part = scan.memory_a_part() + scan.memory_a_part() / 2;
+        let part = reader.memory_a_part() + reader.memory_a_part() / 2;
         let (reading, converting) = (LEAST.max(2 * part), divided(converting));
         if work < reading.max(converting) {
             let needed = total(reading.max(converting), held);
             return Err(match converting > reading {
-                true => Error::converting(scan.name(), needed, job.memory),
-                false => Error::through(scan.name(), needed, job.memory),
+                true => Error::converting(reader.name(), needed, job.memory),
+                false => Error::through(reader.name(), needed, job.memory),
             });
         }
         // Single precision unless the file has doubles and they are kept.
-        let stored = match scan.is_single() || job.single {
+        let stored = match reader.is_single() || job.single {
             true => Stored::Single,
-            false => scan.transforms().map_or(Stored::Double, Stored::Integers),
+            false => reader.transforms().map_or(Stored::Double, Stored::Integers),
         };
         let number = if stored.is_single() { 4 } else { 8 };
         let wide = usize::from(!stored.is_single());

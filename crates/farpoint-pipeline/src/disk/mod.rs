@@ -9,10 +9,10 @@
 //! use farpoint_io::{ReadOptions, WriteOptions};
 //! use farpoint_pipeline::disk::{Job, Outputs, open, sample};
 //! let job = Job::new(Amount::Ratio(0.25), 8 << 30);
-//! let scan = open("big.laz".as_ref(), &ReadOptions::default(), job.memory)?;
+//! let reader = open("big.laz".as_ref(), &ReadOptions::default(), job.memory)?;
 //! let options = WriteOptions::default();
 //! let outputs = Outputs { points: Some(("thin.laz".as_ref(), &options)), indices: None };
-//! let sampled = sample(&scan, &job, &outputs, &mut |_| true)?;
+//! let sampled = sample(&reader, &job, &outputs, &mut |_| true)?;
 //! println!("{} of {} points", sampled.samples, sampled.points);
 //! # Ok::<(), farpoint_pipeline::disk::Error>(())
 //! ```

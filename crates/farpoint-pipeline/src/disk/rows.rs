@@ -1,7 +1,7 @@
 //! Selection of the rows of the input that are sampled, and their coordinates.
 
 use crate::disk::error::Error;
-use farpoint_io::{Coordinates, Rows, Scan};
+use farpoint_io::{Coordinates, Reader, Rows};
 
 /// Selection of the rows that are used, and their precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub(crate) enum Stored {
 
 impl Stored {
     /// Returns the storage for a file; `corner` is the minimum of the rows that are used.
-    pub(crate) fn of(scan: &Scan, rows: Use, corner: [f64; 3]) -> Stored {
-        match (scan.is_single(), rows.narrow, scan.transforms()) {
+    pub(crate) fn of(reader: &Reader, rows: Use, corner: [f64; 3]) -> Stored {
+        match (reader.is_single(), rows.narrow, reader.transforms()) {
             (true, ..) => Stored::Single,
             (false, true, _) => Stored::Narrowed(corner),
             (false, false, Some(transforms)) => Stored::Integers(transforms),

@@ -16,7 +16,7 @@ use crate::disk::survey::{Survey, starts, survey};
 use crate::disk::write::{self, Work};
 use farpoint::backend::caught;
 use farpoint::{Amount, Scalar};
-use farpoint_io::{ReadOptions, Scan, WriteOptions};
+use farpoint_io::{ReadOptions, Reader, WriteOptions};
 use farpoint_tiles::{Conductor, Entry, Key, Local, Mode, Plan, Tile, TileOptions};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -33,15 +33,15 @@ pub(crate) type Observer<'a> = &'a mut (dyn FnMut(Event) -> bool + Send);
 /// If the input cannot be read, the spool not be written or used, or an output not be written; if the cloud can't
 /// fulfill the job. In a given folder, the spool stays for [`Job::resume`].
 pub fn sample(
-    scan: &Scan,
+    reader: &Reader,
     job: &Job,
     outputs: &Outputs<'_>,
     observer: Observer<'_>,
 ) -> Result<Sampled, Error> {
-    let shares = shares(scan, job, outputs)?;
+    let shares = shares(reader, job, outputs)?;
     let beside = outputs.points.map(|(path, _)| path).or(outputs.indices);
     let beside = beside.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
-    caught(|| Ok(run(scan, job, shares, beside, outputs, observer)))?
+    caught(|| Ok(run(reader, job, shares, beside, outputs, observer)))?
 }
 
 /// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about
@@ -52,23 +52,23 @@ pub fn sample(
 /// If a row is not in the file, if that cannot be read, or the output not be written with this memory;
 /// [`Error::Stopped`]. The output is whole or not there.
 pub fn write_rows(
-    scan: &Scan,
+    reader: &Reader,
     rows: &[u64],
     memory: u64,
     (path, options): (&Path, &WriteOptions),
     going_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<String>, Error> {
-    if let Some(&row) = rows.iter().find(|&&row| row >= scan.len()) {
+    if let Some(&row) = rows.iter().find(|&&row| row >= reader.len()) {
         let (name, what) =
-            (scan.name().to_owned(), format!("row {row} is asked for, it has {}", scan.len()));
+            (reader.name().to_owned(), format!("row {row} is asked for, it has {}", reader.len()));
         return Err(Error::Input { name, what, fix: "choose rows of this very file".into() });
     }
     let job = Job::new(Amount::Count(rows.len()), memory);
     let outputs = Outputs { points: Some((path, options)), indices: None };
-    let shares = shares(scan, &job, &outputs)?;
+    let shares = shares(reader, &job, &outputs)?;
     let beside = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = Folder::take(None, beside.unwrap_or(Path::new(".")))?;
-    let work = Work { scan, job: &job, shares, folder };
+    let work = Work { reader, job: &job, shares, folder };
     let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
         rows.iter().try_for_each(|&row| each(Key::new(0.0f32, row)))
     };
@@ -83,30 +83,30 @@ pub fn write_rows(
 /// read in parts are held in memory.
 ///
 /// # Errors
-/// As [`Scan::open`]; [`Error::Memory`] if the file would be held in memory and is too large for that.
-pub fn open(path: &Path, options: &ReadOptions, memory: u64) -> Result<Scan, Error> {
+/// As [`Reader::open`]; [`Error::Memory`] if the file would be held in memory and is too large for that.
+pub fn open(path: &Path, options: &ReadOptions, memory: u64) -> Result<Reader, Error> {
     let whole = |error| match error {
         farpoint_io::Error::NotInParts { name, needed, .. } => {
             Error::through(&name, least(needed), memory)
         }
         error => error.into(),
     };
-    match Scan::open(path, options, Some(1)) {
+    match Reader::open(path, options, Some(1)) {
         Err(farpoint_io::Error::NotInParts { .. }) => {
-            Scan::open(path, options, Some(memory)).map_err(whole)
+            Reader::open(path, options, Some(memory)).map_err(whole)
         }
         found => Ok(found?),
     }
 }
 
 /// Returns the memory shares of a job.
-fn shares(scan: &Scan, job: &Job, outputs: &Outputs<'_>) -> Result<Shares, Error> {
-    let converting = write::converting(scan, job, outputs)?;
-    Shares::of(scan, job, converting, rayon::current_num_threads())
+fn shares(reader: &Reader, job: &Job, outputs: &Outputs<'_>) -> Result<Shares, Error> {
+    let converting = write::converting(reader, job, outputs)?;
+    Shares::of(reader, job, converting, rayon::current_num_threads())
 }
 
 fn run(
-    scan: &Scan,
+    reader: &Reader,
     job: &Job,
     shares: Shares,
     beside: Option<&Path>,
@@ -114,7 +114,7 @@ fn run(
     observer: Observer<'_>,
 ) -> Result<Sampled, Error> {
     let folder = Folder::take(job.spool.as_deref(), beside.unwrap_or(Path::new(".")))?;
-    let work = Work { scan, job, shares, folder };
+    let work = Work { reader, job, shares, folder };
     let start = Instant::now();
     let (state, resumed) = work.state(observer)?;
     let tiles = state.tiles.len();
@@ -136,13 +136,13 @@ pub(crate) fn tell(observer: Observer<'_>, event: Event) -> Result<(), Error> {
 
 impl Work<'_> {
     fn rows(&self) -> Use {
-        let narrow = self.job.single && !self.scan.is_single();
+        let narrow = self.job.single && !self.reader.is_single();
         Use { drop_zeros: self.job.drop_zeros, narrow }
     }
 
     /// Returns the spool of an interrupted run, or a new one; and whether it was resumed.
     fn state(&self, observer: Observer<'_>) -> Result<(State, bool), Error> {
-        let identity = identity(self.scan, self.job)?;
+        let identity = identity(self.reader, self.job)?;
         if self.job.resume {
             if let Some(state) = State::load(&self.folder.file(CLOUD))? {
                 identity.compare(&state.job, self.folder.path())?;
@@ -164,24 +164,24 @@ impl Work<'_> {
 
     /// Reads the input twice: to find the extent of its rows, and to write them to the spool.
     fn make(&self, job: String, observer: Observer<'_>) -> Result<State, Error> {
-        let (scan, rows) = (self.scan, self.rows());
-        let seen = survey(scan, rows, self.shares.readers)?;
+        let (reader, rows) = (self.reader, self.rows());
+        let seen = survey(reader, rows, self.shares.readers)?;
         let corner = seen.bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
         let (bad, zeros) = (seen.bad, seen.zeros);
-        tell(observer, Event::Surveyed { rows: scan.len(), bad, zeros, corner })?;
+        tell(observer, Event::Surveyed { rows: reader.len(), bad, zeros, corner })?;
         let limit = self.job.amount.limit(seen.points() as usize)?;
         if limit > 0 && seen.points() == 0 {
             return Err(farpoint::Error::EmptyCloud.into());
         }
-        let stored = Stored::of(scan, rows, seen.bounds.unwrap_or_default()[0]);
+        let stored = Stored::of(reader, rows, seen.bounds.unwrap_or_default()[0]);
         let Survey { grid, counts, .. } = &seen;
         let tiles = Tiles::choose(grid.clone(), counts, self.shares.tile);
         let starts = match limit {
             0 => Vec::new(),
-            _ => starts(scan, &seen, self.job, rows, stored, &tiles)?,
+            _ => starts(reader, &seen, self.job, rows, stored, &tiles)?,
         };
         let extent = self.shares.extent(tiles.len());
-        let build = Build { scan, rows, stored, tiles, extent, threads: self.shares.readers };
+        let build = Build { reader, rows, stored, tiles, extent, threads: self.shares.readers };
         let spool = build.run(&self.folder.file("points"), &|| Ok(()))?;
         let (extent, tiles) = (extent as u64, spool.tiles);
         let points = seen.points();
@@ -200,7 +200,7 @@ impl Work<'_> {
         observer: Observer<'_>,
     ) -> Result<Sampled, Error> {
         let start = Instant::now();
-        let (points, tiles) = (self.scan.len(), state.tiles.len());
+        let (points, tiles) = (self.reader.len(), state.tiles.len());
         let dropped = points - state.points;
         let plan = self.plan::<T>(&state.starts);
         let spool = Arc::new(state.open(&self.folder.file("points"))?);

@@ -7,7 +7,7 @@ use crate::disk::error::Error;
 use crate::disk::extents::{Extents, Run};
 use crate::disk::spool::{ROW, row_bytes, row_of};
 use farpoint::backend::memory as fallible;
-use farpoint_io::Scan;
+use farpoint_io::Reader;
 use rayon::prelude::*;
 use std::fs::File;
 use std::ops::Range;
@@ -23,7 +23,7 @@ const EXTENT: usize = 1 << 16;
 
 /// Chosen rows by parts of the file.
 pub(crate) struct Rows<'a> {
-    scan: &'a Scan,
+    reader: &'a Reader,
     /// First part of each range, and the number of parts.
     groups: Vec<usize>,
     /// The group of each part.
@@ -36,30 +36,30 @@ pub(crate) struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// Creates room for about `count` rows, of which `memory` bytes are worked on at a time.
     pub(crate) fn new(
-        scan: &'a Scan,
+        reader: &'a Reader,
         path: &Path,
         count: u64,
         memory: u64,
     ) -> Result<Rows<'a>, Error> {
         // In memory a pair takes 16 bytes, beside those of the file.
         let wanted = (count * (PAIR as u64 + 16)).div_ceil(memory.max(1)).max(1);
-        let most = scan.len().div_ceil(wanted);
+        let most = reader.len().div_ceil(wanted);
         let (mut groups, mut group, mut first) = (vec![0], Vec::new(), 0);
-        for part in 0..scan.parts() {
-            if scan.rows(part).end - first > most && part > groups[groups.len() - 1] {
+        for part in 0..reader.parts() {
+            if reader.rows(part).end - first > most && part > groups[groups.len() - 1] {
                 groups.push(part);
-                first = scan.rows(part).start;
+                first = reader.rows(part).start;
             }
             group.push(groups.len() as u32 - 1);
         }
-        groups.push(scan.parts());
+        groups.push(reader.parts());
         let extents = Extents::create(path, groups.len() - 1, EXTENT)?;
-        Ok(Rows { scan, groups, group, extents, count: 0, path: path.to_owned() })
+        Ok(Rows { reader, groups, group, extents, count: 0, path: path.to_owned() })
     }
 
     /// Adds the next chosen row.
     pub(crate) fn push(&mut self, row: u64) -> Result<(), Error> {
-        let part = self.scan.part_of(row);
+        let part = self.reader.part_of(row);
         let mut pair = [0; PAIR];
         pair[..ROW].copy_from_slice(&row_bytes(row));
         pair[ROW..].copy_from_slice(&row_bytes(self.count));
@@ -76,9 +76,9 @@ impl<'a> Rows<'a> {
         threads: usize,
         going_on: GoingOn<'_>,
     ) -> Result<Records, Error> {
-        let Rows { scan, groups, extents, count, .. } = self;
+        let Rows { reader, groups, extents, count, .. } = self;
         let (file, _, runs) = extents.finish()?;
-        let stride = scan.stride();
+        let stride = reader.stride();
         let bytes = count * (2 * width + ROW) as u64;
         let each = count.div_ceil(bytes.div_ceil(memory.max(1)).max(1)).max(1);
         let ranges = count.div_ceil(each) as usize;
@@ -88,7 +88,7 @@ impl<'a> Rows<'a> {
             if pairs.is_empty() {
                 continue;
             }
-            scan.for_each_of(range[0]..range[1], threads, |_, rows| {
+            reader.for_each_of(range[0]..range[1], threads, |_, rows| {
                 going_on()?;
                 let first = rows.first();
                 let from = pairs.partition_point(|pair| pair.0 < first);

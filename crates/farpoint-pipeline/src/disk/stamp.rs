@@ -4,7 +4,7 @@ use crate::disk::error::Error;
 use crate::disk::extents::read_at;
 use crate::disk::job::Job;
 use farpoint::{Amount, Start};
-use farpoint_io::Scan;
+use farpoint_io::Reader;
 use std::fs::File;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -21,10 +21,10 @@ const TIME: &str = "time of change";
 const CONTENT: &str = "content";
 
 /// Reads a little of the input, wherever it may have changed.
-pub(crate) fn identity(scan: &Scan, job: &Job) -> Result<Identity, Error> {
+pub(crate) fn identity(reader: &Reader, job: &Job) -> Result<Identity, Error> {
     let (mut length, mut time, mut hasher) = (0, 0, crc32fast::Hasher::new());
-    let places = PLACES.div_ceil(scan.inputs().len().max(1) as u64);
-    for name in scan.inputs().iter().filter(|_| scan.bytes() > 0) {
+    let places = PLACES.div_ceil(reader.inputs().len().max(1) as u64);
+    for name in reader.inputs().iter().filter(|_| reader.bytes() > 0) {
         let failed = |source| Error::read_input(name, source);
         let file = File::open(Path::new(name)).map_err(failed)?;
         let about = file.metadata().map_err(failed)?;
@@ -38,13 +38,13 @@ pub(crate) fn identity(scan: &Scan, job: &Job) -> Result<Identity, Error> {
         ("input's size", length.to_string()),
         (TIME, time.to_string()),
         (CONTENT, format!("{digest:08x}")),
-        ("format", scan.description()),
-        ("number of rows", scan.len().to_string()),
+        ("format", reader.description()),
+        ("number of rows", reader.len().to_string()),
         ("amount", amount(job.amount)),
         ("start", start(job.start.as_ref())),
         ("--drop-zeros", job.drop_zeros.to_string()),
         ("--f32", job.single.to_string()),
-        ("filter", scan.filter().to_string()),
+        ("filter", reader.filter().to_string()),
     ]))
 }
 

@@ -6,7 +6,7 @@ use crate::disk::job::Job;
 use crate::disk::rows::{Points, Stored, Use, finite, zero};
 use crate::disk::state::Start;
 use farpoint::backend::SplitMix64;
-use farpoint_io::Scan;
+use farpoint_io::Reader;
 use std::sync::{Mutex, PoisonError};
 
 /// Number of parts sampled to find a box, if the header states none.
@@ -49,20 +49,20 @@ fn grow(bounds: &mut [[f64; 3]; 2], at: [f64; 3]) {
 }
 
 /// Reads all rows once.
-pub(crate) fn survey(scan: &Scan, rows: Use, threads: usize) -> Result<Survey, Error> {
-    let grid = Grid::over(about(scan, rows)?);
+pub(crate) fn survey(reader: &Reader, rows: Use, threads: usize) -> Result<Survey, Error> {
+    let grid = Grid::over(about(reader, rows)?);
     let counts = Counts::new(&grid);
     let all = Mutex::new(Survey {
         bad: 0,
         zeros: 0,
         bounds: None,
-        used: vec![0; scan.parts()],
+        used: vec![0; reader.parts()],
         first: None,
         grid: grid.clone(),
         counts: Vec::new(),
     });
     let whole = Mutex::new(NOWHERE);
-    scan.for_each(threads, |part, read| {
+    reader.for_each(threads, |part, read| {
         // Integers are not needed yet.
         let points = Points::of(&read, Stored::Double)?;
         let found = part_of(&points, read.first(), rows, &grid, &counts);
@@ -101,15 +101,15 @@ fn part_of(points: &Points, first: u64, rows: Use, grid: &Grid, counts: &Counts)
 }
 
 /// Returns a box around most rows: that of the header, or of some parts.
-fn about(scan: &Scan, rows: Use) -> Result<[[f64; 3]; 2], Error> {
-    if let Some(bounds) = scan.bounds() {
+fn about(reader: &Reader, rows: Use) -> Result<[[f64; 3]; 2], Error> {
+    if let Some(bounds) = reader.bounds() {
         return Ok(bounds);
     }
-    let parts = scan.parts();
+    let parts = reader.parts();
     let mut bounds = NOWHERE;
     let step = parts.div_ceil(LOOKED_AT).max(1);
     for part in (0..parts).step_by(step).chain(parts.checked_sub(1)) {
-        let points = Points::of(&scan.read(part)?, Stored::Double)?;
+        let points = Points::of(&reader.read(part)?, Stored::Double)?;
         let used = (0..points.len()).map(|row| points.at(row)).filter(|&at| rows.takes(at));
         used.for_each(|at| grow(&mut bounds, at));
     }
@@ -123,11 +123,11 @@ impl Survey {
     }
 
     /// Returns the used row of that rank.
-    pub(crate) fn row(&self, scan: &Scan, rank: u64, rows: Use) -> Result<Option<u64>, Error> {
+    pub(crate) fn row(&self, reader: &Reader, rank: u64, rows: Use) -> Result<Option<u64>, Error> {
         let mut before = 0;
         for (part, &used) in self.used.iter().enumerate() {
             if rank < before + u64::from(used) {
-                let read = scan.read(part)?;
+                let read = reader.read(part)?;
                 let points = Points::of(&read, Stored::Double)?;
                 let mut taken = (0..points.len()).filter(|&row| rows.takes(points.at(row)));
                 let row = taken.nth((rank - before) as usize);
@@ -142,7 +142,7 @@ impl Survey {
 /// Finds the rows that sampling starts from, with their coordinates in the working precision. The rules and errors
 /// are those of [`farpoint::Sampler`].
 pub(crate) fn starts(
-    scan: &Scan,
+    reader: &Reader,
     seen: &Survey,
     job: &Job,
     rows: Use,
@@ -164,10 +164,10 @@ pub(crate) fn starts(
         Some(farpoint::Start::Indices(rows)) => rows.iter().map(|&row| row as u64).collect(),
         Some(farpoint::Start::Random(seed)) => {
             let rank = SplitMix64::new(*seed).below(points);
-            vec![seen.row(scan, rank, rows)?.unwrap_or(first)]
+            vec![seen.row(reader, rank, rows)?.unwrap_or(first)]
         }
         Some(other) => {
-            let name = scan.name().to_owned();
+            let name = reader.name().to_owned();
             let what = format!("cannot start from {other:?} through the disk");
             return Err(Error::Input { name, what, fix: "give rows or a seed".into() });
         }
@@ -177,16 +177,22 @@ pub(crate) fn starts(
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(farpoint::Error::StartRepeated { index: pair[0] as usize }.into());
     }
-    wanted.into_iter().map(|row| found(scan, row, rows, stored, tiles)).collect()
+    wanted.into_iter().map(|row| found(reader, row, rows, stored, tiles)).collect()
 }
 
-fn found(scan: &Scan, row: u64, rows: Use, stored: Stored, tiles: &Tiles) -> Result<Start, Error> {
+fn found(
+    reader: &Reader,
+    row: u64,
+    rows: Use,
+    stored: Stored,
+    tiles: &Tiles,
+) -> Result<Start, Error> {
     let index = row as usize;
-    if row >= scan.len() {
-        let points = scan.len() as usize;
+    if row >= reader.len() {
+        let points = reader.len() as usize;
         return Err(farpoint::Error::StartOutOfRange { index, points }.into());
     }
-    let read = scan.read(scan.part_of(row))?;
+    let read = reader.read(reader.part_of(row))?;
     let points = Points::of(&read, stored)?;
     let place = (row - read.first()) as usize;
     if !rows.takes(points.at(place)) {

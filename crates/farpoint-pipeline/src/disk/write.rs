@@ -6,7 +6,7 @@ use crate::disk::job::{Job, Outputs};
 use crate::disk::memory::{self, Shares};
 use crate::disk::sort::{GoingOn, Rows};
 use farpoint::backend::memory as fallible;
-use farpoint_io::{Cloud, Scan, WriteOptions, write_indices_in_blocks};
+use farpoint_io::{Cloud, Reader, WriteOptions, write_indices_in_blocks};
 use farpoint_tiles::Key;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
@@ -19,7 +19,7 @@ const CONVERTED: u64 = 8;
 
 /// A run with all its inputs.
 pub(crate) struct Work<'a> {
-    pub(crate) scan: &'a Scan,
+    pub(crate) reader: &'a Reader,
     pub(crate) job: &'a Job,
     pub(crate) shares: Shares,
     pub(crate) folder: Folder,
@@ -31,24 +31,24 @@ pub(crate) type Chosen<'a> = &'a mut dyn FnMut(
 ) -> Result<(), farpoint_tiles::Error>;
 
 /// Returns the bytes of memory for rows that are written in another format, as far as their number is known.
-pub(crate) fn converting(scan: &Scan, job: &Job, outputs: &Outputs<'_>) -> Result<u64, Error> {
+pub(crate) fn converting(reader: &Reader, job: &Job, outputs: &Outputs<'_>) -> Result<u64, Error> {
     let Some((path, options)) = outputs.points else { return Ok(0) };
-    let held = scan.cloud().is_some();
-    if held || scan.copies_rows(path, options)? || scan.writes_blocks(path, options)? {
+    let held = reader.cloud().is_some();
+    if held || reader.copies_rows(path, options)? || reader.writes_blocks(path, options)? {
         return Ok(0);
     }
     // The number of rows of a spacing is not known before.
     let count = match job.amount {
         farpoint::Amount::Spacing(_) => 0,
-        amount => amount.limit(scan.len() as usize).unwrap_or(0) as u64,
+        amount => amount.limit(reader.len() as usize).unwrap_or(0) as u64,
     };
-    Ok(CONVERTED * count * width(scan) as u64)
+    Ok(CONVERTED * count * width(reader) as u64)
 }
 
 /// Returns the approximate bytes of a stored row.
-fn width(scan: &Scan) -> usize {
-    let line = || scan.bytes().div_ceil(scan.len().max(1)) as usize;
-    scan.stride().unwrap_or_else(line)
+fn width(reader: &Reader) -> usize {
+    let line = || reader.bytes().div_ceil(reader.len().max(1)) as usize;
+    reader.stride().unwrap_or_else(line)
 }
 
 /// Writes the outputs, unless `going_on` cancels before a part; returns warnings.
@@ -63,7 +63,7 @@ pub(crate) fn outputs(
     list(&path, chosen)?;
     if work.job.sorted {
         let sorted = work.folder.file("rows-sorted");
-        in_order(&path, &sorted, work.scan.len(), work.shares.sorting)?;
+        in_order(&path, &sorted, work.reader.len(), work.shares.sorting)?;
         std::fs::rename(&sorted, &path).map_err(|source| Error::written(&path, source))?;
     }
     if let Some(indices) = outputs.indices {
@@ -71,17 +71,17 @@ pub(crate) fn outputs(
         write_indices_in_blocks(indices, count, || rows.next())?;
     }
     let Some((to, options)) = outputs.points else { return Ok(Vec::new()) };
-    if let Some(cloud) = work.scan.cloud() {
+    if let Some(cloud) = work.reader.cloud() {
         return whole(cloud, &path, to, options);
     }
-    let width = width(work.scan);
-    let copies = work.scan.copies_rows(to, options)?;
-    let blocks = !copies && count > 0 && work.scan.writes_blocks(to, options)?;
+    let width = width(work.reader);
+    let copies = work.reader.copies_rows(to, options)?;
+    let blocks = !copies && count > 0 && work.reader.writes_blocks(to, options)?;
     if !copies && !blocks {
         let needed = CONVERTED * count * width as u64;
         if needed > work.shares.converting {
-            let total = memory::least_converting(work.scan.held(), needed);
-            return Err(Error::converting(work.scan.name(), total, work.job.memory));
+            let total = memory::least_converting(work.reader.held(), needed);
+            return Err(Error::converting(work.reader.name(), total, work.job.memory));
         }
     }
     let sorting = match blocks {
@@ -89,7 +89,7 @@ pub(crate) fn outputs(
         true => work.shares.sorting.min(2 * work.shares.converting / CONVERTED),
         false => work.shares.sorting / 2,
     };
-    let mut rows = Rows::new(work.scan, &work.folder.file("by-row"), count, sorting)?;
+    let mut rows = Rows::new(work.reader, &work.folder.file("by-row"), count, sorting)?;
     let mut list = List::open(&path)?;
     while let Some(some) = list.next()? {
         some.into_iter().try_for_each(|row| rows.push(row))?;
@@ -99,7 +99,7 @@ pub(crate) fn outputs(
     let one = |range| going_on().and_then(|()| records.range(range));
     if blocks {
         let counts = (count, records.ranges(), readers);
-        return work.scan.write_blocks(to, options, counts, one);
+        return work.reader.write_blocks(to, options, counts, one);
     }
     let mut range = 0;
     let mut next = || {
@@ -108,13 +108,13 @@ pub(crate) fn outputs(
         Ok::<_, Error>(found)
     };
     if copies {
-        return work.scan.write_stored(to, options, count, next);
+        return work.reader.write_stored(to, options, count, next);
     }
     let mut all = fallible::with_capacity(count as usize * width);
     while let Some(more) = next()? {
         fallible::extend(&mut all, more);
     }
-    let cloud = work.scan.some(all, work.shares.readers)?;
+    let cloud = work.reader.some(all, work.shares.readers)?;
     let rows: Vec<usize> = fallible::collected(0..cloud.len());
     Ok(farpoint_io::write(to, &cloud, &rows, options)?)
 }

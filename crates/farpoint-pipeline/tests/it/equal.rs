@@ -2,7 +2,7 @@
 
 use farpoint::{Amount, BadRows, Sampler, Start};
 use farpoint_io::{
-    Cloud, Column, Coordinates, Encoding, ReadOptions, Scan, WriteOptions, read, write,
+    Cloud, Column, Coordinates, Encoding, ReadOptions, Reader, WriteOptions, read, write,
     write_indices,
 };
 use farpoint_pipeline::disk::{Error, Event, Job, Outputs, Sampled, sample, write_rows};
@@ -72,16 +72,16 @@ fn through_the_disk(
     out: &str,
 ) -> Result<(Sampled, Vec<u8>, Vec<u8>), Error> {
     // So little that text is read in pieces; files that can't be read in parts are held.
-    let scan = match Scan::open(path, &ReadOptions::default(), Some(1)) {
+    let reader = match Reader::open(path, &ReadOptions::default(), Some(1)) {
         Err(farpoint_io::Error::NotInParts { .. }) => {
-            Scan::open(path, &ReadOptions::default(), Some(job.memory))?
+            Reader::open(path, &ReadOptions::default(), Some(job.memory))?
         }
         found => found?,
     };
     let options = WriteOptions::default();
     let (points, rows) = (folder.join(out), folder.join("rows.npy"));
     let outputs = Outputs { points: Some((&points, &options)), indices: Some(&rows) };
-    let sampled = sample(&scan, job, &outputs, &mut |_| true)?;
+    let sampled = sample(&reader, job, &outputs, &mut |_| true)?;
     Ok((sampled, std::fs::read(points).unwrap(), std::fs::read(rows).unwrap()))
 }
 
@@ -179,7 +179,7 @@ fn rows_that_were_chosen_elsewhere() {
     for name in ["a.laz", "a.ply", "a.npy", "a.csv"] {
         let path = save(folder.path(), name, &room(9_000, false), &options);
         let cloud = read(&path, &ReadOptions::default()).unwrap();
-        let scan = Scan::open(&path, &ReadOptions::default(), Some(1)).unwrap();
+        let reader = Reader::open(&path, &ReadOptions::default(), Some(1)).unwrap();
         let finite = |row: &usize| cloud.coordinates().get(*row).iter().all(|x| x.is_finite());
         // In any order, one of them twice.
         let rows = (0..4_000).chain([5]).map(|k| k * 7_919 % cloud.len());
@@ -192,7 +192,7 @@ fn rows_that_were_chosen_elsewhere() {
             let write = |rows: &[u64], most: usize| {
                 questions.store(0, Ordering::Relaxed);
                 let on = || questions.fetch_add(1, Ordering::Relaxed) < most;
-                write_rows(&scan, rows, MEMORY, (&out, &options), &on)
+                write_rows(&reader, rows, MEMORY, (&out, &options), &on)
             };
             assert_eq!(write(&asked, usize::MAX).unwrap(), warnings, "{name} to {to}");
             assert!(std::fs::read(&out).unwrap() == std::fs::read(&expected).unwrap());
@@ -244,9 +244,9 @@ fn what_the_cloud_does_not_have_is_an_error() {
         assert!(error.contains(words), "{error}");
         assert!(!folder.path().join("o.ply").exists());
     }
-    let scan = Scan::open(&path, &ReadOptions::default(), None).unwrap();
+    let reader = Reader::open(&path, &ReadOptions::default(), None).unwrap();
     let little = Job::new(Amount::Count(5), 1 << 20);
-    let error = sample(&scan, &little, &Outputs::default(), &mut |_| true).unwrap_err();
+    let error = sample(&reader, &little, &Outputs::default(), &mut |_| true).unwrap_err();
     assert!(error.to_string().contains("1 are allowed"), "{error}");
 }
 
@@ -257,7 +257,7 @@ fn stopped_after_any_band_and_resumed() {
     let spool = folder.path().join("spool");
     let job = small(Amount::Ratio(0.25), &Start::Index(0));
     let (_, expected, _) = through_the_disk(folder.path(), &path, &job, "once.laz").unwrap();
-    let scan = Scan::open(&path, &ReadOptions::default(), None).unwrap();
+    let reader = Reader::open(&path, &ReadOptions::default(), None).unwrap();
     let (out, options) = (folder.path().join("o.laz"), WriteOptions::default());
     let outputs = Outputs { points: Some((&out, &options)), indices: None };
     let job = job.spool(spool.clone());
@@ -266,7 +266,7 @@ fn stopped_after_any_band_and_resumed() {
         // Every run continues for one event more than the one before, and one band at least.
         let job = job.clone().resume(stop > 0);
         let (mut told, mut finished) = (0, 0);
-        let found = sample(&scan, &job, &outputs, &mut |event| {
+        let found = sample(&reader, &job, &outputs, &mut |event| {
             told += 1;
             finished += usize::from(matches!(event, Event::Band { .. }));
             stop > 60 || told <= stop.min(2) && finished < 1

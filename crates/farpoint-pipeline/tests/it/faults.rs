@@ -1,7 +1,7 @@
 //! Faults of a spool or its input give a clear error, and never a wrong result.
 
 use farpoint::Amount;
-use farpoint_io::{Cloud, Coordinates, ReadOptions, Scan, WriteOptions, write};
+use farpoint_io::{Cloud, Coordinates, ReadOptions, Reader, WriteOptions, write};
 use farpoint_pipeline::disk::{Error, Event, Job, Outputs, Sampled, sample};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -25,11 +25,11 @@ impl Place {
     }
 
     fn run(&self, job: &Job, bands: usize) -> Result<Sampled, Error> {
-        let scan = Scan::open(&self.path("a.ply"), &ReadOptions::default(), None)?;
+        let reader = Reader::open(&self.path("a.ply"), &ReadOptions::default(), None)?;
         let (out, options) = (self.path("o.ply"), WriteOptions::default());
         let outputs = Outputs { points: Some((&out, &options)), indices: None };
         let mut left = bands;
-        sample(&scan, job, &outputs, &mut |event| {
+        sample(&reader, job, &outputs, &mut |event| {
             left -= usize::from(matches!(event, Event::Band { .. }));
             left > 0
         })

@@ -7,11 +7,11 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
 use crate::cloud::layout::{Layout, Storage};
-use crate::cloud::table::{Slot, Store, Table};
+use crate::cloud::table::{Dimension, Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion;
 use crate::error::Error;
-use crate::files::scan::{self, Scan};
+use crate::files::reader::{self, Reader};
 use crate::format::Format;
 use std::collections::{HashMap, HashSet};
 
@@ -34,7 +34,7 @@ const COLORS: [&str; 4] = ["red", "green", "blue", "alpha"];
 /// default values of attributes that it lacks.
 #[derive(Debug)]
 pub(super) struct Places {
-    slots: Vec<Slot>,
+    dimensions: Vec<Dimension>,
     /// The attributes of this file, by name.
     names: HashSet<String>,
 }
@@ -44,59 +44,61 @@ struct Field<'a> {
     name: String,
     kind: NumberType,
     /// The first file that has it.
-    of: &'a str,
+    first_file: &'a str,
     files: usize,
     /// Number of files before the first one without it.
     first_files: usize,
 }
 
 pub(super) fn plan(
-    scans: &[Scan],
+    readers: &[Reader],
     crs: Option<Crs>,
     mut warnings: Vec<String>,
 ) -> Result<Plan, Error> {
     let mut fields: Vec<Field<'_>> = Vec::new();
     let mut places = HashMap::new();
-    let mut own = Vec::with_capacity(scans.len());
-    for (file, scan) in scans.iter().enumerate() {
-        let attributes = named(scan, &mut warnings);
+    let mut attribute_names = Vec::with_capacity(readers.len());
+    for (file, reader) in readers.iter().enumerate() {
+        let attributes = named(reader, &mut warnings);
         for (name, kind) in &attributes {
             let place = *places.entry(name.clone()).or_insert(fields.len());
             if place == fields.len() {
-                let (name, of) = (name.clone(), scan.name());
-                fields.push(Field { name, kind: *kind, of, files: 0, first_files: 0 });
+                let (name, first_file) = (name.clone(), reader.name());
+                fields.push(Field { name, kind: *kind, first_file, files: 0, first_files: 0 });
             }
-            fields[place].join(file, scan.name(), *kind, &mut warnings)?;
+            fields[place].join(file, reader.name(), *kind, &mut warnings)?;
         }
-        own.push(attributes.into_iter().map(|(name, _)| name).collect());
+        attribute_names.push(attributes.into_iter().map(|(name, _)| name).collect());
     }
-    tell_missing(scans, &fields, &mut warnings);
-    let single = scans.iter().all(Scan::is_single);
+    warn_of_missing(readers, &fields, &mut warnings);
+    let single = readers.iter().all(Reader::is_single);
     let axis = if single { NumberType::F32 } else { NumberType::F64 };
     let axes = ["x", "y", "z"].map(|name| (name.to_owned(), axis));
     let mut at = 0;
-    let slot = |(name, kind): (String, NumberType)| {
-        let slot = Slot::new(name, kind, at);
+    let dimension = |(name, kind): (String, NumberType)| {
+        let dimension = Dimension::new(name, kind, at);
         at += kind.size();
-        slot
+        dimension
     };
     let fields = fields.into_iter().map(|field| (field.name, field.kind));
-    let slots: Vec<Slot> = axes.into_iter().chain(fields).map(slot).collect();
-    let recipe = |names| Box::new(Places { slots: slots.clone(), names }) as Box<dyn Recipe>;
-    let recipes = own.into_iter().map(recipe).collect();
-    let head = Cloud { crs, warnings, scale: scale(scans), ..head(scans, slots, at, single) };
+    let dimensions: Vec<Dimension> = axes.into_iter().chain(fields).map(dimension).collect();
+    let recipe =
+        |names| Box::new(Places { dimensions: dimensions.clone(), names }) as Box<dyn Recipe>;
+    let recipes = attribute_names.into_iter().map(recipe).collect();
+    let head =
+        Cloud { crs, warnings, scale: scale(readers), ..head(readers, dimensions, at, single) };
     let layout = Layout { head, rows: Storage::Stride(0), count: 0, stride: at, bounds: None };
     Ok(Plan { layout, recipes })
 }
 
-fn head(scans: &[Scan], slots: Vec<Slot>, stride: usize, single: bool) -> Cloud {
+fn head(readers: &[Reader], dimensions: Vec<Dimension>, stride: usize, single: bool) -> Cloud {
     let store = Store::Records { bytes: Vec::new().into(), stride };
-    let table = Table { slots, store, big_endian: false, xyz: [0, 1, 2] };
+    let table = Table { dimensions, store, big_endian: false, xyz: [0, 1, 2] };
     let none = match single {
         true => Coordinates::F32(Vec::new()),
         false => Coordinates::F64(Vec::new()),
     };
-    let formats = super::formats(scans);
+    let formats = super::formats(readers);
     // Colors are unpacked and names are common, unlike in any format that keeps stored rows.
     let format = if formats.len() == 1 { formats[0] } else { Format::Ply };
     let names: Vec<String> = formats.iter().map(ToString::to_string).collect();
@@ -105,8 +107,8 @@ fn head(scans: &[Scan], slots: Vec<Slot>, stride: usize, single: bool) -> Cloud 
 }
 
 /// Returns the finest scale, if all files state one.
-fn scale(scans: &[Scan]) -> Option<[f64; 3]> {
-    let steps = scans.iter().map(|scan| scan.head().scale());
+fn scale(readers: &[Reader]) -> Option<[f64; 3]> {
+    let steps = readers.iter().map(|reader| reader.head().scale());
     let finest = |a: [f64; 3], b: [f64; 3]| std::array::from_fn(|axis| a[axis].min(b[axis]));
     steps.collect::<Option<Vec<_>>>()?.into_iter().reduce(finest)
 }
@@ -125,7 +127,7 @@ impl Field<'_> {
         if kind == self.kind {
             return Ok(());
         }
-        let what = format!("'{}' is {kind}, and {} in {}", self.name, self.kind, self.of);
+        let what = format!("'{}' is {kind}, and {} in {}", self.name, self.kind, self.first_file);
         if COLORS.contains(&self.name.as_str()) {
             let what = format!("{what}: colors of other depths");
             return Err(Error::merge(name, &what, "convert one of the files first"));
@@ -143,14 +145,14 @@ impl Field<'_> {
     }
 }
 
-fn tell_missing(scans: &[Scan], fields: &[Field<'_>], warnings: &mut Vec<String>) {
-    for field in fields.iter().filter(|field| field.files < scans.len()) {
-        let others = match scans.len() - field.files - 1 {
+fn warn_of_missing(readers: &[Reader], fields: &[Field<'_>], warnings: &mut Vec<String>) {
+    for field in fields.iter().filter(|field| field.files < readers.len()) {
+        let others = match readers.len() - field.files - 1 {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
         let (name, value) = (&field.name, if is_float(field.kind) { "NaN" } else { "0" });
-        let first = scans[field.first_files].name();
+        let first = readers[field.first_files].name();
         warnings.push(format!("'{name}' is missing in {first}{others} and {value} there"));
     }
 }
@@ -160,12 +162,12 @@ fn is_float(kind: NumberType) -> bool {
 }
 
 /// Returns the names and types of a file's attributes.
-fn named(scan: &Scan, warnings: &mut Vec<String>) -> Vec<(String, NumberType)> {
-    let head = scan.head();
+fn named(reader: &Reader, warnings: &mut Vec<String>) -> Vec<(String, NumberType)> {
+    let head = reader.head();
     // The types of a text are known by its values alone.
     let all: Vec<usize> = if head.has_lines() { (0..head.len()).collect() } else { Vec::new() };
     let found = attributes(head, &all, &mut |warning| {
-        warnings.push(format!("{}: {warning}", scan.name()));
+        warnings.push(format!("{}: {warning}", reader.name()));
     });
     found.into_iter().map(|a| (a.name, a.column.kind())).collect()
 }
@@ -184,7 +186,12 @@ fn attributes(cloud: &Cloud, rows: &[usize], warn: &mut dyn FnMut(String)) -> Ve
 }
 
 impl Recipe for Places {
-    fn records(&self, _: &Scan, rows: &scan::Rows<'_>, stride: usize) -> Result<Vec<u8>, Error> {
+    fn records(
+        &self,
+        _: &Reader,
+        rows: &reader::Rows<'_>,
+        stride: usize,
+    ) -> Result<Vec<u8>, Error> {
         let points = rows.coordinates()?;
         let (cloud, range) = rows.cloud();
         let chosen: Vec<usize> = range.collect();
@@ -193,13 +200,13 @@ impl Recipe for Places {
             found.filter(|a| self.names.contains(&a.name)).map(|a| (a.name, a.column)).collect();
         let mut out = vec![0; rows.len() * stride];
         let all: Vec<usize> = (0..rows.len()).collect();
-        for (place, slot) in self.slots.iter().enumerate() {
+        for (place, dimension) in self.dimensions.iter().enumerate() {
             let column = match place {
                 0..3 => Some(points.axis(place, &all)),
-                _ => found.remove(&slot.name),
+                _ => found.remove(&dimension.name),
             };
-            let column = column.unwrap_or_else(|| missing(slot.kind, rows.len()));
-            column.cast(slot.kind).write_into(0, &mut out, stride, slot.offset, false);
+            let column = column.unwrap_or_else(|| missing(dimension.kind, rows.len()));
+            column.cast(dimension.kind).write_into(0, &mut out, stride, dimension.offset, false);
         }
         Ok(out)
     }

@@ -2,19 +2,19 @@
 
 use crate::cloud::crs::Crs;
 use crate::error::Error;
-use crate::files::scan::Scan;
+use crate::files::reader::Reader;
 
 /// Returns the coordinate system of all files that state one.
 ///
 /// # Errors
 /// If two state different ones.
-pub(super) fn agreed(scans: &[Scan], warnings: &mut Vec<String>) -> Result<Option<Crs>, Error> {
-    let Some(first) = scans.iter().find(|scan| scan.crs().is_some()) else { return Ok(None) };
+pub(super) fn common(readers: &[Reader], warnings: &mut Vec<String>) -> Result<Option<Crs>, Error> {
+    let Some(first) = readers.iter().find(|reader| reader.crs().is_some()) else { return Ok(None) };
     let Some(crs) = first.crs() else { return Ok(None) };
-    let mut silent = Vec::new();
-    for scan in scans {
-        match scan.crs() {
-            None => silent.push(scan.name()),
+    let mut without_crs = Vec::new();
+    for reader in readers {
+        match reader.crs() {
+            None => without_crs.push(reader.name()),
             Some(other) if same(crs, other) => {}
             Some(other) => {
                 let what = format!(
@@ -24,12 +24,12 @@ pub(super) fn agreed(scans: &[Scan], warnings: &mut Vec<String>) -> Result<Optio
                     crs.name
                 );
                 let fix = "bring both into one, or leave one out";
-                return Err(Error::merge(scan.name(), &what, fix));
+                return Err(Error::merge(reader.name(), &what, fix));
             }
         }
     }
-    if let Some(name) = silent.first() {
-        let others = match silent.len() {
+    if let Some(name) = without_crs.first() {
+        let others = match without_crs.len() {
             1 => String::new(),
             n => format!(" and {} more", n - 1),
         };

@@ -2,7 +2,7 @@
 //! Sums and multiples of them are exact then.
 
 /// Largest number of digits after the decimal point.
-const MOST: usize = 24;
+const MAX_DECIMALS: usize = 24;
 /// The largest integer that a coordinate becomes.
 const LARGEST: i128 = i32::MAX as i128;
 
@@ -15,10 +15,10 @@ struct Decimal {
 
 impl Decimal {
     /// Returns the shortest decimal number that is read as this double; `None` if it has too many digits.
-    fn of(value: f64) -> Option<Decimal> {
+    fn from_f64(value: f64) -> Option<Decimal> {
         let text = format!("{value}");
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        if !value.is_finite() || fraction.len() > MOST {
+        if !value.is_finite() || fraction.len() > MAX_DECIMALS {
             return None;
         }
         let digits = format!("{whole}{fraction}").parse().ok()?;
@@ -57,7 +57,7 @@ pub(super) struct Axis {
 
 /// Reason why there is no such scale.
 #[derive(Debug, PartialEq)]
-pub(super) enum Misfit {
+pub(super) enum Mismatch {
     /// The numbers of this file are no decimals, or too long.
     NoDecimal(usize),
     /// With this scale, the coordinates reach too far for 32 bits.
@@ -66,20 +66,22 @@ pub(super) enum Misfit {
 
 /// Returns the largest scale, at most the finest one, that counts all coordinates of all files from one offset:
 /// exactly. `bounds` are the minimum and maximum coordinate, if they are known.
-pub(super) fn axis(files: &[Transform], bounds: Option<[f64; 2]>) -> Result<Axis, Misfit> {
+pub(super) fn axis(files: &[Transform], bounds: Option<[f64; 2]>) -> Result<Axis, Mismatch> {
     let first = files[0];
     if files.iter().all(|file| *file == first) {
         return Ok(Axis { transform: first, shifts: vec![(1, 0); files.len()] });
     }
     let mut numbers = Vec::with_capacity(files.len());
     for (file, &(scale, offset)) in files.iter().enumerate() {
-        let pair = Decimal::of(scale).filter(|scale| scale.digits != 0).zip(Decimal::of(offset));
-        numbers.push(pair.ok_or(Misfit::NoDecimal(file))?);
+        let pair = Decimal::from_f64(scale)
+            .filter(|scale| scale.digits != 0)
+            .zip(Decimal::from_f64(offset));
+        numbers.push(pair.ok_or(Mismatch::NoDecimal(file))?);
     }
     let decimals = numbers.iter().map(|(s, o)| s.decimals.max(o.decimals)).max().unwrap_or(0);
     let whole = |(file, (scale, offset)): (usize, &(Decimal, Decimal))| {
         let pair = scale.with(decimals).zip(offset.with(decimals));
-        pair.ok_or(Misfit::NoDecimal(file))
+        pair.ok_or(Mismatch::NoDecimal(file))
     };
     let whole: Vec<(i128, i128)> =
         numbers.iter().enumerate().map(whole).collect::<Result<_, _>>()?;
@@ -88,9 +90,10 @@ pub(super) fn axis(files: &[Transform], bounds: Option<[f64; 2]>) -> Result<Axis
         divisor(divisor(step, scale.abs()), (offset - start).abs())
     });
     let offset = offset(start, step, decimals, bounds)?;
-    let shift = |&(scale, own): &(i128, i128)| {
-        let pair = (i64::try_from(scale / step).ok(), i64::try_from((own - offset) / step).ok());
-        pair.0.zip(pair.1).ok_or(Misfit::TooFar(double(step, decimals)))
+    let shift = |&(scale, file_offset): &(i128, i128)| {
+        let pair =
+            (i64::try_from(scale / step).ok(), i64::try_from((file_offset - offset) / step).ok());
+        pair.0.zip(pair.1).ok_or(Mismatch::TooFar(double(step, decimals)))
     };
     let shifts = whole.iter().map(shift).collect::<Result<_, _>>()?;
     Ok(Axis { transform: (double(step, decimals), double(offset, decimals)), shifts })
@@ -102,7 +105,7 @@ fn offset(
     step: i128,
     decimals: usize,
     bounds: Option<[f64; 2]>,
-) -> Result<i128, Misfit> {
+) -> Result<i128, Mismatch> {
     let Some([low, high]) = bounds else { return Ok(start) };
     let size = double(step, decimals);
     let from = |offset: i128, value: f64| ((value - double(offset, decimals)) / size).abs();
@@ -110,7 +113,7 @@ fn offset(
     let reaches = |offset: i128| from(offset, low).max(from(offset, high)) < (LARGEST - 16) as f64;
     let steps = ((low + high) / 2.0 - double(start, decimals)) / size;
     let middle = start + steps.round() as i128 * step;
-    [start, middle].into_iter().find(|&offset| reaches(offset)).ok_or(Misfit::TooFar(size))
+    [start, middle].into_iter().find(|&offset| reaches(offset)).ok_or(Mismatch::TooFar(size))
 }
 
 #[cfg(test)]
@@ -148,16 +151,16 @@ mod tests {
         assert_eq!(found.transform, (0.001, 3_500_000.0));
         assert_eq!(found.shifts, [(1, -3_500_000_000), (1, -3_499_999_000)]);
         let wide = axis(&tiles, Some([0.0, 5_000_000.0]));
-        assert_eq!(wide, Err(Misfit::TooFar(0.001)));
+        assert_eq!(wide, Err(Mismatch::TooFar(0.001)));
     }
 
     #[test]
     fn feet_have_many_digits() {
         let feet = 0.003_280_833_333_333_333_5;
         let found = axis(&[(feet, 0.0), (feet, feet * 1000.0)], None);
-        assert!(matches!(found, Ok(_) | Err(Misfit::TooFar(_))), "{found:?}");
-        assert_eq!(axis(&[(0.0, 0.0), (1.0, 0.0)], None), Err(Misfit::NoDecimal(0)));
-        assert_eq!(axis(&[(1.0, 0.0), (f64::NAN, 0.0)], None), Err(Misfit::NoDecimal(1)));
-        assert_eq!(axis(&[(1.0, 0.0), (1e-30, 0.0)], None), Err(Misfit::NoDecimal(1)));
+        assert!(matches!(found, Ok(_) | Err(Mismatch::TooFar(_))), "{found:?}");
+        assert_eq!(axis(&[(0.0, 0.0), (1.0, 0.0)], None), Err(Mismatch::NoDecimal(0)));
+        assert_eq!(axis(&[(1.0, 0.0), (f64::NAN, 0.0)], None), Err(Mismatch::NoDecimal(1)));
+        assert_eq!(axis(&[(1.0, 0.0), (1e-30, 0.0)], None), Err(Mismatch::NoDecimal(1)));
     }
 }

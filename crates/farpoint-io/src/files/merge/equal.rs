@@ -34,7 +34,7 @@ impl Merged {
     /// `memory` bytes hold, a share that is chosen by digest is counted.
     ///
     /// # Errors
-    /// As [`crate::Scan::read`].
+    /// As [`crate::Reader::read`].
     pub fn equal_rows(&self, memory: u64, threads: usize) -> Result<EqualRows, Error> {
         let seen = Mutex::new(Seen::new(memory));
         for (number, file) in self.files.iter().enumerate() {
@@ -42,7 +42,7 @@ impl Merged {
             if shared.is_empty() || file.rows == 0 {
                 continue;
             }
-            self.scan.for_each_of(self.parts_of(file), threads, |_, rows| {
+            self.reader.for_each_of(self.parts_of(file), threads, |_, rows| {
                 let (points, records) = (rows.coordinates()?, rows.records().unwrap_or_default());
                 let points = |row: usize| points.get(row);
                 let digests: Vec<u64> = digests(points, rows.len(), records, &shared).collect();
@@ -54,7 +54,7 @@ impl Merged {
         Ok(seen.into_inner().unwrap_or_else(PoisonError::into_inner).counted())
     }
 
-    /// Like [`Merged::equal_rows`], for all rows of [`crate::Scan::load`].
+    /// Like [`Merged::equal_rows`], for all rows of [`crate::Reader::load`].
     pub fn equal_rows_of(&self, cloud: &Cloud, memory: u64) -> EqualRows {
         let Some(Table { store: Store::Records { bytes, stride }, .. }) = &cloud.table else {
             return EqualRows::default();
@@ -79,17 +79,17 @@ impl Merged {
     }
 
     fn parts_of(&self, file: &MergedFile) -> Range<usize> {
-        let last = self.scan.part_of(file.first + file.rows - 1);
-        self.scan.part_of(file.first)..last + 1
+        let last = self.reader.part_of(file.first + file.rows - 1);
+        self.reader.part_of(file.first)..last + 1
     }
 }
 
 /// Returns the boxes in which a file may have points of others.
 fn shared(files: &[MergedFile], number: usize) -> Vec<Corners> {
     let everywhere = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
-    let own = files[number].bounds.unwrap_or(everywhere);
+    let corners = files[number].bounds.unwrap_or(everywhere);
     let others = files.iter().enumerate().filter(|(other, file)| *other != number && file.rows > 0);
-    let boxes = others.map(|(_, file)| both(own, file.bounds.unwrap_or(everywhere)));
+    let boxes = others.map(|(_, file)| both(corners, file.bounds.unwrap_or(everywhere)));
     boxes.filter(|[low, high]| (0..3).all(|axis| low[axis] <= high[axis])).collect()
 }
 
@@ -131,12 +131,12 @@ fn digests<'a>(
 struct Seen {
     all: Vec<(u64, u32)>,
     zeros: u32,
-    most: usize,
+    limit: usize,
 }
 
 impl Seen {
     fn new(memory: u64) -> Seen {
-        Seen { all: Vec::new(), zeros: 0, most: (memory / ENTRY / 2).max(1024) as usize }
+        Seen { all: Vec::new(), zeros: 0, limit: (memory / ENTRY / 2).max(1024) as usize }
     }
 
     fn add(&mut self, digest: u64, file: u32) {
@@ -144,7 +144,7 @@ impl Seen {
             return;
         }
         self.all.push((digest, file));
-        while self.all.len() > self.most && self.zeros < 63 {
+        while self.all.len() > self.limit && self.zeros < 63 {
             self.zeros += 1;
             let zeros = self.zeros;
             self.all.retain(|(digest, _)| digest.leading_zeros() >= zeros);

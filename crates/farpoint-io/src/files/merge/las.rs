@@ -1,16 +1,16 @@
 //! LAS and LAZ files as one: a point format that has the fields of all, the finest scale, one offset.
 
-use super::decimal::{Axis, Misfit, Shift, axis};
+use super::decimal::{Axis, Mismatch, Shift, axis};
 use super::sources::{Recipe, Same};
-use super::{Plan, same_slots};
+use super::{Plan, same_dimensions};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::{Header, LasHeader};
 use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::resolution::step_text;
-use crate::cloud::table::{Slot, Store};
-use crate::error::{Error, Fault};
-use crate::files::scan::{self, Scan};
+use crate::cloud::table::{Dimension, Store};
+use crate::error::{Error, ParseError};
+use crate::files::reader::{self, Reader};
 use crate::format::Format;
 use crate::formats::las::{self, Extra};
 use std::cmp::Reverse;
@@ -23,42 +23,42 @@ const STANDARD_TIME: u16 = 1;
 
 /// A file with its header.
 struct File<'a> {
-    scan: &'a Scan,
+    reader: &'a Reader,
     header: &'a LasHeader,
 }
 
 /// Plans the layout of all rows, and the conversion of each file's rows to it.
 pub(super) fn plan(
-    scans: &[Scan],
+    readers: &[Reader],
     crs: Option<Crs>,
     name: &str,
     mut warnings: Vec<String>,
 ) -> Result<Plan, Error> {
-    let file = |scan| match &Scan::head(scan).header {
-        Header::Las(header) => Some(File { scan, header }),
+    let file = |reader| match &Reader::head(reader).header {
+        Header::Las(header) => Some(File { reader, header }),
         _ => None,
     };
-    let files: Vec<File<'_>> = scans.iter().filter_map(file).collect();
+    let files: Vec<File<'_>> = readers.iter().filter_map(file).collect();
     let format = format(&files, &mut warnings);
     let mut header = base(&files, format);
-    tell_times(&files, &mut warnings);
-    let (slots, stride) = fields(&files, format, &mut header, &mut warnings)?;
-    let axes = grid(scans, &files, name, &mut warnings)?;
+    warn_of_times(&files, &mut warnings);
+    let (dimensions, stride) = fields(&files, format, &mut header, &mut warnings)?;
+    let axes = grid(readers, &files, name, &mut warnings)?;
     [header.raw.x_scale_factor, header.raw.y_scale_factor, header.raw.z_scale_factor] =
         axes.each_ref().map(|axis| axis.transform.0);
     [header.raw.x_offset, header.raw.y_offset, header.raw.z_offset] =
         axes.each_ref().map(|axis| axis.transform.1);
     let recipe = |(number, file): (usize, &File<'_>)| -> Box<dyn Recipe> {
         let shifts = axes.each_ref().map(|axis| axis.shifts[number]);
-        let (own, length) = (slots_of(file), file.stride());
-        let same = length == stride && same_slots(own, &slots);
+        let (input, length) = (dimensions_of(file), file.stride());
+        let same = length == stride && same_dimensions(input, &dimensions);
         match same && shifts == [(1, 0); 3] {
             true => Box::new(Same),
-            false => Box::new(Records::new(own, length, &slots, same, shifts)),
+            false => Box::new(Records::new(input, length, &dimensions, same, shifts)),
         }
     };
     let recipes = files.iter().enumerate().map(recipe).collect();
-    let compressed = scans.iter().any(|scan| scan.format() == Format::Laz);
+    let compressed = readers.iter().any(|reader| reader.format() == Format::Laz);
     let store = Store::Records { bytes: Vec::new().into(), stride };
     let mut head = las::cloud(header, compressed, Coordinates::F64(Vec::new()), store, Vec::new());
     (head.crs, head.warnings) = (crs, warnings);
@@ -76,8 +76,8 @@ impl File<'_> {
     }
 }
 
-fn slots_of<'a>(file: &File<'a>) -> &'a [Slot] {
-    file.scan.head().table.as_ref().map_or(&[], |table| &table.slots)
+fn dimensions_of<'a>(file: &File<'a>) -> &'a [Dimension] {
+    file.reader.head().table.as_ref().map_or(&[], |table| &table.dimensions)
 }
 
 /// Returns the point format that has the fields of all, except waveforms: these are found by their place in a file.
@@ -86,7 +86,7 @@ fn format(files: &[File<'_>], warnings: &mut Vec<String>) -> u8 {
     if let (true, Some(first)) =
         (files.len() > 1, files.iter().find(|file| [4, 5, 9, 10].contains(&file.header.format)))
     {
-        warnings.push(format!("{}: waveforms are left out", first.scan.name()));
+        warnings.push(format!("{}: waveforms are left out", first.reader.name()));
     } else if files.len() == 1 {
         return files[0].header.format;
     }
@@ -108,7 +108,7 @@ fn base(files: &[File<'_>], format: u8) -> LasHeader {
     let fits = |file: &&File<'_>| (file.header.format >= 6) == (format >= 6);
     let rank = |file: &&File<'_>| {
         let version = file.header.raw.version;
-        (file.scan.crs().is_none(), Reverse((version.major, version.minor)))
+        (file.reader.crs().is_none(), Reverse((version.major, version.minor)))
     };
     let Some(file) = files.iter().filter(fits).min_by_key(rank) else {
         unreachable!("the format is one of those that files have")
@@ -120,8 +120,8 @@ fn base(files: &[File<'_>], format: u8) -> LasHeader {
         header.raw.system_identifier = [0; 32];
         header.raw.system_identifier[..SYSTEM.len()].copy_from_slice(SYSTEM);
     }
-    if file.scan.crs().is_none()
-        && let Some(other) = files.iter().find(|file| file.scan.crs().is_some())
+    if file.reader.crs().is_none()
+        && let Some(other) = files.iter().find(|file| file.reader.crs().is_some())
     {
         let records = other.header.records.iter().filter(|record| record.user == PROJECTION);
         header.records.extend(records.cloned());
@@ -132,7 +132,7 @@ fn base(files: &[File<'_>], format: u8) -> LasHeader {
 }
 
 /// Warns of GPS times that count differently, which can't be told apart any more.
-fn tell_times(files: &[File<'_>], warnings: &mut Vec<String>) {
+fn warn_of_times(files: &[File<'_>], warnings: &mut Vec<String>) {
     let timed = |file: &&File<'_>| ![0, 2].contains(&file.header.format);
     let standard = |file: &File<'_>| file.header.raw.global_encoding & STANDARD_TIME != 0;
     let mut all = files.iter().filter(timed);
@@ -144,35 +144,38 @@ fn tell_times(files: &[File<'_>], warnings: &mut Vec<String>) {
         };
         warnings.push(format!(
             "GPS times count seconds of the week in {} and from 1980 in {}; they stay as they are",
-            week.scan.name(),
-            counted.scan.name()
+            week.reader.name(),
+            counted.reader.name()
         ));
     }
 }
 
-/// Returns the slots of the merged records and their length; warns of missing fields.
+/// Returns the dimensions of the merged records and their length; warns of missing fields.
 fn fields(
     files: &[File<'_>],
     format: u8,
     header: &mut LasHeader,
     warnings: &mut Vec<String>,
-) -> Result<(Vec<Slot>, usize), Error> {
+) -> Result<(Vec<Dimension>, usize), Error> {
     let first = &files[0];
-    let alike = |file: &File<'_>| {
+    let same_layout = |file: &File<'_>| {
         file.header.format == first.header.format
             && file.stride() == first.stride()
-            && same_slots(slots_of(file), slots_of(first))
+            && same_dimensions(dimensions_of(file), dimensions_of(first))
     };
-    if format == first.header.format && files.iter().all(alike) {
-        return Ok((slots_of(first).to_vec(), first.stride()));
+    if format == first.header.format && files.iter().all(same_layout) {
+        return Ok((dimensions_of(first).to_vec(), first.stride()));
     }
     let mut extras: Vec<(Extra<'_>, &str)> = Vec::new();
     for file in files {
         for extra in las::extras(file.header.format, file.stride(), file.extra()) {
-            let name = file.scan.name();
-            match extras.iter().find(|(known, _)| known.slots[0].name == extra.slots[0].name) {
+            let name = file.reader.name();
+            match extras
+                .iter()
+                .find(|(known, _)| known.dimensions[0].name == extra.dimensions[0].name)
+            {
                 None => extras.push((extra, name)),
-                Some((known, of)) => agree(known, &extra, of, name)?,
+                Some((known, first_file)) => check_same(known, &extra, first_file, name)?,
             }
         }
     }
@@ -180,52 +183,61 @@ fn fields(
     let length: usize = extras.iter().map(|(extra, _)| extra.size()).sum();
     let stride = las::base_length(format) + length;
     las::describe_extras(header, &data)
-        .map_err(|Fault { what, fix, .. }| Error::merge(first.scan.name(), &what, &fix))?;
+        .map_err(|ParseError { what, fix, .. }| Error::merge(first.reader.name(), &what, &fix))?;
     let short = u16::try_from(stride).map_err(|_| {
         let what = format!("all fields together take {stride} bytes a point, too many for LAS");
-        Error::merge(first.scan.name(), &what, "leave out files, or write PLY first")
+        Error::merge(first.reader.name(), &what, "leave out files, or write PLY first")
     })?;
     header.raw.point_data_record_length = short;
-    let slots = las::slots(format, stride, Some(&data));
-    tell_missing(files, &slots, warnings);
-    Ok((slots, stride))
+    let dimensions = las::dimensions(format, stride, Some(&data));
+    warn_of_missing(files, &dimensions, warnings);
+    Ok((dimensions, stride))
 }
 
 /// Checks that two descriptions of one name are of one field.
-fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(), Error> {
-    let (a, b) = (&known.slots[0], &other.slots[0]);
+fn check_same(
+    known: &Extra<'_>,
+    other: &Extra<'_>,
+    first_file: &str,
+    name: &str,
+) -> Result<(), Error> {
+    let (a, b) = (&known.dimensions[0], &other.dimensions[0]);
     if (a.kind, a.count, a.scale) == (b.kind, b.count, b.scale) {
         return Ok(());
     }
     let what = format!(
-        "the field '{}' is {} x {}, and in {of} {} x {}",
+        "the field '{}' is {} x {}, and in {first_file} {} x {}",
         a.name, b.kind, b.count, a.kind, a.count
     );
     Err(Error::merge(name, &what, "rename it in one of the files, or bring both into one type"))
 }
 
 /// Warns of fields that some files lack, and names their default values.
-fn tell_missing(files: &[File<'_>], slots: &[Slot], warnings: &mut Vec<String>) {
-    for slot in slots {
-        let lacks = |file: &&File<'_>| source(slots_of(file), slot).is_none();
-        let without: Vec<&str> = files.iter().filter(lacks).map(|file| file.scan.name()).collect();
+fn warn_of_missing(files: &[File<'_>], dimensions: &[Dimension], warnings: &mut Vec<String>) {
+    for dimension in dimensions {
+        let lacks = |file: &&File<'_>| source(dimensions_of(file), dimension).is_none();
+        let without: Vec<&str> =
+            files.iter().filter(lacks).map(|file| file.reader.name()).collect();
         // Flags that older formats do not know need no warning.
-        let new = ["overlap", "scanner_channel"].contains(&slot.name.as_str());
+        let new = ["overlap", "scanner_channel"].contains(&dimension.name.as_str());
         if let (Some(first), false) = (without.first(), new) {
             let others = match without.len() {
                 1 => String::new(),
                 n => format!(" and {} more", n - 1),
             };
-            warnings.push(format!("'{}' is missing in {first}{others} and 0 there", slot.name));
+            warnings
+                .push(format!("'{}' is missing in {first}{others} and 0 there", dimension.name));
         }
     }
     for file in files {
-        let nothing = slots_of(file).iter().find(|slot| slot.name == "extra_bytes");
-        if let Some(slot) = nothing.filter(|_| !slots.iter().any(|s| s.name == "extra_bytes")) {
+        let nothing = dimensions_of(file).iter().find(|dimension| dimension.name == "extra_bytes");
+        if let Some(dimension) =
+            nothing.filter(|_| !dimensions.iter().any(|s| s.name == "extra_bytes"))
+        {
             warnings.push(format!(
-                "{}: {} bytes a point that nothing describes are left out",
-                file.scan.name(),
-                slot.count
+                "{}: {} undescribed bytes per point are left out",
+                file.reader.name(),
+                dimension.count
             ));
         }
     }
@@ -233,22 +245,24 @@ fn tell_missing(files: &[File<'_>], slots: &[Slot], warnings: &mut Vec<String>) 
 
 /// Returns scale and offset of each axis, and the conversion of each file's integers to them.
 fn grid(
-    scans: &[Scan],
+    readers: &[Reader],
     files: &[File<'_>],
     name: &str,
     warnings: &mut Vec<String>,
 ) -> Result<[Axis; 3], Error> {
-    let bounds = scans.iter().map(Scan::bounds).reduce(super::joined).flatten();
+    let bounds = readers.iter().map(Reader::bounds).reduce(super::joined).flatten();
     let mut axes = Vec::with_capacity(3);
     for place in 0..3 {
-        let own: Vec<_> =
+        let file_transforms: Vec<_> =
             files.iter().map(|file| las::transforms(&file.header.raw)[place]).collect();
         let bounds = bounds.map(|[low, high]| [low[place], high[place]]);
-        let found = axis(&own, bounds).map_err(|misfit| refused(misfit, files, &own, name))?;
-        let finest = own.iter().map(|(scale, _)| scale.abs()).fold(f64::INFINITY, f64::min);
+        let found = axis(&file_transforms, bounds)
+            .map_err(|mismatch| refused(mismatch, files, &file_transforms, name))?;
+        let finest =
+            file_transforms.iter().map(|(scale, _)| scale.abs()).fold(f64::INFINITY, f64::min);
         if found.transform.0 < finest {
             warnings.push(format!(
-                "{} is stored in steps of {}, finer than in any file, as their offsets ask for",
+                "{} is stored at the scale {}, finer than in any file, because of their offsets",
                 ["x", "y", "z"][place],
                 step_text(found.transform.0)
             ));
@@ -259,18 +273,23 @@ fn grid(
     Ok([x, y, z])
 }
 
-fn refused(misfit: Misfit, files: &[File<'_>], own: &[(f64, f64)], name: &str) -> Error {
-    match misfit {
-        Misfit::NoDecimal(file) => {
-            let (scale, offset) = own[file];
+fn refused(
+    mismatch: Mismatch,
+    files: &[File<'_>],
+    file_transforms: &[(f64, f64)],
+    name: &str,
+) -> Error {
+    match mismatch {
+        Mismatch::NoDecimal(file) => {
+            let (scale, offset) = file_transforms[file];
             let what = format!(
-                "its scale {scale} and offset {offset} are not decimal numbers that can be counted beside those \
+                "its scale {scale} and offset {offset} are not decimal numbers that can be combined with those \
                  of {}",
-                files[usize::from(file == 0).min(files.len() - 1)].scan.name()
+                files[usize::from(file == 0).min(files.len() - 1)].reader.name()
             );
-            Error::merge(files[file].scan.name(), &what, "write it with --scale 0.001 first")
+            Error::merge(files[file].reader.name(), &what, "write it with --scale 0.001 first")
         }
-        Misfit::TooFar(step) => {
+        Mismatch::TooFar(step) => {
             let what = format!(
                 "the files reach too far for coordinates in steps of {} in 32 bits, which would keep all of them as \
                  they are",
@@ -285,10 +304,10 @@ fn refused(misfit: Misfit, files: &[File<'_>], own: &[(f64, f64)], name: &str) -
     }
 }
 
-/// Returns the slot of a file's records for a slot of the merged ones.
-fn source<'a>(own: &'a [Slot], wanted: &Slot) -> Option<&'a Slot> {
-    let named = |name: &str| own.iter().find(|slot| slot.name == name);
-    named(&wanted.name).or_else(|| match wanted.name.as_str() {
+/// Returns the dimension of a file's records for a dimension of the merged ones.
+fn source<'a>(input: &'a [Dimension], target: &Dimension) -> Option<&'a Dimension> {
+    let named = |name: &str| input.iter().find(|dimension| dimension.name == name);
+    named(&target.name).or_else(|| match target.name.as_str() {
         "scan_angle" => named("scan_angle_rank"),
         _ => None,
     })
@@ -327,10 +346,16 @@ pub(super) struct Records {
 }
 
 impl Records {
-    fn new(own: &[Slot], length: usize, slots: &[Slot], same: bool, shifts: [Shift; 3]) -> Records {
+    fn new(
+        input: &[Dimension],
+        length: usize,
+        dimensions: &[Dimension],
+        same: bool,
+        shifts: [Shift; 3],
+    ) -> Records {
         let moves = match same {
             true => vec![Move::Bytes { from: 0, to: 0, size: length }],
-            false => slots.iter().filter_map(|to| moved(source(own, to)?, to)).collect(),
+            false => dimensions.iter().filter_map(|to| moved(source(input, to)?, to)).collect(),
         };
         Records { length, moves, shifts }
     }
@@ -344,8 +369,8 @@ impl Records {
             self.moves.iter().for_each(|one| one.apply(from, to));
             for (axis, &(factor, plus)) in self.shifts.iter().enumerate() {
                 let at = 4 * axis;
-                let own = from[at..].first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes));
-                let new = i128::from(own) * i128::from(factor) + i128::from(plus);
+                let stored = from[at..].first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes));
+                let new = i128::from(stored) * i128::from(factor) + i128::from(plus);
                 let new = i32::try_from(new).map_err(|_| row as u64)?;
                 to[at..at + 4].copy_from_slice(&new.to_le_bytes());
             }
@@ -355,42 +380,47 @@ impl Records {
 }
 
 impl Recipe for Records {
-    fn records(&self, file: &Scan, rows: &scan::Rows<'_>, stride: usize) -> Result<Vec<u8>, Error> {
+    fn records(
+        &self,
+        file: &Reader,
+        rows: &reader::Rows<'_>,
+        stride: usize,
+    ) -> Result<Vec<u8>, Error> {
         self.converted(rows.records().unwrap_or_default(), stride).map_err(|row| {
-            let what = format!("row {} lies beyond what its header states", rows.first() + row);
-            let fix = "the tiles need a larger step: write them with --scale first";
+            let what = format!("row {} lies outside the bounds in its header", rows.first() + row);
+            let fix = "the files need a larger scale: write them with --scale first";
             Error::merge(file.name(), &what, fix)
         })
     }
 }
 
-fn moved(own: &Slot, to: &Slot) -> Option<Move> {
-    let bits = |slot: &Slot| slot.bits.unwrap_or((0, 8));
-    match (own.name == to.name, own.bits.or(to.bits)) {
-        (false, _) => Some(Move::Angle { from: own.offset, to: to.offset }),
+fn moved(input: &Dimension, to: &Dimension) -> Option<Move> {
+    let bits = |dimension: &Dimension| dimension.bits.unwrap_or((0, 8));
+    match (input.name == to.name, input.bits.or(to.bits)) {
+        (false, _) => Some(Move::Angle { from: input.offset, to: to.offset }),
         (true, None) => {
-            let size = own.kind.size() * own.count;
-            Some(Move::Bytes { from: own.offset, to: to.offset, size })
+            let size = input.kind.size() * input.count;
+            Some(Move::Bytes { from: input.offset, to: to.offset, size })
         }
         (true, Some(_)) => {
-            let (first, number) = bits(own);
+            let (first, number) = bits(input);
             let mask = ((1u16 << number) - 1) as u8;
-            Some(Move::Bits { from: own.offset, first, mask, to: to.offset, start: bits(to).0 })
+            Some(Move::Bits { from: input.offset, first, mask, to: to.offset, start: bits(to).0 })
         }
     }
 }
 
 impl Move {
-    fn apply(self, own: &[u8], out: &mut [u8]) {
+    fn apply(self, input: &[u8], out: &mut [u8]) {
         match self {
             Move::Bytes { from, to, size } => {
-                out[to..to + size].copy_from_slice(&own[from..from + size]);
+                out[to..to + size].copy_from_slice(&input[from..from + size]);
             }
             Move::Bits { from, first, mask, to, start } => {
-                out[to] |= ((own[from] >> first) & mask) << start;
+                out[to] |= ((input[from] >> first) & mask) << start;
             }
             Move::Angle { from, to } => {
-                let steps = (f64::from(own[from] as i8) / 0.006).round() as i16;
+                let steps = (f64::from(input[from] as i8) / 0.006).round() as i16;
                 out[to..to + 2].copy_from_slice(&steps.to_le_bytes());
             }
         }

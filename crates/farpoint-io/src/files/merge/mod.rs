@@ -16,10 +16,10 @@ pub use equal::EqualRows;
 use crate::ReadOptions;
 use crate::cloud::header::Header;
 use crate::cloud::layout::{Layout, Storage};
-use crate::cloud::table::Slot;
+use crate::cloud::table::Dimension;
 use crate::error::Error;
 use crate::files::filter::Filter;
-use crate::files::scan::Scan;
+use crate::files::reader::Reader;
 use crate::format::Format;
 use sources::{Recipe, Same, Sources};
 use std::path::PathBuf;
@@ -48,13 +48,13 @@ pub struct MergedFile {
 /// let tiles = ["a.laz".into(), "b.laz".into()];
 /// let merged = Merged::open(&tiles, &ReadOptions::default(), None)?;
 /// merged.warnings().iter().for_each(|warning| eprintln!("{warning}"));
-/// let cloud = merged.scan().load()?;
+/// let cloud = merged.reader().load()?;
 /// assert_eq!(merged.files()[1].first, merged.files()[0].rows);
 /// # Ok::<(), farpoint_io::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Merged {
-    scan: Scan,
+    reader: Reader,
     files: Vec<MergedFile>,
 }
 
@@ -63,56 +63,56 @@ impl Merged {
     /// read in parts is read whole if all such files take no more than `memory` bytes.
     ///
     /// # Errors
-    /// As [`Scan::open`]; [`Error::Merge`] if two files can't be in one cloud: different coordinate systems,
+    /// As [`Reader::open`]; [`Error::Merge`] if two files can't be in one cloud: different coordinate systems,
     /// coordinates that would change, fields of types that no type holds.
     pub fn open(
         paths: &[PathBuf],
         options: &ReadOptions,
         memory: Option<u64>,
     ) -> Result<Merged, Error> {
-        let mut scans = Vec::with_capacity(paths.len());
+        let mut readers = Vec::with_capacity(paths.len());
         let mut held = 0;
         for path in paths {
-            let left = memory.map(|memory| memory.saturating_sub(held));
-            let scan = Scan::open(path, options, left)?;
-            held += scan.held();
-            scans.push(if scans.len() < OPEN { scan } else { scan.closed() });
+            let remaining = memory.map(|memory| memory.saturating_sub(held));
+            let reader = Reader::open(path, options, remaining)?;
+            held += reader.held();
+            readers.push(if readers.len() < OPEN { reader } else { reader.closed() });
         }
-        let Some(first) = scans.first() else {
+        let Some(first) = readers.first() else {
             let fix = "give at least one";
             return Err(Error::merge("no file", "there is nothing to merge", fix));
         };
-        let name = match scans.len() {
+        let name = match readers.len() {
             1 => first.name().to_owned(),
             n => format!("{} and {} more", first.name(), n - 1),
         };
         let format = first.format();
-        let files = files(&scans);
-        let Plan { mut layout, recipes } = plan(&scans, &name)?;
-        let bytes = scans.iter().map(Scan::bytes).sum();
-        layout.count = scans.iter().map(Scan::len).sum();
+        let files = files(&readers);
+        let Plan { mut layout, recipes } = plan(&readers, &name)?;
+        let bytes = readers.iter().map(Reader::bytes).sum();
+        layout.count = readers.iter().map(Reader::len).sum();
         layout.bounds = files.iter().map(|file| file.bounds).reduce(joined).flatten();
-        layout.rows = Storage::Parts(Box::new(Sources::new(scans, recipes, &layout)));
+        layout.rows = Storage::Parts(Box::new(Sources::new(readers, recipes, &layout)));
         let inputs = files.iter().map(|file| file.name.clone()).collect();
-        Ok(Merged { scan: Scan::of_parts(name, format, bytes, layout, inputs), files })
+        Ok(Merged { reader: Reader::from_parts(name, format, bytes, layout, inputs), files })
     }
 
-    /// Leaves out rows, like [`Scan::filtered`].
+    /// Leaves out rows, like [`Reader::filtered`].
     ///
     /// # Errors
     /// [`Error::Field`] if a field of the filter does not exist.
     pub fn filtered(self, filter: Filter) -> Result<Merged, Error> {
-        Ok(Merged { scan: self.scan.filtered(filter)?, ..self })
+        Ok(Merged { reader: self.reader.filtered(filter)?, ..self })
     }
 
     /// Returns all rows, as those of one file.
-    pub fn scan(&self) -> &Scan {
-        &self.scan
+    pub fn reader(&self) -> &Reader {
+        &self.reader
     }
 
     /// Converts into all rows, as those of one file.
-    pub fn into_scan(self) -> Scan {
-        self.scan
+    pub fn into_reader(self) -> Reader {
+        self.reader
     }
 
     /// Returns the files in their order.
@@ -122,7 +122,7 @@ impl Merged {
 
     /// Returns the warnings: those of the readers, and about fields that not all files have.
     pub fn warnings(&self) -> &[String] {
-        self.scan.warnings()
+        self.reader.warnings()
     }
 }
 
@@ -132,47 +132,47 @@ struct Plan {
     recipes: Vec<Box<dyn Recipe>>,
 }
 
-fn plan(scans: &[Scan], name: &str) -> Result<Plan, Error> {
+fn plan(readers: &[Reader], name: &str) -> Result<Plan, Error> {
     let mut warnings = Vec::new();
-    let crs = crs::agreed(scans, &mut warnings)?;
-    for scan in scans {
-        let more = scan.warnings().iter().map(|warning| format!("{}: {warning}", scan.name()));
+    let crs = crs::common(readers, &mut warnings)?;
+    for reader in readers {
+        let more = reader.warnings().iter().map(|warning| format!("{}: {warning}", reader.name()));
         // Warnings name their file; the name of all precedes them.
         warnings.extend(more);
     }
-    let las = |scan: &Scan| matches!(scan.head().header, Header::Las(_));
-    if scans.iter().all(las) {
-        return las::plan(scans, crs, name, warnings);
+    let las = |reader: &Reader| matches!(reader.head().header, Header::Las(_));
+    if readers.iter().all(las) {
+        return las::plan(readers, crs, name, warnings);
     }
-    if scans.iter().all(|scan| same_layout(&scans[0], scan)) {
-        let head = scans[0].head().clone();
+    if readers.iter().all(|reader| same_layout(&readers[0], reader)) {
+        let head = readers[0].head().clone();
         let head = crate::Cloud { crs, warnings, ..head };
-        let stride = scans[0].stride().unwrap_or(0);
+        let stride = readers[0].stride().unwrap_or(0);
         let layout = Layout { head, rows: Storage::Stride(0), count: 0, stride, bounds: None };
         return Ok(Plan {
             layout,
-            recipes: scans.iter().map(|_| Box::new(Same) as Box<dyn Recipe>).collect(),
+            recipes: readers.iter().map(|_| Box::new(Same) as Box<dyn Recipe>).collect(),
         });
     }
-    columns::plan(scans, crs, warnings)
+    columns::plan(readers, crs, warnings)
 }
 
 /// Returns whether rows of both have the same layout.
-fn same_layout(a: &Scan, b: &Scan) -> bool {
+fn same_layout(a: &Reader, b: &Reader) -> bool {
     let (Some(x), Some(y)) = (&a.head().table, &b.head().table) else { return false };
-    let kinds = |scan: &Scan| std::mem::discriminant(&scan.head().header);
+    let kinds = |reader: &Reader| std::mem::discriminant(&reader.head().header);
     a.stride().is_some()
         && a.stride() == b.stride()
         && a.format() == b.format()
         && kinds(a) == kinds(b)
         && (x.big_endian, x.xyz) == (y.big_endian, y.xyz)
-        && same_slots(&x.slots, &y.slots)
+        && same_dimensions(&x.dimensions, &y.dimensions)
         && a.is_single() == b.is_single()
         && written_alike(a, b)
 }
 
 /// Returns whether both would be written with the same header: arrays of one type and records differ.
-fn written_alike(a: &Scan, b: &Scan) -> bool {
+fn written_alike(a: &Reader, b: &Reader) -> bool {
     match (&a.head().header, &b.head().header) {
         (Header::Npy(a), Header::Npy(b)) => a.dtype == b.dtype,
         (Header::Ply(a), Header::Ply(b)) => a.encoding == b.encoding,
@@ -181,8 +181,8 @@ fn written_alike(a: &Scan, b: &Scan) -> bool {
     }
 }
 
-fn same_slots(a: &[Slot], b: &[Slot]) -> bool {
-    let same = |(a, b): (&Slot, &Slot)| {
+fn same_dimensions(a: &[Dimension], b: &[Dimension]) -> bool {
+    let same = |(a, b): (&Dimension, &Dimension)| {
         (&a.name, a.kind, a.count, a.offset) == (&b.name, b.kind, b.count, b.offset)
             && (a.list, a.bits, a.scale) == (b.list, b.bits, b.scale)
     };
@@ -190,14 +190,14 @@ fn same_slots(a: &[Slot], b: &[Slot]) -> bool {
 }
 
 /// Returns the files with the numbers of their rows.
-fn files(scans: &[Scan]) -> Vec<MergedFile> {
+fn files(readers: &[Reader]) -> Vec<MergedFile> {
     let mut first = 0;
-    let file = |scan: &Scan| {
-        let (name, rows) = (scan.name().to_owned(), scan.len());
+    let file = |reader: &Reader| {
+        let (name, rows) = (reader.name().to_owned(), reader.len());
         first += rows;
-        MergedFile { name, first: first - rows, rows, bounds: scan.bounds() }
+        MergedFile { name, first: first - rows, rows, bounds: reader.bounds() }
     };
-    scans.iter().map(file).collect()
+    readers.iter().map(file).collect()
 }
 
 /// Returns the union of two boxes; unknown if one is.
@@ -210,11 +210,11 @@ fn joined(a: Option<[[f64; 3]; 2]>, b: Option<[[f64; 3]; 2]>) -> Option<[[f64; 3
 }
 
 /// Lists the formats, each once.
-fn formats(scans: &[Scan]) -> Vec<Format> {
+fn formats(readers: &[Reader]) -> Vec<Format> {
     let mut all: Vec<Format> = Vec::new();
-    for scan in scans {
-        if !all.contains(&scan.format()) {
-            all.push(scan.format());
+    for reader in readers {
+        if !all.contains(&reader.format()) {
+            all.push(reader.format());
         }
     }
     all

@@ -2,13 +2,13 @@
 
 use crate::cloud::layout::{Layout, Parts};
 use crate::error::Error;
-use crate::files::scan::{Rows, Scan};
+use crate::files::reader::{Reader, Rows};
 use std::fmt::Debug;
 
 /// Conversion of the rows of a file to those of the cloud.
 pub(super) trait Recipe: Debug + Send + Sync {
     /// Returns the rows of a part of the file, `stride` bytes each.
-    fn records(&self, file: &Scan, rows: &Rows<'_>, stride: usize) -> Result<Vec<u8>, Error>;
+    fn records(&self, file: &Reader, rows: &Rows<'_>, stride: usize) -> Result<Vec<u8>, Error>;
 }
 
 /// Rows as stored.
@@ -16,14 +16,14 @@ pub(super) trait Recipe: Debug + Send + Sync {
 pub(super) struct Same;
 
 impl Recipe for Same {
-    fn records(&self, _: &Scan, rows: &Rows<'_>, _: usize) -> Result<Vec<u8>, Error> {
+    fn records(&self, _: &Reader, rows: &Rows<'_>, _: usize) -> Result<Vec<u8>, Error> {
         Ok(rows.records().unwrap_or_default().to_vec())
     }
 }
 
 #[derive(Debug)]
 pub(super) struct Sources {
-    files: Vec<(Scan, Box<dyn Recipe>)>,
+    files: Vec<(Reader, Box<dyn Recipe>)>,
     /// File and part in it, for each part of the cloud.
     parts: Vec<(usize, usize)>,
     /// Bytes of a row.
@@ -31,10 +31,15 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    pub(super) fn new(scans: Vec<Scan>, recipes: Vec<Box<dyn Recipe>>, layout: &Layout) -> Sources {
-        let all = |(file, scan): (usize, &Scan)| (0..scan.parts()).map(move |part| (file, part));
-        let parts = scans.iter().enumerate().flat_map(all).collect();
-        Sources { files: scans.into_iter().zip(recipes).collect(), parts, stride: layout.stride }
+    pub(super) fn new(
+        readers: Vec<Reader>,
+        recipes: Vec<Box<dyn Recipe>>,
+        layout: &Layout,
+    ) -> Sources {
+        let all =
+            |(file, reader): (usize, &Reader)| (0..reader.parts()).map(move |part| (file, part));
+        let parts = readers.iter().enumerate().flat_map(all).collect();
+        Sources { files: readers.into_iter().zip(recipes).collect(), parts, stride: layout.stride }
     }
 
     fn rows_of(&self, part: usize) -> u64 {
@@ -51,17 +56,17 @@ impl Parts for Sources {
 
     fn read(&self, part: usize) -> Result<Vec<u8>, Error> {
         let (file, part) = self.parts[part];
-        let (scan, recipe) = &self.files[file];
-        recipe.records(scan, &scan.read(part)?, self.stride)
+        let (reader, recipe) = &self.files[file];
+        recipe.records(reader, &reader.read(part)?, self.stride)
     }
 
     fn memory(&self) -> u64 {
-        let most = (0..self.parts.len()).map(|part| self.rows_of(part)).max().unwrap_or(0);
-        let read = self.files.iter().map(|(scan, _)| scan.memory_a_part()).max().unwrap_or(0);
-        read + most * (self.stride + size_of::<[f64; 3]>()) as u64
+        let largest = (0..self.parts.len()).map(|part| self.rows_of(part)).max().unwrap_or(0);
+        let read = self.files.iter().map(|(reader, _)| reader.memory_a_part()).max().unwrap_or(0);
+        read + largest * (self.stride + size_of::<[f64; 3]>()) as u64
     }
 
     fn held(&self) -> u64 {
-        self.files.iter().map(|(scan, _)| scan.held()).sum()
+        self.files.iter().map(|(reader, _)| reader.held()).sum()
     }
 }

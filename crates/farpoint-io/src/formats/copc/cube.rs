@@ -2,7 +2,7 @@
 
 use crate::bytes::parallel;
 use crate::cloud::header::LasHeader;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::formats::las::{integers, transforms};
 
 /// The deepest level: its cells hold four steps of the widest coordinates, and their numbers fit 31 bits.
@@ -50,13 +50,13 @@ impl Cube {
             let near = near.min(CELLS as u32 - 1);
             match self.plane(axis, near) <= value && value < self.plane(axis, near + 1) {
                 true => near,
-                false => self.searched(axis, value),
+                false => self.search(axis, value),
             }
         })
     }
 
     /// Finds the cell by halving, if a plane is too close for one division.
-    fn searched(&self, axis: usize, value: f64) -> u32 {
+    fn search(&self, axis: usize, value: f64) -> u32 {
         (0..DEEPEST).rev().fold(0, |cell, bit| {
             let above = cell | 1 << bit;
             if self.plane(axis, above) <= value { above } else { cell }
@@ -65,20 +65,20 @@ impl Cube {
 }
 
 /// The cube around records, and the cell of each.
-pub(super) struct Placed {
+pub(super) struct CellGrid {
     pub(super) cube: Cube,
     pub(super) cells: Vec<[u32; 3]>,
     /// Largest distance between the coordinates of a record and those that it was made of.
-    pub(super) moved: f64,
+    pub(super) max_error: f64,
 }
 
-impl Placed {
+impl CellGrid {
     /// Places records; `source` returns the coordinates that a record was made of.
     pub(super) fn new(
         header: &LasHeader,
         records: &[u8],
         source: impl Fn(usize) -> [f64; 3] + Sync,
-    ) -> Result<Placed, Fault> {
+    ) -> Result<CellGrid, ParseError> {
         let stride = usize::from(header.raw.point_data_record_length);
         let transforms = transforms(&header.raw);
         let place = |record: &[u8]| -> [f64; 3] {
@@ -87,8 +87,10 @@ impl Placed {
         };
         let steps = transforms.map(|(scale, _)| scale.abs());
         if !steps.iter().all(|step| step.is_finite() && *step > 0.0) {
-            let what = format!("the header gives the steps {steps:?} of the coordinates");
-            return Err(Fault::new(what).at(Place::Byte(131)).fix("--scale sets another step"));
+            let what = format!("the header has the invalid scales {steps:?}");
+            return Err(ParseError::new(what)
+                .at(Place::Byte(131))
+                .fix("--scale sets another step"));
         }
         let blocks = || records.chunks(BLOCK * stride);
         let none = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
@@ -104,24 +106,25 @@ impl Placed {
             false => parallel::map(blocks(), low_and_high).into_iter().fold(none, joined),
         };
         if !bounds.iter().flatten().all(|value| value.is_finite()) {
-            return Err(Fault::new("the header's scale and offset give infinite coordinates")
+            return Err(ParseError::new("the header's scale and offset give infinite coordinates")
                 .at(Place::Byte(131)));
         }
         let cube = Cube::around(bounds, steps);
         let mut cells = vec![[0; 3]; records.len() / stride];
         let all = blocks().zip(cells.chunks_mut(BLOCK)).enumerate();
-        let moved = parallel::map(all, |(block, (records, cells))| {
+        let max_error = parallel::map(all, |(block, (records, cells))| {
             let mut farthest: f64 = 0.0;
             for (i, (record, cell)) in records.chunks_exact(stride).zip(cells).enumerate() {
-                let (here, there) = (place(record), source(block * BLOCK + i));
-                *cell = cube.cell(here);
-                let square: f64 = (0..3).map(|a| (here[a] - there[a]) * (here[a] - there[a])).sum();
+                let (recorded, original) = (place(record), source(block * BLOCK + i));
+                *cell = cube.cell(recorded);
+                let square: f64 =
+                    (0..3).map(|a| (recorded[a] - original[a]) * (recorded[a] - original[a])).sum();
                 farthest = farthest.max(square);
             }
             farthest
         });
-        let moved = moved.into_iter().fold(0.0, f64::max).sqrt();
-        Ok(Placed { cube, cells, moved })
+        let max_error = max_error.into_iter().fold(0.0, f64::max).sqrt();
+        Ok(CellGrid { cube, cells, max_error })
     }
 }
 

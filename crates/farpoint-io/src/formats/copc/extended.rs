@@ -26,7 +26,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(format: u8) -> Parts {
+    fn new(format: u8) -> Parts {
         let (time, colors) = match format {
             0 => (None, (20, 0)),
             1 | 4 => (Some(20), (28, 0)),
@@ -64,7 +64,7 @@ pub(super) fn convert(
     // At most the 16 bits of the old length: no format with waveforms is shorter, and 38 bytes more than
     // the longest record are refused with the other records that are too long for LAZ.
     header.raw.point_data_record_length = length as u16;
-    let parts = Parts::of(from);
+    let parts = Parts::new(from);
     let mut out = vec![0; records.len() / stride * length];
     let blocks = out.chunks_mut(BLOCK * length).zip(records.chunks(BLOCK * stride));
     parallel::each(blocks, |(out, block)| {

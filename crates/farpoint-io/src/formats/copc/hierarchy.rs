@@ -45,23 +45,23 @@ pub(super) fn pages(entries: &[Entry], start: u64) -> Pages {
     };
     // Pages by their top node. Coarse comes before fine, so that the page which points to another one is there first.
     let mut numbers: HashMap<(u32, [u32; 3]), usize> = HashMap::new();
-    let mut pages: Vec<Vec<Slot>> = vec![Vec::new()];
+    let mut pages: Vec<Vec<PageEntry>> = vec![Vec::new()];
     for entry in entries {
         let (key, next) = (entry.key, pages.len());
         let page = numbers.get(&top_of(key)).copied().unwrap_or(0);
         if starts_page(key) {
             numbers.insert((key.level, key.cell), next);
-            pages[page].push(Slot::Page(key, next));
-            pages.push(vec![Slot::Node(*entry)]);
+            pages[page].push(PageEntry::Page(key, next));
+            pages.push(vec![PageEntry::Node(*entry)]);
         } else {
-            pages[page].push(Slot::Node(*entry));
+            pages[page].push(PageEntry::Node(*entry));
         }
     }
-    laid_out(&pages, start)
+    lay_out(&pages, start)
 }
 
 /// Content of an entry of a page.
-enum Slot {
+enum PageEntry {
     Node(Entry),
     /// A page of this number.
     Page(Key, usize),
@@ -76,7 +76,7 @@ fn top_of(key: Key) -> (u32, [u32; 3]) {
     (key.level - up, key.cell.map(|at| at >> up))
 }
 
-fn laid_out(pages: &[Vec<Slot>], start: u64) -> Pages {
+fn lay_out(pages: &[Vec<PageEntry>], start: u64) -> Pages {
     let mut at = start;
     let places: Vec<(u64, u64)> = pages
         .iter()
@@ -87,10 +87,10 @@ fn laid_out(pages: &[Vec<Slot>], start: u64) -> Pages {
         })
         .collect();
     let mut bytes = Vec::with_capacity((at - start) as usize);
-    for slot in pages.iter().flatten() {
-        let (key, offset, size, points) = match slot {
-            Slot::Node(entry) => (entry.key, entry.offset, entry.bytes, entry.points as i32),
-            Slot::Page(key, number) => (*key, places[*number].0, places[*number].1, -1),
+    for page_entry in pages.iter().flatten() {
+        let (key, offset, size, points) = match page_entry {
+            PageEntry::Node(entry) => (entry.key, entry.offset, entry.bytes, entry.points as i32),
+            PageEntry::Page(key, number) => (*key, places[*number].0, places[*number].1, -1),
         };
         let numbers = [key.level, key.cell[0], key.cell[1], key.cell[2]];
         numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));

@@ -10,12 +10,12 @@ use super::spacing::Ordered;
 use crate::bytes::parallel;
 
 /// Fewer points make no node of their own.
-const LEAST: usize = 1000;
+const MIN_POINTS: usize = 1000;
 /// A spacing that leaves a node with few points is increased by this factor, at most this many times.
 const LARGER: f64 = 1.01;
 const TRIES: usize = 8;
 /// Nodes of more points are worth a thread.
-const WORTH: usize = 1 << 14;
+const MIN_PARALLEL: usize = 1 << 14;
 
 /// Key of a node: its level, and the number of its cell on each axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,26 +67,31 @@ impl Levels {
     /// Builds the levels of points in a cube with this side, with at most `node_points` points per node.
     pub(super) fn new(points: &Ordered<'_>, side: f64, node_points: usize) -> Levels {
         let mut spacing = points.finest(side, node_points);
-        let least = LEAST.min(node_points / 8);
+        let min_points = MIN_POINTS.min(node_points / 8);
         for _ in 0..TRIES {
-            let nodes = grown(points, spacing, least, node_points);
-            if nodes.iter().skip(1).all(|node| node.points.len() >= least) {
+            let nodes = build_nodes(points, spacing, min_points, node_points);
+            if nodes.iter().skip(1).all(|node| node.points.len() >= min_points) {
                 return Levels { spacing, nodes };
             }
             spacing *= LARGER;
         }
-        Levels { spacing, nodes: grown(points, spacing, least, node_points) }
+        Levels { spacing, nodes: build_nodes(points, spacing, min_points, node_points) }
     }
 }
 
 /// Builds the nodes with this spacing.
-fn grown(points: &Ordered<'_>, spacing: f64, least: usize, node_points: usize) -> Vec<Node> {
+fn build_nodes(
+    points: &Ordered<'_>,
+    spacing: f64,
+    min_points: usize,
+    node_points: usize,
+) -> Vec<Node> {
     let grower = Grower {
         cells: points.cells,
         cuts: points.cuts(spacing),
         distinct: points.distinct(),
-        least,
-        most: node_points,
+        min_points,
+        max_points: node_points,
     };
     let mut nodes = grower.grow(Key::ROOT, (0..points.cells.len() as u32).collect());
     nodes.sort_by_cached_key(|node| node.key.place());
@@ -97,31 +102,33 @@ struct Grower<'a> {
     cells: &'a [[u32; 3]],
     cuts: Vec<usize>,
     distinct: usize,
-    least: usize,
-    most: usize,
+    min_points: usize,
+    max_points: usize,
 }
 
 impl Grower<'_> {
     /// Builds the node and all below it, from the points that those above it left over.
     fn grow(&self, key: Key, mut points: Vec<u32>) -> Vec<Node> {
         let cut = self.cuts[key.level as usize];
-        let own = points.partition_point(|&point| (point as usize) < cut);
-        let left = points.split_off(own.max(self.least.min(points.len())));
+        let count = points.partition_point(|&point| (point as usize) < cut);
+        let remaining = points.split_off(count.max(self.min_points.min(points.len())));
         let mut children = Vec::new();
-        if key.level == DEEPEST || self.only_duplicates(&left) {
-            points.extend(left);
+        if key.level == DEEPEST || self.only_duplicates(&remaining) {
+            points.extend(remaining);
         } else {
-            for (octant, child) in self.split(key.level, &left).into_iter().enumerate() {
-                let few = child.len() < self.least && points.len() + child.len() <= self.most;
-                match few || self.only_duplicates(&child) {
+            for (octant, child) in self.split(key.level, &remaining).into_iter().enumerate() {
+                let is_small =
+                    child.len() < self.min_points && points.len() + child.len() <= self.max_points;
+                match is_small || self.only_duplicates(&child) {
                     true => points.extend(child),
                     false => children.push((key.child(octant), child)),
                 }
             }
         }
-        let worth = left_of(&children) > WORTH;
-        let (children, grow) = (children.into_iter(), |(key, of)| self.grow(key, of));
-        let below: Vec<Vec<Node>> = match worth {
+        let in_parallel = total_points(&children) > MIN_PARALLEL;
+        let (children, grow) =
+            (children.into_iter(), |(key, child_points)| self.grow(key, child_points));
+        let below: Vec<Vec<Node>> = match in_parallel {
             true => parallel::map(children, grow),
             false => children.map(grow).collect(),
         };
@@ -145,6 +152,6 @@ impl Grower<'_> {
     }
 }
 
-fn left_of(children: &[(Key, Vec<u32>)]) -> usize {
+fn total_points(children: &[(Key, Vec<u32>)]) -> usize {
     children.iter().map(|(_, points)| points.len()).sum()
 }

@@ -1,6 +1,6 @@
 //! COPC output: LAZ with an octree whose levels are farthest point samples.
 //!
-//! COPC promises its readers that the points of the levels 0 to l lie no farther than `spacing / 2^l` from all
+//! COPC guarantees its readers that the points of the levels 0 to l lie no farther than `spacing / 2^l` from all
 //! others. Selection distances of a farthest-first order give such levels by themselves: those at least as large as
 //! that spacing belong to the levels up to l.
 
@@ -23,9 +23,9 @@ use std::path::Path;
 /// Points of a node unless set: viewers number them in 16 bits.
 const NODE_POINTS: usize = u16::MAX as usize;
 /// Smallest allowed `node_points`.
-const FEWEST: usize = 100;
+const MIN_NODE_POINTS: usize = 100;
 /// Largest allowed `node_points`: a reader has to decompress all of them.
-const MOST: usize = 10_000_000;
+const MAX_NODE_POINTS: usize = 10_000_000;
 
 /// Levels of COPC from points in farthest-first order. The rows that are written are in that order, with a distance
 /// each; in the file they are put into nodes, and in a node into the order of the input.
@@ -78,16 +78,19 @@ impl Copc {
 
     /// Returns the problem with the options other than the distances, and advice.
     pub fn wrong(&self) -> Option<(String, &'static str)> {
-        if !(FEWEST..=MOST).contains(&self.node_points) {
+        if !(MIN_NODE_POINTS..=MAX_NODE_POINTS).contains(&self.node_points) {
             let what = format!("nodes of {} points cannot be made", self.node_points);
             return Some((what, "give 100 to 10,000,000 points"));
         }
         if !(self.error >= 0.0 && self.error.is_finite()) {
-            return Some((format!("{} is no error of a distance", self.error), "give 0 or more"));
+            return Some((
+                format!("{} is not a valid error of a distance", self.error),
+                "give 0 or more",
+            ));
         }
-        let wkt = self.wkt.as_deref().filter(|text| !wkt::is_sound(text));
+        let wkt = self.wkt.as_deref().filter(|text| !wkt::is_valid(text));
         wkt.map(|_| {
-            let what = "the coordinate system is no well-known text, or exceeds 64 KiB".to_owned();
+            let what = "the coordinate system is not well-known text, or exceeds 64 KiB".to_owned();
             (what, "give text such as PROJCS[...], GEOGCS[...] or COMPD_CS[...]")
         })
     }

@@ -38,23 +38,23 @@ impl Ordered<'_> {
         self.distances.partition_point(|distance| *distance > self.absolute)
     }
 
-    /// Returns the smallest spacing for which no node holds more points than `most`, duplicates not counted.
-    pub(super) fn finest(&self, side: f64, most: usize) -> f64 {
+    /// Returns the smallest spacing for which no node holds more points than `max_points`, duplicates not counted.
+    pub(super) fn finest(&self, side: f64, max_points: usize) -> f64 {
         let mut low = side / FINEST;
-        if self.fits(low, most) {
+        if self.fits(low, max_points) {
             return low;
         }
         let mut high = 2.0 * low;
         // At the latest when each stored place has a cell of its own.
         for _ in 0..2 * DEEPEST {
-            if self.fits(high, most) {
+            if self.fits(high, max_points) {
                 break;
             }
             (low, high) = (high, 2.0 * high);
         }
         while high / low > CLOSE {
             let middle = (low * high).sqrt();
-            match self.fits(middle, most) {
+            match self.fits(middle, max_points) {
                 true => high = middle,
                 false => low = middle,
             }
@@ -62,12 +62,12 @@ impl Ordered<'_> {
         high
     }
 
-    fn fits(&self, spacing: f64, most: usize) -> bool {
+    fn fits(&self, spacing: f64, max_points: usize) -> bool {
         let (cuts, distinct) = (self.cuts(spacing), self.distinct());
         let fits = |level: usize| {
             let from = if level == 0 { 0 } else { cuts[level - 1] }.min(distinct);
             let cells = &self.cells[from..cuts[level].min(distinct)];
-            cells.len() <= most || fullest(cells, level as u32) <= most
+            cells.len() <= max_points || fullest(cells, level as u32) <= max_points
         };
         parallel::all(0..cuts.len(), fits)
     }

@@ -1,4 +1,4 @@
-//! The promises of the levels, on clouds of every kind: coverage, cells, counts.
+//! The guarantees of the levels, on clouds of every kind: coverage, cells, counts.
 
 use super::cube::{Cube, DEEPEST};
 use super::hierarchy::{Entry, pages};
@@ -11,14 +11,14 @@ use std::collections::{HashMap, HashSet};
 fn ordered(places: &[[f64; 3]]) -> (Vec<[f64; 3]>, Vec<f64>) {
     let mut squares = vec![f64::INFINITY; places.len()];
     let (mut order, mut distances) = (Vec::new(), Vec::new());
-    let mut left: Vec<usize> = (0..places.len()).collect();
-    while !left.is_empty() {
-        let far =
-            (0..left.len()).fold(0, |a, b| if squares[left[b]] > squares[left[a]] { b } else { a });
-        let next = left.remove(far);
+    let mut remaining: Vec<usize> = (0..places.len()).collect();
+    while !remaining.is_empty() {
+        let far = (0..remaining.len())
+            .fold(0, |a, b| if squares[remaining[b]] > squares[remaining[a]] { b } else { a });
+        let next = remaining.remove(far);
         distances.push(squares[next].sqrt());
         order.push(places[next]);
-        for &other in &left {
+        for &other in &remaining {
             let square = (0..3).map(|a| (places[other][a] - places[next][a]).powi(2)).sum();
             squares[other] = squares[other].min(square);
         }
@@ -43,7 +43,7 @@ fn radius(all: &[[f64; 3]], chosen: &[[f64; 3]]) -> f64 {
     all.iter().map(nearest).fold(0.0, f64::max).sqrt()
 }
 
-/// Checks all promises for these places, which are multiples of the step.
+/// Checks all guarantees for these places, which are multiples of the step.
 fn check(places: &[[f64; 3]], step: f64, node_points: usize) -> Levels {
     let (order, distances) = ordered(places);
     let cube = cube(places, step);
@@ -52,12 +52,12 @@ fn check(places: &[[f64; 3]], step: f64, node_points: usize) -> Levels {
     let levels = Levels::new(&points, cube.side, node_points);
     each_point_is_in_its_cell_once(&levels, &order, &cube);
     let distinct = points.distinct();
-    let least = 1000.min(node_points / 8);
+    let min_points = 1000.min(node_points / 8);
     for node in &levels.nodes {
-        let own = node.points.iter().filter(|&&point| (point as usize) < distinct).count();
-        assert!(own <= node_points, "{own} points in {:?}", node.key);
+        let unique = node.points.iter().filter(|&&point| (point as usize) < distinct).count();
+        assert!(unique <= node_points, "{unique} points in {:?}", node.key);
         assert!(!node.points.is_empty() || places.is_empty(), "{:?} is empty", node.key);
-        if node.key != Key::ROOT && node.points.len() < least {
+        if node.key != Key::ROOT && node.points.len() < min_points {
             // Only where the one above is full.
             let above = levels.nodes.iter().find(|n| n.key == node.key.parent()).unwrap();
             assert!(above.points.len() + node.points.len() > node_points);
@@ -139,10 +139,10 @@ fn the_highest_point_is_in_the_cube_where_the_side_is_rounded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn levels_keep_what_they_promise(
-        kind in 0u8..7, points in 0usize..1500, seed: u64, most in 100usize..900,
+    fn levels_keep_their_spacing(
+        kind in 0u8..7, points in 0usize..1500, seed: u64, node_points in 100usize..900,
     ) {
-        check(&cloud(kind, points, seed), 0.01, most);
+        check(&cloud(kind, points, seed), 0.01, node_points);
     }
 }
 
@@ -224,14 +224,14 @@ type Found = HashMap<(u32, [u32; 3]), [u64; 3]>;
 fn walked(bytes: &[u8], start: u64, root: u64) -> (Found, usize) {
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-    let (mut found, mut pages, mut left) = (HashMap::new(), 0, vec![(start, root)]);
-    while let Some((from, length)) = left.pop() {
+    let (mut found, mut pages, mut remaining) = (HashMap::new(), 0, vec![(start, root)]);
+    while let Some((from, length)) = remaining.pop() {
         pages += 1;
         for at in ((from - start) as usize..(from - start + length) as usize).step_by(32) {
             let key = (number(at), [number(at + 4), number(at + 8), number(at + 12)]);
             let (offset, size) = (long(at + 16), u64::from(number(at + 24)));
             match number(at + 28) {
-                u32::MAX => left.push((offset, size)),
+                u32::MAX => remaining.push((offset, size)),
                 points => {
                     let before = found.insert(key, [offset, size, u64::from(points)]);
                     assert_eq!(before, None, "{key:?} has two entries");
@@ -252,7 +252,7 @@ fn pages_hold_every_node_once_and_start_with_the_root() {
         keys.extend(children);
     }
     let small = vec![Key::ROOT, Key { level: 1, cell: [1, 0, 0] }];
-    for (keys, pages_wanted) in [(keys, 3), (small, 1)] {
+    for (keys, expected_pages) in [(keys, 3), (small, 1)] {
         let entry = |(i, key): (usize, &Key)| Entry {
             key: *key,
             offset: 1000 * i as u64,
@@ -262,7 +262,7 @@ fn pages_hold_every_node_once_and_start_with_the_root() {
         let entries: Vec<Entry> = keys.iter().enumerate().map(entry).collect();
         let made = pages(&entries, 12_345);
         let (found, number) = walked(&made.bytes, 12_345, made.root);
-        assert_eq!((found.len(), number), (entries.len(), pages_wanted));
+        assert_eq!((found.len(), number), (entries.len(), expected_pages));
         for Entry { key, offset, bytes, points } in entries {
             assert_eq!(found[&(key.level, key.cell)], [offset, bytes, points]);
         }

@@ -10,11 +10,11 @@ use crate::formats::las::new_record;
 const LONGEST: usize = u16::MAX as usize - 1;
 
 /// Returns whether this can be written as the well-known text of a file.
-pub(super) fn is_sound(text: &str) -> bool {
+pub(super) fn is_valid(text: &str) -> bool {
     let plain = |c: char| !c.is_control() || c.is_whitespace();
     let text = text.trim_end_matches('\0');
     let ends = text.trim_end().ends_with([']', ')']);
-    text.len() <= LONGEST && text.chars().all(plain) && Crs::of_wkt(text).is_some() && ends
+    text.len() <= LONGEST && text.chars().all(plain) && Crs::from_wkt(text).is_some() && ends
 }
 
 /// Puts the coordinate system into the header: that of the options, or that of the file, or the definition of its
@@ -33,7 +33,7 @@ pub(super) fn state(
         header.extended.retain(|r| !is_text(r));
         return push(header, text);
     }
-    if Crs::of_las(header).is_some_and(|crs| crs.wkt.is_some()) {
+    if Crs::from_las(header).is_some_and(|crs| crs.wkt.is_some()) {
         return;
     }
     let Some(crs) = cloud.crs() else {

@@ -1,6 +1,6 @@
 //! Assembles a COPC file: header, records, a chunk for each node, hierarchy.
 
-use super::cube::Placed;
+use super::cube::CellGrid;
 use super::hierarchy::{self, Entry};
 use super::info::{self, Info};
 use super::levels::{Key, Levels, Node};
@@ -8,12 +8,12 @@ use super::spacing::Ordered;
 use super::{Copc, extended, wkt};
 use crate::WriteOptions;
 use crate::bytes::memory;
+use crate::bytes::panics::catch_panic;
 use crate::bytes::parallel;
-use crate::bytes::quiet::guarded;
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{LasHeader, Record};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::formats::las::{self, Counts, base_length, new_record, record_length};
 use laz::laszip::ChunkTable;
 use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};
@@ -34,28 +34,28 @@ pub(crate) fn write(
     copc: &Copc,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     check(rows, copc)?;
     memory::fits(rows.len() as u64, MEMORY)?;
     let ranks = ranks(cloud.len(), rows)?;
     let sorted: Vec<usize> = ranks.iter().map(|&rank| rows[rank as usize]).collect();
-    let (mut header, records) = las::laid_out(cloud, &sorted, options, warnings)?;
+    let (mut header, records) = las::lay_out(cloud, &sorted, options, warnings)?;
     let records = extended::convert(&mut header, records, warnings);
     wkt::state(&mut header, cloud, copc, warnings);
-    let placed = Placed::new(&header, &records, |i| cloud.coordinates.get(sorted[i]))?;
+    let grid = CellGrid::new(&header, &records, |i| cloud.coordinates.get(sorted[i]))?;
     let single = matches!(cloud.coordinates, Coordinates::F32(_)) || copc.error > 0.0;
     // The place of each rank among the records.
     let mut places = vec![0u32; ranks.len()];
     ranks.iter().enumerate().for_each(|(place, &rank)| places[rank as usize] = place as u32);
     drop(ranks);
-    let cells = parallel::values(places.len(), |rank| placed.cells[places[rank] as usize]);
+    let cells = parallel::values(places.len(), |rank| grid.cells[places[rank] as usize]);
     let ordered = Ordered {
         distances: &copc.distances,
         cells: &cells,
         relative: if single { SINGLE } else { 0.0 },
-        absolute: 2.0 * placed.moved + copc.error,
+        absolute: 2.0 * grid.max_error + copc.error,
     };
-    let mut levels = Levels::new(&ordered, placed.cube.side, copc.node_points);
+    let mut levels = Levels::new(&ordered, grid.cube.side, copc.node_points);
     drop(cells);
     // In a chunk the rows have the order of the input, which compresses best.
     parallel::each(levels.nodes.iter_mut(), |Node { points, .. }| {
@@ -63,7 +63,7 @@ pub(crate) fn write(
         points.sort_unstable();
     });
     let info = Info {
-        cube: placed.cube,
+        cube: grid.cube,
         spacing: levels.spacing,
         root: (0, 0),
         times: times(&records, &header),
@@ -71,32 +71,32 @@ pub(crate) fn write(
     assemble(header, &records, &levels.nodes, info)
 }
 
-fn check(rows: &[usize], copc: &Copc) -> Result<(), Fault> {
+fn check(rows: &[usize], copc: &Copc) -> Result<(), ParseError> {
     if let Some((what, fix)) = copc.wrong() {
-        return Err(Fault::new(what).fix(fix));
+        return Err(ParseError::new(what).fix(fix));
     }
     let distances = &copc.distances;
     if distances.len() != rows.len() {
         let what = format!("{} points have {} distances", rows.len(), distances.len());
-        return Err(Fault::new(what).fix("give the selection distance of each row"));
+        return Err(ParseError::new(what).fix("give the selection distance of each row"));
     }
     let rises = |pair: &[f64]| pair[1] > pair[0] || pair[1].is_nan();
     let wrong = distances.windows(2).position(rises).map(|at| at + 1);
     let first = distances.first().is_some_and(|first| first.is_nan());
     if let Some(at) = wrong.or(first.then_some(0)).or(distances.iter().position(|d| *d < 0.0)) {
-        let what = format!("distance {at} is {}, which is no selection distance", distances[at]);
-        return Err(Fault::new(what).fix("give the points farthest first"));
+        let what = format!("distance {at} is {}, which is not a selection distance", distances[at]);
+        return Err(ParseError::new(what).fix("give the points farthest first"));
     }
     Ok(())
 }
 
 /// Returns for each of the rows, in the order of the cloud, its place in `rows`.
-fn ranks(points: usize, rows: &[usize]) -> Result<Vec<u32>, Fault> {
+fn ranks(points: usize, rows: &[usize]) -> Result<Vec<u32>, ParseError> {
     let mut ranks = vec![u32::MAX; points];
     for (rank, &row) in rows.iter().enumerate() {
         if ranks[row] != u32::MAX {
-            let what = "is given twice, and COPC holds each point once";
-            return Err(Fault::new(what).at(Place::Point(row)).fix("give each row once"));
+            let what = "occurs twice, and COPC holds each point once";
+            return Err(ParseError::new(what).at(Place::Point(row)).fix("give each row once"));
         }
         ranks[row] = rank as u32;
     }
@@ -121,7 +121,7 @@ fn assemble(
     records: &[u8],
     nodes: &[Node],
     mut info: Info,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let vlr = describe(&mut header)?;
     let mut counts = Counts::new(&header);
     counts.add(records);
@@ -134,7 +134,9 @@ fn assemble(
     let entries = entries(nodes, &sizes, begin as u64 + 8);
     if let Some(large) = entries.iter().find(|entry| entry.bytes > i32::MAX as u64) {
         let what = format!("a node of {} points takes more than 2 GiB", large.points);
-        return Err(Fault::new(what).fix("leave out duplicates, or give smaller --node-points"));
+        return Err(
+            ParseError::new(what).fix("leave out duplicates, or give smaller --node-points")
+        );
     }
     let pages = hierarchy::pages(&entries, after + 60);
     info.root = (after + 60, pages.root);
@@ -148,16 +150,16 @@ fn assemble(
 }
 
 /// Puts the records of COPC and of LASzip before the others, and states the lengths of all.
-fn describe(header: &mut LasHeader) -> Result<LazVlr, Fault> {
+fn describe(header: &mut LasHeader) -> Result<LazVlr, ParseError> {
     let stride = usize::from(header.raw.point_data_record_length);
     let extra = record_length(stride - base_length(header.format))?;
     let vlr = LazVlrBuilder::default()
         .with_point_format(header.format, extra)
-        .map_err(|e| Fault::new(format!("cannot be compressed: {e}")).fix("write LAS"))?
+        .map_err(|e| ParseError::new(format!("cannot be compressed: {e}")).fix("write LAS"))?
         .with_variable_chunk_size()
         .build();
     let mut data = Vec::new();
-    vlr.write_to(&mut data).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;
+    vlr.write_to(&mut data).map_err(|e| ParseError::new(format!("the LASzip record: {e}")))?;
     let laszip = new_record(LazVlr::USER_ID, LazVlr::RECORD_ID, LazVlr::DESCRIPTION, &data);
     // Its content is known when the points are written.
     let copc = new_record("copc", 1, "COPC info VLR", &[0; info::LENGTH]);
@@ -167,12 +169,12 @@ fn describe(header: &mut LasHeader) -> Result<LazVlr, Fault> {
     raw.number_of_variable_length_records = header.records.len() as u32;
     let head = las::header_bytes(raw)?.len();
     if head + 54 != info::AT {
-        return Err(Fault::new(format!("the header takes {head} bytes, and COPC has 375")));
+        return Err(ParseError::new(format!("the header takes {head} bytes, and COPC has 375")));
     }
     let records: usize = header.records.iter().map(|r| r.bytes.len()).sum();
     raw.header_size = head as u16;
     raw.offset_to_point_data = u32::try_from(head + records)
-        .map_err(|_| Fault::new("the records before the points exceed 4 GiB"))?;
+        .map_err(|_| ParseError::new("the records before the points exceed 4 GiB"))?;
     Ok(vlr)
 }
 
@@ -183,9 +185,9 @@ fn compressed(
     stride: usize,
     nodes: &[Node],
     vlr: LazVlr,
-) -> Result<(Vec<u8>, Vec<u64>), Fault> {
-    let failed = |e: String| Fault::new(format!("the points cannot be compressed: {e}"));
-    guarded("the points cannot be compressed", || {
+) -> Result<(Vec<u8>, Vec<u64>), ParseError> {
+    let failed = |e: String| ParseError::new(format!("the points cannot be compressed: {e}"));
+    catch_panic("the points cannot be compressed", || {
         let start = out.len() as u64;
         let mut cursor = Cursor::new(out);
         cursor.set_position(start);

@@ -8,12 +8,12 @@ pub(crate) use write::write;
 
 use crate::bytes::load::Readable;
 use crate::bytes::memory;
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::cloud::Cloud;
 use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
 use ::e57::{
     CartesianCoordinate, E57Reader, PointCloud, Record, RecordDataType, RecordName, RecordValue,
@@ -31,17 +31,17 @@ const NAMED: usize = 5;
 type Reader<'a> = E57Reader<&'a mut dyn Readable>;
 
 /// Reads all scans of a file.
-pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
-    guarded("the file cannot be decoded", || read_scans(bytes))
+pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, ParseError> {
+    catch_panic("the file cannot be decoded", || read_scans(bytes))
 }
 
-fn fault(error: ::e57::Error) -> Fault {
-    Fault::new(error.to_string()).fix("the file is damaged: fetch or export it again")
+fn e57_error(error: ::e57::Error) -> ParseError {
+    ParseError::new(error.to_string()).fix("the file is damaged: fetch or export it again")
 }
 
-fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
+fn read_scans(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let mut source = Cursor::new(bytes);
-    let mut reader = Reader::new(&mut source).map_err(fault)?;
+    let mut reader = Reader::new(&mut source).map_err(e57_error)?;
     let scans = reader.pointclouds();
     let mut points = Vec::new();
     let mut columns = Columns::default();
@@ -64,7 +64,7 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
         cloud.add_column(SCAN, numbers_of_scans(&ends));
         cloud.warnings.push(joined(&scans));
     }
-    cloud.crs = reader.coordinate_metadata().and_then(Crs::of_wkt);
+    cloud.crs = reader.coordinate_metadata().and_then(Crs::from_wkt);
     cloud.scale = scale(&scans);
     if without_place > 0 {
         cloud
@@ -132,7 +132,7 @@ fn scale(scans: &[PointCloud]) -> Option<[f64; 3]> {
 
 /// Checks the number of points. A point takes at least a bit, unless all its values are constants: then the file's
 /// size limits nothing, and the crate would make points without end.
-fn check(scan: &PointCloud, size: usize) -> Result<(), Fault> {
+fn check(scan: &PointCloud, size: usize) -> Result<(), ParseError> {
     let constant = |r: &Record| match r.data_type {
         RecordDataType::Integer { min, max } | RecordDataType::ScaledInteger { min, max, .. } => {
             min >= max
@@ -141,8 +141,8 @@ fn check(scan: &PointCloud, size: usize) -> Result<(), Fault> {
     };
     let bits = size as u64 * 8;
     if scan.records > 0 && (scan.prototype.iter().all(constant) || scan.records > bits) {
-        let what = format!("{} points are promised, more than the file can hold", scan.records);
-        return Err(Fault::new(what).at(Place::Byte(scan.file_offset as usize)));
+        let what = format!("{} points are declared, more than the file can hold", scan.records);
+        return Err(ParseError::new(what).at(Place::Byte(scan.file_offset as usize)));
     }
     Ok(())
 }
@@ -152,14 +152,14 @@ fn positions(
     reader: &mut Reader,
     scan: &PointCloud,
     out: &mut Vec<[f64; 3]>,
-) -> Result<usize, Fault> {
-    let mut simple = reader.pointcloud_simple(scan).map_err(fault)?;
+) -> Result<usize, ParseError> {
+    let mut simple = reader.pointcloud_simple(scan).map_err(e57_error)?;
     simple.intensity_to_color(false);
     simple.normalize_color(false);
     simple.normalize_intensity(false);
     let mut invalid = 0;
     for point in simple {
-        let point = point.map_err(|e| fault(e).at(Place::Point(out.len())))?;
+        let point = point.map_err(|e| e57_error(e).at(Place::Point(out.len())))?;
         out.push(match point.cartesian {
             CartesianCoordinate::Valid { x, y, z } => [x, y, z],
             _ => {
@@ -215,14 +215,14 @@ enum Kind {
     Single,
     Double,
     /// Whole numbers within these limits.
-    Whole(i64, i64),
+    Integer(i64, i64),
 }
 
 impl Kind {
-    fn of(kind: &RecordDataType) -> Kind {
+    fn from_record_type(kind: &RecordDataType) -> Kind {
         match kind {
             RecordDataType::Single { .. } => Kind::Single,
-            RecordDataType::Integer { min, max } => Kind::Whole(*min, *max),
+            RecordDataType::Integer { min, max } => Kind::Integer(*min, *max),
             _ => Kind::Double,
         }
     }
@@ -231,9 +231,9 @@ impl Kind {
     fn scalar(self) -> NumberType {
         match self {
             Kind::Single => NumberType::F32,
-            Kind::Whole(0.., ..=255) => NumberType::U8,
-            Kind::Whole(0.., ..=65535) => NumberType::U16,
-            Kind::Whole(a, b) if i32::try_from(a).is_ok() && i32::try_from(b).is_ok() => {
+            Kind::Integer(0.., ..=255) => NumberType::U8,
+            Kind::Integer(0.., ..=65535) => NumberType::U16,
+            Kind::Integer(a, b) if i32::try_from(a).is_ok() && i32::try_from(b).is_ok() => {
                 NumberType::I32
             }
             _ => NumberType::F64,
@@ -244,7 +244,7 @@ impl Kind {
     fn joined(self, other: Kind) -> Kind {
         match (self, other) {
             (a, b) if a == b => a,
-            (Kind::Whole(a, b), Kind::Whole(c, d)) => Kind::Whole(a.min(c), b.max(d)),
+            (Kind::Integer(a, b), Kind::Integer(c, d)) => Kind::Integer(a.min(c), b.max(d)),
             _ => Kind::Double,
         }
     }
@@ -257,8 +257,8 @@ impl Columns {
         scan: &PointCloud,
         first: usize,
         end: usize,
-    ) -> Result<(), Fault> {
-        let mut wanted: Vec<(usize, String, RecordDataType)> = Vec::new();
+    ) -> Result<(), ParseError> {
+        let mut attributes: Vec<(usize, String, RecordDataType)> = Vec::new();
         let mut taken = HashSet::new();
         for (i, record) in scan.prototype.iter().enumerate() {
             let Some(mut name) = attribute_name(&record.name) else { continue };
@@ -266,19 +266,19 @@ impl Columns {
             while !taken.insert(name.clone()) {
                 name.push('_');
             }
-            wanted.push((i, name, record.data_type.clone()));
+            attributes.push((i, name, record.data_type.clone()));
         }
-        if wanted.is_empty() {
+        if attributes.is_empty() {
             return Ok(());
         }
-        let mut places = Vec::with_capacity(wanted.len());
-        for (_, name, kind) in &wanted {
-            places.push(self.place(name, Kind::of(kind), first));
+        let mut places = Vec::with_capacity(attributes.len());
+        for (_, name, kind) in &attributes {
+            places.push(self.place(name, Kind::from_record_type(kind), first));
         }
-        let raw = reader.pointcloud_raw(scan).map_err(fault)?;
+        let raw = reader.pointcloud_raw(scan).map_err(e57_error)?;
         for (row, values) in raw.take(end - first).enumerate() {
-            let values = values.map_err(|e| fault(e).at(Place::Point(first + row)))?;
-            for ((i, _, kind), &place) in wanted.iter().zip(&places) {
+            let values = values.map_err(|e| e57_error(e).at(Place::Point(first + row)))?;
+            for ((i, _, kind), &place) in attributes.iter().zip(&places) {
                 if let Some(value) = values.get(*i) {
                     self.all[place].values.push(number(value, kind));
                 }
@@ -293,9 +293,9 @@ impl Columns {
             self.all.push(Values { name: name.to_owned(), kind, values: Vec::new() });
             self.all.len() - 1
         });
-        let own = &mut self.all[place];
-        own.kind = own.kind.joined(kind);
-        own.values.resize(first, f64::NAN);
+        let attribute = &mut self.all[place];
+        attribute.kind = attribute.kind.joined(kind);
+        attribute.values.resize(first, f64::NAN);
         place
     }
 

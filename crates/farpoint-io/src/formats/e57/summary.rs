@@ -1,26 +1,26 @@
 //! Summary of the scans in the header of an E57 file.
 
-use super::{Kind, Reader, SCAN, attribute_name, described, fault, scale};
-use crate::bytes::quiet::guarded;
+use super::{Kind, Reader, SCAN, attribute_name, described, e57_error, scale};
+use crate::bytes::panics::catch_panic;
 use crate::cloud::Field;
 use crate::cloud::column::NumberType;
 use crate::cloud::crs::Crs;
 use crate::cloud::summary::Summary;
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 use ::e57::PointCloud;
 use std::fs::File;
 
 /// Reads the description of the scans, not their points.
-pub(crate) fn summary(file: &mut File) -> Result<Summary, Fault> {
-    guarded("the file cannot be decoded", || {
-        let reader = Reader::new(file).map_err(fault)?;
+pub(crate) fn summary(file: &mut File) -> Result<Summary, ParseError> {
+    catch_panic("the file cannot be decoded", || {
+        let reader = Reader::new(file).map_err(e57_error)?;
         let scans = reader.pointclouds();
         let points = scans.iter().map(|scan| scan.records).fold(0, u64::saturating_add);
         let mut summary = Summary::new(Format::E57, described(&scans), points);
         summary.fields = fields(&scans);
         summary.bounds = bounds(&scans);
-        summary.crs = reader.coordinate_metadata().and_then(Crs::of_wkt);
+        summary.crs = reader.coordinate_metadata().and_then(Crs::from_wkt);
         summary.scale = scale(&scans);
         summary.software = reader.library_version().map(str::to_owned);
         let sensors = scans.iter().filter_map(|scan| scan.sensor_model.clone());
@@ -36,7 +36,7 @@ fn fields(scans: &[PointCloud]) -> Vec<Field> {
     let mut kinds: Vec<(String, Kind)> = Vec::new();
     for record in scans.iter().flat_map(|scan| &scan.prototype) {
         let Some(name) = attribute_name(&record.name) else { continue };
-        let kind = Kind::of(&record.data_type);
+        let kind = Kind::from_record_type(&record.data_type);
         match kinds.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = known.joined(kind),
             None => kinds.push((name, kind)),

@@ -2,14 +2,14 @@
 
 use super::STATE;
 use crate::WriteOptions;
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::cloud::Cloud;
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::header::Header;
-use crate::cloud::precision::placed;
+use crate::cloud::precision::output_coordinates;
 use crate::conversion::{self, Target};
-use crate::error::Fault;
-use crate::error::foreign::fits_xml;
+use crate::error::ParseError;
+use crate::error::untrusted::fits_xml;
 use crate::formats::las;
 use ::e57::{E57Writer, Extension, Record, RecordDataType, RecordName, RecordValue};
 use std::collections::HashSet;
@@ -50,16 +50,17 @@ pub(crate) fn write(
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     if cloud.crs().and_then(|crs| crs.meters).is_some_and(|meters| (meters - 1.0).abs() > 1e-9) {
         warnings.push("E57 counts in meters; the numbers stay in the unit of the input".into());
     }
     let mut attributes = conversion::attributes(cloud, rows, Target::E57, warnings);
     let mut all = axes(cloud, rows, options, warnings);
-    let own = attributes.iter().position(|a| a.name == STATE && a.column.whole_within(0.0, 2.0));
-    let states = invalid(&all, own.map(|own| &attributes[own].column));
+    let state_column =
+        attributes.iter().position(|a| a.name == STATE && a.column.whole_within(0.0, 2.0));
+    let states = invalid(&all, state_column.map(|i| &attributes[i].column));
     if let Some(states) = states.filter(|states| states.len() >= STATES_A_BYTE) {
-        own.map(|own| attributes.remove(own));
+        state_column.map(|i| attributes.remove(i));
         all.iter_mut().for_each(|axis| axis.clear(&states));
         let states = Column::U8(states);
         all.push(plain(RecordName::CartesianInvalidState, (0, INVALID), states));
@@ -67,18 +68,18 @@ pub(crate) fn write(
     all.extend(named(attributes));
     check_packet(&all)?;
     let wkt = wkt(cloud, warnings);
-    guarded("the points cannot be written", || written(wkt, &all, rows.len()))
+    catch_panic("the points cannot be written", || written(wkt, &all, rows.len()))
 }
 
 /// Refuses columns of which not one row fits into a packet: the crate would write packets without end.
-fn check_packet(all: &[Stored]) -> Result<(), Fault> {
+fn check_packet(all: &[Stored]) -> Result<(), ParseError> {
     let bits: u64 = all.iter().map(|stored| bits(&stored.record.data_type)).sum();
-    let taken = bits.div_ceil(8) + PACKET_COLUMN * all.len() as u64;
-    if taken <= PACKET {
+    let size = bits.div_ceil(8) + PACKET_COLUMN * all.len() as u64;
+    if size <= PACKET {
         return Ok(());
     }
     let what = format!("{} columns are more than E57 holds of a point in 64 KiB", all.len());
-    Err(Fault::new(what).fix("write PLY or NPY"))
+    Err(ParseError::new(what).fix("write PLY or NPY"))
 }
 
 /// Bits of a value in a packet.
@@ -106,25 +107,28 @@ fn wkt(cloud: &Cloud, warnings: &mut Vec<String>) -> Option<String> {
     None
 }
 
-fn written(wkt: Option<String>, all: &[Stored], count: usize) -> Result<Vec<u8>, Fault> {
-    let fault = |error: ::e57::Error| Fault::new(error.to_string()).fix("write PLY or LAZ");
+fn written(wkt: Option<String>, all: &[Stored], count: usize) -> Result<Vec<u8>, ParseError> {
+    let write_error =
+        |error: ::e57::Error| ParseError::new(error.to_string()).fix("write PLY or LAZ");
     let id = identity(all, count);
     let mut bytes = Cursor::new(Vec::new());
-    let mut file = E57Writer::new(&mut bytes, &format!("{{{id}-file}}")).map_err(fault)?;
+    let mut file = E57Writer::new(&mut bytes, &format!("{{{id}-file}}")).map_err(write_error)?;
     for (name, url) in [NORMALS, OTHERS] {
         let uses = |stored: &&Stored| matches!(&stored.record.name, RecordName::Unknown { namespace, .. } if namespace == name);
         if all.iter().any(|stored| uses(&stored)) {
-            file.register_extension(Extension::new(name, url)).map_err(fault)?;
+            file.register_extension(Extension::new(name, url)).map_err(write_error)?;
         }
     }
     file.set_coordinate_metadata(wkt);
     let prototype = all.iter().map(|stored| stored.record.clone()).collect();
-    let mut scan = file.add_pointcloud(&format!("{{{id}-scan}}"), prototype).map_err(fault)?;
+    let mut scan =
+        file.add_pointcloud(&format!("{{{id}-scan}}"), prototype).map_err(write_error)?;
     for row in 0..count {
-        scan.add_point(all.iter().map(|stored| stored.value(row)).collect()).map_err(fault)?;
+        scan.add_point(all.iter().map(|stored| stored.value(row)).collect())
+            .map_err(write_error)?;
     }
-    scan.finalize().map_err(fault)?;
-    file.finalize().map_err(fault)?;
+    scan.finalize().map_err(write_error)?;
+    file.finalize().map_err(write_error)?;
     drop(file);
     Ok(bytes.into_inner())
 }
@@ -158,7 +162,7 @@ fn axes(
     };
     let columns = match steps {
         Some(_) => std::array::from_fn(|axis| cloud.coordinates.axis(axis, rows)),
-        None => placed(cloud, rows, options.precision, warnings).axes,
+        None => output_coordinates(cloud, rows, options.precision, warnings).axes,
     };
     let axes = names.into_iter().zip(columns).enumerate();
     axes.map(|(axis, (name, column))| match steps.map(|steps| steps[axis]) {
@@ -188,7 +192,7 @@ fn float(column: &Column) -> RecordDataType {
 }
 
 /// Returns the state of each point, if one has no position: that of the input if it has one.
-fn invalid(axes: &[Stored], own: Option<&Column>) -> Option<Vec<u8>> {
+fn invalid(axes: &[Stored], input: Option<&Column>) -> Option<Vec<u8>> {
     let has_place = |row: usize| {
         axes.iter().all(|stored| match &stored.values {
             Values::Plain(column) => column.get(row).is_finite(),
@@ -196,7 +200,7 @@ fn invalid(axes: &[Stored], own: Option<&Column>) -> Option<Vec<u8>> {
         })
     };
     let (Values::Plain(first) | Values::Steps { column: first, .. }) = &axes.first()?.values;
-    let of_row = |row: usize| match own.map(|column| column.get(row) as u8) {
+    let of_row = |row: usize| match input.map(|column| column.get(row) as u8) {
         _ if has_place(row) => 0,
         Some(state) if state != 0 => state,
         _ => INVALID as u8,

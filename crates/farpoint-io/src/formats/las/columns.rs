@@ -1,8 +1,8 @@
 //! Records of LAS 1.4 from the columns of other formats, and coordinates as multiples of a scale.
 
+use super::assignment::Fields;
 use super::describe::{describe, new_record, record_length};
 use super::fields::base_length;
-use super::placing::Fields;
 use super::{integers, transforms};
 use crate::bytes::parallel;
 use crate::cloud::Cloud;
@@ -10,9 +10,9 @@ use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::LasHeader;
 use crate::cloud::resolution::{integer_step, step_text};
-use crate::cloud::table::Slot;
+use crate::cloud::table::Dimension;
 use crate::conversion::{self, Target};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 
 /// Records that a thread takes at a time.
 const BLOCK: usize = 1 << 13;
@@ -20,15 +20,15 @@ const BLOCK: usize = 1 << 13;
 /// The largest integer that a coordinate becomes.
 const LARGEST: f64 = 2.0e9;
 
-/// Returns a scale at which the range fits into 32 bits, at least the one wanted, and an offset that is whole and a
+/// Returns a scale at which the range fits into 32 bits, at least `min_scale`, and an offset that is whole and a
 /// multiple of it.
-fn scale_and_offset(low: f64, high: f64, wanted: f64) -> (f64, f64) {
+fn scale_and_offset(low: f64, high: f64, min_scale: f64) -> (f64, f64) {
     let middle = (low + high) / 2.0;
-    let per_unit = 1.0 / wanted;
-    let decimal = wanted >= 1.0 || (per_unit - per_unit.round()).abs() < per_unit * 1e-12;
-    let offset = if decimal { middle.round() } else { (middle / wanted).round() * wanted };
+    let per_unit = 1.0 / min_scale;
+    let decimal = min_scale >= 1.0 || (per_unit - per_unit.round()).abs() < per_unit * 1e-12;
+    let offset = if decimal { middle.round() } else { (middle / min_scale).round() * min_scale };
     let reach = (high - offset).abs().max((low - offset).abs());
-    let mut scale = wanted;
+    let mut scale = min_scale;
     while reach / scale > LARGEST {
         // As written, 1e-7 is closer to the value that readers expect than the computed power.
         scale = format!("{:e}", scale * 10.0).parse().unwrap_or(scale * 10.0);
@@ -41,7 +41,7 @@ fn new_header(
     rows: &[usize],
     format: u8,
     scale: Option<f64>,
-) -> Result<LasHeader, Fault> {
+) -> Result<LasHeader, ParseError> {
     let coordinates = &cloud.coordinates;
     let mut low = [f64::INFINITY; 3];
     let mut high = [f64::NEG_INFINITY; 3];
@@ -49,7 +49,7 @@ fn new_header(
         for (axis, value) in coordinates.get(row).into_iter().enumerate() {
             if !value.is_finite() {
                 let what = "LAS cannot hold a coordinate that is not finite";
-                return Err(Fault::new(what)
+                return Err(ParseError::new(what)
                     .at(Place::Point(row))
                     .fix("leave such points out, or write PLY"));
             }
@@ -104,7 +104,7 @@ pub(super) fn from_columns(
     rows: &[usize],
     scale: Option<f64>,
     warnings: &mut Vec<String>,
-) -> Result<(LasHeader, Vec<u8>), Fault> {
+) -> Result<(LasHeader, Vec<u8>), ParseError> {
     let attributes = conversion::attributes(cloud, rows, Target::Las, warnings);
     let has = |name: &str| attributes.iter().any(|a| a.name == name);
     let format = match (has("nir"), has("red") && has("green") && has("blue")) {
@@ -113,7 +113,7 @@ pub(super) fn from_columns(
         (false, false) => 6,
     };
     let mut header = new_header(cloud, rows, format, scale)?;
-    let Fields { known, added } = Fields::of(attributes, format, warnings);
+    let Fields { known, added } = Fields::assign(attributes, format, warnings);
     let transforms = transforms(&header.raw);
     let length = base_length(format);
     let extra: usize = added.iter().map(|a| a.column.kind().size()).sum();
@@ -130,7 +130,7 @@ pub(super) fn from_columns(
             };
             // A point without returns is a single return.
             record[14] = 0x11;
-            known.iter().for_each(|(slot, column)| set(record, slot, column, first + i));
+            known.iter().for_each(|(dimension, column)| set(record, dimension, column, first + i));
         }
         let mut at = length;
         for a in &added {
@@ -153,8 +153,8 @@ fn rounded(steps: [f64; 3]) -> String {
     format!("coordinates are rounded to multiples of {steps}; --scale sets another step")
 }
 
-fn too_fine(scale: f64) -> Fault {
-    Fault::new(format!("the coordinates reach too far for a step of {scale} in 32 bits"))
+fn too_fine(scale: f64) -> ParseError {
+    ParseError::new(format!("the coordinates do not fit into 32 bits at the scale {scale}"))
         .fix("give a larger scale")
 }
 
@@ -181,10 +181,10 @@ fn set_position(record: &mut [u8], position: [f64; 3], transforms: &[(f64, f64);
     exact
 }
 
-fn set(record: &mut [u8], slot: &Slot, column: &Column, i: usize) {
+fn set(record: &mut [u8], dimension: &Dimension, column: &Column, i: usize) {
     let value = column.get(i);
-    let at = slot.offset;
-    match (slot.bits, slot.kind) {
+    let at = dimension.offset;
+    match (dimension.bits, dimension.kind) {
         (Some((first, number)), _) => {
             let mask = (((1u16 << number) - 1) as u8) << first;
             record[at] = (record[at] & !mask) | ((value as u8) << first);
@@ -207,9 +207,9 @@ pub(super) fn rescale(
     points: &mut [u8],
     scale: f64,
     warnings: &mut Vec<String>,
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     let old = transforms(raw);
-    if old.iter().all(|(own, _)| *own == scale) {
+    if old.iter().all(|(current, _)| *current == scale) {
         return Ok(());
     }
     let new = old.map(|(_, offset)| (scale, offset));

@@ -1,16 +1,16 @@
 //! Records of the header, above all those that describe extra bytes of the points.
 
-use super::fields::{DESCRIPTION, description, slots};
+use super::fields::{DESCRIPTION, description, dimensions};
 use crate::cloud::column::Attribute;
 use crate::cloud::header::{LasHeader, Record};
-use crate::error::Fault;
+use crate::error::ParseError;
 use laz::LazVlr;
 
 /// Bytes of a record of complete descriptions.
 const LONGEST: usize = u16::MAX as usize / DESCRIPTION * DESCRIPTION;
 
 /// Makes the input's header describe records that have the added attributes after them.
-pub(super) fn describe_kept(header: &mut LasHeader, added: &[Attribute]) -> Result<(), Fault> {
+pub(super) fn describe_kept(header: &mut LasHeader, added: &[Attribute]) -> Result<(), ParseError> {
     // The octree points into the old file, and the compression record describes the old one.
     header.records.retain(|r| r.user != b"copc" && !r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
     header.extended.retain(|r| r.user != b"copc");
@@ -21,9 +21,10 @@ pub(super) fn describe_kept(header: &mut LasHeader, added: &[Attribute]) -> Resu
     Ok(())
 }
 
-pub(crate) fn record_length(length: usize) -> Result<u16, Fault> {
-    let too_long =
-        |_| Fault::new(format!("records of {length} bytes are too long for LAS")).fix("write PLY");
+pub(crate) fn record_length(length: usize) -> Result<u16, ParseError> {
+    let too_long = |_| {
+        ParseError::new(format!("records of {length} bytes are too long for LAS")).fix("write PLY")
+    };
     u16::try_from(length).map_err(too_long)
 }
 
@@ -36,20 +37,20 @@ pub(super) fn describe(
     header: &mut LasHeader,
     length: usize,
     added: &[Attribute],
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     if added.is_empty() {
         return Ok(());
     }
     let place = header.records.iter().position(|r| r.is("LASF_Spec", 4));
     let mut data = place.map_or(Vec::new(), |i| header.records[i].data().to_vec());
     data.truncate(data.len() / DESCRIPTION * DESCRIPTION);
-    let unknown = slots(header.format, length, Some(&data));
-    if let Some(slot) = unknown.last().filter(|s| s.name == "extra_bytes") {
-        let mut left = slot.count;
-        while left > 0 {
-            let count = left.min(255);
+    let unknown = dimensions(header.format, length, Some(&data));
+    if let Some(dimension) = unknown.last().filter(|s| s.name == "extra_bytes") {
+        let mut remaining = dimension.count;
+        while remaining > 0 {
+            let count = remaining.min(255);
             data.extend(description("undescribed", None, count as u8));
-            left -= count;
+            remaining -= count;
         }
     }
     for a in added {
@@ -65,17 +66,17 @@ pub(super) fn describe(
 }
 
 /// Refuses more descriptions than a record holds.
-fn describable(data: &[u8]) -> Result<(), Fault> {
-    let (all, most) = (data.len() / DESCRIPTION, LONGEST / DESCRIPTION);
-    let what = || format!("{all} extra dimensions are more than the {most} that LAS describes");
-    if all <= most { Ok(()) } else { Err(Fault::new(what()).fix("write PLY or NPY")) }
+fn describable(data: &[u8]) -> Result<(), ParseError> {
+    let (all, limit) = (data.len() / DESCRIPTION, LONGEST / DESCRIPTION);
+    let what = || format!("{all} extra dimensions are more than the {limit} that LAS describes");
+    if all <= limit { Ok(()) } else { Err(ParseError::new(what()).fix("write PLY or NPY")) }
 }
 
 /// Makes the header's record of extra bytes hold these descriptions.
 ///
 /// # Errors
 /// If there are more than one record can describe.
-pub(crate) fn describe_extras(header: &mut LasHeader, data: &[u8]) -> Result<(), Fault> {
+pub(crate) fn describe_extras(header: &mut LasHeader, data: &[u8]) -> Result<(), ParseError> {
     describable(data)?;
     header.records.retain(|r| !r.is("LASF_Spec", 4));
     header.extended.retain(|r| !r.is("LASF_Spec", 4));

@@ -1,18 +1,18 @@
 //! Places of the points of a LAS or LAZ file, without reading them.
 
-use super::pieces::Pieces;
+use super::chunks::LazChunks;
 use super::summary::{LARGEST, LONGEST, part};
 use super::{cloud, head, point_count};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{LasHeader, Record};
 use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::table::Store;
-use crate::error::Fault;
+use crate::error::ParseError;
 use laz::LazVlr;
 use std::fs::File;
 
 /// Reads all but the points; `None` for a file that can't be read in parts.
-pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Fault> {
+pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, ParseError> {
     let first = part(file, 0, LONGEST)?;
     let start = match las::raw::Header::read_from(&first[..]) {
         Ok(raw) => u64::from(raw.offset_to_point_data),
@@ -22,10 +22,10 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Fau
     let (mut header, compressed) = head(&part(file, 0, start.max(LONGEST))?)?;
     let (count, stride) = (point_count(&header.raw), header.raw.point_data_record_length);
     let stride = usize::from(stride);
-    let there = length.saturating_sub(start) / stride as u64;
-    if !compressed && there < count {
-        let what = format!("the header promises {count} points, the file has {there}");
-        return Err(Fault::truncated(what));
+    let available = length.saturating_sub(start) / stride as u64;
+    if !compressed && available < count {
+        let what = format!("the header declares {count} points, the file has {available}");
+        return Err(ParseError::truncated(what));
     }
     let mut warnings = Vec::new();
     if !extended(file, &mut header, &mut warnings)? {
@@ -34,17 +34,17 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Fau
     let rows = if compressed {
         let vlr = header.records.iter().find(|r| r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
         let vlr = vlr.map(|vlr| vlr.data().to_vec()).ok_or_else(|| {
-            Fault::new("the LASzip record is missing").fix("decompress it elsewhere")
+            ParseError::new("the LASzip record is missing").fix("decompress it elsewhere")
         })?;
-        Pieces::find(file, length, start, &vlr, count, stride)?
-            .map(|pieces| Storage::Chunks(Box::new(pieces)))
+        LazChunks::find(file, length, start, &vlr, count, stride)?
+            .map(|chunks| Storage::Chunks(Box::new(chunks)))
     } else {
         Some(Storage::Stride(start))
     };
     let raw = &header.raw;
     let bounds = [[raw.min_x, raw.min_y, raw.min_z], [raw.max_x, raw.max_y, raw.max_z]];
-    let sound = (0..3).all(|a| bounds[0][a] <= bounds[1][a] && bounds[1][a].is_finite());
-    let bounds = (sound && bounds[0] != bounds[1]).then_some(bounds);
+    let is_valid = (0..3).all(|a| bounds[0][a] <= bounds[1][a] && bounds[1][a].is_finite());
+    let bounds = (is_valid && bounds[0] != bounds[1]).then_some(bounds);
     let store = Store::Records { bytes: Vec::new().into(), stride };
     let head = cloud(header, compressed, Coordinates::F64(Vec::new()), store, warnings);
     Ok(rows.map(|rows| Layout { head, rows, count, stride, bounds }))
@@ -55,7 +55,7 @@ fn extended(
     file: &mut File,
     header: &mut LasHeader,
     warnings: &mut Vec<String>,
-) -> Result<bool, Fault> {
+) -> Result<bool, ParseError> {
     let raw = &header.raw;
     let (start, count) = match (raw.evlr, raw.start_of_waveform_data_packet_record) {
         (Some(evlr), _) => (evlr.start_of_first_evlr, evlr.number_of_evlrs),

@@ -4,14 +4,14 @@
 //! they are in the file: las's own `Point` would take a coordinate from its integer to a double and
 //! back, and drop reserved bits.
 
+mod assignment;
+mod chunks;
 mod columns;
 mod counts;
 mod describe;
 mod fields;
 mod layout;
 mod nodes;
-mod pieces;
-mod placing;
 mod points;
 mod stream;
 mod summary;
@@ -19,12 +19,12 @@ mod write;
 
 pub(crate) use counts::Counts;
 pub(crate) use describe::{describe_extras, new_record, record_length};
-pub(crate) use fields::{Extra, base_length, extras, slots};
+pub(crate) use fields::{Extra, base_length, dimensions, extras};
 pub(crate) use layout::layout;
 pub(crate) use nodes::{Cube, check_places, cubes};
 pub(crate) use stream::stream;
 pub(crate) use summary::summary;
-pub(crate) use write::{before_points, header_bytes, laid_out, move_extended, write};
+pub(crate) use write::{before_points, header_bytes, lay_out, move_extended, write};
 
 use crate::bytes::memory;
 use crate::bytes::parallel;
@@ -34,13 +34,13 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::{Header, LasHeader, Record};
 use crate::cloud::table::{Store, Table};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
 use laz::LazVlr;
 use std::borrow::Cow;
 
 /// Reads all points.
-pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
     let (header, compressed, warnings) = read_header(&bytes)?;
     let raw = &header.raw;
     let count = point_count(raw);
@@ -51,7 +51,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
         true => {
             let vlr = header.records.iter().find(|r| r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
             let vlr = vlr.ok_or_else(|| {
-                Fault::new("the LASzip record is missing").fix("decompress it elsewhere")
+                ParseError::new("the LASzip record is missing").fix("decompress it elsewhere")
             })?;
             points::decompress(&bytes, start, vlr.data(), count, stride)?.into()
         }
@@ -70,12 +70,12 @@ pub(crate) fn cloud(
     mut warnings: Vec<String>,
 ) -> Cloud {
     let stride = usize::from(header.raw.point_data_record_length);
-    let slots = fields::slots(header.format, stride, extra_bytes(&header));
+    let dimensions = fields::dimensions(header.format, stride, extra_bytes(&header));
     warn_of_copc(&header, &mut warnings);
-    let table = Table { slots, store, big_endian: false, xyz: [0, 1, 2] };
+    let table = Table { dimensions, store, big_endian: false, xyz: [0, 1, 2] };
     let format = if compressed { Format::Laz } else { Format::Las };
     let description = described(&header, format);
-    let (crs, scale) = (Crs::of_las(&header), transforms(&header.raw).map(|(scale, _)| scale));
+    let (crs, scale) = (Crs::from_las(&header), transforms(&header.raw).map(|(scale, _)| scale));
     let header = Header::Las(Box::new(header));
     let mut cloud = Cloud::from_table(format, description, coordinates, table, header);
     (cloud.crs, cloud.scale, cloud.warnings) = (crs, Some(scale), warnings);
@@ -107,7 +107,7 @@ fn point_count(raw: &las::raw::Header) -> u64 {
     }
 }
 
-fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
+fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), ParseError> {
     let (mut header, compressed) = head(bytes)?;
     let mut warnings = Vec::new();
     (header.extended, header.extended_start) = extended_records(bytes, &header.raw, &mut warnings);
@@ -115,17 +115,17 @@ fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
 }
 
 /// Reads the header without the records after the points, and whether these are compressed.
-fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
+fn head(bytes: &[u8]) -> Result<(LasHeader, bool), ParseError> {
     if !bytes.starts_with(b"LASF") {
-        return Err(Fault::new("the file does not start with 'LASF'").at(Place::Byte(0)));
+        return Err(ParseError::new("the file does not start with 'LASF'").at(Place::Byte(0)));
     }
     let raw = las::raw::Header::read_from(bytes).map_err(|_| {
-        Fault::truncated(format!("the header is cut short, {} bytes are there", bytes.len()))
+        ParseError::truncated(format!("the header is cut short at {} bytes", bytes.len()))
     })?;
     let code = raw.point_data_record_format;
     let format = code & 0x3f;
     let known = las::point::Format::new(format).map_err(|_| {
-        Fault::new(format!("point format {format} is unknown"))
+        ParseError::new(format!("point format {format} is unknown"))
             .at(Place::Byte(104))
             .fix("formats 0 to 10 are read")
     })?;
@@ -135,7 +135,7 @@ fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
             raw.point_data_record_length,
             known.len()
         );
-        return Err(Fault::new(what).at(Place::Byte(105)));
+        return Err(ParseError::new(what).at(Place::Byte(105)));
     }
     let mut records = Vec::new();
     let mut at = usize::from(raw.header_size);
@@ -146,7 +146,7 @@ fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
                 i + 1,
                 raw.number_of_variable_length_records
             );
-            Fault::truncated(what).at(Place::Byte(at))
+            ParseError::truncated(what).at(Place::Byte(at))
         })?;
         at += record.bytes.len();
         records.push(record);
@@ -154,7 +154,7 @@ fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
     let start = raw.offset_to_point_data as usize;
     if start > bytes.len() {
         let what = format!("the points start at byte {start}, the file has {} bytes", bytes.len());
-        return Err(Fault::truncated(what));
+        return Err(ParseError::truncated(what));
     }
     let padding = bytes.get(at..start).unwrap_or_default().to_vec();
     let compressed = code & 0xC0 != 0;
@@ -188,15 +188,22 @@ fn extended_records(
 }
 
 /// Returns the records of an uncompressed file.
-fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Result<Part, Fault> {
+fn stored(
+    bytes: Cow<'_, [u8]>,
+    start: usize,
+    count: u64,
+    stride: usize,
+) -> Result<Part, ParseError> {
     let room = bytes.len() - start;
     let length = usize::try_from(count).ok().and_then(|n| n.checked_mul(stride));
     let length = length.filter(|&length| length <= room).ok_or_else(|| {
-        let there = room / stride;
-        Fault::truncated(format!("the header promises {count} points, the file has {there}"))
+        let available = room / stride;
+        ParseError::truncated(format!(
+            "the header declares {count} points, the file has {available}"
+        ))
     })?;
     memory::fits(count, size_of::<[f64; 3]>())?;
-    Ok(Part::of(bytes, start..start + length))
+    Ok(Part::new(bytes, start..start + length))
 }
 
 /// Returns scale and offset of each axis.

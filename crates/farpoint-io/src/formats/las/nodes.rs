@@ -3,7 +3,7 @@
 use crate::cloud::header::{LasHeader, Record};
 use crate::cloud::layout::Chunks;
 use crate::cloud::summary::Octree;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use std::collections::{HashMap, HashSet};
 
 /// Bytes of an entry of the hierarchy.
@@ -17,7 +17,7 @@ const STEPS: f64 = 2.0;
 pub(crate) type Cube = [[f64; 3]; 2];
 
 /// Reads bytes at an offset of the file.
-pub(crate) type ReadAt<'a> = &'a dyn Fn(u64, usize) -> Result<Vec<u8>, Fault>;
+pub(crate) type ReadAt<'a> = &'a dyn Fn(u64, usize) -> Result<Vec<u8>, ParseError>;
 
 /// The record with the place of the octree.
 struct Info {
@@ -46,7 +46,7 @@ pub(crate) fn cubes(
     length: u64,
     header: &LasHeader,
     chunks: &dyn Chunks,
-) -> Result<Option<Vec<Cube>>, Fault> {
+) -> Result<Option<Vec<Cube>>, ParseError> {
     let Some(record) = header.records.iter().find(|r| r.is("copc", 1)) else { return Ok(None) };
     let info = info(record)?;
     let mut nodes = walk(read, length, info.root)?;
@@ -58,23 +58,27 @@ pub(crate) fn cubes(
         // Equal in both, or one of them does not belong to this file.
         let node = nodes.remove(&at).filter(|n| n.points == points && n.bytes == bytes as u64);
         let node = node.ok_or_else(|| {
-            Fault::new(format!("chunk {} is no node of the octree", chunk + 1))
+            ParseError::new(format!("chunk {} is not a node of the octree", chunk + 1))
                 .at(Place::Byte(at as usize))
         })?;
         cubes.push(info.cube(node.key, steps));
     }
     match nodes.len() {
         0 => Ok(Some(cubes)),
-        more => Err(Fault::new(format!("{more} nodes of the octree are no chunks"))),
+        more => Err(ParseError::new(format!("{more} nodes of the octree are not chunks"))),
     }
 }
 
 /// Refuses places of a chunk's points that are not in its cube.
-pub(crate) fn check_places(chunk: usize, cube: &Cube, places: &[[f64; 3]]) -> Result<(), Fault> {
+pub(crate) fn check_places(
+    chunk: usize,
+    cube: &Cube,
+    places: &[[f64; 3]],
+) -> Result<(), ParseError> {
     let inside = |p: &[f64; 3]| (0..3).all(|k| cube[0][k] <= p[k] && p[k] <= cube[1][k]);
     match places.iter().find(|place| !inside(place)) {
         None => Ok(()),
-        Some([x, y, z]) => Err(Fault::new(format!(
+        Some([x, y, z]) => Err(ParseError::new(format!(
             "chunk {} has a point at {x} {y} {z}, outside of its node of the octree",
             chunk + 1
         ))),
@@ -89,7 +93,7 @@ pub(crate) fn octree(
     read: ReadAt<'_>,
     length: u64,
     header: &LasHeader,
-) -> Result<Option<Octree>, Fault> {
+) -> Result<Option<Octree>, ParseError> {
     let Some(record) = header.records.iter().find(|r| r.is("copc", 1)) else { return Ok(None) };
     let info = info(record)?;
     let nodes = walk(read, length, info.root)?;
@@ -99,7 +103,7 @@ pub(crate) fn octree(
     Ok(Some(Octree { spacing, levels: levels as u32, nodes: nodes.len(), largest }))
 }
 
-fn info(record: &Record) -> Result<Info, Fault> {
+fn info(record: &Record) -> Result<Info, ParseError> {
     let data = record.data();
     let eight = |at: usize| -> Option<[u8; 8]> { data.get(at..at + 8)?.try_into().ok() };
     let double = |at: usize| eight(at).map(f64::from_le_bytes);
@@ -108,10 +112,11 @@ fn info(record: &Record) -> Result<Info, Fault> {
         let center = [double(0)?, double(8)?, double(16)?];
         let (halfsize, spacing) = (double(24)?, double(32)?);
         let root = (whole(40)?, whole(48)?);
-        let sound = center.iter().all(|c| c.is_finite()) && halfsize.is_finite() && halfsize >= 0.0;
-        sound.then_some(Info { center, halfsize, spacing, root })
+        let is_valid =
+            center.iter().all(|c| c.is_finite()) && halfsize.is_finite() && halfsize >= 0.0;
+        is_valid.then_some(Info { center, halfsize, spacing, root })
     };
-    found().ok_or_else(|| Fault::new("the record of COPC has no sound cube"))
+    found().ok_or_else(|| ParseError::new("the COPC record has an invalid cube"))
 }
 
 impl Info {
@@ -130,17 +135,17 @@ impl Info {
 }
 
 /// Returns all nodes with points, by their place in the file; pages are in any order.
-fn walk(read: ReadAt<'_>, length: u64, root: (u64, u64)) -> Result<HashMap<u64, Node>, Fault> {
+fn walk(read: ReadAt<'_>, length: u64, root: (u64, u64)) -> Result<HashMap<u64, Node>, ParseError> {
     let (mut nodes, mut pages, mut known) = (HashMap::new(), vec![root], HashSet::new());
     while let Some((at, bytes)) = pages.pop() {
-        let fault = |what: String| Fault::new(what).at(Place::Byte(at as usize));
+        let damaged = |what: String| ParseError::new(what).at(Place::Byte(at as usize));
         let fits = at.checked_add(bytes).is_some_and(|end| end <= length);
         if !fits || !bytes.is_multiple_of(ENTRY as u64) {
-            return Err(fault(format!("a page of {bytes} bytes of the octree is cut short")));
+            return Err(damaged(format!("a page of {bytes} bytes of the octree is cut short")));
         }
         // A page that leads to itself would never end.
         if !known.insert(at) {
-            return Err(fault("a page of the octree is met twice".into()));
+            return Err(damaged("a page of the octree is listed twice".into()));
         }
         for entry in read(at, bytes as usize)?.chunks_exact(ENTRY) {
             let four = |k: usize| [entry[k], entry[k + 1], entry[k + 2], entry[k + 3]];
@@ -149,18 +154,18 @@ fn walk(read: ReadAt<'_>, length: u64, root: (u64, u64)) -> Result<HashMap<u64, 
             let mut offset = [0; 8];
             offset.copy_from_slice(&entry[16..24]);
             let (offset, bytes, points) = (u64::from_le_bytes(offset), number(24), number(28));
-            let sound = (0..=DEEPEST).contains(&key[0])
+            let is_valid = (0..=DEEPEST).contains(&key[0])
                 && key[1..].iter().all(|&k| (0..1i64 << key[0]).contains(&i64::from(k)));
             match (points, u64::try_from(bytes)) {
-                (0, _) if sound => {}
-                (-1, Ok(bytes)) if sound => pages.push((offset, bytes)),
-                (1.., Ok(bytes)) if sound => {
+                (0, _) if is_valid => {}
+                (-1, Ok(bytes)) if is_valid => pages.push((offset, bytes)),
+                (1.., Ok(bytes)) if is_valid => {
                     let node = Node { key, bytes, points: points as usize };
                     if nodes.insert(offset, node).is_some() {
-                        return Err(fault(format!("two nodes of the octree are at {offset}")));
+                        return Err(damaged(format!("two nodes of the octree are at {offset}")));
                     }
                 }
-                _ => return Err(fault(format!("node {key:?} of the octree is damaged"))),
+                _ => return Err(damaged(format!("node {key:?} of the octree is damaged"))),
             }
         }
     }
@@ -181,33 +186,33 @@ mod tests {
 
     fn walked(file: &[u8], root: (u64, u64)) -> Result<usize, String> {
         let read = |at: u64, length: usize| Ok(file[at as usize..][..length].to_vec());
-        walk(&read, file.len() as u64, root).map(|nodes| nodes.len()).map_err(|fault| fault.what)
+        walk(&read, file.len() as u64, root).map(|nodes| nodes.len()).map_err(|error| error.what)
     }
 
     #[test]
-    fn pages_are_met_in_any_order() {
+    fn pages_may_come_in_any_order() {
         let child = entry([1, 1, 0, 1], 500, 10, 3);
         let root = [entry([0, 0, 0, 0], 400, 10, 2), entry([1, 1, 0, 1], 0, 32, -1)].concat();
         assert_eq!(walked(&[child, root].concat(), (32, 64)), Ok(2));
     }
 
     #[test]
-    fn a_damaged_octree_is_a_fault_and_ends() {
-        let says = |file: &[u8], root, what: &str| {
-            let said = walked(file, root).unwrap_err();
-            assert!(said.contains(what), "{said}");
+    fn a_damaged_octree_is_an_error_and_ends() {
+        let assert_fails = |file: &[u8], root, what: &str| {
+            let message = walked(file, root).unwrap_err();
+            assert!(message.contains(what), "{message}");
         };
-        says(&entry([0, 0, 0, 0], 0, 32, -1), (0, 32), "twice");
-        says(&entry([0, 0, 0, 0], 8, 32, -1), (0, 32), "cut short");
-        says(&entry([0, 0, 0, 0], u64::MAX, 32, -1), (0, 32), "cut short");
-        says(&[0; 40], (0, 33), "cut short");
+        assert_fails(&entry([0, 0, 0, 0], 0, 32, -1), (0, 32), "twice");
+        assert_fails(&entry([0, 0, 0, 0], 8, 32, -1), (0, 32), "cut short");
+        assert_fails(&entry([0, 0, 0, 0], u64::MAX, 32, -1), (0, 32), "cut short");
+        assert_fails(&[0; 40], (0, 33), "cut short");
         for wrong in [[-1, 0, 0, 0], [31, 0, 0, 0], [0, 1, 0, 0], [2, 0, -1, 0]] {
-            says(&entry(wrong, 0, 5, 5), (0, 32), "damaged");
+            assert_fails(&entry(wrong, 0, 5, 5), (0, 32), "damaged");
         }
-        says(&entry([0; 4], 0, -5, 5), (0, 32), "damaged");
-        says(&entry([0; 4], 0, 5, -2), (0, 32), "damaged");
+        assert_fails(&entry([0; 4], 0, -5, 5), (0, 32), "damaged");
+        assert_fails(&entry([0; 4], 0, 5, -2), (0, 32), "damaged");
         let twice = [entry([0; 4], 7, 5, 1), entry([1, 0, 0, 0], 7, 5, 1)].concat();
-        says(&twice, (0, 64), "two nodes");
+        assert_fails(&twice, (0, 64), "two nodes");
     }
 
     #[test]

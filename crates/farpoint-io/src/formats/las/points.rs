@@ -1,9 +1,9 @@
 //! Decompressing LAZ points, in parallel over chunks, never allocating on a header's word alone.
 
 use crate::bytes::memory;
+use crate::bytes::panics::catch_panic;
 use crate::bytes::parallel;
-use crate::bytes::quiet::guarded;
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use laz::laszip::{ChunkTable, ChunkTableEntry, CompressorType};
 use laz::{LasZipDecompressor, LazItemType, LazVlr};
 use std::io::{Cursor, Error, ErrorKind, Read, Seek, SeekFrom};
@@ -15,7 +15,7 @@ const USUAL_RATIO: usize = 100;
 /// No real chunk is compressed further than this; a larger declared size is refused.
 const RATIO: usize = 10_000;
 
-/// One chunk: its compressed bytes and the number of points wanted of it.
+/// One chunk: its compressed bytes and the number of points to decompress.
 pub(super) struct Chunk<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
@@ -29,19 +29,19 @@ pub(super) fn decompress(
     vlr: &[u8],
     count: u64,
     stride: usize,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let vlr = described(vlr, stride)?;
     if count == 0 {
         return Ok(Vec::new());
     }
-    let count =
-        usize::try_from(count).map_err(|_| Fault::new(format!("{count} points are too many")))?;
+    let count = usize::try_from(count)
+        .map_err(|_| ParseError::new(format!("{count} points are too many")))?;
     match (compressor(&vlr), chunk_table(bytes, start, &vlr)?) {
         (CompressorType::PointWise, _) => sequential(bytes, start, &vlr, count, stride),
         (CompressorType::PointWiseChunked, None) if !vlr.uses_variable_size_chunks() => {
             sequential(bytes, start, &vlr, count, stride)
         }
-        (_, None) => Err(Fault::truncated("the table of chunks is missing")),
+        (_, None) => Err(ParseError::truncated("the table of chunks is missing")),
         (_, Some(table)) => {
             let chunks = chunks(bytes, start, &vlr, &table, count, stride)?;
             chunked(&chunks, &vlr, stride)
@@ -50,16 +50,16 @@ pub(super) fn decompress(
 }
 
 /// Parses the LASzip record, which must describe points of `stride` bytes.
-pub(super) fn described(vlr: &[u8], stride: usize) -> Result<LazVlr, Fault> {
-    guarded("the LASzip record cannot be decoded", || {
-        let vlr =
-            LazVlr::from_buffer(vlr).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;
+pub(super) fn described(vlr: &[u8], stride: usize) -> Result<LazVlr, ParseError> {
+    catch_panic("the LASzip record cannot be decoded", || {
+        let vlr = LazVlr::from_buffer(vlr)
+            .map_err(|e| ParseError::new(format!("the LASzip record: {e}")))?;
         let size = vlr.items().iter().map(|i| usize::from(i.size())).sum::<usize>();
         if vlr.items().is_empty() || size != stride {
             let what = format!(
                 "the LASzip record describes points of {size} bytes, the header of {stride}"
             );
-            return Err(Fault::new(what));
+            return Err(ParseError::new(what));
         }
         Ok(vlr)
     })
@@ -78,7 +78,7 @@ pub(super) fn compressor(vlr: &LazVlr) -> CompressorType {
 }
 
 /// Reads the table of chunks; `None` if the writer stored none.
-fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkTable>, Fault> {
+fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkTable>, ParseError> {
     let offset = |at: usize| -> Option<usize> {
         let offset = i64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?);
         usize::try_from(offset).ok().filter(|&o| o >= start + 8)
@@ -90,20 +90,20 @@ fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkT
     let Some(head) = bytes.get(at..).and_then(|b| b.get(..8)) else {
         let what =
             format!("the table of chunks should be at byte {at}, the file has {}", bytes.len());
-        return Err(Fault::truncated(what));
+        return Err(ParseError::truncated(what));
     };
     let number = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
     // A chunk starts with an uncompressed point, of 20 bytes at least.
     if number > bytes.len() / 20 {
-        let what = format!("{number} chunks are promised, more than the file can hold");
-        return Err(Fault::new(what).at(Place::Byte(at)));
+        let what = format!("{number} chunks are declared, more than the file can hold");
+        return Err(ParseError::new(what).at(Place::Byte(at)));
     }
-    guarded("the table of chunks cannot be decoded", || {
+    catch_panic("the table of chunks cannot be decoded", || {
         let mut cursor = Cursor::new(&bytes[at..]);
         let table = ChunkTable::read(&mut cursor, vlr.uses_variable_size_chunks());
         table
             .map(Some)
-            .map_err(|e| Fault::new(format!("the table of chunks: {e}")).at(Place::Byte(at)))
+            .map_err(|e| ParseError::new(format!("the table of chunks: {e}")).at(Place::Byte(at)))
     })
 }
 
@@ -115,40 +115,41 @@ fn chunks<'a>(
     table: &ChunkTable,
     count: usize,
     stride: usize,
-) -> Result<Vec<Chunk<'a>>, Fault> {
+) -> Result<Vec<Chunk<'a>>, ParseError> {
     let mut chunks = Vec::new();
     let mut at = start + 8;
-    let mut left = count;
+    let mut remaining = count;
     for entry in table.as_ref() {
-        if left == 0 {
+        if remaining == 0 {
             break;
         }
-        let held = match vlr.uses_variable_size_chunks() {
+        let chunk_points = match vlr.uses_variable_size_chunks() {
             true => usize::try_from(entry.point_count).unwrap_or(usize::MAX),
             false => vlr.chunk_size() as usize,
         };
-        let points = held.min(left);
+        let points = chunk_points.min(remaining);
         let end = usize::try_from(entry.byte_count).ok().and_then(|n| at.checked_add(n));
         let cut = || {
-            Fault::truncated(format!("chunk {} is cut short", chunks.len() + 1)).at(Place::Byte(at))
+            ParseError::truncated(format!("chunk {} is cut short", chunks.len() + 1))
+                .at(Place::Byte(at))
         };
         let data = end.and_then(|end| bytes.get(at..end)).ok_or_else(cut)?;
-        let believable =
+        let plausible =
             points.checked_mul(stride).is_some_and(|n| n <= BATCH || n / RATIO <= data.len());
-        if points > 0 && (data.len() < stride || !believable || !layers_fit(data, vlr, stride)) {
-            return Err(
-                Fault::new(format!("chunk {} is damaged", chunks.len() + 1)).at(Place::Byte(at))
-            );
+        if points > 0 && (data.len() < stride || !plausible || !layers_fit(data, vlr, stride)) {
+            return Err(ParseError::new(format!("chunk {} is damaged", chunks.len() + 1))
+                .at(Place::Byte(at)));
         }
         if points > 0 {
             chunks.push(Chunk { bytes: data, at, points });
         }
         at += data.len();
-        left -= points;
+        remaining -= points;
     }
-    if left > 0 {
-        let what = format!("the header promises {count} points, the chunks hold {}", count - left);
-        return Err(Fault::truncated(what));
+    if remaining > 0 {
+        let what =
+            format!("the header declares {count} points, the chunks hold {}", count - remaining);
+        return Err(ParseError::truncated(what));
     }
     Ok(chunks)
 }
@@ -173,7 +174,7 @@ pub(super) fn layers_fit(chunk: &[u8], vlr: &LazVlr, stride: usize) -> bool {
     total <= (chunk.len() - stride - 4 - 4 * layers) as u64
 }
 
-fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fault> {
+fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, ParseError> {
     let points: usize = chunks.iter().map(|chunk| chunk.points).sum();
     memory::fits(points as u64, stride + size_of::<[f64; 3]>())?;
     let packed: usize = chunks.iter().map(|chunk| chunk.bytes.len()).sum();
@@ -207,12 +208,12 @@ fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fau
 
 /// Decompresses one chunk. A single entry makes laz's parallel function decompress on this very thread, where its
 /// panics are caught.
-pub(super) fn one_chunk(chunk: &Chunk, out: &mut [u8], vlr: &LazVlr) -> Result<(), Fault> {
+pub(super) fn one_chunk(chunk: &Chunk, out: &mut [u8], vlr: &LazVlr) -> Result<(), ParseError> {
     let entry =
         ChunkTableEntry { point_count: chunk.points as u64, byte_count: chunk.bytes.len() as u64 };
-    guarded("a chunk of points cannot be decoded", || {
+    catch_panic("a chunk of points cannot be decoded", || {
         laz::par_decompress(chunk.bytes, out, vlr, &[entry])
-            .map_err(|e| Fault::new(format!("a chunk of points cannot be decompressed: {e}")))
+            .map_err(|e| ParseError::new(format!("a chunk of points cannot be decompressed: {e}")))
     })
 }
 
@@ -223,14 +224,15 @@ fn sequential(
     vlr: &LazVlr,
     count: usize,
     stride: usize,
-) -> Result<Vec<u8>, Fault> {
-    guarded("the points cannot be decoded", || {
+) -> Result<Vec<u8>, ParseError> {
+    catch_panic("the points cannot be decoded", || {
         let source = Unseekable {
             inner: Cursor::new(bytes.get(start..).unwrap_or_default()),
             refused: false,
         };
         let broken = |e: String, n: usize| {
-            Fault::truncated(format!("the points cannot be decompressed: {e}")).at(Place::Point(n))
+            ParseError::truncated(format!("the points cannot be decompressed: {e}"))
+                .at(Place::Point(n))
         };
         let mut laz =
             LasZipDecompressor::new(source, vlr.clone()).map_err(|e| broken(e.to_string(), 0))?;

@@ -3,10 +3,10 @@
 use super::counts::Counts;
 use super::describe::describe_kept;
 use super::write::{before_points, header_bytes, move_extended, prepare, warn_of_octree};
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::cloud::header::LasHeader;
 use crate::cloud::layout::Blocks;
-use crate::error::Fault;
+use crate::error::ParseError;
 use laz::laszip::ChunkTable;
 use laz::{LazVlr, ParLasZipCompressor};
 use std::fs::File;
@@ -22,13 +22,13 @@ pub(crate) fn stream(
     file: &mut File,
     next: Blocks<'_>,
     warnings: &mut Vec<String>,
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     let mut header = header.clone();
     warn_of_octree(&header, warnings);
     describe_kept(&mut header, &[])?;
     let laz = prepare(&mut header, compress)?;
     let mut counts = Counts::new(&header);
-    file.write_all(&before_points(&header)?).map_err(unwritten)?;
+    file.write_all(&before_points(&header)?).map_err(write_error)?;
     let mut counted = || {
         let block = next()?;
         block.iter().for_each(|block| counts.add(block));
@@ -37,45 +37,45 @@ pub(crate) fn stream(
     match laz {
         Some(vlr) => compressed(file, vlr, &mut counted)?,
         None => {
-            while let Some(block) = counted().map_err(unwritten)? {
-                file.write_all(&block).map_err(unwritten)?;
+            while let Some(block) = counted().map_err(write_error)? {
+                file.write_all(&block).map_err(write_error)?;
             }
         }
     }
     counts.state(&mut header);
-    let end = file.stream_position().map_err(unwritten)?;
+    let end = file.stream_position().map_err(write_error)?;
     move_extended(&mut header, end);
     for record in &header.extended {
-        file.write_all(&record.bytes).map_err(unwritten)?;
+        file.write_all(&record.bytes).map_err(write_error)?;
     }
-    file.seek(SeekFrom::Start(0)).map_err(unwritten)?;
-    file.write_all(&header_bytes(&header.raw)?).map_err(unwritten)
+    file.seek(SeekFrom::Start(0)).map_err(write_error)?;
+    file.write_all(&header_bytes(&header.raw)?).map_err(write_error)
 }
 
-/// A fault that carries the system's error.
-fn unwritten(error: std::io::Error) -> Fault {
-    Fault { io: Some(error), ..Fault::new("cannot be written") }
+/// An error that carries the system's error.
+fn write_error(error: std::io::Error) -> ParseError {
+    ParseError { io: Some(error), ..ParseError::new("cannot be written") }
 }
 
-fn compressed(file: &mut File, vlr: LazVlr, next: Blocks<'_>) -> Result<(), Fault> {
-    guarded("the points cannot be compressed", || {
-        let start = file.stream_position().map_err(unwritten)?;
+fn compressed(file: &mut File, vlr: LazVlr, next: Blocks<'_>) -> Result<(), ParseError> {
+    catch_panic("the points cannot be compressed", || {
+        let start = file.stream_position().map_err(write_error)?;
         // Into memory, like files that are made at once: a second type would compile laz twice.
         let mut laz = ParLasZipCompressor::new(Cursor::new(Vec::new()), vlr)
-            .map_err(|e| Fault::new(format!("the points cannot be compressed: {e}")))?;
+            .map_err(|e| ParseError::new(format!("the points cannot be compressed: {e}")))?;
         // Without any point there is a table all the same.
-        laz.compress_many(&[]).map_err(unwritten)?;
-        file.write_all(&[0; OFFSET]).map_err(unwritten)?;
-        while let Some(block) = next().map_err(unwritten)? {
-            laz.compress_many(&block).map_err(unwritten)?;
+        laz.compress_many(&[]).map_err(write_error)?;
+        file.write_all(&[0; OFFSET]).map_err(write_error)?;
+        while let Some(block) = next().map_err(write_error)? {
+            laz.compress_many(&block).map_err(write_error)?;
             let made = laz.get_mut();
-            file.write_all(&made.get_ref()[OFFSET..]).map_err(unwritten)?;
+            file.write_all(&made.get_ref()[OFFSET..]).map_err(write_error)?;
             made.get_mut().truncate(OFFSET);
             made.set_position(OFFSET as u64);
         }
-        laz.done().map_err(|e| unwritten(std::io::Error::other(e.to_string())))?;
+        laz.done().map_err(|e| write_error(std::io::Error::other(e.to_string())))?;
         let end = laz.into_inner().into_inner();
-        finish(file, start, &end).map_err(unwritten)
+        finish(file, start, &end).map_err(write_error)
     })
 }
 

@@ -1,13 +1,13 @@
 //! The header of a LAS or LAZ file, without its points.
 
-use super::fields::slots;
+use super::fields::dimensions;
 use super::nodes::octree;
 use super::{described, head, point_count, transforms};
 use crate::cloud::Field;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::{LasHeader, Record};
 use crate::cloud::summary::Summary;
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 use las::raw::Header as Raw;
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ const FIRST_YEAR: u16 = 2000;
 pub(super) const LARGEST: u64 = 16 << 20;
 
 /// Reads the data before the points, and the records after them that describe the file.
-pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
+pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, ParseError> {
     let first = part(file, 0, LONGEST)?;
     let start = match Raw::read_from(&first[..]) {
         Ok(raw) => u64::from(raw.offset_to_point_data),
@@ -34,35 +34,35 @@ pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
     let (count, stride) = (point_count(raw), usize::from(raw.point_data_record_length));
     let room = length.saturating_sub(start) / (stride as u64).max(1);
     if !compressed && room < count {
-        let what = format!("the header promises {count} points, the file has {room}");
-        return Err(Fault::truncated(what));
+        let what = format!("the header declares {count} points, the file has {room}");
+        return Err(ParseError::truncated(what));
     }
     header.extended = extended(file, &header.raw)?;
     let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
-    let slots = slots(header.format, stride, extra.map(Record::data));
+    let dimensions = dimensions(header.format, stride, extra.map(Record::data));
     let format = if compressed { Format::Laz } else { Format::Las };
     let mut summary = Summary::new(format, described(&header, format), count);
-    summary.fields = slots.iter().map(Field::from).collect();
+    summary.fields = dimensions.iter().map(Field::from).collect();
     let read = RefCell::new(file);
     let read = |at: u64, bytes: usize| part(&mut read.borrow_mut(), at, bytes as u64);
     match octree(&read, length, &header) {
         Ok(octree) => summary.octree = octree,
-        Err(fault) => summary.warnings.push(format!("the octree of COPC: {}", fault.what)),
+        Err(error) => summary.warnings.push(format!("the octree of COPC: {}", error.what)),
     }
-    tell(&header, &mut summary);
+    copy_header(&header, &mut summary);
     Ok(summary)
 }
 
 /// Copies the fixed part of the header.
-fn tell(header: &LasHeader, summary: &mut Summary) {
+fn copy_header(header: &LasHeader, summary: &mut Summary) {
     let raw = &header.raw;
     let transforms = transforms(raw);
     let bounds = [[raw.min_x, raw.min_y, raw.min_z], [raw.max_x, raw.max_y, raw.max_z]];
-    let sound = |axis: usize| bounds[0][axis] <= bounds[1][axis] && bounds[1][axis].is_finite();
+    let is_valid = |axis: usize| bounds[0][axis] <= bounds[1][axis] && bounds[1][axis].is_finite();
     // Some writers leave zeros there.
     let stated = summary.points == 1 || bounds[0] != bounds[1];
-    summary.bounds = (summary.points > 0 && stated && (0..3).all(sound)).then_some(bounds);
-    summary.crs = Crs::of_las(header);
+    summary.bounds = (summary.points > 0 && stated && (0..3).all(is_valid)).then_some(bounds);
+    summary.crs = Crs::from_las(header);
     summary.scale = Some(transforms.map(|(scale, _)| scale));
     summary.offset = Some(transforms.map(|(_, offset)| offset));
     summary.software = words(&raw.generating_software);
@@ -74,17 +74,19 @@ fn tell(header: &LasHeader, summary: &mut Summary) {
 }
 
 /// Reads at most `length` bytes from an offset on.
-pub(super) fn part(file: &mut File, at: u64, length: u64) -> Result<Vec<u8>, Fault> {
+pub(super) fn part(file: &mut File, at: u64, length: u64) -> Result<Vec<u8>, ParseError> {
     let mut bytes = Vec::new();
     let read = file
         .seek(SeekFrom::Start(at))
         .and_then(|_| file.by_ref().take(length).read_to_end(&mut bytes));
-    read.map_err(|error| Fault::new(format!("cannot be read: {error}")).fix("check the disk"))?;
+    read.map_err(|error| {
+        ParseError::new(format!("cannot be read: {error}")).fix("check the disk")
+    })?;
     Ok(bytes)
 }
 
 /// Reads the records after the points, without large ones.
-fn extended(file: &mut File, raw: &Raw) -> Result<Vec<Record>, Fault> {
+fn extended(file: &mut File, raw: &Raw) -> Result<Vec<Record>, ParseError> {
     // The one record that LAS 1.3 has there holds waveforms.
     let Some(evlr) = raw.evlr else { return Ok(Vec::new()) };
     let mut records = Vec::new();
@@ -116,15 +118,15 @@ fn words(bytes: &[u8]) -> Option<String> {
 fn date(year: u16, day: u16) -> Option<String> {
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let lengths = [31, 28 + u16::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut left = day.checked_sub(1)?;
+    let mut remaining = day.checked_sub(1)?;
     if year < FIRST_YEAR {
         return None;
     }
     for (month, length) in lengths.into_iter().enumerate() {
-        if left < length {
-            return Some(format!("{year:04}-{:02}-{:02}", month + 1, left + 1));
+        if remaining < length {
+            return Some(format!("{year:04}-{:02}-{:02}", month + 1, remaining + 1));
         }
-        left -= length;
+        remaining -= length;
     }
     None
 }

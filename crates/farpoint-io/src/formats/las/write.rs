@@ -6,13 +6,13 @@ use super::counts::Counts;
 use super::describe::{describe_kept, new_record, record_length};
 use super::fields::base_length;
 use crate::WriteOptions;
-use crate::bytes::quiet::guarded;
+use crate::bytes::panics::catch_panic;
 use crate::cloud::Cloud;
 use crate::cloud::column::Attribute;
 use crate::cloud::header::{Header, LasHeader};
 use crate::cloud::records;
 use crate::cloud::table::Table;
-use crate::error::Fault;
+use crate::error::ParseError;
 use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};
 use std::io::Cursor;
 
@@ -29,11 +29,11 @@ pub(crate) fn write(
     compress: bool,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     if let Header::Las(header) = &cloud.header {
         warn_of_octree(header, warnings);
     }
-    let (header, points) = laid_out(cloud, rows, options, warnings)?;
+    let (header, points) = lay_out(cloud, rows, options, warnings)?;
     assemble(header, points, compress)
 }
 
@@ -45,14 +45,15 @@ pub(super) fn warn_of_octree(header: &LasHeader, warnings: &mut Vec<String>) {
 }
 
 /// Returns the rows as records, and a header that describes them except for the details of assembly.
-pub(crate) fn laid_out(
+pub(crate) fn lay_out(
     cloud: &Cloud,
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<(LasHeader, Vec<u8>), Fault> {
+) -> Result<(LasHeader, Vec<u8>), ParseError> {
     if let Some(scale) = options.scale.filter(|scale| !(scale.is_finite() && *scale > 0.0)) {
-        return Err(Fault::new(format!("{scale} is no scale")).fix("give a step such as 0.001"));
+        return Err(ParseError::new(format!("{scale} is not a valid scale"))
+            .fix("give a number such as 0.001"));
     }
     if let (Header::Las(header), Some(table)) = (&cloud.header, &cloud.table) {
         let mut header = (**header).clone();
@@ -74,7 +75,7 @@ fn kept(table: &Table, rows: &[usize], added: &[Attribute]) -> Vec<u8> {
 }
 
 /// Assembles header, records, points and later records.
-fn assemble(mut header: LasHeader, points: Vec<u8>, compress: bool) -> Result<Vec<u8>, Fault> {
+fn assemble(mut header: LasHeader, points: Vec<u8>, compress: bool) -> Result<Vec<u8>, ParseError> {
     let laz = prepare(&mut header, compress)?;
     let mut counts = Counts::new(&header);
     counts.add(&points);
@@ -93,7 +94,10 @@ fn assemble(mut header: LasHeader, points: Vec<u8>, compress: bool) -> Result<Ve
 }
 
 /// States in the header what precedes the points; returns the LASzip record if they are compressed.
-pub(super) fn prepare(header: &mut LasHeader, compress: bool) -> Result<Option<LazVlr>, Fault> {
+pub(super) fn prepare(
+    header: &mut LasHeader,
+    compress: bool,
+) -> Result<Option<LazVlr>, ParseError> {
     let stride = usize::from(header.raw.point_data_record_length);
     let laz = if compress { Some(compression(header, stride)?) } else { None };
     header.raw.point_data_record_format = header.format | if compress { 0x80 } else { 0 };
@@ -103,12 +107,12 @@ pub(super) fn prepare(header: &mut LasHeader, compress: bool) -> Result<Option<L
     let start = head + records + header.padding.len();
     header.raw.header_size = head as u16;
     header.raw.offset_to_point_data = u32::try_from(start)
-        .map_err(|_| Fault::new("the records before the points exceed 4 GiB"))?;
+        .map_err(|_| ParseError::new("the records before the points exceed 4 GiB"))?;
     Ok(laz)
 }
 
 /// Returns the bytes before the first point.
-pub(crate) fn before_points(header: &LasHeader) -> Result<Vec<u8>, Fault> {
+pub(crate) fn before_points(header: &LasHeader) -> Result<Vec<u8>, ParseError> {
     let mut out = header_bytes(&header.raw)?;
     header.records.iter().for_each(|r| out.extend_from_slice(&r.bytes));
     out.extend_from_slice(&header.padding);
@@ -117,35 +121,35 @@ pub(crate) fn before_points(header: &LasHeader) -> Result<Vec<u8>, Fault> {
 
 /// Returns the header as written: by farpoint, and without a date, so that the same command writes the same bytes on
 /// any day.
-pub(crate) fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, Fault> {
+pub(crate) fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, ParseError> {
     let mut raw = raw.clone();
     raw.generating_software = [0; 32];
     raw.generating_software[..SOFTWARE.len()].copy_from_slice(SOFTWARE.as_bytes());
     (raw.file_creation_year, raw.file_creation_day_of_year) = (0, 0);
     let mut bytes = Vec::new();
     raw.write_to(&mut bytes)
-        .map_err(|e| Fault::new(format!("the header cannot be written: {e}")))?;
+        .map_err(|e| ParseError::new(format!("the header cannot be written: {e}")))?;
     Ok(bytes)
 }
 
 /// Returns the LASzip record for these points, which is added to the header's records.
-fn compression(header: &mut LasHeader, stride: usize) -> Result<LazVlr, Fault> {
+fn compression(header: &mut LasHeader, stride: usize) -> Result<LazVlr, ParseError> {
     let extra = record_length(stride - base_length(header.format))?;
     let vlr = LazVlrBuilder::default()
         .with_point_format(header.format, extra)
-        .map_err(|e| Fault::new(format!("cannot be compressed: {e}")).fix("write LAS"))?
+        .map_err(|e| ParseError::new(format!("cannot be compressed: {e}")).fix("write LAS"))?
         .with_fixed_chunk_size((CHUNK / stride).clamp(1, 50_000) as u32)
         .build();
     let mut data = Vec::new();
-    vlr.write_to(&mut data).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;
+    vlr.write_to(&mut data).map_err(|e| ParseError::new(format!("the LASzip record: {e}")))?;
     header.records.push(new_record(LazVlr::USER_ID, LazVlr::RECORD_ID, LazVlr::DESCRIPTION, &data));
     Ok(vlr)
 }
 
-fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, Fault> {
-    guarded("the points cannot be compressed", || {
+fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, ParseError> {
+    catch_panic("the points cannot be compressed", || {
         let failed = |e: String| {
-            Fault::new(format!("the points cannot be compressed: {e}")).fix("write LAS")
+            ParseError::new(format!("the points cannot be compressed: {e}")).fix("write LAS")
         };
         let mut cursor = Cursor::new(out);
         cursor.set_position(cursor.get_ref().len() as u64);

@@ -3,7 +3,7 @@
 use crate::WriteOptions;
 use crate::bytes::sink::Target;
 use crate::cloud::Cloud;
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 use std::io::{Cursor, Read, Write};
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -22,9 +22,10 @@ pub(crate) fn write_packed(
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let array = super::write(cloud, rows, options, warnings)?;
-    let failed = |error: zip::result::ZipError| Fault::new(format!("cannot be packed: {error}"));
+    let failed =
+        |error: zip::result::ZipError| ParseError::new(format!("cannot be packed: {error}"));
     let mut packed = Cursor::new(Vec::new());
     let mut archive = ZipWriter::new(&mut packed as &mut dyn Target);
     // Without a date the bytes are the same from run to run.
@@ -38,9 +39,10 @@ pub(crate) fn write_packed(
 }
 
 /// Reads the array named like points, or else the first that is a cloud.
-pub(crate) fn read_archive(bytes: &[u8]) -> Result<Cloud, Fault> {
-    let broken =
-        |e: zip::result::ZipError| Fault::truncated(format!("the archive cannot be read: {e}"));
+pub(crate) fn read_archive(bytes: &[u8]) -> Result<Cloud, ParseError> {
+    let broken = |e: zip::result::ZipError| {
+        ParseError::truncated(format!("the archive cannot be read: {e}"))
+    };
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
     let mut names: Vec<String> = archive
         .file_names()
@@ -57,7 +59,9 @@ pub(crate) fn read_archive(bytes: &[u8]) -> Result<Cloud, Fault> {
         let mut array = Vec::new();
         let read = archive.by_name(name).map_err(broken)?.read_to_end(&mut array);
         if let Err(error) = read {
-            return Err(Fault::truncated(format!("array '{name}' cannot be unpacked: {error}")));
+            return Err(ParseError::truncated(format!(
+                "array '{name}' cannot be unpacked: {error}"
+            )));
         }
         match super::read(array.into()) {
             Ok(mut cloud) => {
@@ -71,12 +75,12 @@ pub(crate) fn read_archive(bytes: &[u8]) -> Result<Cloud, Fault> {
                 }
                 return Ok(cloud);
             }
-            Err(fault) => reasons.push(format!("'{name}': {}", fault.what)),
+            Err(reason) => reasons.push(format!("'{name}': {}", reason.what)),
         }
     }
     let what = match reasons.is_empty() {
         true => "the archive holds no array (.npy)".to_owned(),
         false => format!("no array is a cloud ({})", reasons.join("; ")),
     };
-    Err(Fault::new(what).fix(super::FIX))
+    Err(ParseError::new(what).fix(super::FIX))
 }

@@ -41,15 +41,15 @@ impl Array<'_> {
     }
 
     /// Describes a mismatch of shape and values.
-    pub(crate) fn wrong(&self) -> Option<String> {
-        let given = match self.values {
+    pub(crate) fn mismatch(&self) -> Option<String> {
+        let count = match self.values {
             Values::F32(values) => values.len(),
             Values::F64(values) => values.len(),
             Values::I64(_) => return None,
         };
         let Self { name, shape, .. } = self;
-        (self.places() != Some(given))
-            .then(|| format!("the array '{name}' of shape {shape:?} is given {given} values"))
+        (self.places() != Some(count))
+            .then(|| format!("the array '{name}' of shape {shape:?} has {count} values"))
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
@@ -216,13 +216,13 @@ mod tests {
     }
 
     #[test]
-    fn values_that_do_not_fill_a_shape_are_told() {
+    fn values_that_do_not_fill_a_shape_are_reported() {
         let values = [1.0; 5];
         let array = |shape| Array { name: "a", shape, values: Values::F64(&values) };
-        assert_eq!(array(&[5, 1]).wrong(), None);
-        let wrong = array(&[2, 3]).wrong().unwrap();
-        assert_eq!(wrong, "the array 'a' of shape [2, 3] is given 5 values");
-        assert!(array(&[usize::MAX, 2]).wrong().is_some());
+        assert_eq!(array(&[5, 1]).mismatch(), None);
+        let mismatch = array(&[2, 3]).mismatch().unwrap();
+        assert_eq!(mismatch, "the array 'a' of shape [2, 3] has 5 values");
+        assert!(array(&[usize::MAX, 2]).mismatch().is_some());
     }
 
     #[test]
@@ -310,9 +310,9 @@ mod tests {
         for (name, bytes) in unpacked(&plain) {
             let mut entry = found.by_name(&name).unwrap();
             assert!(entry.header_start() >= Sparse::BEFORE);
-            let mut there = Vec::new();
-            entry.read_to_end(&mut there).unwrap();
-            assert_eq!(there, bytes);
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content).unwrap();
+            assert_eq!(content, bytes);
         }
     }
 }

@@ -24,8 +24,8 @@ use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::dtype::{DType, Description, TypeStr};
 use crate::cloud::header::{Header, NpyHeader};
-use crate::cloud::table::{Slot, Store, Table};
-use crate::error::{Fault, Place};
+use crate::cloud::table::{Dimension, Store, Table};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
 use std::borrow::Cow;
 
@@ -42,7 +42,7 @@ const FIX: &str = "save an array of shape (points, 3 or more), or structured wit
 const WIDE: usize = 9;
 
 /// Reads one array.
-pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
     let parsed = parse(&bytes)?;
     let (table, header) = rows(&parsed, bytes, parsed.shape.first().copied().unwrap_or(0))?;
     let (coordinates, rounded) = coordinates(&table, parsed.shape[0], header.plain)?;
@@ -67,11 +67,15 @@ fn cloud(parsed: &Parsed, coordinates: Coordinates, table: Table, header: NpyHea
 }
 
 /// Returns the first `count` rows.
-fn rows(parsed: &Parsed, bytes: Cow<'_, [u8]>, count: usize) -> Result<(Table, NpyHeader), Fault> {
+fn rows(
+    parsed: &Parsed,
+    bytes: Cow<'_, [u8]>,
+    count: usize,
+) -> Result<(Table, NpyHeader), ParseError> {
     match &parsed.dtype {
         DType::Plain(kind) => plain(parsed, kind, bytes, count),
         DType::Record(_) => structured(parsed, bytes, count),
-        DType::Array(..) => Err(Fault::new("arrays of arrays are no cloud").fix(FIX)),
+        DType::Array(..) => Err(ParseError::new("arrays of arrays are not a cloud").fix(FIX)),
     }
 }
 
@@ -80,14 +84,14 @@ pub(crate) fn coordinates(
     table: &Table,
     count: usize,
     plain: Option<NumberType>,
-) -> Result<(Coordinates, bool), Fault> {
+) -> Result<(Coordinates, bool), ParseError> {
     if let Some(coordinates) = table.float_coordinates() {
         return Ok((coordinates, false));
     }
     let rows: Vec<usize> = (0..count).collect();
-    let [x, y, z] = table.xyz.map(|slot| table.column(slot, 0, &rows));
+    let [x, y, z] = table.xyz.map(|dimension| table.column(dimension, 0, &rows));
     let (Some(x), Some(y), Some(z)) = (x, y, z) else {
-        return Err(Fault::new("x, y and z are no numbers").fix(FIX));
+        return Err(ParseError::new("x, y and z are not numbers").fix(FIX));
     };
     let rounded = [&x, &y, &z].into_iter().any(rounded);
     let coordinates = match plain {
@@ -116,8 +120,8 @@ fn shape_words(shape: &[usize]) -> String {
 }
 
 /// Reads the header.
-fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
-    let cut = || Fault::truncated("the header is cut short").at(Place::Byte(bytes.len()));
+fn parse(bytes: &[u8]) -> Result<Parsed, ParseError> {
+    let cut = || ParseError::truncated("the header is cut short").at(Place::Byte(bytes.len()));
     let version = *bytes.get(6).ok_or_else(cut)?;
     let length = match version {
         1 => bytes.get(8..10).map(|b| (10, usize::from(u16::from_le_bytes([b[0], b[1]])))),
@@ -128,7 +132,7 @@ fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
     let text = bytes.get(before..start).ok_or_else(cut)?;
     let text = std::str::from_utf8(text).ok().filter(|_| bytes.starts_with(MAGIC));
     let description = text.and_then(Description::parse).ok_or_else(|| {
-        Fault::new("the header is no description of an array").at(Place::Byte(before))
+        ParseError::new("the header does not describe an array").at(Place::Byte(before))
     })?;
     let Description { dtype, fortran_order, shape } = description;
     Ok(Parsed { dtype, shape, fortran_order, start })
@@ -138,14 +142,19 @@ fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Returns the bytes of all values, if the file has as many as the shape declares.
-fn payload(bytes: Cow<'_, [u8]>, start: usize, count: usize, size: usize) -> Result<Part, Fault> {
+fn payload(
+    bytes: Cow<'_, [u8]>,
+    start: usize,
+    count: usize,
+    size: usize,
+) -> Result<Part, ParseError> {
     let room = bytes.len() - start;
     match count.checked_mul(size).filter(|&whole| whole <= room) {
-        Some(whole) => Ok(Part::of(bytes, start..start + whole)),
+        Some(whole) => Ok(Part::new(bytes, start..start + whole)),
         None => {
-            let there = room / size.max(1);
-            let what = format!("the shape promises {count} rows, the file has {there}");
-            Err(Fault::truncated(what))
+            let available = room / size.max(1);
+            let what = format!("the shape declares {count} rows, the file has {available}");
+            Err(ParseError::truncated(what))
         }
     }
 }
@@ -177,22 +186,22 @@ fn plain(
     kind: &TypeStr,
     bytes: Cow<'_, [u8]>,
     count: usize,
-) -> Result<(Table, NpyHeader), Fault> {
+) -> Result<(Table, NpyHeader), ParseError> {
     let shape = &parsed.shape;
     let words = shape_words(shape);
     let [rows, columns] = shape[..] else {
-        return Err(Fault::new(format!("an array of shape {words} is no cloud")).fix(FIX));
+        return Err(ParseError::new(format!("an array of shape {words} is not a cloud")).fix(FIX));
     };
     if columns < 3 || (columns > WIDE && columns > rows) {
         let what = format!("an array of shape {words} is a matrix, not points by coordinates");
-        return Err(Fault::new(what).fix(FIX));
+        return Err(ParseError::new(what).fix(FIX));
     }
     let half = is_half(kind);
     let Some(stored) = (if half { Some(NumberType::U16) } else { scalar(kind) }) else {
-        let what = format!("values of type {kind} are no coordinates");
-        return Err(Fault::new(what).fix("save it as float32 or float64"));
+        let what = format!("values of type {kind} cannot be coordinates");
+        return Err(ParseError::new(what).fix("save it as float32 or float64"));
     };
-    let too_large = || Fault::new(format!("the shape {words} is too large"));
+    let too_large = || ParseError::new(format!("the shape {words} is too large"));
     let stride = columns.checked_mul(stored.size()).ok_or_else(too_large)?;
     let mut bytes = payload(bytes, parsed.start, count, stride)?;
     memory::fits(count as u64, stride + size_of::<[f32; 3]>())?;
@@ -205,16 +214,16 @@ fn plain(
     if half {
         bytes = widened(&bytes, big_endian).into();
         (big_endian, scalar) = (false, NumberType::F32);
-        dtype = DType::Plain("<f4".parse().map_err(|()| Fault::new("float16"))?);
+        dtype = DType::Plain("<f4".parse().map_err(|()| ParseError::new("float16"))?);
     }
-    let slot = |i: usize| {
+    let dimension = |i: usize| {
         let name =
             ["x", "y", "z"].get(i).map_or_else(|| format!("column_{}", i + 1), |n| (*n).into());
-        Slot::new(name, scalar, i * scalar.size())
+        Dimension::new(name, scalar, i * scalar.size())
     };
     let store = Store::Records { bytes, stride: columns * scalar.size() };
-    let slots = (0..columns).map(slot).collect();
-    let table = Table { slots, store, big_endian, xyz: [0, 1, 2] };
+    let dimensions = (0..columns).map(dimension).collect();
+    let table = Table { dimensions, store, big_endian, xyz: [0, 1, 2] };
     Ok((table, NpyHeader { dtype, plain: Some(scalar) }))
 }
 
@@ -252,18 +261,20 @@ fn structured(
     parsed: &Parsed,
     bytes: Cow<'_, [u8]>,
     count: usize,
-) -> Result<(Table, NpyHeader), Fault> {
+) -> Result<(Table, NpyHeader), ParseError> {
     let (DType::Record(fields), [_]) = (&parsed.dtype, &parsed.shape[..]) else {
         let what =
-            format!("a structured array of shape {} is no cloud", shape_words(&parsed.shape));
-        return Err(Fault::new(what).fix("save it flat, one record a point"));
+            format!("a structured array of shape {} is not a cloud", shape_words(&parsed.shape));
+        return Err(ParseError::new(what).fix("save it flat, one record a point"));
     };
-    let mut slots: Vec<Slot> = Vec::new();
+    let mut dimensions: Vec<Dimension> = Vec::new();
     let (mut at, mut orders) = (0usize, Vec::new());
     for field in fields {
-        let bad = || Fault::new(format!("field '{}' is of no simple type", field.name)).fix(FIX);
-        let (kind, count) = flat(&field.dtype).ok_or_else(bad)?;
-        let size = kind.bytes().ok_or_else(bad)?;
+        let unsupported = || {
+            ParseError::new(format!("field '{}' does not have a simple type", field.name)).fix(FIX)
+        };
+        let (kind, count) = flat(&field.dtype).ok_or_else(unsupported)?;
+        let size = kind.bytes().ok_or_else(unsupported)?;
         orders.extend(kind.big_endian.filter(|_| size > 1));
         let (scalar, each) = match scalar(&kind) {
             Some(scalar) => (scalar, 1),
@@ -272,24 +283,27 @@ fn structured(
         };
         let spread =
             ["xyz", "position", "points", "coords"].contains(&field.name.as_str()) && count == 3;
-        let total = count.checked_mul(each).ok_or_else(bad)?;
+        let total = count.checked_mul(each).ok_or_else(unsupported)?;
         for (k, axis) in ["x", "y", "z"].iter().enumerate().filter(|_| spread) {
-            slots.push(Slot::new(*axis, scalar, at + k * scalar.size()));
+            dimensions.push(Dimension::new(*axis, scalar, at + k * scalar.size()));
         }
         if !spread {
-            slots.push(Slot::new(field.name.clone(), scalar, at).count(total));
+            dimensions.push(Dimension::new(field.name.clone(), scalar, at).count(total));
         }
-        at = total.checked_mul(scalar.size()).and_then(|n| n.checked_add(at)).ok_or_else(bad)?;
+        at = total
+            .checked_mul(scalar.size())
+            .and_then(|n| n.checked_add(at))
+            .ok_or_else(unsupported)?;
     }
     if orders.windows(2).any(|w| w[0] != w[1]) {
         return Err(
-            Fault::new("the fields differ in byte order").fix("save them in one byte order")
+            ParseError::new("the fields differ in byte order").fix("save them in one byte order")
         );
     }
-    let xyz = axes(&slots)?;
+    let xyz = axes(&dimensions)?;
     let bytes = payload(bytes, parsed.start, count, at)?;
     let big_endian = orders.first() == Some(&true);
-    let table = Table { slots, store: Store::Records { bytes, stride: at }, big_endian, xyz };
+    let table = Table { dimensions, store: Store::Records { bytes, stride: at }, big_endian, xyz };
     Ok((table, NpyHeader { dtype: parsed.dtype.clone(), plain: None }))
 }
 
@@ -305,18 +319,19 @@ fn flat(dtype: &DType) -> Option<(TypeStr, usize)> {
     }
 }
 
-fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
+fn axes(dimensions: &[Dimension]) -> Result<[usize; 3], ParseError> {
     let find = |axis: &str| {
-        let exact = slots.iter().position(|s| s.name == axis);
-        let found = exact.or_else(|| slots.iter().position(|s| s.name.eq_ignore_ascii_case(axis)));
-        found.filter(|&i| slots[i].count == 1)
+        let exact = dimensions.iter().position(|s| s.name == axis);
+        let found =
+            exact.or_else(|| dimensions.iter().position(|s| s.name.eq_ignore_ascii_case(axis)));
+        found.filter(|&i| dimensions[i].count == 1)
     };
     match (find("x"), find("y"), find("z")) {
         (Some(x), Some(y), Some(z)) => Ok([x, y, z]),
         _ => {
-            let names: Vec<&str> = slots.iter().map(|s| s.name.as_str()).collect();
+            let names: Vec<&str> = dimensions.iter().map(|s| s.name.as_str()).collect();
             let what = format!("the array has no fields x, y and z, only [{}]", names.join(", "));
-            Err(Fault::new(what).fix(FIX))
+            Err(ParseError::new(what).fix(FIX))
         }
     }
 }

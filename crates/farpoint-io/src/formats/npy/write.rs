@@ -6,11 +6,11 @@ use crate::cloud::Cloud;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::dtype::{DType, Field};
 use crate::cloud::header::{Header, NpyHeader};
-use crate::cloud::precision::placed;
+use crate::cloud::precision::output_coordinates;
 use crate::cloud::records;
 use crate::cloud::table::Table;
 use crate::conversion::{self, Target};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 
 /// Writes the rows.
@@ -19,15 +19,15 @@ pub(crate) fn write(
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
-    let own = cloud.coordinates.kind();
+) -> Result<Vec<u8>, ParseError> {
+    let input_kind = cloud.coordinates.kind();
     if let (Header::Npy(header), Some(table)) = (&cloud.header, &cloud.table)
-        && options.precision.is_none_or(|p| p.kind() == own)
+        && options.precision.is_none_or(|p| p.kind() == input_kind)
     {
         return same_rows(header, table, rows, cloud.added(rows));
     }
     let attributes = conversion::attributes(cloud, rows, Target::Npy, warnings);
-    let mut all = named_axes(placed(cloud, rows, options.precision, warnings).axes);
+    let mut all = named_axes(output_coordinates(cloud, rows, options.precision, warnings).axes);
     let kind = all[0].column.kind();
     all.extend(attributes);
     // A few rows of many columns would read as a matrix.
@@ -61,7 +61,7 @@ pub(crate) fn one_column(column: &Column) -> Vec<u8> {
 
 /// Returns the input's header for `count` rows.
 pub(crate) fn same_header(head: &NpyHeader, table: &Table, count: usize) -> Vec<u8> {
-    let shape = [count, table.slots.len()];
+    let shape = [count, table.dimensions.len()];
     let shape = if head.plain.is_some() { &shape[..] } else { &shape[..1] };
     header(&head.dtype.to_string(), shape)
 }
@@ -71,8 +71,8 @@ fn same_rows(
     table: &Table,
     rows: &[usize],
     added: Vec<Attribute>,
-) -> Result<Vec<u8>, Fault> {
-    let columns = table.slots.len();
+) -> Result<Vec<u8>, ParseError> {
+    let columns = table.dimensions.len();
     // One type for all: an added column joins if that type holds it exactly.
     let fits = |kind: NumberType| added.iter().all(|a| a.column.kind().fits_in(kind));
     let (mut out, added) = match head.plain {
@@ -86,7 +86,7 @@ fn same_rows(
         }
         Some(kind) => {
             let plain: Vec<Field> = table
-                .slots
+                .dimensions
                 .iter()
                 .map(|s| field(&s.name, kind, table.big_endian))
                 .collect::<Result<_, _>>()?;
@@ -122,12 +122,13 @@ fn type_code(kind: NumberType, big_endian: bool) -> String {
     format!("'{}'", code(kind, big_endian))
 }
 
-fn field(name: &str, kind: NumberType, big_endian: bool) -> Result<Field, Fault> {
-    let dtype = code(kind, big_endian).parse().map_err(|()| Fault::new(format!("type {kind}")))?;
+fn field(name: &str, kind: NumberType, big_endian: bool) -> Result<Field, ParseError> {
+    let dtype =
+        code(kind, big_endian).parse().map_err(|()| ParseError::new(format!("type {kind}")))?;
     Ok(Field { name: name.to_owned(), dtype: DType::Plain(dtype) })
 }
 
-fn descr(fields: &[Field], added: &[Attribute], big_endian: bool) -> Result<DType, Fault> {
+fn descr(fields: &[Field], added: &[Attribute], big_endian: bool) -> Result<DType, ParseError> {
     let mut all = fields.to_vec();
     for a in added {
         all.push(field(&a.name, a.column.kind(), big_endian)?);

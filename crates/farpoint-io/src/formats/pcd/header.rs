@@ -3,7 +3,7 @@
 
 use crate::cloud::column::NumberType;
 use crate::cloud::header::DataKind;
-use crate::error::Fault;
+use crate::error::ParseError;
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
@@ -26,7 +26,7 @@ pub(super) struct Meta {
 impl Meta {
     /// Parses the lines of a header. Entries may come in any order; of a repeated one the last counts, and
     /// unknown ones are skipped.
-    pub(super) fn parse(lines: &[Vec<u8>]) -> Result<Self, Fault> {
+    pub(super) fn parse(lines: &[Vec<u8>]) -> Result<Self, ParseError> {
         let text: Vec<_> = lines.iter().map(|line| String::from_utf8_lossy(line)).collect();
         let mut entries = Entries(HashMap::new());
         for line in &text {
@@ -39,20 +39,22 @@ impl Meta {
             "0.7" | ".7" => 7,
             "0.6" | ".6" => 6,
             "0.5" | ".5" => 5,
-            other => return Err(fault(format!("version {other:?} is not 0.5, 0.6 or 0.7"))),
+            other => return Err(header_error(format!("version {other:?} is not 0.5, 0.6 or 0.7"))),
         };
         let data = match entries.one("DATA")? {
             "ascii" => DataKind::Ascii,
             "binary" => DataKind::Binary,
             "binary_compressed" if version == 7 => DataKind::BinaryCompressed,
             other => {
-                return Err(fault(format!("DATA {other:?} of version 0.{version} is unknown")));
+                return Err(header_error(format!(
+                    "DATA {other:?} of version 0.{version} is unknown"
+                )));
             }
         };
         if let Some(pose) = entries.0.get("VIEWPOINT")
             && (pose.len() != 7 || pose.iter().any(|word| word.parse::<f64>().is_err()))
         {
-            return Err(fault("VIEWPOINT is not seven numbers".into()));
+            return Err(header_error("VIEWPOINT is not seven numbers".into()));
         }
         Ok(Self {
             width: entries.number("WIDTH")?,
@@ -68,30 +70,30 @@ impl Meta {
 struct Entries<'a>(HashMap<String, Vec<&'a str>>);
 
 impl<'a> Entries<'a> {
-    fn words(&self, key: &str) -> Result<&[&'a str], Fault> {
-        let words = self.0.get(key).ok_or_else(|| fault(format!("there is no {key}")))?;
-        if words.is_empty() { Err(fault(format!("{key} is empty"))) } else { Ok(words) }
+    fn words(&self, key: &str) -> Result<&[&'a str], ParseError> {
+        let words = self.0.get(key).ok_or_else(|| header_error(format!("there is no {key}")))?;
+        if words.is_empty() { Err(header_error(format!("{key} is empty"))) } else { Ok(words) }
     }
 
-    fn one(&self, key: &str) -> Result<&'a str, Fault> {
+    fn one(&self, key: &str) -> Result<&'a str, ParseError> {
         match self.words(key)? {
             [word] => Ok(word),
-            words => Err(fault(format!("{key} has {} values instead of one", words.len()))),
+            words => Err(header_error(format!("{key} has {} values instead of one", words.len()))),
         }
     }
 
-    fn number(&self, key: &str) -> Result<u64, Fault> {
+    fn number(&self, key: &str) -> Result<u64, ParseError> {
         number(key, self.one(key)?)
     }
 
-    fn fields(&self) -> Result<Vec<Field>, Fault> {
+    fn fields(&self) -> Result<Vec<Field>, ParseError> {
         // COLUMNS is its name in versions before 0.7.
         let key = if self.0.contains_key("FIELDS") { "FIELDS" } else { "COLUMNS" };
         let names = self.words(key)?;
         let mut taken = HashSet::new();
         // Padding may repeat.
         if let Some(again) = names.iter().find(|name| **name != "_" && !taken.insert(**name)) {
-            return Err(fault(format!("there are two fields {again:?}")));
+            return Err(header_error(format!("there are two fields {again:?}")));
         }
         let (sizes, types) = (self.words("SIZE")?, self.words("TYPE")?);
         let ones = vec!["1"; names.len()];
@@ -99,7 +101,7 @@ impl<'a> Entries<'a> {
         for (key, words) in [("SIZE", sizes), ("TYPE", types), ("COUNT", counts)] {
             if words.len() != names.len() {
                 let (words, names) = (words.len(), names.len());
-                return Err(fault(format!("{key} has {words} values for {names} fields")));
+                return Err(header_error(format!("{key} has {words} values for {names} fields")));
             }
         }
         let field = |at: usize| {
@@ -111,11 +113,11 @@ impl<'a> Entries<'a> {
     }
 }
 
-fn number<N: FromStr>(key: &str, word: &str) -> Result<N, Fault> {
-    word.parse().map_err(|_| fault(format!("{key} {word:?} is not a whole number")))
+fn number<N: FromStr>(key: &str, word: &str) -> Result<N, ParseError> {
+    word.parse().map_err(|_| header_error(format!("{key} {word:?} is not a whole number")))
 }
 
-fn kind(letter: &str, size: &str) -> Result<NumberType, Fault> {
+fn kind(letter: &str, size: &str) -> Result<NumberType, ParseError> {
     Ok(match (letter, number::<u64>("SIZE", size)?) {
         ("U", 1) => NumberType::U8,
         ("U", 2) => NumberType::U16,
@@ -128,20 +130,22 @@ fn kind(letter: &str, size: &str) -> Result<NumberType, Fault> {
         ("F", 4) => NumberType::F32,
         ("F", 8) => NumberType::F64,
         (letter, size) => {
-            return Err(fault(format!("fields of TYPE {letter:?} and SIZE {size} are unknown")));
+            return Err(header_error(format!(
+                "fields of TYPE {letter:?} and SIZE {size} are unknown"
+            )));
         }
     })
 }
 
-fn fault(what: String) -> Fault {
-    Fault::new(format!("header: {what}"))
+fn header_error(what: String) -> ParseError {
+    ParseError::new(format!("header: {what}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Meta, Fault> {
+    fn parse(text: &str) -> Result<Meta, ParseError> {
         Meta::parse(&text.lines().map(|line| line.as_bytes().to_vec()).collect::<Vec<_>>())
     }
 
@@ -167,7 +171,7 @@ mod tests {
 
     #[test]
     fn damaged_headers_are_refused() {
-        for (good, bad) in [
+        for (good, damaged) in [
             ("VERSION .7\n", ""),
             ("VERSION .7", "VERSION 0.8"),
             ("VERSION .7", "VERSION"),
@@ -184,7 +188,7 @@ mod tests {
             ("0 0 0 1", "0 0 0 q"),
             ("binary", "text"),
         ] {
-            assert!(parse(&GOOD.replacen(good, bad, 1)).is_err(), "{bad}");
+            assert!(parse(&GOOD.replacen(good, damaged, 1)).is_err(), "{damaged}");
         }
         let old = GOOD.replace(".7", "0.6");
         assert!(parse(&old).is_ok());

@@ -1,50 +1,50 @@
 //! Places of the rows of a PCD file, without reading them.
 
-use super::{axes, cloud, coordinates, parsed, slots, too_many};
+use super::{axes, cloud, coordinates, dimensions, parsed, too_many};
 use crate::cloud::header::DataKind;
 use crate::cloud::layout::{Layout, Storage};
-use crate::cloud::lines::{Lines, Wanted, filled, pieces};
+use crate::cloud::lines::{Lines, Search, filled, pieces};
 use crate::cloud::table::{Split, Store, Table};
-use crate::error::Fault;
+use crate::error::ParseError;
 use std::fs::File;
 
 /// Locates the rows of a file of `length` bytes by its start; `None` for text and for data compressed as a whole.
-pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
+pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, ParseError> {
     let (lines, meta, at) = parsed(start)?;
     if meta.data != DataKind::Binary {
         return Ok(None);
     }
-    let (slots, stride) = slots(&meta, false)?;
-    let xyz = axes(&slots)?;
+    let (dimensions, stride) = dimensions(&meta, false)?;
+    let xyz = axes(&dimensions)?;
     let (count, at) = (meta.points, at as u64);
-    let there = length.saturating_sub(at) / stride.max(1) as u64;
-    if there < count {
-        return Err(too_many(&meta, there as usize));
+    let available = length.saturating_sub(at) / stride.max(1) as u64;
+    if available < count {
+        return Err(too_many(&meta, available as usize));
     }
     let store = Store::Records { bytes: Vec::new().into(), stride };
-    let table = Table { slots, store, big_endian: false, xyz };
+    let table = Table { dimensions, store, big_endian: false, xyz };
     let none = coordinates(&table, 0)?;
     let head = cloud(lines, &meta, none, table);
     Ok(Some(Layout { head, rows: Storage::Stride(at), count, stride, bounds: None }))
 }
 
 /// Locates the rows of a file of text, in a pass over it; `None` for others.
-pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fault> {
+pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, ParseError> {
     let (lines, meta, at) = parsed(start)?;
     if meta.data != DataKind::Ascii {
         return Ok(None);
     }
-    let (slots, _) = slots(&meta, true)?;
-    let xyz = axes(&slots)?;
-    let wanted = Wanted { from: at as u64, spans: filled, skip: 0, most: meta.points };
-    let found = pieces(file, &wanted, |_| {})?;
+    let (dimensions, _) = dimensions(&meta, true)?;
+    let xyz = axes(&dimensions)?;
+    let search = Search { from: at as u64, spans: filled, skip: 0, limit: meta.points };
+    let found = pieces(file, &search, |_| {})?;
     let count: u64 = found.iter().map(|piece| piece.rows as u64).sum();
     if count < meta.points {
         return Err(too_many(&meta, count as usize));
     }
     let split = Split::Space;
     let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split };
-    let table = Table { slots, store, big_endian: false, xyz };
+    let table = Table { dimensions, store, big_endian: false, xyz };
     let none = coordinates(&table, 0)?;
     let head = cloud(lines, &meta, none, table);
     let lines = Lines { spans: filled, split, pieces: found, described: true };

@@ -18,33 +18,33 @@ use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{DataKind, Header, PcdHeader};
 use crate::cloud::lines::{self, LONGEST};
-use crate::cloud::table::{Slot, Split, Store, Table, Tokens};
-use crate::error::{Fault, Place};
+use crate::cloud::table::{Dimension, Split, Store, Table, Tokens};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
 use header::Meta;
 use std::borrow::Cow;
 
 /// Reads all points.
-pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
     let (lines, meta, start) = parsed(&bytes)?;
     let count = usize::try_from(meta.points).map_err(|_| too_many(&meta, 0))?;
     let ascii = meta.data == DataKind::Ascii;
-    let (slots, stride) = slots(&meta, ascii)?;
-    let xyz = axes(&slots)?;
+    let (dimensions, stride) = dimensions(&meta, ascii)?;
+    let xyz = axes(&dimensions)?;
     let store = match meta.data {
         DataKind::Ascii => ascii_rows(bytes, start, &meta, count, stride)?,
         DataKind::Binary => binary_rows(bytes, start, &meta, count, stride)?,
         DataKind::BinaryCompressed => {
-            compressed_rows(&bytes[start..], &slots, &meta, count, stride)?
+            compressed_rows(&bytes[start..], &dimensions, &meta, count, stride)?
         }
     };
-    let table = Table { slots, store, big_endian: false, xyz };
+    let table = Table { dimensions, store, big_endian: false, xyz };
     let coordinates = coordinates(&table, count)?;
     Ok(cloud(lines, &meta, coordinates, table))
 }
 
 /// Parses the lines of the header, and locates the data.
-fn parsed(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, Meta, usize), Fault> {
+fn parsed(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, Meta, usize), ParseError> {
     let (lines, start) = header_lines(bytes)?;
     let lines: Vec<Vec<u8>> = lines.into_iter().map(<[u8]>::to_vec).collect();
     let meta = Meta::parse(&lines)?;
@@ -56,7 +56,7 @@ fn cloud(lines: Vec<Vec<u8>>, meta: &Meta, coordinates: Coordinates, table: Tabl
     let mut warnings = Vec::new();
     if meta.width.checked_mul(meta.height) != Some(meta.points) {
         warnings.push(format!(
-            "WIDTH {} times HEIGHT {} is not POINTS {}, which is believed",
+            "WIDTH {} times HEIGHT {} is not POINTS {}, which is used",
             meta.width, meta.height, meta.points
         ));
     }
@@ -79,7 +79,7 @@ fn data_name(data: DataKind) -> &'static str {
 }
 
 /// Returns the lines up to `DATA`, and the offset of the data.
-fn header_lines(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Fault> {
+fn header_lines(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), ParseError> {
     let bytes = &bytes[..bytes.len().min(LONGEST)];
     let mut lines = Vec::new();
     let mut at = 0;
@@ -94,15 +94,15 @@ fn header_lines(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Fault> {
         }
         if length.is_none() {
             let place = Place::Line(lines.len());
-            return Err(Fault::truncated("the header has no end ('DATA')").at(place));
+            return Err(ParseError::truncated("the header has no end ('DATA')").at(place));
         }
         at = end + 1;
     }
 }
 
 /// Returns the fields, and the size of a row in bytes or values.
-fn slots(meta: &Meta, ascii: bool) -> Result<(Vec<Slot>, usize), Fault> {
-    let mut slots = Vec::new();
+fn dimensions(meta: &Meta, ascii: bool) -> Result<(Vec<Dimension>, usize), ParseError> {
+    let mut dimensions = Vec::new();
     let mut at = 0usize;
     for field in &meta.fields {
         let kind = field.kind;
@@ -110,29 +110,32 @@ fn slots(meta: &Meta, ascii: bool) -> Result<(Vec<Slot>, usize), Fault> {
         let size = count.and_then(|n| n.checked_mul(if ascii { 1 } else { kind.size() }));
         let end = size.and_then(|n| n.checked_add(at)).filter(|&n| n < 1 << 32);
         let (Some(count), Some(end)) = (count, end) else {
-            return Err(Fault::new(format!("field '{}' has COUNT {}", field.name, field.count)));
+            return Err(ParseError::new(format!(
+                "field '{}' has COUNT {}",
+                field.name, field.count
+            )));
         };
-        slots.push(Slot::new(field.name.clone(), kind, at).count(count));
+        dimensions.push(Dimension::new(field.name.clone(), kind, at).count(count));
         at = end;
     }
-    Ok((slots, at))
+    Ok((dimensions, at))
 }
 
-fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
-    let find = |axis: &str| slots.iter().position(|s| s.name.eq_ignore_ascii_case(axis));
+fn axes(dimensions: &[Dimension]) -> Result<[usize; 3], ParseError> {
+    let find = |axis: &str| dimensions.iter().position(|s| s.name.eq_ignore_ascii_case(axis));
     match (find("x"), find("y"), find("z")) {
         (Some(x), Some(y), Some(z)) => Ok([x, y, z]),
         _ => {
-            let names: Vec<&str> = slots.iter().map(|s| s.name.as_str()).collect();
+            let names: Vec<&str> = dimensions.iter().map(|s| s.name.as_str()).collect();
             let what = format!("there are no fields x, y and z, only [{}]", names.join(", "));
-            Err(Fault::new(what).fix("only PCD files with coordinates can be read"))
+            Err(ParseError::new(what).fix("only PCD files with coordinates can be read"))
         }
     }
 }
 
-fn too_many(meta: &Meta, found: usize) -> Fault {
-    let what = format!("the header promises {} points, the file has {found}", meta.points);
-    Fault::truncated(what)
+fn too_many(meta: &Meta, found: usize) -> ParseError {
+    let what = format!("the header declares {} points, the file has {found}", meta.points);
+    ParseError::truncated(what)
 }
 
 fn ascii_rows(
@@ -141,14 +144,14 @@ fn ascii_rows(
     meta: &Meta,
     count: usize,
     values: usize,
-) -> Result<Store, Fault> {
+) -> Result<Store, ParseError> {
     lines::check(&bytes, start)?;
     let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n');
     spans.truncate(count);
     let found = |span: &(usize, usize)| Tokens::new(&bytes[span.0..span.1], Split::Space).count();
     if let Some(span) = find_line(&spans, |span| found(span) != values) {
         let what = format!("{} values instead of {values}", found(&span));
-        return Err(Fault::new(what).at(Place::Line(line_number(&bytes, span.0))));
+        return Err(ParseError::new(what).at(Place::Line(line_number(&bytes, span.0))));
     }
     if spans.len() < count {
         return Err(too_many(meta, spans.len()));
@@ -158,7 +161,7 @@ fn ascii_rows(
         *first -= start;
     });
     let end = bytes.len();
-    Ok(Store::Lines { bytes: Part::of(bytes, start..end), spans, split: Split::Space })
+    Ok(Store::Lines { bytes: Part::new(bytes, start..end), spans, split: Split::Space })
 }
 
 fn binary_rows(
@@ -167,13 +170,13 @@ fn binary_rows(
     meta: &Meta,
     count: usize,
     stride: usize,
-) -> Result<Store, Fault> {
-    let there = (bytes.len() - start) / stride.max(1);
-    match there < count {
-        true => Err(too_many(meta, there)),
+) -> Result<Store, ParseError> {
+    let available = (bytes.len() - start) / stride.max(1);
+    match available < count {
+        true => Err(too_many(meta, available)),
         false => {
             memory::fits(count as u64, stride + size_of::<[f32; 3]>())?;
-            let bytes = Part::of(bytes, start..start + count * stride);
+            let bytes = Part::new(bytes, start..start + count * stride);
             Ok(Store::Records { bytes, stride })
         }
     }
@@ -182,55 +185,58 @@ fn binary_rows(
 /// Compressed data keeps each field of all points together; records have them interleaved.
 fn compressed_rows(
     data: &[u8],
-    slots: &[Slot],
+    dimensions: &[Dimension],
     meta: &Meta,
     count: usize,
     stride: usize,
-) -> Result<Store, Fault> {
+) -> Result<Store, ParseError> {
     let size = |at: usize| {
         let bytes = data.get(at..at + 4)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
     };
     let (Some(packed), Some(length)) = (size(0), size(4)) else {
-        return Err(Fault::truncated("the sizes of the compressed data are missing"));
+        return Err(ParseError::truncated("the sizes of the compressed data are missing"));
     };
     if count.checked_mul(stride) != Some(length) {
         let what = format!(
-            "the data holds {length} bytes, {} points of {stride} are promised",
+            "the data holds {length} bytes, the header declares {} points of {stride}",
             meta.points
         );
-        return Err(Fault::new(what));
+        return Err(ParseError::new(what));
     }
     let packed = data.get(8..8 + packed).ok_or_else(|| {
-        Fault::truncated(format!("{packed} compressed bytes promised, {} there", data.len() - 8))
+        ParseError::truncated(format!(
+            "{packed} compressed bytes are declared, the file has {}",
+            data.len() - 8
+        ))
     })?;
     let planes = match (packed.is_empty(), length) {
         (true, 0) => Vec::new(),
         _ => lzf::decompress(packed, length)
-            .ok_or_else(|| Fault::new("the compressed data is damaged"))?,
+            .ok_or_else(|| ParseError::new("the compressed data is damaged"))?,
     };
     let mut bytes = vec![0u8; length];
-    for slot in slots {
-        let size = slot.count * slot.kind.size();
-        let plane = &planes[slot.offset * count..(slot.offset + size) * count];
+    for dimension in dimensions {
+        let size = dimension.count * dimension.kind.size();
+        let plane = &planes[dimension.offset * count..(dimension.offset + size) * count];
         for (row, value) in bytes.chunks_exact_mut(stride).zip(plane.chunks_exact(size)) {
-            row[slot.offset..slot.offset + size].copy_from_slice(value);
+            row[dimension.offset..dimension.offset + size].copy_from_slice(value);
         }
     }
     Ok(Store::Records { bytes: bytes.into(), stride })
 }
 
-pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, ParseError> {
     if let Some(coordinates) = table.float_coordinates() {
         return Ok(coordinates);
     }
     let rows: Vec<usize> = (0..count).collect();
-    let axis = |axis: usize| -> Result<Column, Fault> {
-        let slot = table.xyz[axis];
-        table.column(slot, 0, &rows).ok_or_else(|| {
-            let bad = rows.iter().find(|&&r| table.column(slot, 0, &[r]).is_none());
-            let what = format!("field '{}' holds no number", table.slots[slot].name);
-            Fault::new(what).at(Place::Point(*bad.unwrap_or(&0)))
+    let axis = |axis: usize| -> Result<Column, ParseError> {
+        let dimension = table.xyz[axis];
+        table.column(dimension, 0, &rows).ok_or_else(|| {
+            let invalid_row = rows.iter().find(|&&r| table.column(dimension, 0, &[r]).is_none());
+            let what = format!("field '{}' holds no number", table.dimensions[dimension].name);
+            ParseError::new(what).at(Place::Point(*invalid_row.unwrap_or(&0)))
         })
     };
     Ok(Coordinates::from_columns(&axis(0)?, &axis(1)?, &axis(2)?))

@@ -6,12 +6,12 @@ use crate::bytes::pieces::append_lines;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::header::DataKind;
 use crate::cloud::header::{Header, PcdHeader};
-use crate::cloud::precision::placed;
+use crate::cloud::precision::output_coordinates;
 use crate::cloud::records;
-use crate::cloud::table::{Slot, Store, Table};
+use crate::cloud::table::{Dimension, Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion::{self, Target};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::{Encoding, Precision, WriteOptions, formats::pcd::lzf};
 
 /// Writes the rows, in the input's encoding if that was PCD and no other is set.
@@ -20,36 +20,36 @@ pub(crate) fn write(
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
-    let wanted = match options.encoding {
+) -> Result<Vec<u8>, ParseError> {
+    let requested = match options.encoding {
         None => None,
         Some(Encoding::Ascii) => Some(DataKind::Ascii),
         Some(Encoding::Binary) => Some(DataKind::Binary),
         Some(Encoding::BinaryCompressed) => Some(DataKind::BinaryCompressed),
         Some(Encoding::BinaryBigEndian) => {
-            return Err(Fault::new("PCD has no big-endian encoding").fix("use binary, or PLY"));
+            return Err(ParseError::new("PCD has no big-endian encoding").fix("use binary, or PLY"));
         }
     };
     let source = match (&cloud.header, &cloud.table) {
         (Header::Pcd(header), Some(table)) => Some((header, table)),
         _ => None,
     };
-    let data = wanted.or(source.map(|(h, _)| h.data)).unwrap_or(DataKind::Binary);
-    let own = source.map(|_| cloud.coordinates.kind());
-    let precision = options.precision.or((own.is_none()).then_some(Precision::Single));
+    let data = requested.or(source.map(|(h, _)| h.data)).unwrap_or(DataKind::Binary);
+    let input_kind = source.map(|_| cloud.coordinates.kind());
+    let precision = options.precision.or((input_kind.is_none()).then_some(Precision::Single));
     if let Some((header, table)) = source
         && (data == DataKind::Ascii) == cloud.has_lines()
-        && precision.is_none_or(|p| Some(p.kind()) == own)
+        && precision.is_none_or(|p| Some(p.kind()) == input_kind)
     {
-        let added = named(cloud.added(rows), &table.slots);
-        let text = kept_header(header, &table.slots, &added, rows.len(), data);
+        let added = named(cloud.added(rows), &table.dimensions);
+        let text = kept_header(header, &table.dimensions, &added, rows.len(), data);
         return body(text, data, table, rows, &added);
     }
     let attributes = conversion::attributes(cloud, rows, Target::Pcd, warnings);
     let attributes = named(packed_colors(attributes), &[]);
-    let placed = placed(cloud, rows, precision, warnings);
-    let offset = placed.offset_text();
-    let (table, columns) = bare_table(placed.axes, attributes);
+    let output = output_coordinates(cloud, rows, precision, warnings);
+    let offset = output.offset_text();
+    let (table, columns) = bare_table(output.axes, attributes);
     let viewpoint = source.and_then(|(h, _)| line_of(h, b"VIEWPOINT"));
     let text = new_header(&columns, rows.len(), data, viewpoint, offset);
     body(text, data, &table, rows, &columns)
@@ -65,7 +65,7 @@ fn bare_table(axes: [Column; 3], attributes: Vec<Attribute>) -> (Table, Vec<Attr
     let mut columns = named_axes(axes);
     columns.extend(attributes);
     let store = Store::Records { bytes: Vec::new().into(), stride: 0 };
-    (Table { slots: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
+    (Table { dimensions: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
 }
 
 /// Packs colors of one byte into one `rgb`, or `rgba`, as other readers of PCD expect.
@@ -104,7 +104,7 @@ fn type_letter(kind: NumberType) -> &'static str {
 }
 
 /// Replaces spaces, which end field names, and makes names differ from the stored ones and each other.
-fn named(mut attributes: Vec<Attribute>, stored: &[Slot]) -> Vec<Attribute> {
+fn named(mut attributes: Vec<Attribute>, stored: &[Dimension]) -> Vec<Attribute> {
     for a in &mut attributes {
         a.name = a.name.replace(|c: char| c.is_whitespace() || c.is_control() || c == '#', "_");
         if a.name.is_empty() || a.name == "_" {
@@ -124,23 +124,25 @@ fn push_line(out: &mut Vec<u8>, line: &[u8]) {
 /// Returns a header line of one word for each field.
 fn list_line(
     word: &str,
-    slots: &[Slot],
+    dimensions: &[Dimension],
     added: &[Attribute],
     value: impl Fn(&str, NumberType, usize) -> String,
 ) -> String {
-    let stored = slots.iter().map(|s| value(&s.name, s.kind, s.count));
+    let stored = dimensions.iter().map(|s| value(&s.name, s.kind, s.count));
     let more = added.iter().map(|a| value(&a.name, a.column.kind(), 1));
     let values: Vec<String> = stored.chain(more).collect();
     format!("{word} {}", values.join(" "))
 }
 
 /// Returns the line that describes the fields under `word`, if it is one of those.
-fn field_line(word: &[u8], slots: &[Slot], added: &[Attribute]) -> Option<String> {
+fn field_line(word: &[u8], dimensions: &[Dimension], added: &[Attribute]) -> Option<String> {
     Some(match word {
-        b"FIELDS" | b"COLUMNS" => list_line("FIELDS", slots, added, |name, _, _| name.to_owned()),
-        b"SIZE" => list_line("SIZE", slots, added, |_, kind, _| kind.size().to_string()),
-        b"TYPE" => list_line("TYPE", slots, added, |_, kind, _| type_letter(kind).to_owned()),
-        b"COUNT" => list_line("COUNT", slots, added, |_, _, count| count.to_string()),
+        b"FIELDS" | b"COLUMNS" => {
+            list_line("FIELDS", dimensions, added, |name, _, _| name.to_owned())
+        }
+        b"SIZE" => list_line("SIZE", dimensions, added, |_, kind, _| kind.size().to_string()),
+        b"TYPE" => list_line("TYPE", dimensions, added, |_, kind, _| type_letter(kind).to_owned()),
+        b"COUNT" => list_line("COUNT", dimensions, added, |_, _, count| count.to_string()),
         _ => return None,
     })
 }
@@ -148,7 +150,7 @@ fn field_line(word: &[u8], slots: &[Slot], added: &[Attribute]) -> Option<String
 /// Returns the input's header with the numbers that change.
 pub(crate) fn kept_header(
     header: &PcdHeader,
-    slots: &[Slot],
+    dimensions: &[Dimension],
     added: &[Attribute],
     count: usize,
     data: DataKind,
@@ -157,7 +159,7 @@ pub(crate) fn kept_header(
     for line in &header.lines {
         let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
         let word = word.to_ascii_uppercase();
-        let fields = field_line(&word, slots, added).filter(|_| !added.is_empty());
+        let fields = field_line(&word, dimensions, added).filter(|_| !added.is_empty());
         let new = match word.as_slice() {
             b"WIDTH" => Some(format!("WIDTH {count}")),
             b"HEIGHT" => Some("HEIGHT 1".into()),
@@ -203,7 +205,7 @@ fn body(
     table: &Table,
     rows: &[usize],
     columns: &[Attribute],
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     match data {
         DataKind::BinaryCompressed => return compressed_body(out, table, rows, columns),
         DataKind::Binary => {
@@ -232,10 +234,10 @@ fn compressed_body(
     table: &Table,
     rows: &[usize],
     columns: &[Attribute],
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let mut planes = Vec::new();
-    for slot in &table.slots {
-        let field = slot.offset..slot.offset + slot.count * slot.kind.size();
+    for dimension in &table.dimensions {
+        let field = dimension.offset..dimension.offset + dimension.count * dimension.kind.size();
         for &row in rows {
             planes.extend_from_slice(&table.row(row)[field.clone()]);
         }
@@ -247,7 +249,7 @@ fn compressed_body(
     }
     let packed = lzf::compress(&planes);
     let too_large =
-        |_| Fault::new("more than 4 GiB do not fit in binary_compressed").fix("use binary");
+        |_| ParseError::new("more than 4 GiB do not fit in binary_compressed").fix("use binary");
     let sizes = [packed.len(), planes.len()];
     for size in sizes {
         out.extend(u32::try_from(size).map_err(too_large)?.to_le_bytes());

@@ -16,10 +16,10 @@ use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{Header, HeaderLine, PlyHeader};
 use crate::cloud::lines::LONGEST;
-use crate::cloud::table::{BEHIND_LIST, Slot, Table};
-use crate::error::{Fault, Place};
+use crate::cloud::table::{AFTER_LIST, Dimension, Table};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
-use ply_rs_bw::parser::{ParseError, Parser, Reader};
+use ply_rs_bw::parser::{ParseError as HeaderError, Parser, Reader};
 use ply_rs_bw::ply::{DefaultElement, Encoding as PlyEncoding, PropertyType, ScalarType};
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ use std::borrow::Cow;
 struct Element {
     name: String,
     count: usize,
-    slots: Vec<Slot>,
+    dimensions: Vec<Dimension>,
 }
 
 struct Parsed {
@@ -38,7 +38,7 @@ struct Parsed {
 }
 
 /// Reads the vertices; other elements are skipped.
-pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
     let parsed = parse_header(&bytes)?;
     let ascii = parsed.header.encoding == PlyEncoding::Ascii;
     let big_endian = parsed.header.encoding == PlyEncoding::BinaryBigEndian;
@@ -47,7 +47,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
         true => rows::ascii(bytes, parsed.length, before, element)?,
         false => rows::binary(bytes, parsed.length, before, element, big_endian)?,
     };
-    let table = Table { slots: element.slots.clone(), store, big_endian, xyz };
+    let table = Table { dimensions: element.dimensions.clone(), store, big_endian, xyz };
     let coordinates = rows::coordinates(&table, element.count)?;
     Ok(cloud(parsed, coordinates, table))
 }
@@ -69,12 +69,13 @@ fn cloud(parsed: Parsed, coordinates: Coordinates, table: Table) -> Cloud {
 }
 
 /// Returns the elements before the vertices, these, and the indices of their properties x, y and z.
-fn vertices(parsed: &Parsed) -> Result<(&[Element], &Element, [usize; 3]), Fault> {
+fn vertices(parsed: &Parsed) -> Result<(&[Element], &Element, [usize; 3]), ParseError> {
     let vertex = parsed.elements.iter().position(|e| e.name == "vertex").ok_or_else(|| {
-        Fault::new("there is no element 'vertex'").fix("only PLY files with points can be read")
+        ParseError::new("there is no element 'vertex'")
+            .fix("only PLY files with points can be read")
     })?;
     let element = &parsed.elements[vertex];
-    Ok((&parsed.elements[..vertex], element, axes(&element.slots)?))
+    Ok((&parsed.elements[..vertex], element, axes(&element.dimensions)?))
 }
 
 fn encoding_name(encoding: PlyEncoding) -> &'static str {
@@ -98,8 +99,8 @@ fn scalar(kind: &ScalarType) -> NumberType {
     }
 }
 
-fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
-    let scalars = || slots.iter().enumerate().filter(|(_, s)| s.list.is_none());
+fn axes(dimensions: &[Dimension]) -> Result<[usize; 3], ParseError> {
+    let scalars = || dimensions.iter().enumerate().filter(|(_, s)| s.list.is_none());
     let find = |axis: &str| {
         let exact = scalars().find(|(_, s)| s.name == axis);
         exact.or_else(|| scalars().find(|(_, s)| s.name.eq_ignore_ascii_case(axis))).map(|(i, _)| i)
@@ -107,15 +108,18 @@ fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
     match (find("x"), find("y"), find("z")) {
         (Some(x), Some(y), Some(z)) => Ok([x, y, z]),
         _ => {
-            let names: Vec<&str> = slots.iter().map(|s| s.name.as_str()).collect();
+            let names: Vec<&str> = dimensions.iter().map(|s| s.name.as_str()).collect();
             let what = format!("the vertices have no x, y and z, only [{}]", names.join(", "));
-            Err(Fault::new(what).fix("name the coordinates x, y and z"))
+            Err(ParseError::new(what).fix("name the coordinates x, y and z"))
         }
     }
 }
 
 /// Returns the header's lines without their ends, up to `end_header`, and the offset of the payload.
-fn header_lines<'a>(bytes: &'a [u8], line_end: &[u8]) -> Result<(Vec<&'a [u8]>, usize), Fault> {
+fn header_lines<'a>(
+    bytes: &'a [u8],
+    line_end: &[u8],
+) -> Result<(Vec<&'a [u8]>, usize), ParseError> {
     let last = line_end[line_end.len() - 1];
     let bytes = &bytes[..bytes.len().min(LONGEST)];
     let mut lines = Vec::new();
@@ -123,7 +127,7 @@ fn header_lines<'a>(bytes: &'a [u8], line_end: &[u8]) -> Result<(Vec<&'a [u8]>, 
     loop {
         let length = bytes[at..].iter().position(|&b| b == last).ok_or_else(|| {
             let place = Place::Line(lines.len() + 1);
-            Fault::truncated("the header has no end ('end_header')").at(place)
+            ParseError::truncated("the header has no end ('end_header')").at(place)
         })?;
         let line = bytes[at..at + length].trim_ascii();
         at += length + 1;
@@ -134,7 +138,7 @@ fn header_lines<'a>(bytes: &'a [u8], line_end: &[u8]) -> Result<(Vec<&'a [u8]>, 
     }
 }
 
-fn parse_header(bytes: &[u8]) -> Result<Parsed, Fault> {
+fn parse_header(bytes: &[u8]) -> Result<Parsed, ParseError> {
     // Old files end their lines with a lone carriage return.
     let line_end: &'static [u8] = match bytes.get(3..5) {
         Some(b"\r\n") => b"\r\n",
@@ -151,23 +155,23 @@ fn parse_header(bytes: &[u8]) -> Result<Parsed, Fault> {
     let text = text.join("\n") + "\n";
     let parsed = Parser::<DefaultElement>::new()
         .read_header(&mut Reader::new(text.as_bytes()))
-        .map_err(|e| header_fault(&e, &lines))?;
+        .map_err(|e| header_error(&e, &lines))?;
     let ascii = parsed.encoding == PlyEncoding::Ascii;
     let mut elements = Vec::new();
     for (_, e) in &parsed.elements {
-        let mut slots: Vec<Slot> = Vec::new();
+        let mut dimensions: Vec<Dimension> = Vec::new();
         for (_, p) in &e.properties {
-            slots.push(property(p.name.clone(), &p.data_type, &slots, ascii));
+            dimensions.push(property(p.name.clone(), &p.data_type, &dimensions, ascii));
         }
-        elements.push(Element { name: e.name.clone(), count: e.count, slots });
+        elements.push(Element { name: e.name.clone(), count: e.count, dimensions });
     }
     let header = PlyHeader { encoding: parsed.encoding, lines: kept_lines(&lines), line_end };
     let count = |word: &[u8]| lines.iter().filter(|l| first_word(l) == word).count();
     // The crate keeps elements and properties by name: a name used twice would shift the rest.
-    let properties: usize = elements.iter().map(|e| e.slots.len()).sum();
+    let properties: usize = elements.iter().map(|e| e.dimensions.len()).sum();
     if count(b"element") != elements.len() || count(b"property") != properties {
         let what = "the header names an element twice, or a property twice in one element";
-        return Err(Fault::new(what).fix("rename one of the two"));
+        return Err(ParseError::new(what).fix("rename one of the two"));
     }
     Ok(Parsed { header, elements, length })
 }
@@ -176,15 +180,15 @@ fn first_word(line: &[u8]) -> &[u8] {
     line.split(u8::is_ascii_whitespace).next().unwrap_or_default()
 }
 
-fn header_fault(error: &ParseError, lines: &[&[u8]]) -> Fault {
+fn header_error(error: &HeaderError, lines: &[&[u8]]) -> ParseError {
     let number = error.line().unwrap_or(0);
     match lines.get(number.wrapping_sub(1)) {
         Some(line) => {
             let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();
             let what = format!("'{shown}' is not understood in a PLY header");
-            Fault::new(what).at(Place::Line(number))
+            ParseError::new(what).at(Place::Line(number))
         }
-        None => Fault::new(error.to_string().lines().next().unwrap_or_default()),
+        None => ParseError::new(error.to_string().lines().next().unwrap_or_default()),
     }
 }
 
@@ -216,19 +220,19 @@ fn kept_lines(lines: &[&[u8]]) -> Vec<HeaderLine> {
     kept
 }
 
-/// Returns the slot of a property; its offset counts bytes, or values in ascii, if no list precedes it.
-fn property(name: String, kind: &PropertyType, before: &[Slot], ascii: bool) -> Slot {
-    let width = |s: &Slot| if ascii { 1 } else { s.kind.size() };
+/// Returns the dimension of a property; its offset counts bytes, or values in ascii, if no list precedes it.
+fn property(name: String, kind: &PropertyType, before: &[Dimension], ascii: bool) -> Dimension {
+    let width = |s: &Dimension| if ascii { 1 } else { s.kind.size() };
     let offset = before.last().map_or(0, |s| match s.list {
-        None if s.offset != BEHIND_LIST => s.offset + s.count * width(s),
-        _ => BEHIND_LIST,
+        None if s.offset != AFTER_LIST => s.offset + s.count * width(s),
+        _ => AFTER_LIST,
     });
     match kind {
-        PropertyType::Scalar(kind) => Slot::new(name, scalar(kind), offset),
+        PropertyType::Scalar(kind) => Dimension::new(name, scalar(kind), offset),
         PropertyType::List(length, kind) => {
-            let mut slot = Slot::new(name, scalar(kind), offset).count(0);
-            slot.list = Some(scalar(length));
-            slot
+            let mut dimension = Dimension::new(name, scalar(kind), offset).count(0);
+            dimension.list = Some(scalar(length));
+            dimension
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::bytes::part::Part;
 use crate::bytes::pieces::{change_lines, filled_lines, find_line, line_number};
 use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
-use crate::cloud::table::{Slot, Split, Store, Table, list_length, misfit};
-use crate::error::{Fault, Place};
+use crate::cloud::table::{Dimension, Split, Store, Table, list_length, mismatch};
+use crate::error::{ParseError, Place};
 use crate::{bytes::memory, cloud::lines};
 use std::borrow::Cow;
 
@@ -16,17 +16,17 @@ pub(super) fn ascii(
     start: usize,
     before: &[Element],
     element: &Element,
-) -> Result<Store, Fault> {
+) -> Result<Store, ParseError> {
     lines::check(&bytes, start)?;
     let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n' || b == b'\r');
     let skip = before.iter().fold(0usize, |n, e| n.saturating_add(e.count));
     spans.drain(..skip.min(spans.len()));
     spans.truncate(element.count);
     let wrong =
-        |span: &(usize, usize)| misfit(&element.slots, &bytes[span.0..span.1], Split::Space);
+        |span: &(usize, usize)| mismatch(&element.dimensions, &bytes[span.0..span.1], Split::Space);
     if let Some(span) = find_line(&spans, |span| wrong(span).is_some()) {
         let what = wrong(&span).unwrap_or_default();
-        return Err(Fault::new(what).at(Place::Line(line_number(&bytes, span.0))));
+        return Err(ParseError::new(what).at(Place::Line(line_number(&bytes, span.0))));
     }
     if spans.len() < element.count {
         return Err(short(element, spans.len()));
@@ -34,12 +34,12 @@ pub(super) fn ascii(
     let start = spans.first().map_or(0, |s| s.0);
     let end = spans.last().map_or(start, |s| s.1);
     change_lines(&mut spans, |span| *span = (span.0 - start, span.1 - start));
-    Ok(Store::Lines { bytes: Part::of(bytes, start..end), spans, split: Split::Space })
+    Ok(Store::Lines { bytes: Part::new(bytes, start..end), spans, split: Split::Space })
 }
 
-pub(super) fn short(element: &Element, found: usize) -> Fault {
-    let what = format!("the header promises {} vertices, the file has {found}", element.count);
-    Fault::truncated(what)
+pub(super) fn short(element: &Element, found: usize) -> ParseError {
+    let what = format!("the header declares {} vertices, the file has {found}", element.count);
+    ParseError::truncated(what)
 }
 
 /// Cuts out records of one length, or spans if the vertices hold lists.
@@ -49,36 +49,38 @@ pub(super) fn binary(
     before: &[Element],
     element: &Element,
     big_endian: bool,
-) -> Result<Store, Fault> {
+) -> Result<Store, ParseError> {
     let mut at = start;
     for e in before {
-        at = match row_size(&e.slots) {
+        at = match row_size(&e.dimensions) {
             Some(size) => e.count.checked_mul(size).and_then(|n| n.checked_add(at)),
             None => walk(&bytes, at, e, big_endian, |_| {}).ok(),
         }
         .filter(|&at| at <= bytes.len())
-        .ok_or_else(|| Fault::truncated(format!("the file ends inside element '{}'", e.name)))?;
+        .ok_or_else(|| {
+            ParseError::truncated(format!("the file ends inside element '{}'", e.name))
+        })?;
     }
-    if let Some(stride) = row_size(&element.slots) {
-        let there = (bytes.len() - at) / stride.max(1);
-        if there < element.count {
-            return Err(short(element, there));
+    if let Some(stride) = row_size(&element.dimensions) {
+        let available = (bytes.len() - at) / stride.max(1);
+        if available < element.count {
+            return Err(short(element, available));
         }
         memory::fits(element.count as u64, size_of::<[f32; 3]>())?;
-        let bytes = Part::of(bytes, at..at + element.count * stride);
+        let bytes = Part::new(bytes, at..at + element.count * stride);
         return Ok(Store::Records { bytes, stride });
     }
     let mut spans = Vec::new();
     let end = walk(&bytes, at, element, big_endian, |span| spans.push(span))
         .map_err(|found| short(element, found))?;
     let spans = spans.into_iter().map(|(a, b)| (a - at, b - at)).collect();
-    Ok(Store::Spans { bytes: Part::of(bytes, at..end), spans })
+    Ok(Store::Spans { bytes: Part::new(bytes, at..end), spans })
 }
 
 /// Returns the bytes of a row without lists.
-pub(super) fn row_size(slots: &[Slot]) -> Option<usize> {
-    let fixed = slots.iter().all(|s| s.list.is_none());
-    fixed.then(|| slots.iter().map(|s| s.kind.size()).sum())
+pub(super) fn row_size(dimensions: &[Dimension]) -> Option<usize> {
+    let fixed = dimensions.iter().all(|s| s.list.is_none());
+    fixed.then(|| dimensions.iter().map(|s| s.kind.size()).sum())
 }
 
 /// Walks over rows that hold lists; returns the offset after them, or the number of rows that fit.
@@ -92,14 +94,14 @@ fn walk(
     let mut at = start;
     for row in 0..element.count {
         let first = at;
-        for slot in &element.slots {
+        for dimension in &element.dimensions {
             let mut count = 1;
-            if let Some(length) = slot.list {
+            if let Some(length) = dimension.list {
                 count =
                     bytes.get(at..).and_then(|b| list_length(b, length, big_endian)).ok_or(row)?;
                 at += length.size();
             }
-            let size = count.checked_mul(slot.kind.size()).ok_or(row)?;
+            let size = count.checked_mul(dimension.kind.size()).ok_or(row)?;
             at = at.checked_add(size).filter(|&at| at <= bytes.len()).ok_or(row)?;
         }
         each((first, at));
@@ -108,19 +110,22 @@ fn walk(
 }
 
 /// Extracts x, y and z from the rows.
-pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, ParseError> {
     if let Some(coordinates) = table.float_coordinates() {
         return Ok(coordinates);
     }
     let rows: Vec<usize> = (0..count).collect();
-    let axis = |axis: usize| -> Result<Column, Fault> {
-        let slot = table.xyz[axis];
-        table.column(slot, 0, &rows).ok_or_else(|| {
-            // Rare, so the row at fault is searched only now.
-            let bad = (0..count).find(|&r| table.column(slot, 0, &[r]).is_none()).unwrap_or(0);
-            let shown: String = String::from_utf8_lossy(table.row(bad)).chars().take(60).collect();
-            let what = format!("'{shown}' holds no number for {}", table.slots[slot].name);
-            Fault::new(what).at(Place::Point(bad))
+    let axis = |axis: usize| -> Result<Column, ParseError> {
+        let dimension = table.xyz[axis];
+        table.column(dimension, 0, &rows).ok_or_else(|| {
+            // Rare, so the row in question is searched only now.
+            let invalid_row =
+                (0..count).find(|&r| table.column(dimension, 0, &[r]).is_none()).unwrap_or(0);
+            let shown: String =
+                String::from_utf8_lossy(table.row(invalid_row)).chars().take(60).collect();
+            let what =
+                format!("'{shown}' holds no number for {}", table.dimensions[dimension].name);
+            ParseError::new(what).at(Place::Point(invalid_row))
         })
     };
     Ok(Coordinates::from_columns(&axis(0)?, &axis(1)?, &axis(2)?))

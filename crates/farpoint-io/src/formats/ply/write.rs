@@ -4,12 +4,12 @@ use super::{PlyEncoding, encoding_name};
 use crate::bytes::pieces::append_lines;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::header::{Header, HeaderLine, PlyHeader};
-use crate::cloud::precision::placed;
+use crate::cloud::precision::output_coordinates;
 use crate::cloud::records;
 use crate::cloud::table::{Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion::{self, Target};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::{Encoding, Precision, WriteOptions};
 use std::collections::HashSet;
 
@@ -19,27 +19,29 @@ pub(crate) fn write(
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
-    let wanted = match options.encoding {
+) -> Result<Vec<u8>, ParseError> {
+    let requested = match options.encoding {
         None => None,
         Some(Encoding::Ascii) => Some(PlyEncoding::Ascii),
         Some(Encoding::Binary) => Some(PlyEncoding::BinaryLittleEndian),
         Some(Encoding::BinaryBigEndian) => Some(PlyEncoding::BinaryBigEndian),
         Some(Encoding::BinaryCompressed) => {
-            return Err(Fault::new("PLY cannot be compressed").fix("use ascii or binary, or PCD"));
+            return Err(
+                ParseError::new("PLY cannot be compressed").fix("use ascii or binary, or PCD")
+            );
         }
     };
     if let (Header::Ply(header), Some(table)) = (&cloud.header, &cloud.table)
-        && wanted.is_none_or(|w| w == header.encoding)
+        && requested.is_none_or(|w| w == header.encoding)
         && options.precision.is_none_or(|p| p.kind() == cloud.coordinates.kind())
     {
         return Ok(same_rows(header, table, rows, cloud.added(rows), warnings));
     }
-    let own = match &cloud.header {
+    let input_encoding = match &cloud.header {
         Header::Ply(header) => header.encoding,
         _ => PlyEncoding::BinaryLittleEndian,
     };
-    Ok(from_columns(cloud, rows, wanted.unwrap_or(own), options.precision, warnings))
+    Ok(from_columns(cloud, rows, requested.unwrap_or(input_encoding), options.precision, warnings))
 }
 
 fn type_name(kind: NumberType) -> &'static str {
@@ -56,7 +58,7 @@ fn type_name(kind: NumberType) -> &'static str {
 }
 
 /// PLY has no 64-bit integers (they become doubles) and no spaces in names.
-fn suited(attribute: Attribute, warnings: &mut Vec<String>) -> Attribute {
+fn adapted(attribute: Attribute, warnings: &mut Vec<String>) -> Attribute {
     let mut name: String = attribute
         .name
         .chars()
@@ -86,8 +88,8 @@ fn same_rows(
     added: Vec<Attribute>,
     warnings: &mut Vec<String>,
 ) -> Vec<u8> {
-    let mut added: Vec<Attribute> = added.into_iter().map(|a| suited(a, warnings)).collect();
-    distinct(&mut added, table.slots.iter().map(|s| s.name.clone()).collect());
+    let mut added: Vec<Attribute> = added.into_iter().map(|a| adapted(a, warnings)).collect();
+    distinct(&mut added, table.dimensions.iter().map(|s| s.name.clone()).collect());
     let mut out = same_header(header, rows.len(), &added);
     match &table.store {
         Store::Records { .. } => {
@@ -143,10 +145,10 @@ fn from_columns(
     warnings: &mut Vec<String>,
 ) -> Vec<u8> {
     let attributes = conversion::attributes(cloud, rows, Target::Ply, warnings);
-    let placed = placed(cloud, rows, precision, warnings);
-    let offset = placed.offset_text();
-    let mut all = named_axes(placed.axes);
-    all.extend(attributes.into_iter().map(|a| suited(a, warnings)));
+    let output = output_coordinates(cloud, rows, precision, warnings);
+    let offset = output.offset_text();
+    let mut all = named_axes(output.axes);
+    all.extend(attributes.into_iter().map(|a| adapted(a, warnings)));
     distinct(&mut all, HashSet::new());
     let mut out = new_header(cloud, rows.len(), encoding, &all, offset);
     if encoding != PlyEncoding::Ascii {

@@ -2,10 +2,10 @@
 
 use crate::cloud::Cloud;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
-use crate::cloud::precision::placed_single;
+use crate::cloud::precision::output_coordinates_single;
 use crate::cloud::records;
 use crate::conversion::{self, Target};
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::format::Format;
 
 /// Writes the rows; the name decides between the two layouts.
@@ -14,11 +14,14 @@ pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, ParseError> {
     let mut out = Vec::new();
     if let (Some(Format::Raw), Some(table)) = (cloud.format, &cloud.table)
         && matches!(table.store, crate::cloud::table::Store::Records { .. })
-        && table.slots.iter().all(|slot| slot.kind == NumberType::F32 && slot.count == 1)
+        && table
+            .dimensions
+            .iter()
+            .all(|dimension| dimension.kind == NumberType::F32 && dimension.count == 1)
     {
         let added = cloud
             .added(rows)
@@ -35,17 +38,17 @@ pub(crate) fn write(
     }
     let mut attributes = conversion::attributes(cloud, rows, Target::Npy, warnings);
     let keep = "PLY, NPY or LAS keeps them as they are";
-    let mut all = named_axes(placed_single(cloud, rows, keep, warnings).axes);
-    for wanted in &super::NAMES[3..super::columns_by_name(name)] {
-        let own = attributes.iter().position(|a| a.name.eq_ignore_ascii_case(wanted));
-        let column = match own {
-            Some(own) => attributes.remove(own).column.cast(NumberType::F32),
+    let mut all = named_axes(output_coordinates_single(cloud, rows, keep, warnings).axes);
+    for field in &super::NAMES[3..super::columns_by_name(name)] {
+        let index = attributes.iter().position(|a| a.name.eq_ignore_ascii_case(field));
+        let column = match index {
+            Some(index) => attributes.remove(index).column.cast(NumberType::F32),
             None => {
-                warnings.push(format!("there is no '{wanted}'; its column holds 0"));
+                warnings.push(format!("there is no '{field}'; its column holds 0"));
                 Column::F32(vec![0.0; rows.len()])
             }
         };
-        all.push(Attribute { name: (*wanted).into(), column });
+        all.push(Attribute { name: (*field).into(), column });
     }
     if !attributes.is_empty() {
         let names: Vec<&str> = attributes.iter().map(|a| a.name.as_str()).collect();

@@ -10,7 +10,7 @@ use crate::TextStyle;
 use crate::cloud::header::TextHeader;
 use crate::cloud::table::{Split, Tokens};
 use crate::cloud::unused;
-use crate::error::Fault;
+use crate::error::ParseError;
 use std::collections::HashSet;
 
 /// Facts about a text from its first lines.
@@ -22,7 +22,7 @@ pub(super) struct Head {
     pub(super) axes: Axes,
     /// True if neither a header nor the caller names the columns of x, y and z.
     pub(super) is_guess: bool,
-    pub(super) promised: Option<usize>,
+    pub(super) declared: Option<usize>,
     pub(super) header: TextHeader,
 }
 
@@ -37,16 +37,16 @@ struct Found {
     axes: Axes,
 }
 
-/// Finds the first point and reads the lines before it. `xyz` are the columns given by the caller.
-pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Fault> {
+/// Finds the first point and reads the lines before it. `xyz` are the columns that the options name.
+pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, ParseError> {
     let mut header = empty_header(bytes, xyz);
-    let (mut named, mut comment, mut promised): (Line, Line, _) = (None, None, None);
+    let (mut named, mut comment, mut declared): (Line, Line, _) = (None, None, None);
     for (number, (start, end)) in spans(bytes).enumerate() {
         let line = &bytes[start..end];
         if is_comment(line) {
             comment = Some((line, end)).filter(|(l, _)| !l.trim_ascii().is_empty()).or(comment);
         } else if let Some(found) = first_point(line, named, comment, xyz)? {
-            let split = Split::of(line);
+            let split = Split::detect(line);
             header.preamble = bytes[..start].to_vec();
             header.split = split.byte();
             header.names_end = found.names_end;
@@ -56,11 +56,11 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Faul
                 is_guess: xyz.is_none() && found.names.is_none(),
                 names: found.names,
                 axes: found.axes,
-                promised,
+                declared,
                 header,
             });
-        } else if named.is_none() && promised.is_none() && whole_number(line).is_some() {
-            promised = whole_number(line);
+        } else if named.is_none() && declared.is_none() && whole_number(line).is_some() {
+            declared = whole_number(line);
             header.count = Some((start, end));
         } else if named.is_none() {
             named = Some((line, end));
@@ -74,14 +74,14 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Faul
         let names = words(line, Split::Any);
         axes_of(&names, names.len(), xyz).is_ok()
     };
-    if promised.is_some_and(|n| n > 0) || !named.is_none_or(header_alone) {
+    if declared.is_some_and(|n| n > 0) || !named.is_none_or(header_alone) {
         let commas = named.is_some_and(|(line, _)| has_decimal_commas(line));
-        let fix = if commas { DECIMAL_COMMAS } else { "put a point a line: x y z" };
-        return Err(Fault::new("there is no point in the file").fix(fix));
+        let fix = if commas { DECIMAL_COMMAS } else { "put one point on each line: x y z" };
+        return Err(ParseError::new("there is no point in the file").fix(fix));
     }
     header.preamble = bytes.to_vec();
-    let axes = Axes::of([0, 1, 2]);
-    Ok(Head { lines: usize::MAX, columns: 3, names: None, axes, is_guess: false, promised, header })
+    let axes = Axes::new([0, 1, 2]);
+    Ok(Head { lines: usize::MAX, columns: 3, names: None, axes, is_guess: false, declared, header })
 }
 
 fn empty_header(bytes: &[u8], xyz: Option<&[String; 3]>) -> TextHeader {
@@ -100,10 +100,14 @@ fn empty_header(bytes: &[u8], xyz: Option<&[String; 3]>) -> TextHeader {
     }
 }
 
-/// Returns the columns given by the caller, or else those found by the names.
-fn axes_of(names: &[String], columns: usize, xyz: Option<&[String; 3]>) -> Result<Axes, Fault> {
+/// Returns the columns that the options name, or else those found by the names.
+fn axes_of(
+    names: &[String],
+    columns: usize,
+    xyz: Option<&[String; 3]>,
+) -> Result<Axes, ParseError> {
     match xyz {
-        Some(xyz) => names::given(xyz, Some(names), columns),
+        Some(xyz) => names::requested(xyz, Some(names), columns),
         None => names::named(names),
     }
 }
@@ -111,13 +115,13 @@ fn axes_of(names: &[String], columns: usize, xyz: Option<&[String; 3]>) -> Resul
 /// Returns the names in a header. If the values are separated by spaces, names may be separated by tabs or commas;
 /// the number of columns decides.
 fn header_names(header: &[u8], split: Split, columns: usize) -> Vec<String> {
-    let own = with_units(words(header, split));
-    if split != Split::Space || own.len() == columns {
-        return own;
+    let by_split = with_units(words(header, split));
+    if split != Split::Space || by_split.len() == columns {
+        return by_split;
     }
     let tabbed = header.split(|&b| b == b'\t').map(|name| words(name, Split::Space).join(" "));
     let others = [tabbed.collect(), with_units(words(header, Split::Any))];
-    others.into_iter().find(|names: &Vec<String>| names.len() == columns).unwrap_or(own)
+    others.into_iter().find(|names: &Vec<String>| names.len() == columns).unwrap_or(by_split)
 }
 
 /// Joins a unit in brackets to the name before it: `X [m]` is one name.
@@ -140,7 +144,7 @@ fn aligned(
     values: &[&[u8]],
     split: Split,
     xyz: Option<&[String; 3]>,
-) -> Result<Axes, Fault> {
+) -> Result<Axes, ParseError> {
     let numbered = xyz.is_some_and(|xyz| xyz.iter().all(|c| c.trim().parse::<usize>().is_ok()));
     let first = axes.columns.iter().all(|&column| column < 3);
     let separated = matches!(split, Split::Comma | Split::Semicolon);
@@ -148,11 +152,11 @@ fn aligned(
         return Ok(axes);
     }
     let what = format!(
-        "the header has {} names for {} values, so which is which cannot be told",
+        "the header has {} names for {} values, so they cannot be matched",
         names.len(),
         values.len()
     );
-    Err(Fault::new(what).fix(names::ADVICE_NUMBERS))
+    Err(ParseError::new(what).fix(names::ADVICE_NUMBERS))
 }
 
 /// Returns the columns of a line if it is a point, after the header and comment that precede it.
@@ -161,8 +165,8 @@ fn first_point(
     named: Line,
     comment: Line,
     xyz: Option<&[String; 3]>,
-) -> Result<Option<Found>, Fault> {
-    let split = Split::of(line);
+) -> Result<Option<Found>, ParseError> {
+    let split = Split::detect(line);
     let tokens: Vec<_> = Tokens::new(line, split).collect();
     let has_numbers = numbers(line) >= 3;
     if let Some((header, end)) = named {
@@ -171,7 +175,7 @@ fn first_point(
             .and_then(|axes| aligned(&names, axes, &tokens, split, xyz))
         {
             Ok(axes) => Ok(Some(Found { names: Some(names), names_end: Some(end), axes })),
-            Err(fault) if has_numbers || is_labeled(line) => Err(fault),
+            Err(error) if has_numbers || is_labeled(line) => Err(error),
             Err(_) => Ok(None),
         };
     }
@@ -183,19 +187,19 @@ fn first_point(
             Ok(axes) if holds(&axes) || xyz.is_none() && has_numbers => {
                 return Ok(Some(Found { names: Some(names), names_end: Some(end), axes }));
             }
-            Err(fault) if has_numbers => return Err(fault),
+            Err(error) if has_numbers => return Err(error),
             _ => {}
         }
     }
     let plain = |axes| Ok(Some(Found { names: None, names_end: None, axes }));
     match xyz {
-        Some(xyz) => match names::given(xyz, None, tokens.len()) {
+        Some(xyz) => match names::requested(xyz, None, tokens.len()) {
             Ok(axes) if holds(&axes) => plain(axes),
-            Err(fault) if has_numbers => Err(fault),
+            Err(error) if has_numbers => Err(error),
             // The header, perhaps.
             _ => Ok(None),
         },
-        None if has_numbers => plain(Axes::of([0, 1, 2])),
+        None if has_numbers => plain(Axes::new([0, 1, 2])),
         None if is_labeled(line) => Err(label::named(line)),
         None => Ok(None),
     }
@@ -213,12 +217,12 @@ fn commented_names(
     let text = &line[line.iter().position(|&b| b != b'#' && b != b'/').unwrap_or(line.len())..];
     let text = text.trim_ascii();
     let all = [words(text, split), header_names(text, Split::Space, columns)];
-    let says = |names: &Vec<String>| {
+    let is_header = |names: &Vec<String>| {
         names.len() == columns
             && (names::recognized(names).is_some()
                 || xyz.is_some() && axes_of(names, columns, xyz).is_ok())
     };
-    Some((all.into_iter().find(says)?, end))
+    Some((all.into_iter().find(is_header)?, end))
 }
 
 impl Head {
@@ -228,7 +232,7 @@ impl Head {
     }
 
     /// Returns a name for every column: that of the header, or x, y and z and numbers.
-    pub(super) fn slot_names(&self) -> Vec<String> {
+    pub(super) fn dimension_names(&self) -> Vec<String> {
         let mut taken = HashSet::new();
         let mut names = Vec::new();
         for i in 0..self.columns {

@@ -3,16 +3,16 @@
 
 use super::lines::parse;
 use crate::cloud::table::{Split, Tokens};
-use crate::error::Fault;
+use crate::error::ParseError;
 
 /// The fewest lines that are conclusive.
-const FEWEST: usize = 3;
+const MIN_LINES: usize = 3;
 
 /// Refuses lines whose first of at least four columns does not look like x.
 pub(super) fn refuse<'a>(
     lines: impl Iterator<Item = &'a [u8]>,
     columns: usize,
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     let mut labels = Labels::new(columns);
     // The first line mostly shows that it is none.
     lines.take_while(|line| labels.add(line)).for_each(drop);
@@ -20,11 +20,11 @@ pub(super) fn refuse<'a>(
 }
 
 /// Returns the error for a line of a name followed by numbers.
-pub(super) fn named(line: &[u8]) -> Fault {
+pub(super) fn named(line: &[u8]) -> ParseError {
     let label = Tokens::new(line, Split::Any).next().unwrap_or_default();
     let label: String = String::from_utf8_lossy(label).chars().take(24).collect();
     let what = format!("there is no header, and the first column is a name, '{label}'");
-    Fault::new(what).fix(advice())
+    ParseError::new(what).fix(advice())
 }
 
 fn advice() -> String {
@@ -75,14 +75,14 @@ impl Labels {
 
     /// Refuses whole numbers without a decimal point in the first column that count the lines, or precede three
     /// columns with decimals, or a description at the end.
-    pub(super) fn refuse(&self) -> Result<(), Fault> {
+    pub(super) fn refuse(&self) -> Result<(), ParseError> {
         let labels = self.counts_up || self.described || self.decimals == [true; 3];
-        if !(self.whole && self.count >= FEWEST as i64 && labels) {
+        if !(self.whole && self.count >= MIN_LINES as i64 && labels) {
             return Ok(());
         }
         let what =
             "there is no header, and the first column looks like a number or label of the point";
-        Err(Fault::new(what).fix(advice()))
+        Err(ParseError::new(what).fix(advice()))
     }
 }
 

@@ -1,19 +1,19 @@
 //! Places of the points of a text, found in one pass.
 
 use super::label::Labels;
-use super::{Head, check_count, cloud_of, head, pts, slots};
+use super::{Head, check_count, cloud_of, dimensions, head, pts};
 use crate::ReadOptions;
 use crate::TextStyle;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::layout::{Layout, Storage};
-use crate::cloud::lines::{Lines, Wanted, ends_with_returns, pieces};
+use crate::cloud::lines::{Lines, Search, ends_with_returns, pieces};
 use crate::cloud::table::{Split, Store, Table, Tokens};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use std::fs::File;
 use std::path::Path;
 
 /// Number of lines that decide the names of a PTS file's columns.
-const LOOKED_AT: usize = 1000;
+const CHECKED_LINES: usize = 1000;
 
 /// Locates the points of a file by its start; `None` if it has no points, or no line feeds.
 pub(crate) fn layout(
@@ -22,7 +22,7 @@ pub(crate) fn layout(
     whole: bool,
     name: &str,
     options: &ReadOptions,
-) -> Result<Option<Layout>, Fault> {
+) -> Result<Option<Layout>, ParseError> {
     if ends_with_returns(start) {
         return Ok(None);
     }
@@ -35,14 +35,14 @@ pub(crate) fn layout(
     }
     head.header.style = TextStyle::of(Path::new(name));
     let from = head.header.preamble.len() as u64;
-    let wanted = Wanted { from, spans: super::points_among, skip: 0, most: u64::MAX };
+    let search = Search { from, spans: super::points_among, skip: 0, limit: u64::MAX };
     let (mut first, mut labels) = (Vec::new(), Labels::new(head.columns));
-    let looks = head.is_guess && !head.is_pts();
-    let found = pieces(file, &wanted, |line| {
-        if first.len() < LOOKED_AT {
+    let checks_labels = head.is_guess && !head.is_pts();
+    let found = pieces(file, &search, |line| {
+        if first.len() < CHECKED_LINES {
             first.push(line.to_vec());
         }
-        if looks {
+        if checks_labels {
             labels.add(line);
         }
     })?;
@@ -50,12 +50,12 @@ pub(crate) fn layout(
     check_count(&head, count as usize)?;
     if head.is_guess && head.is_pts() {
         head.names = pts::names(first.iter().map(Vec::as_slice), head.columns);
-    } else if looks {
+    } else if checks_labels {
         labels.refuse()?;
     }
     let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split: Split::Any };
     let xyz = head.axes.columns;
-    let table = Table { slots: slots(&head), store, big_endian: false, xyz };
+    let table = Table { dimensions: dimensions(&head), store, big_endian: false, xyz };
     let head = cloud_of(head, Coordinates::F64(Vec::new()), table);
     let lines =
         Lines { spans: super::points_among, split: Split::Any, pieces: found, described: false };
@@ -63,7 +63,7 @@ pub(crate) fn layout(
 }
 
 /// Returns the coordinates of lines.
-pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, ParseError> {
     let axes = table.xyz;
     let last = axes.iter().max().map_or(0, |last| last + 1);
     let point = |row: usize| {
@@ -78,8 +78,8 @@ pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fa
                 super::check_returns(table.row(row), || Place::Point(row)).map(|()| [x, y, z])
             }
             _ => {
-                let fault = super::bad_line(0, table.row(row), axes);
-                Err(Fault { at: Some(Place::Point(row)), ..fault })
+                let error = super::bad_line(0, table.row(row), axes);
+                Err(ParseError { at: Some(Place::Point(row)), ..error })
             }
         }
     };

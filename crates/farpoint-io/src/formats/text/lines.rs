@@ -1,7 +1,7 @@
 //! The lines of a text and the numbers in them.
 
 use crate::cloud::table::{Split, Tokens};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 use std::ops::Range;
 
 /// Spreadsheets put these bytes in front of UTF-8.
@@ -68,17 +68,17 @@ pub(super) fn spans_within(
 }
 
 /// Refuses a line within which another point follows a lone carriage return.
-pub(super) fn check_returns(line: &[u8], at: impl Fn() -> Place) -> Result<(), Fault> {
+pub(super) fn check_returns(line: &[u8], at: impl Fn() -> Place) -> Result<(), ParseError> {
     let hides = |line: &[u8]| line.split(|&b| b == b'\r').skip(1).any(|part| numbers(part) >= 3);
     if !line.contains(&b'\r') || !hides(line) {
         return Ok(());
     }
     let what =
         "a point follows after a carriage return alone, where other lines end with a line feed";
-    Err(Fault::new(what).at(at()).fix("end all lines alike"))
+    Err(ParseError::new(what).at(at()).fix("end all lines alike"))
 }
 
-pub(super) fn bad_line(number: usize, line: &[u8], axes: [usize; 3]) -> Fault {
+pub(super) fn bad_line(number: usize, line: &[u8], axes: [usize; 3]) -> ParseError {
     let shown: String = String::from_utf8_lossy(line).chars().take(40).collect();
     let what = match axes {
         [0, 1, 2] => format!("'{shown}' does not start with x, y and z"),
@@ -87,9 +87,9 @@ pub(super) fn bad_line(number: usize, line: &[u8], axes: [usize; 3]) -> Fault {
             format!("'{shown}' has no numbers in the columns {x}, {y} and {z}")
         }
     };
-    Fault::new(what).at(Place::Line(number)).fix(match has_decimal_commas(line) {
+    ParseError::new(what).at(Place::Line(number)).fix(match has_decimal_commas(line) {
         true => DECIMAL_COMMAS,
-        false => "put a point a line, a header in the first line only, comments after '#'",
+        false => "put one point on each line, a header in the first line only, comments after '#'",
     })
 }
 

@@ -21,8 +21,8 @@ use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::degrees;
 use crate::cloud::header::Header;
-use crate::cloud::table::{Slot, Split, Store, Table, Tokens};
-use crate::error::{Fault, Place};
+use crate::cloud::table::{Dimension, Split, Store, Table, Tokens};
+use crate::error::{ParseError, Place};
 use crate::format::Format;
 use crate::{ReadOptions, TextStyle};
 use head::Head;
@@ -36,7 +36,7 @@ pub(crate) fn read(
     bytes: Cow<'_, [u8]>,
     name: &str,
     options: &ReadOptions,
-) -> Result<Cloud, Fault> {
+) -> Result<Cloud, ParseError> {
     let mut head = head::find(&bytes, options.xyz.as_ref())?;
     head.header.style = TextStyle::of(Path::new(name));
     let (points, rows) = points(&bytes, &head)?;
@@ -48,26 +48,26 @@ pub(crate) fn read(
         label::refuse(lines, head.columns)?;
     }
     let whole = 0..bytes.len();
-    let store = Store::Lines { bytes: Part::of(bytes, whole), spans: rows, split: Split::Any };
+    let store = Store::Lines { bytes: Part::new(bytes, whole), spans: rows, split: Split::Any };
     let xyz = head.axes.columns;
-    let table = Table { slots: slots(&head), store, big_endian: false, xyz };
+    let table = Table { dimensions: dimensions(&head), store, big_endian: false, xyz };
     Ok(cloud_of(head, Coordinates::F64(points), table))
 }
 
 /// Returns an error if the first line declares another number of points.
-fn check_count(head: &Head, count: usize) -> Result<(), Fault> {
-    match head.promised.filter(|&promised| promised != count) {
+fn check_count(head: &Head, count: usize) -> Result<(), ParseError> {
+    match head.declared.filter(|&declared| declared != count) {
         None => Ok(()),
-        Some(promised) => {
-            let what = format!("the first line promises {promised} points, the file has {count}");
-            Err(Fault::truncated(what).at(Place::Line(1)))
+        Some(declared) => {
+            let what = format!("the first line declares {declared} points, the file has {count}");
+            Err(ParseError::truncated(what).at(Place::Line(1)))
         }
     }
 }
 
-fn slots(head: &Head) -> Vec<Slot> {
-    let slots = head.slot_names().into_iter().enumerate();
-    slots.map(|(i, name)| Slot::new(name, NumberType::F64, i)).collect()
+fn dimensions(head: &Head) -> Vec<Dimension> {
+    let dimensions = head.dimension_names().into_iter().enumerate();
+    dimensions.map(|(i, name)| Dimension::new(name, NumberType::F64, i)).collect()
 }
 
 fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
@@ -92,7 +92,7 @@ fn points_among(bytes: &[u8]) -> Vec<(usize, usize)> {
 /// The points of all lines, with the ranges of those.
 type PlacedPoints = (Vec<[f64; 3]>, Vec<(usize, usize)>);
 
-fn points(bytes: &[u8], head: &Head) -> Result<PlacedPoints, Fault> {
+fn points(bytes: &[u8], head: &Head) -> Result<PlacedPoints, ParseError> {
     let Some((start, _)) = spans(bytes).nth(head.lines) else { return Ok(PlacedPoints::default()) };
     let pieces = pieces(bytes, start..bytes.len()).into_iter();
     let found = parallel::try_map(pieces, |piece| points_of(bytes, piece, head))?;
@@ -102,7 +102,7 @@ fn points(bytes: &[u8], head: &Head) -> Result<PlacedPoints, Fault> {
 }
 
 /// Returns the points of a piece of whole lines.
-fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<PlacedPoints, Fault> {
+fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<PlacedPoints, ParseError> {
     let (mut points, mut rows) = PlacedPoints::default();
     for (start, end) in spans_within(bytes, piece) {
         let line = &bytes[start..end];

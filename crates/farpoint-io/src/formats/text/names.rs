@@ -1,6 +1,6 @@
 //! The columns of x, y and z: by their names, or as the caller states.
 
-use crate::error::Fault;
+use crate::error::ParseError;
 
 /// The columns of x, y and z.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub(super) struct Axes {
 }
 
 impl Axes {
-    pub(super) fn of(columns: [usize; 3]) -> Axes {
+    pub(super) fn new(columns: [usize; 3]) -> Axes {
         Axes { columns, degrees: false }
     }
 }
@@ -24,7 +24,7 @@ pub(super) const ADVICE_NUMBERS: &str =
     "give the columns of x, y and z by --xyz COL,COL,COL (in Python: xyz=) as numbers from 1";
 
 /// Words next to x, y or z in one name: `Point_X`, `x-coordinate`.
-const BESIDE: [&str; 6] = ["coord", "coordinate", "koordinate", "point", "pos", "position"];
+const AXIS_WORDS: [&str; 6] = ["coord", "coordinate", "koordinate", "point", "pos", "position"];
 const EAST: [&str; 13] = [
     "e",
     "east",
@@ -116,7 +116,7 @@ fn role(name: &str) -> Option<Role> {
     let name = name.as_str();
     let is = |axis: &str| {
         let rest = name.strip_prefix(axis).or_else(|| name.strip_suffix(axis));
-        rest.is_some_and(|rest| rest.is_empty() || BESIDE.contains(&rest))
+        rest.is_some_and(|rest| rest.is_empty() || AXIS_WORDS.contains(&rest))
     };
     Some(match name {
         _ if is("x") => Role::X,
@@ -136,11 +136,11 @@ fn role(name: &str) -> Option<Role> {
 pub(super) fn recognized(names: &[String]) -> Option<Axes> {
     let exact = |axis: &str| names.iter().position(|n| n.trim().eq_ignore_ascii_case(axis));
     if let (Some(x), Some(y), Some(z)) = (exact("x"), exact("y"), exact("z")) {
-        return Some(Axes::of([x, y, z]));
+        return Some(Axes::new([x, y, z]));
     }
     let roles: Vec<Option<Role>> = names.iter().map(|name| role(name)).collect();
-    let only = |wanted: Role| {
-        let mut places = roles.iter().enumerate().filter(|(_, r)| **r == Some(wanted));
+    let only = |target: Role| {
+        let mut places = roles.iter().enumerate().filter(|(_, r)| **r == Some(target));
         places.next().map(|(i, _)| i).filter(|_| places.next().is_none())
     };
     let z = only(Role::Z).or_else(|| only(Role::Height))?;
@@ -151,49 +151,50 @@ pub(super) fn recognized(names: &[String]) -> Option<Axes> {
 }
 
 /// Returns the columns found by the names, or an error that lists the names.
-pub(super) fn named(names: &[String]) -> Result<Axes, Fault> {
+pub(super) fn named(names: &[String]) -> Result<Axes, ParseError> {
     recognized(names).ok_or_else(|| {
-        let what = format!("the header names no x, y and z, only {}", listed(names));
-        Fault::new(what).fix(format!("{ADVICE}; put '#' before a line that is no header"))
+        let what = format!("the header has no x, y and z, only {}", listed(names));
+        ParseError::new(what).fix(format!("{ADVICE}; put '#' before a line that is not a header"))
     })
 }
 
-/// Returns the columns given by the caller, in a file of `columns` columns with these names.
-pub(super) fn given(
+/// Returns the columns that the options name, in a file of `columns` columns with these names.
+pub(super) fn requested(
     xyz: &[String; 3],
     names: Option<&[String]>,
     columns: usize,
-) -> Result<Axes, Fault> {
+) -> Result<Axes, ParseError> {
     let x = column(&xyz[0], names, columns)?;
     let y = column(&xyz[1], names, columns)?;
     let z = column(&xyz[2], names, columns)?;
     if x == y || y == z || x == z {
         let what = format!("'{}' names a column twice", xyz.join(","));
-        return Err(Fault::new(what).fix(ADVICE));
+        return Err(ParseError::new(what).fix(ADVICE));
     }
     let degrees = names.and_then(recognized).is_some_and(|a| a.degrees && a.columns == [x, y, z]);
     Ok(Axes { columns: [x, y, z], degrees })
 }
 
-fn column(wanted: &str, names: Option<&[String]>, columns: usize) -> Result<usize, Fault> {
-    let wanted = wanted.trim();
-    if let Ok(number) = wanted.parse::<usize>() {
+fn column(name: &str, names: Option<&[String]>, columns: usize) -> Result<usize, ParseError> {
+    let name = name.trim();
+    if let Ok(number) = name.parse::<usize>() {
         return match (1..=columns).contains(&number) {
             true => Ok(number - 1),
             false => {
-                Err(Fault::new(format!("there is no column {number} of {columns}")).fix(ADVICE))
+                Err(ParseError::new(format!("there is no column {number} of {columns}"))
+                    .fix(ADVICE))
             }
         };
     }
     let Some(names) = names else {
-        let what = format!("there is no header that could name a column '{wanted}'");
-        return Err(Fault::new(what).fix(ADVICE_NUMBERS));
+        let what = format!("there is no header that could name a column '{name}'");
+        return Err(ParseError::new(what).fix(ADVICE_NUMBERS));
     };
-    let exact = names.iter().position(|n| n.trim().eq_ignore_ascii_case(wanted));
-    let alike = || names.iter().position(|n| plain(n) == plain(wanted));
-    exact.or_else(alike).ok_or_else(|| {
-        let what = format!("there is no column '{wanted}' among {}", listed(names));
-        Fault::new(what).fix(ADVICE)
+    let exact = names.iter().position(|n| n.trim().eq_ignore_ascii_case(name));
+    let equivalent = || names.iter().position(|n| plain(n) == plain(name));
+    exact.or_else(equivalent).ok_or_else(|| {
+        let what = format!("there is no column '{name}' among {}", listed(names));
+        ParseError::new(what).fix(ADVICE)
     })
 }
 

@@ -8,7 +8,7 @@ use crate::cloud::resolution::shown_axis;
 use crate::cloud::table::{Split, Tokens};
 
 /// Number of lines that are checked; colors that are none show soon.
-const LOOKED_AT: usize = 1000;
+const CHECKED_LINES: usize = 1000;
 
 const COLORS: [&str; 3] = ["red", "green", "blue"];
 
@@ -26,7 +26,7 @@ pub(super) fn names<'a>(
     };
     let is_byte = |v: f64| (0.0..=255.0).contains(&v) && v.fract() == 0.0;
     let colored = columns < 6
-        || lines.take(LOOKED_AT).all(|line| {
+        || lines.take(CHECKED_LINES).all(|line| {
             let tokens: Vec<&[u8]> = Tokens::new(line, Split::Any).take(columns).collect();
             tokens.len() == columns
                 && tokens[columns - 3..].iter().all(|t| parse(t).is_some_and(is_byte))
@@ -57,8 +57,8 @@ pub(super) fn lines(
         _ => None,
     };
     let is_color = |i: usize| colors.is_some_and(|all| all.iter().any(|(place, _)| *place == i));
-    let left = (0..attributes.len()).filter(|&i| intensity != Some(i) && !is_color(i));
-    warn_of(left.map(|i| attributes[i].name.as_str()), warnings);
+    let dropped = (0..attributes.len()).filter(|&i| intensity != Some(i) && !is_color(i));
+    warn_of(dropped.map(|i| attributes[i].name.as_str()), warnings);
     let axes: Vec<_> = (0..3).map(|a| shown_axis(cloud, a, rows)).collect();
     let mut out = format!("{}\n", rows.len()).into_bytes();
     append_lines(&mut out, rows.len(), |row, out| {

@@ -12,7 +12,7 @@ use crate::cloud::header::{Header, TextHeader};
 use crate::cloud::resolution::shown_axis;
 use crate::cloud::table::{Split, Table, Tokens};
 use crate::conversion::{self, Target};
-use crate::error::{Fault, Place};
+use crate::error::{ParseError, Place};
 
 /// Writes the kept lines, or makes lines of the attributes. Without a style, a text keeps its own.
 pub(crate) fn write(
@@ -20,27 +20,27 @@ pub(crate) fn write(
     rows: &[usize],
     style: Option<TextStyle>,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
-    let own = match (&cloud.header, &cloud.table) {
+) -> Result<Vec<u8>, ParseError> {
+    let input = match (&cloud.header, &cloud.table) {
         (Header::Text(header), Some(table)) => Some((header, table)),
         _ => None,
     };
-    let style = style.or(own.map(|(header, _)| header.style)).unwrap_or(TextStyle::Spaces);
-    if let Some((header, table)) = own.filter(|(header, table)| is_of(style, header, table)) {
+    let style = style.or(input.map(|(header, _)| header.style)).unwrap_or(TextStyle::Spaces);
+    if let Some((header, table)) = input.filter(|(header, table)| is_of(style, header, table)) {
         let added = match style {
             TextStyle::Pts => Vec::new(),
             _ => cloud.added(rows),
         };
         let lines = same_lines(header, table, rows, &added);
         let header = TextHeader { style, ..header.clone() };
-        let alike = reads_alike(&lines, &header, table, rows, &added);
-        if alike && !lines.is_empty() {
+        let unchanged = reads_the_same(&lines, &header, table, rows, &added);
+        if unchanged && !lines.is_empty() {
             if style == TextStyle::Pts {
                 pts::warn_of(cloud.added.iter().map(|a| a.name.as_str()), warnings);
             }
             return Ok(lines);
         }
-        if !alike {
+        if !unchanged {
             warnings.push(rewritten(&header));
         }
     }
@@ -69,7 +69,7 @@ fn is_of(style: TextStyle, header: &TextHeader, table: &Table) -> bool {
             TextStyle::Csv => header.split == b',' && header.names_end.is_some() && !counted,
             TextStyle::Pts => {
                 let plain = header.names_end.is_none() && table.xyz == [0, 1, 2];
-                counted && plain && matches!(table.slots.len(), 3 | 4 | 6 | 7)
+                counted && plain && matches!(table.dimensions.len(), 3 | 4 | 6 | 7)
             }
         }
 }
@@ -115,7 +115,7 @@ fn same_lines(header: &TextHeader, table: &Table, rows: &[usize], added: &[Attri
         out.extend_from_slice(line);
         for a in added {
             // A line may differ from the first.
-            out.push(Split::of(line).byte());
+            out.push(Split::detect(line).byte());
             a.column.push_text(i, out);
         }
         out.extend_from_slice(header.line_end);
@@ -126,7 +126,7 @@ fn same_lines(header: &TextHeader, table: &Table, rows: &[usize], added: &[Attri
 /// Returns whether kept lines mean the same as in their file. The start of the points, the number and the names of
 /// their values are taken from the first of them, which may be another now; and a value or name at the end of a line
 /// may change the separator of the others.
-fn reads_alike(
+fn reads_the_same(
     bytes: &[u8],
     header: &TextHeader,
     table: &Table,
@@ -139,14 +139,14 @@ fn reads_alike(
         return head.lines == usize::MAX;
     }
     let lines = header.preamble.iter().filter(|&&b| b == b'\n').count();
-    let own = table.slots.len();
+    let stored_columns = table.dimensions.len();
     head.lines == lines
-        && head.promised.is_none_or(|promised| promised == rows.len())
+        && head.declared.is_none_or(|declared| declared == rows.len())
         && head.axes.columns == table.xyz
         && table.xyz.iter().all(|&axis| axis < head.columns)
         && !is_refused(bytes, &head)
         && (added.is_empty()
-            || head.columns == own + added.len()
+            || head.columns == stored_columns + added.len()
                 && (header.names_end.is_none() || are_named(&head, table, added))
                 && rows.iter().all(|&row| takes_more(table, row, added.len())))
 }
@@ -154,23 +154,27 @@ fn reads_alike(
 /// Returns whether the first column would be taken for a number of the point now.
 fn is_refused(bytes: &[u8], head: &Head) -> bool {
     let lines = spans(bytes).skip(head.lines).map(|(start, end)| &bytes[start..end]);
-    let looked_at = head.is_guess && !head.is_pts();
-    looked_at && label::refuse(lines.filter(|line| !is_comment(line)), head.columns).is_err()
+    let checked = head.is_guess && !head.is_pts();
+    checked && label::refuse(lines.filter(|line| !is_comment(line)), head.columns).is_err()
 }
 
 fn are_named(head: &Head, table: &Table, added: &[Attribute]) -> bool {
-    let wanted = table.slots.iter().map(|slot| &slot.name).chain(added.iter().map(|a| &a.name));
-    head.slot_names().iter().eq(wanted)
+    let expected = table
+        .dimensions
+        .iter()
+        .map(|dimension| &dimension.name)
+        .chain(added.iter().map(|a| &a.name));
+    head.dimension_names().iter().eq(expected)
 }
 
 /// Returns whether a line has a value for each column, still has them with more of its own kind at the end, and hides
 /// no other point then.
 fn takes_more(table: &Table, row: usize, more: usize) -> bool {
     let line = table.row(row);
-    let split = Split::of(line);
+    let split = Split::detect(line);
     let longer = [line, &[split.byte(), b'0'].repeat(more)[..]].concat();
-    Split::of(&longer) == split
-        && Tokens::new(line, split).count() == table.slots.len()
+    Split::detect(&longer) == split
+        && Tokens::new(line, split).count() == table.dimensions.len()
         && check_returns(&longer, || Place::Point(row)).is_ok()
 }
 

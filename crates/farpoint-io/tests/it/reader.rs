@@ -1,7 +1,7 @@
 //! Files read in parts equal those read whole; rows written in blocks are the bytes that are written at once.
 
 use farpoint_io::{
-    Cloud, Column, Coordinates, Encoding, Error, Format, ReadOptions, Scan, WriteOptions, read,
+    Cloud, Column, Coordinates, Encoding, Error, Format, ReadOptions, Reader, WriteOptions, read,
     write, write_bytes,
 };
 use std::path::{Path, PathBuf};
@@ -50,11 +50,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn joined(scan: &Scan) -> Coordinates {
+fn joined(reader: &Reader) -> Coordinates {
     let mut all: Option<Coordinates> = None;
-    for part in 0..scan.parts() {
-        let rows = scan.read(part).unwrap();
-        assert_eq!(rows.first()..rows.first() + rows.len() as u64, scan.rows(part));
+    for part in 0..reader.parts() {
+        let rows = reader.read(part).unwrap();
+        assert_eq!(rows.first()..rows.first() + rows.len() as u64, reader.rows(part));
         match (&mut all, rows.coordinates().unwrap()) {
             (Some(Coordinates::F32(all)), Coordinates::F32(more)) => all.extend(more),
             (Some(Coordinates::F64(all)), Coordinates::F64(more)) => all.extend(more),
@@ -70,16 +70,20 @@ fn parts_are_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     for path in files(folder.path()) {
         let options = ReadOptions::default();
-        let (scan, whole) =
-            (Scan::open(&path, &options, Some(0)).unwrap(), read(&path, &options).unwrap());
+        let (reader, whole) =
+            (Reader::open(&path, &options, Some(0)).unwrap(), read(&path, &options).unwrap());
         let name = path.display();
-        assert_eq!(scan.len(), whole.len() as u64, "{name}");
-        assert!(scan.parts() > 1, "{name}");
-        assert_eq!(scan.description(), whole.description(), "{name}");
-        assert_eq!(scan.warnings(), whole.warnings(), "{name}");
-        assert_eq!(scan.head().fields(), whole.fields(), "{name}");
-        assert!(joined(&scan) == *whole.coordinates(), "{name}");
-        assert_eq!(scan.is_single(), matches!(whole.coordinates(), Coordinates::F32(_)), "{name}");
+        assert_eq!(reader.len(), whole.len() as u64, "{name}");
+        assert!(reader.parts() > 1, "{name}");
+        assert_eq!(reader.description(), whole.description(), "{name}");
+        assert_eq!(reader.warnings(), whole.warnings(), "{name}");
+        assert_eq!(reader.head().fields(), whole.fields(), "{name}");
+        assert!(joined(&reader) == *whole.coordinates(), "{name}");
+        assert_eq!(
+            reader.is_single(),
+            matches!(whole.coordinates(), Coordinates::F32(_)),
+            "{name}"
+        );
     }
 }
 
@@ -87,9 +91,9 @@ fn parts_are_the_whole() {
 fn integers_are_those_of_las() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.laz", &cloud(70_000, false), &WriteOptions::default());
-    let scan = Scan::open(&path, &ReadOptions::default(), None).unwrap();
-    let transforms = scan.transforms().unwrap();
-    let rows = scan.read(1).unwrap();
+    let reader = Reader::open(&path, &ReadOptions::default(), None).unwrap();
+    let transforms = reader.transforms().unwrap();
+    let rows = reader.read(1).unwrap();
     let Coordinates::F64(points) = rows.coordinates().unwrap() else { panic!("no doubles") };
     for (integers, point) in rows.integers().unwrap().into_iter().zip(points) {
         for axis in 0..3 {
@@ -100,7 +104,7 @@ fn integers_are_those_of_las() {
             );
         }
     }
-    let [low, high] = scan.bounds().unwrap();
+    let [low, high] = reader.bounds().unwrap();
     assert_eq!((low[0], high[0]), (0.0, 69_999.0 * 0.25));
 }
 
@@ -113,30 +117,34 @@ fn chosen(rows: usize) -> Vec<usize> {
 fn rows_in_blocks_are_the_bytes_written_at_once() {
     let folder = tempfile::tempdir().unwrap();
     for path in files(folder.path()) {
-        let scan = Scan::open(&path, &ReadOptions::default(), Some(0)).unwrap();
+        let reader = Reader::open(&path, &ReadOptions::default(), Some(0)).unwrap();
         let whole = read(&path, &ReadOptions::default()).unwrap();
         let chosen = chosen(whole.len());
         for ending in ["las", "laz", "ply", "npy", "pcd"] {
             let (blocks, once) = (folder.path().join("blocks"), folder.path().join("once"));
             let (blocks, once) = (blocks.with_extension(ending), once.with_extension(ending));
             let options = WriteOptions::default();
-            let same = scan.format().extensions().contains(&ending)
-                || ending.starts_with("la") && matches!(scan.format(), Format::Las | Format::Laz);
-            assert_eq!(scan.copies_rows(&blocks, &options).unwrap(), same, "{path:?} {ending}");
+            let same = reader.format().extensions().contains(&ending)
+                || ending.starts_with("la") && matches!(reader.format(), Format::Las | Format::Laz);
+            assert_eq!(reader.copies_rows(&blocks, &options).unwrap(), same, "{path:?} {ending}");
             if !same {
                 continue;
             }
-            let parts: Vec<_> = (0..scan.parts()).map(|part| scan.read(part).unwrap()).collect();
+            let parts: Vec<_> =
+                (0..reader.parts()).map(|part| reader.read(part).unwrap()).collect();
             let starts: Vec<u64> = parts.iter().map(|rows| rows.first()).collect();
             let row = |row: usize| {
                 let part = starts.partition_point(|&start| start <= row as u64) - 1;
                 parts[part].stored(row - starts[part] as usize).to_vec()
             };
-            let mut left = chosen.chunks(33_333);
+            let mut remaining = chosen.chunks(33_333);
             let next = || {
-                Ok::<_, Error>(left.next().map(|rows| rows.iter().copied().flat_map(row).collect()))
+                Ok::<_, Error>(
+                    remaining.next().map(|rows| rows.iter().copied().flat_map(row).collect()),
+                )
             };
-            let warnings = scan.write_stored(&blocks, &options, chosen.len() as u64, next).unwrap();
+            let warnings =
+                reader.write_stored(&blocks, &options, chosen.len() as u64, next).unwrap();
             assert_eq!(warnings, write(&once, &whole, &chosen, &options).unwrap());
             let (blocks, once) = (std::fs::read(blocks).unwrap(), std::fs::read(once).unwrap());
             assert!(blocks == once, "{path:?} to {ending}: {} and {}", blocks.len(), once.len());
@@ -150,13 +158,13 @@ fn an_error_of_the_rows_leaves_no_output() {
     let plain = WriteOptions::default();
     for name in ["a.laz", "a.ply"] {
         let path = save(folder.path(), name, &cloud(100, false), &plain);
-        let scan = Scan::open(&path, &ReadOptions::default(), None).unwrap();
+        let reader = Reader::open(&path, &ReadOptions::default(), None).unwrap();
         let out = folder.path().join("out").with_extension(path.extension().unwrap());
         let mut blocks = 0;
-        let error = scan.write_stored(&out, &plain, 100, || {
+        let error = reader.write_stored(&out, &plain, 100, || {
             blocks += 1;
             match blocks {
-                1 => Ok(Some(scan.read(0).unwrap().stored(3).to_vec())),
+                1 => Ok(Some(reader.read(0).unwrap().stored(3).to_vec())),
                 _ => Err(Error::RowOutOfRange { row: 7, len: 5 }),
             }
         });
@@ -171,15 +179,15 @@ fn text_is_held_in_memory_if_it_fits() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.xyz", &cloud(100_000, false), &WriteOptions::default());
     // Else it is read in pieces of whole lines.
-    let pieces = Scan::open(&path, &ReadOptions::default(), Some(1000)).unwrap();
+    let pieces = Reader::open(&path, &ReadOptions::default(), Some(1000)).unwrap();
     assert!(pieces.parts() > 1 && pieces.cloud().is_none());
     assert!(joined(&pieces) == *read(&path, &ReadOptions::default()).unwrap().coordinates());
-    let scan = Scan::open(&path, &ReadOptions::default(), Some(1 << 30)).unwrap();
+    let reader = Reader::open(&path, &ReadOptions::default(), Some(1 << 30)).unwrap();
     let whole = read(&path, &ReadOptions::default()).unwrap();
-    assert!(joined(&scan) == *whole.coordinates());
-    assert!(scan.parts() > 1 && scan.cloud().is_some());
-    let line = scan.read(1).unwrap().stored(5).to_vec();
-    let row = scan.rows(1).start as usize + 5;
+    assert!(joined(&reader) == *whole.coordinates());
+    assert!(reader.parts() > 1 && reader.cloud().is_some());
+    let line = reader.read(1).unwrap().stored(5).to_vec();
+    let row = reader.rows(1).start as usize + 5;
     let (bytes, _) = write_bytes(&whole, &[row], &WriteOptions::default()).unwrap();
     assert!(
         bytes.windows(line.len()).any(|part| part == line),
@@ -196,8 +204,8 @@ fn files_cut_short_are_errors() {
         let cut = folder.path().join("cut").with_extension(path.extension().unwrap());
         std::fs::write(&cut, &bytes[..bytes.len() * 3 / 4 + 1]).unwrap();
         let options = ReadOptions::default();
-        let found = Scan::open(&cut, &options, None)
-            .and_then(|scan| scan.for_each(2, |_, rows| rows.coordinates().map(|_| ())));
+        let found = Reader::open(&cut, &options, None)
+            .and_then(|reader| reader.for_each(2, |_, rows| rows.coordinates().map(|_| ())));
         assert!(found.is_err(), "{path:?}");
         assert!(read(&cut, &options).is_err(), "{path:?}");
     }
@@ -207,16 +215,16 @@ fn files_cut_short_are_errors() {
 fn some_rows_are_converted_as_those_of_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     for path in files(folder.path()) {
-        let scan = Scan::open(&path, &ReadOptions::default(), Some(0)).unwrap();
+        let reader = Reader::open(&path, &ReadOptions::default(), Some(0)).unwrap();
         let whole = read(&path, &ReadOptions::default()).unwrap();
         // Few rows, so that facts about the others would be missing.
         let chosen: Vec<usize> = (3..60).map(|k| (k * 37) % 5000).collect();
-        let parts: Vec<_> = (0..scan.parts()).map(|part| scan.read(part).unwrap()).collect();
+        let parts: Vec<_> = (0..reader.parts()).map(|part| reader.read(part).unwrap()).collect();
         let stored = |row: &usize| {
-            let part = scan.part_of(*row as u64);
+            let part = reader.part_of(*row as u64);
             parts[part].stored(row - parts[part].first() as usize).to_vec()
         };
-        let some = scan.some(chosen.iter().flat_map(stored).collect(), 2).unwrap();
+        let some = reader.some(chosen.iter().flat_map(stored).collect(), 2).unwrap();
         let rows: Vec<usize> = (0..chosen.len()).collect();
         for ending in ["las", "laz", "ply", "npy", "pcd", "xyz", "csv", "pts"] {
             for single in [None, Some(farpoint_io::Precision::Single)] {

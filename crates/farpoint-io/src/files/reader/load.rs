@@ -1,19 +1,19 @@
 //! A cloud in memory of all rows of a file as stored.
 
-use super::{Content, Scan};
+use super::{Content, Reader};
 use crate::bytes::memory;
 use crate::bytes::parallel;
 use crate::cloud::Cloud;
 use crate::error::Error;
 
-impl Scan {
+impl Reader {
     /// Reads all rows into memory.
     ///
     /// # Errors
-    /// As [`Scan::read`]; [`Error::TooLarge`] if less memory is free than that takes.
+    /// As [`Reader::read`]; [`Error::TooLarge`] if less memory is free than that takes.
     pub fn load(&self) -> Result<Cloud, Error> {
         let (layout, starts) = match &self.content {
-            Content::Whole(cloud) => return Ok(cloud.clone()),
+            Content::InMemory(cloud) => return Ok(cloud.clone()),
             Content::Parts { layout, starts, .. } => (layout, starts),
         };
         if self.stride().is_none() {
@@ -25,7 +25,7 @@ impl Scan {
                     stored.push(b'\n');
                 }
             }
-            return self.of_stored(stored);
+            return self.stored_cloud(stored);
         }
         let stride = layout.stride;
         let place = if self.is_single() { size_of::<[f32; 3]>() } else { size_of::<[f64; 3]>() };
@@ -35,11 +35,11 @@ impl Scan {
         let parts = starts.windows(2).enumerate().map(|(part, rows)| {
             (part, rest.split_off_mut(..(rows[1] - rows[0]) as usize * stride))
         });
-        parallel::try_map(parts, |(part, own)| {
+        parallel::try_map(parts, |(part, output)| {
             let rows = self.read(part)?;
-            own.unwrap_or_default().copy_from_slice(rows.records().unwrap_or_default());
+            output.unwrap_or_default().copy_from_slice(rows.records().unwrap_or_default());
             Ok::<(), Error>(())
         })?;
-        self.of_stored(stored)
+        self.stored_cloud(stored)
     }
 }

@@ -7,13 +7,13 @@
 mod extremes;
 mod shape;
 
-use super::{Content, Scan};
+use super::{Content, Reader};
 use crate::bytes::sink::{Sink, put_by};
 use crate::cloud::Cloud;
 use crate::cloud::header::DataKind;
 use crate::cloud::header::{Header, LasHeader};
-use crate::cloud::whole::Whole;
-use crate::error::{Error, Fault};
+use crate::cloud::statistics::Statistics;
+use crate::error::{Error, ParseError};
 use crate::files::output::{encode, output_format};
 use crate::format::Format;
 use crate::{Encoding, TextStyle, WriteOptions, formats::las};
@@ -30,12 +30,12 @@ type Block<'a> = &'a mut dyn FnMut(usize) -> io::Result<Vec<u8>>;
 
 /// State of writing in blocks.
 struct Writing<'a> {
-    scan: &'a Scan,
+    reader: &'a Reader,
     name: String,
     format: Format,
     options: WriteOptions,
     /// Facts about all rows of the file.
-    whole: Arc<Whole>,
+    statistics: Arc<Statistics>,
     /// The chosen rows that have extreme values.
     extremes: Vec<u8>,
     /// Number of rows in all.
@@ -45,11 +45,11 @@ struct Writing<'a> {
     /// The same, if it is one of LAS.
     las: Option<Box<LasHeader>>,
     warnings: Vec<String>,
-    fault: Option<Error>,
+    failure: Option<Error>,
 }
 
-impl Scan {
-    /// Returns whether [`Scan::write_blocks`] can write to `path` with these options.
+impl Reader {
+    /// Returns whether [`Reader::write_blocks`] can write to `path` with these options.
     ///
     /// # Errors
     /// [`Error::Output`] if the format cannot be written.
@@ -57,11 +57,13 @@ impl Scan {
         if !matches!(self.content, Content::Parts { .. }) || path == Path::new("-") {
             return Ok(false);
         }
-        let own = match &self.head().header {
+        let input_packed = match &self.head().header {
             Header::Pcd(header) => header.data == DataKind::BinaryCompressed,
             _ => false,
         };
-        let packed = options.encoding.map_or(own, |given| given == Encoding::BinaryCompressed);
+        let packed = options
+            .encoding
+            .map_or(input_packed, |requested| requested == Encoding::BinaryCompressed);
         Ok(match output_format(path, options)? {
             Format::Ply | Format::Las | Format::Laz | Format::Npy | Format::Text => true,
             Format::Pcd => !packed,
@@ -70,16 +72,16 @@ impl Scan {
     }
 
     /// Writes `count` stored rows that `block` returns for each number below `blocks`, each twice: one after another,
-    /// or each with a line feed if rows are lines ([`Scan::stride`] is `None`). Reads the file once, on `threads`
+    /// or each with a line feed if rows are lines ([`Reader::stride`] is `None`). Reads the file once, on `threads`
     /// threads, for the facts about all rows that a writer needs. The bytes are those that [`crate::write()`] writes
     /// of these rows of the whole cloud. Returns warnings.
     ///
     /// # Errors
-    /// As [`crate::write()`] and [`Scan::read`], errors of `block`, and [`Error::Output`] if blocks come out
+    /// As [`crate::write()`] and [`Reader::read`], errors of `block`, and [`Error::Output`] if blocks come out
     /// differently, as lines can that differ among themselves. The output is complete or not there.
     ///
     /// # Panics
-    /// Unless [`Scan::writes_blocks`], and if there is no block.
+    /// Unless [`Reader::writes_blocks`], and if there is no block.
     pub fn write_blocks<E: From<Error>>(
         &self,
         path: &Path,
@@ -94,19 +96,19 @@ impl Scan {
             found.look(&writing.cloud(block(k)?)?);
         }
         writing.extremes = found.stored(self.stride().is_none());
-        let mut failed: Option<E> = None;
+        let mut block_error: Option<E> = None;
         let written = put_by(path, |sink| {
             let Sink::File(file) = sink else { return Err(io::Error::other("is no file")) };
             writing.run(file, blocks, &mut |k| {
                 block(k).map_err(|error| {
-                    failed = Some(error);
+                    block_error = Some(error);
                     io::Error::other("no more rows")
                 })
             })
         });
-        match (failed, writing.fault) {
+        match (block_error, writing.failure) {
             (Some(error), _) => Err(error),
-            (None, Some(fault)) => Err(fault.into()),
+            (None, Some(failure)) => Err(failure.into()),
             (None, None) => written.map(|()| writing.warnings).map_err(E::from),
         }
     }
@@ -122,19 +124,19 @@ impl Scan {
         let style = options.style.or_else(|| Some(TextStyle::of(path)));
         // Compressed once all is assembled.
         let each = if format == Format::Laz { Format::Las } else { format };
-        let (extremes, head, las, warnings, fault) = Default::default();
+        let (extremes, head, las, warnings, failure) = Default::default();
         Ok(Writing {
-            scan: self,
+            reader: self,
             name: path.display().to_string(),
             format,
             options: options.clone().format(each).style(style),
-            whole: Arc::new(self.whole(threads)?),
+            statistics: Arc::new(self.statistics(threads)?),
             extremes,
             count,
             head,
             las,
             warnings,
-            fault,
+            failure,
         })
     }
 }
@@ -142,14 +144,17 @@ impl Scan {
 impl Writing<'_> {
     /// Returns the cloud of stored rows.
     fn cloud(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
-        Ok(Cloud { whole: Some(Arc::clone(&self.whole)), ..self.scan.of_stored(stored)? })
+        Ok(Cloud {
+            statistics: Some(Arc::clone(&self.statistics)),
+            ..self.reader.stored_cloud(stored)?
+        })
     }
 
     /// Writes all blocks.
     fn run(&mut self, file: &mut File, blocks: usize, block: Block<'_>) -> io::Result<()> {
         let mut first = Some(self.body(block(0)?)?);
         if let Some(header) = self.las.take() {
-            let (compress, mut number, mut told) = (self.format == Format::Laz, 0, Vec::new());
+            let (compress, mut number, mut ignored) = (self.format == Format::Laz, 0, Vec::new());
             let mut next = || {
                 number += 1;
                 match first.take() {
@@ -158,13 +163,13 @@ impl Writing<'_> {
                     None => self.body(block(number - 1)?).map(Some),
                 }
             };
-            let done = las::stream(&header, compress, file, &mut next, &mut told);
+            let done = las::stream(&header, compress, file, &mut next, &mut ignored);
             return done.map_err(|mut found| match found.io.take() {
                 Some(error) => error,
-                None => self.refuse(cannot(&self.name, found)),
+                None => self.refuse(output_error(&self.name, found)),
             });
         }
-        let head = self.head.as_ref().map(|head| head.of(self.count));
+        let head = self.head.as_ref().map(|head| head.with_count(self.count));
         file.write_all(&head.unwrap_or_default())?;
         file.write_all(&first.take().unwrap_or_default())?;
         for k in 1..blocks {
@@ -180,12 +185,12 @@ impl Writing<'_> {
     }
 
     fn refuse(&mut self, error: Error) -> io::Error {
-        self.fault = Some(error);
+        self.failure = Some(error);
         io::Error::other("the output cannot be made")
     }
 
     fn converted(&mut self, mut stored: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let rows = self.scan.of_stored(stored.clone())?.len();
+        let rows = self.reader.stored_cloud(stored.clone())?.len();
         stored.extend_from_slice(&self.extremes);
         let cloud = self.cloud(stored)?;
         let all: Vec<usize> = (0..cloud.len()).collect();
@@ -197,14 +202,14 @@ impl Writing<'_> {
         }
         let differs = || Error::Output {
             name: self.name.clone(),
-            what: "the rows differ so that they cannot be written in blocks".into(),
+            what: "the rows are too different to be written in blocks".into(),
             fix: "write the input's format, or allow more memory".into(),
         };
         let each = self.options.format.unwrap_or(self.format);
-        let shape = Shape::of(each, &bytes, all.len(), &cloud.header).ok_or_else(differs)?;
+        let shape = Shape::parse(each, &bytes, all.len(), &cloud.header).ok_or_else(differs)?;
         if self.head.is_none() && each == Format::Las {
-            let read =
-                las::read(Cow::Borrowed(&bytes)).map_err(|fault| cannot(&self.name, fault))?;
+            let read = las::read(Cow::Borrowed(&bytes))
+                .map_err(|error| output_error(&self.name, error))?;
             if let Header::Las(header) = read.header {
                 self.las = Some(header);
             }
@@ -219,6 +224,6 @@ impl Writing<'_> {
 }
 
 /// An output that cannot be made.
-fn cannot(name: &str, Fault { what, fix, .. }: Fault) -> Error {
+fn output_error(name: &str, ParseError { what, fix, .. }: ParseError) -> Error {
     Error::Output { name: name.to_owned(), what, fix }
 }

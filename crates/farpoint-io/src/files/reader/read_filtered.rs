@@ -1,31 +1,34 @@
 //! The parts of a file that a filter can use rows of: the COPC nodes that its boxes meet.
 
-use super::{Content, Scan};
+use super::{Content, Reader};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{Header, LasHeader};
 use crate::cloud::layout::Storage;
+use crate::cloud::statistics::Unread;
 use crate::cloud::table::{Store, Table};
-use crate::cloud::whole::Unread;
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::filter::Filter;
 use crate::{bytes::memory, bytes::parallel, cloud::degrees, formats::las};
 use std::ops::Range;
 use std::sync::Arc;
 
-impl Scan {
+impl Reader {
     /// Returns a cloud of all rows, reading only the parts that the filter may use rows of: other rows have NaN for
-    /// coordinates. `None` if nothing can be left out; a fault if the octree is damaged.
+    /// coordinates. `None` if nothing can be left out; an error if the octree is damaged.
     ///
     /// # Errors
-    /// As [`Scan::load`]; [`Error::Field`] if a field of the filter does not exist.
-    pub(crate) fn within(self, filter: &Filter) -> Result<Result<Option<Cloud>, Fault>, Error> {
+    /// As [`Reader::load`]; [`Error::Field`] if a field of the filter does not exist.
+    pub(crate) fn read_filtered(
+        self,
+        filter: &Filter,
+    ) -> Result<Result<Option<Cloud>, ParseError>, Error> {
         filter.check(self.head(), &self.name)?;
         let Header::Las(header) = self.head().header.clone() else { return Ok(Ok(None)) };
         let cubes = match self.cubes(&header) {
             Ok(Some(cubes)) => cubes,
             Ok(None) => return Ok(Ok(None)),
-            Err(fault) => return Ok(Err(fault)),
+            Err(error) => return Ok(Err(error)),
         };
         let used: Vec<bool> = cubes.iter().map(|cube| filter.may_use(*cube)).collect();
         if !used.contains(&false) {
@@ -36,8 +39,8 @@ impl Scan {
             .map(|part| self.rows(part).start as usize..self.rows(part).end as usize)
             .collect();
         let (stored, points) = self.read_some(&header, &used, &read)?;
-        if let Err(fault) = self.check(&header, &cubes, &used, &points) {
-            return Ok(Err(fault));
+        if let Err(error) = self.check(&header, &cubes, &used, &points) {
+            return Ok(Err(error));
         }
         let mut cloud = self.head().clone();
         let stride = usize::from(header.raw.point_data_record_length);
@@ -48,18 +51,18 @@ impl Scan {
         cloud.coordinates = Coordinates::F64(points);
         self.warn_of_degrees(&mut cloud);
         let nodes = used.len();
-        let find = move || self.whole(rayon::current_num_threads());
+        let find = move || self.statistics(rayon::current_num_threads());
         cloud.unread = Some(Arc::new(Unread::new(read, nodes, Box::new(find))));
         Ok(Ok(Some(cloud)))
     }
 
     /// Returns the cube of each part; `None` if they are not known.
-    fn cubes(&self, header: &LasHeader) -> Result<Option<Vec<las::Cube>>, Fault> {
+    fn cubes(&self, header: &LasHeader) -> Result<Option<Vec<las::Cube>>, ParseError> {
         let Content::Parts { file, layout, .. } = &self.content else { return Ok(None) };
         let Storage::Chunks(chunks) = &layout.rows else { return Ok(None) };
         let read = |at: u64, length: usize| {
             let mut bytes = vec![0; length];
-            let failed = |error| Fault::new(format!("a page of the octree: {error}"));
+            let failed = |error| ParseError::new(format!("a page of the octree: {error}"));
             file.read_at(&mut bytes, at).map_err(failed).map(|()| bytes)
         };
         las::cubes(&read, self.length, header, chunks.as_ref())
@@ -73,7 +76,7 @@ impl Scan {
         cubes: &[las::Cube],
         used: &[bool],
         points: &[[f64; 3]],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let Content::Parts { file, layout, .. } = &self.content else { return Ok(()) };
         let Storage::Chunks(chunks) = &layout.rows else { return Ok(()) };
         parallel::try_map(cubes.iter().enumerate(), |(part, cube)| {
@@ -87,7 +90,7 @@ impl Scan {
             }
             // A chunk starts with an uncompressed point.
             let mut first = [0; 12];
-            let failed = |error| Fault::new(format!("chunk {}: {error}", part + 1));
+            let failed = |error| ParseError::new(format!("chunk {}: {error}", part + 1));
             file.read_at(&mut first, chunks.place(part).0).map_err(failed)?;
             match las::coordinates(&header.raw, &first, first.len()) {
                 Coordinates::F64(place) => las::check_places(part, cube, &place),
@@ -105,9 +108,9 @@ impl Scan {
         read: &[Range<usize>],
     ) -> Result<(Vec<u8>, Vec<[f64; 3]>), Error> {
         let stride = usize::from(header.raw.point_data_record_length);
-        let (all, few) = (self.len(), read.iter().map(Range::len).sum::<usize>());
+        let (all, read_rows) = (self.len(), read.iter().map(Range::len).sum::<usize>());
         let places = all.saturating_mul(size_of::<[f64; 3]>() as u64);
-        memory::require(&self.name, places.saturating_add((few * stride) as u64))?;
+        memory::require(&self.name, places.saturating_add((read_rows * stride) as u64))?;
         // The system zeroes pages when they are touched: unread parts take no memory.
         let mut stored = vec![0; all as usize * stride];
         let mut points = vec![[f64::NAN; 3]; all as usize];
@@ -116,16 +119,16 @@ impl Scan {
         for (part, &used) in used.iter().enumerate() {
             let range = self.rows(part);
             let count = (range.end - range.start) as usize;
-            let (own, rest) = bytes.split_at_mut(count * stride);
+            let (output, rest) = bytes.split_at_mut(count * stride);
             let (at, others) = rows.split_at_mut(count);
             (bytes, rows) = (rest, others);
             if used {
-                parts.push((part, own, at));
+                parts.push((part, output, at));
             }
         }
-        parallel::try_map(parts.into_iter(), |(part, own, at)| {
-            own.copy_from_slice(self.read(part)?.records().unwrap_or_default());
-            if let Coordinates::F64(places) = las::coordinates(&header.raw, own, stride) {
+        parallel::try_map(parts.into_iter(), |(part, output, at)| {
+            output.copy_from_slice(self.read(part)?.records().unwrap_or_default());
+            if let Coordinates::F64(places) = las::coordinates(&header.raw, output, stride) {
                 at.copy_from_slice(&places);
             }
             Ok::<(), Error>(())

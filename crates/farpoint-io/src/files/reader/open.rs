@@ -1,9 +1,9 @@
 //! Opening a file for reading in parts.
 
-use super::place::Handle;
-use super::{Content, Scan, starts};
+use super::handle::Handle;
+use super::{Content, Reader, starts};
 use crate::cloud::layout::{Layout, Storage};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::filter::Filter;
 use crate::format::Format;
 use crate::formats::{Head, functions};
@@ -18,11 +18,11 @@ use std::path::Path;
 
 /// Bytes of a file searched for its header, at first and at most.
 const HEAD: u64 = 1 << 16;
-const LONGEST: u64 = 64 << 20;
+const MAX_HEAD: u64 = 64 << 20;
 /// Memory that reading a whole file takes at least, as a multiple of its bytes.
-const WHOLE: u64 = 3;
+const MEMORY_FACTOR: u64 = 3;
 
-impl Scan {
+impl Reader {
     /// Opens a file: reads its header, and its number of rows. A file that can't be read in parts is read whole if
     /// that takes no more than `memory` bytes, as far as its length shows. Text that would take more is read once to
     /// find its lines (unless `memory` is 0).
@@ -30,15 +30,15 @@ impl Scan {
     /// # Errors
     /// As [`crate::read`]; [`Error::NotInParts`] if the file would have to be read whole and is too
     /// large for that.
-    pub fn open(path: &Path, options: &ReadOptions, memory: Option<u64>) -> Result<Scan, Error> {
+    pub fn open(path: &Path, options: &ReadOptions, memory: Option<u64>) -> Result<Reader, Error> {
         let name = path.display().to_string();
         let fail = |source| Error::Read { name: name.clone(), source };
         if path == Path::new("-") {
             let cloud = crate::read(path, options)?;
             let format = cloud.format().unwrap_or(Format::Text);
             let name = "standard input".into();
-            let content = Content::Whole(cloud);
-            return Ok(Scan {
+            let content = Content::InMemory(cloud);
+            return Ok(Reader {
                 name,
                 format,
                 length: 0,
@@ -48,9 +48,9 @@ impl Scan {
             });
         }
         let mut file = File::open(path).map_err(fail)?;
-        let about = file.metadata().map_err(fail)?;
-        let length = about.len();
-        if about.is_file() {
+        let info = file.metadata().map_err(fail)?;
+        let length = info.len();
+        if info.is_file() {
             let packed = packed(&mut file, length).map_err(fail)?;
             let (format, layout) = match packed {
                 Some(_) => (Format::of_input(path).unwrap_or(Format::Text), None),
@@ -60,7 +60,7 @@ impl Scan {
                 let starts = starts(&layout);
                 let content = Content::Parts { file: Handle::Open(file), layout, starts };
                 let inputs = vec![name.clone()];
-                return Ok(Scan {
+                return Ok(Reader {
                     name,
                     format,
                     length,
@@ -69,7 +69,7 @@ impl Scan {
                     filter: Filter::default(),
                 });
             }
-            let needed = packed.unwrap_or(0).max(length).saturating_mul(WHOLE);
+            let needed = packed.unwrap_or(0).max(length).saturating_mul(MEMORY_FACTOR);
             if let Some(limit) = memory.filter(|&limit| needed > limit) {
                 if limit > 0
                     && packed.is_none()
@@ -79,41 +79,41 @@ impl Scan {
                     let content = Content::Parts { file: Handle::Open(file), layout, starts };
                     let inputs = vec![name.clone()];
                     let filter = Filter::default();
-                    return Ok(Scan { name, format, length, content, inputs, filter });
+                    return Ok(Reader { name, format, length, content, inputs, filter });
                 }
                 return Err(Error::NotInParts { name, format, needed, limit });
             }
         }
         memory::require(&name, length)?;
-        let bytes = load::whole(&mut File::open(path).map_err(fail)?, length, &name)?;
+        let bytes = load::read_all(&mut File::open(path).map_err(fail)?, length, &name)?;
         let cloud = decode(Cow::Owned(bytes), &name, options)?;
         let format = cloud.format().unwrap_or(Format::Text);
         let inputs = vec![name.clone()];
-        Ok(Scan {
+        Ok(Reader {
             name,
             format,
             length,
-            content: Content::Whole(cloud),
+            content: Content::InMemory(cloud),
             inputs,
             filter: Filter::default(),
         })
     }
 
-    /// Creates a scan of rows that are assembled elsewhere.
-    pub(crate) fn of_parts(
+    /// Creates a reader of rows that are assembled elsewhere.
+    pub(crate) fn from_parts(
         name: String,
         format: Format,
         length: u64,
         layout: Layout,
         inputs: Vec<String>,
-    ) -> Scan {
+    ) -> Reader {
         let starts = starts(&layout);
         let content = Content::Parts { file: Handle::Elsewhere, layout, starts };
-        Scan { name, format, length, content, inputs, filter: Filter::default() }
+        Reader { name, format, length, content, inputs, filter: Filter::default() }
     }
 
     /// Closes the file, which is then open only while a part is read.
-    pub(crate) fn closed(mut self) -> Scan {
+    pub(crate) fn closed(mut self) -> Reader {
         if let Content::Parts { file, .. } = &mut self.content
             && let Handle::Open(_) = file
         {
@@ -125,7 +125,7 @@ impl Scan {
     /// Returns the bytes of memory held all the time: for a file that can't be read in parts.
     pub fn held(&self) -> u64 {
         match &self.content {
-            Content::Whole(_) => WHOLE * self.length,
+            Content::InMemory(_) => MEMORY_FACTOR * self.length,
             Content::Parts { layout, .. } => match &layout.rows {
                 Storage::Parts(parts) => parts.held(),
                 _ => 0,
@@ -170,9 +170,9 @@ fn in_parts(
         let head = Head { file, length, start: &start, name, options };
         match functions(format).layout.map_or(Ok(None), |layout| layout(head)) {
             // The header may be longer.
-            Err(_) if size < length.min(LONGEST) => size = length.min(4 * size),
+            Err(_) if size < length.min(MAX_HEAD) => size = length.min(4 * size),
             found => {
-                let mut found = found.map_err(|fault| fault.named(name, format))?;
+                let mut found = found.map_err(|error| error.named(name, format))?;
                 if let Some(layout) = &mut found {
                     warn_of_degrees(layout);
                 }
@@ -199,10 +199,10 @@ fn in_lines(
         let found = functions(format).lines.map_or(Ok(None), |lines| lines(head));
         match found {
             // The header may be longer.
-            Err(_) if size < length.min(LONGEST) => size = length.min(16 * size),
-            Err(Fault { io: Some(source), .. }) => return Err(fail(source)),
+            Err(_) if size < length.min(MAX_HEAD) => size = length.min(16 * size),
+            Err(ParseError { io: Some(source), .. }) => return Err(fail(source)),
             found => {
-                let mut found = found.map_err(|fault| fault.named(name, format))?;
+                let mut found = found.map_err(|error| error.named(name, format))?;
                 if let Some(layout) = &mut found {
                     warn_of_degrees(layout);
                 }

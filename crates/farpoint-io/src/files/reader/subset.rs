@@ -1,38 +1,38 @@
 //! A cloud of some rows of a file, which is written like the same rows of the whole cloud.
 
-use super::{Rows, Scan, coordinates};
+use super::{Reader, Rows, coordinates};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::{bounds, is_single};
+use crate::cloud::statistics::{Statistics, Witnesses};
 use crate::cloud::table::{Store, Table};
-use crate::cloud::whole::{Whole, Witnesses};
 use crate::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
-impl Scan {
+impl Reader {
     /// Returns the cloud of these stored rows, one after another (each with a line feed if rows are lines). Reads the
     /// file once, on `threads` threads, for the facts about all rows that a writer needs: [`crate::write()`] then
     /// writes what it would write of the same rows of the whole cloud.
     ///
     /// # Errors
-    /// As [`Scan::read`].
+    /// As [`Reader::read`].
     pub fn some(&self, stored: Vec<u8>, threads: usize) -> Result<Cloud, Error> {
-        let whole = Arc::new(self.whole(threads)?);
-        Ok(Cloud { whole: Some(whole), ..self.of_stored(stored)? })
+        let statistics = Arc::new(self.statistics(threads)?);
+        Ok(Cloud { statistics: Some(statistics), ..self.stored_cloud(stored)? })
     }
 
     /// Returns the facts about all rows.
-    pub(super) fn whole(&self, threads: usize) -> Result<Whole, Error> {
-        let whole = Mutex::new(Whole::default());
+    pub(super) fn statistics(&self, threads: usize) -> Result<Statistics, Error> {
+        let statistics = Mutex::new(Statistics::default());
         self.for_each(threads, |_, rows| {
-            let found = rows.whole()?;
-            whole.lock().unwrap_or_else(PoisonError::into_inner).join(found);
+            let found = rows.statistics()?;
+            statistics.lock().unwrap_or_else(PoisonError::into_inner).join(found);
             Ok::<(), Error>(())
         })?;
-        Ok(whole.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(statistics.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the cloud of stored rows, without facts about others.
-    pub(super) fn of_stored(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
+    pub(super) fn stored_cloud(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
         let head = self.head();
         let (store, count) = match (self.stride(), &head.table) {
             (Some(stride), _) => {
@@ -52,13 +52,13 @@ impl Scan {
             (None, _) => return Ok(head.clone()),
         };
         let table = head.table.as_ref().map(|table| Table {
-            slots: table.slots.clone(),
+            dimensions: table.dimensions.clone(),
             store,
             big_endian: table.big_endian,
             xyz: table.xyz,
         });
         let points = table.as_ref().map(|table| coordinates(head, table, count)).transpose();
-        let points = points.map_err(|fault| self.fault(fault))?;
+        let points = points.map_err(|error| self.malformed(error))?;
         let points = points.unwrap_or_else(|| head.coordinates.clone());
         Ok(Cloud { table, coordinates: points, ..head.clone() })
     }
@@ -66,24 +66,28 @@ impl Scan {
 
 impl Rows<'_> {
     /// Returns the facts about these rows.
-    fn whole(&self) -> Result<Whole, Error> {
+    fn statistics(&self) -> Result<Statistics, Error> {
         let points = self.places()?;
-        let mut whole =
-            Whole { bounds: bounds(&points), single: is_single(&points), ..Whole::default() };
-        let Some(table) = &self.table else { return Ok(whole) };
+        let mut statistics = Statistics {
+            bounds: bounds(&points),
+            single: is_single(&points),
+            ..Statistics::default()
+        };
+        let Some(table) = &self.table else { return Ok(statistics) };
         let rows: Vec<usize> = (0..self.len()).collect();
         let tokens = table.tokens(&rows);
-        for (slot, about) in table.slots.iter().enumerate().filter(|(_, slot)| slot.count == 1) {
+        for (index, dimension) in table.dimensions.iter().enumerate().filter(|(_, d)| d.count == 1)
+        {
             // Of equal names a writer uses the first.
-            if table.xyz.contains(&slot) || whole.values.contains_key(&about.name) {
+            if table.xyz.contains(&index) || statistics.values.contains_key(&dimension.name) {
                 continue;
             }
             let mut values = Witnesses::default();
-            if let Some(column) = table.column_of(slot, 0, &rows, tokens.as_deref()) {
+            if let Some(column) = table.column_of(index, 0, &rows, tokens.as_deref()) {
                 values.add(&column);
             }
-            whole.values.insert(about.name.clone(), values);
+            statistics.values.insert(dimension.name.clone(), values);
         }
-        Ok(whole)
+        Ok(statistics)
     }
 }

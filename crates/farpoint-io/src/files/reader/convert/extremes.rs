@@ -32,8 +32,10 @@ impl Extremes {
             self.values((usize::MAX, axis), &cloud.coordinates.axis(axis, &rows), cloud);
             self.decimals(axis, cloud, &rows);
         }
-        for (place, slot) in table.slots.iter().enumerate().filter(|(_, s)| s.list.is_none()) {
-            for k in 0..slot.count {
+        for (place, dimension) in
+            table.dimensions.iter().enumerate().filter(|(_, s)| s.list.is_none())
+        {
+            for k in 0..dimension.count {
                 match table.column(place, k, &rows) {
                     Some(column) => self.values((place, k), &column, cloud),
                     None if self.0.contains_key(&(place, k, Extreme::NotANumber)) => {}
@@ -58,10 +60,10 @@ impl Extremes {
             } else if value.fract() != 0.0 {
                 fraction = fraction.or(Some(row));
             }
-            if low.is_none_or(|(least, _)| value < least) && !value.is_nan() {
+            if low.is_none_or(|(min, _)| value < min) && !value.is_nan() {
                 low = Some((value, row));
             }
-            if high.is_none_or(|(most, _)| value > most) && !value.is_nan() {
+            if high.is_none_or(|(max, _)| value > max) && !value.is_nan() {
                 high = Some((value, row));
             }
         }
@@ -81,13 +83,13 @@ impl Extremes {
     fn decimals(&mut self, axis: usize, cloud: &Cloud, rows: &[usize]) {
         let digits =
             |rows: &[usize]| decimals(&cloud.coordinates, axis, rows).map_or(1e3, f64::from);
-        let most = digits(rows);
+        let max_digits = digits(rows);
         let key = (usize::MAX, axis, Extreme::Decimals);
-        if self.0.get(&key).is_some_and(|(known, _)| *known >= most) {
+        if self.0.get(&key).is_some_and(|(known, _)| *known >= max_digits) {
             return;
         }
-        if let Some(&row) = rows.iter().find(|row| digits(&[**row]) >= most) {
-            self.offer(key, most, row, cloud);
+        if let Some(&row) = rows.iter().find(|row| digits(&[**row]) >= max_digits) {
+            self.offer(key, max_digits, row, cloud);
         }
     }
 

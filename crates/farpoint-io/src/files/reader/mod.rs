@@ -1,12 +1,12 @@
 //! A file whose rows are read in parts, with memory for a part alone.
 
 mod convert;
+mod handle;
 mod load;
 mod open;
 mod part;
-mod place;
-mod some;
-mod within;
+mod read_filtered;
+mod subset;
 mod write;
 
 pub use part::Rows;
@@ -18,11 +18,11 @@ use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
 use crate::cloud::layout::{self, Layout};
 use crate::cloud::lines::Piece;
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::filter::Filter;
 use crate::format::Format;
 use crate::{formats::las, formats::npy, formats::pcd, formats::ply, formats::text};
-use place::Handle;
+use handle::Handle;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -39,16 +39,16 @@ const LINE: u64 = 40;
 /// pass over the file first; files of other formats are held in memory.
 ///
 /// ```no_run
-/// use farpoint_io::{ReadOptions, Scan};
-/// let scan = Scan::open("scan.laz".as_ref(), &ReadOptions::default(), None)?;
-/// for part in 0..scan.parts() {
-///     let rows = scan.read(part)?;
+/// use farpoint_io::{ReadOptions, Reader};
+/// let reader = Reader::open("scan.laz".as_ref(), &ReadOptions::default(), None)?;
+/// for part in 0..reader.parts() {
+///     let rows = reader.read(part)?;
 ///     println!("rows from {}: {:?}", rows.first(), rows.coordinates()?.get(0));
 /// }
 /// # Ok::<(), farpoint_io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Scan {
+pub struct Reader {
     name: String,
     format: Format,
     /// Length of the file in bytes.
@@ -68,15 +68,15 @@ enum Content {
         /// First row of each part, and the number of rows.
         starts: Vec<u64>,
     },
-    Whole(Cloud),
+    InMemory(Cloud),
 }
 
-impl Scan {
+impl Reader {
     /// Returns the number of rows.
     pub fn len(&self) -> u64 {
         match &self.content {
             Content::Parts { layout, .. } => layout.count,
-            Content::Whole(cloud) => cloud.len() as u64,
+            Content::InMemory(cloud) => cloud.len() as u64,
         }
     }
 
@@ -99,9 +99,9 @@ impl Scan {
     ///
     /// # Errors
     /// [`Error::Field`] if a field of the filter does not exist.
-    pub fn filtered(self, filter: Filter) -> Result<Scan, Error> {
+    pub fn filtered(self, filter: Filter) -> Result<Reader, Error> {
         filter.check(self.head(), &self.name)?;
-        Ok(Scan { filter, ..self })
+        Ok(Reader { filter, ..self })
     }
 
     /// Returns the filter of the rows.
@@ -133,7 +133,7 @@ impl Scan {
     pub fn head(&self) -> &Cloud {
         match &self.content {
             Content::Parts { layout, .. } => &layout.head,
-            Content::Whole(cloud) => cloud,
+            Content::InMemory(cloud) => cloud,
         }
     }
 
@@ -141,7 +141,7 @@ impl Scan {
     pub fn cloud(&self) -> Option<&Cloud> {
         match &self.content {
             Content::Parts { .. } => None,
-            Content::Whole(cloud) => Some(cloud),
+            Content::InMemory(cloud) => Some(cloud),
         }
     }
 
@@ -149,7 +149,7 @@ impl Scan {
     pub fn bounds(&self) -> Option<[[f64; 3]; 2]> {
         match &self.content {
             Content::Parts { layout, .. } => layout.bounds,
-            Content::Whole(_) => None,
+            Content::InMemory(_) => None,
         }
     }
 
@@ -172,7 +172,7 @@ impl Scan {
         match &self.content {
             Content::Parts { layout: Layout { rows: layout::Storage::Lines(_), .. }, .. } => None,
             Content::Parts { layout, .. } => Some(layout.stride),
-            Content::Whole(_) => None,
+            Content::InMemory(_) => None,
         }
     }
 
@@ -180,7 +180,7 @@ impl Scan {
     pub fn parts(&self) -> usize {
         match &self.content {
             Content::Parts { starts, .. } => starts.len() - 1,
-            Content::Whole(cloud) => cloud.len().div_ceil(part::ROWS),
+            Content::InMemory(cloud) => cloud.len().div_ceil(part::ROWS),
         }
     }
 
@@ -191,7 +191,7 @@ impl Scan {
     pub fn rows(&self, part: usize) -> Range<u64> {
         match &self.content {
             Content::Parts { starts, .. } => starts[part]..starts[part + 1],
-            Content::Whole(cloud) => {
+            Content::InMemory(cloud) => {
                 let first = part * part::ROWS;
                 first as u64..cloud.len().min(first + part::ROWS) as u64
             }
@@ -206,7 +206,7 @@ impl Scan {
         assert!(row < self.len(), "row {row} of {}", self.len());
         match &self.content {
             Content::Parts { starts, .. } => starts.partition_point(|&start| start <= row) - 1,
-            Content::Whole(_) => row as usize / part::ROWS,
+            Content::InMemory(_) => row as usize / part::ROWS,
         }
     }
 
@@ -235,7 +235,7 @@ impl Scan {
     /// begun.
     ///
     /// # Errors
-    /// As [`Scan::read`], or errors of `each`.
+    /// As [`Reader::read`], or errors of `each`.
     pub fn for_each<E: From<Error> + Send>(
         &self,
         threads: usize,
@@ -244,10 +244,10 @@ impl Scan {
         self.for_each_of(0..self.parts(), threads, each)
     }
 
-    /// Like [`Scan::for_each`], for some parts.
+    /// Like [`Reader::for_each`], for some parts.
     ///
     /// # Errors
-    /// As [`Scan::read`], or errors of `each`.
+    /// As [`Reader::read`], or errors of `each`.
     ///
     /// # Panics
     /// If there are no such parts.
@@ -258,7 +258,7 @@ impl Scan {
         each: impl Fn(usize, Rows<'_>) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
         let (next, stop) = (AtomicUsize::new(parts.start), AtomicBool::new(false));
-        let first: Mutex<Option<E>> = Mutex::new(None);
+        let first_error: Mutex<Option<E>> = Mutex::new(None);
         let work = || {
             while !stop.load(Ordering::Relaxed) {
                 let part = next.fetch_add(1, Ordering::Relaxed);
@@ -268,7 +268,7 @@ impl Scan {
                 let done = self.read(part).map_err(E::from).and_then(|rows| each(part, rows));
                 if let Err(error) = done {
                     stop.store(true, Ordering::Relaxed);
-                    first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 }
             }
         };
@@ -278,11 +278,11 @@ impl Scan {
                 .for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
-        first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
-    fn fault(&self, fault: Fault) -> Error {
-        fault.named(&self.name, self.format)
+    fn malformed(&self, error: ParseError) -> Error {
+        error.named(&self.name, self.format)
     }
 }
 
@@ -291,13 +291,13 @@ fn coordinates(
     head: &Cloud,
     table: &crate::cloud::table::Table,
     count: usize,
-) -> Result<Coordinates, Fault> {
+) -> Result<Coordinates, ParseError> {
     match &head.header {
         Header::Las(header) => match &table.store {
             crate::cloud::table::Store::Records { bytes, stride } => {
                 Ok(las::coordinates(&header.raw, bytes, *stride))
             }
-            _ => Err(Fault::new("points are no records")),
+            _ => Err(ParseError::new("points are not records")),
         },
         Header::Npy(header) => npy::coordinates(table, count, header.plain).map(|found| found.0),
         Header::Pcd(_) => pcd::coordinates(table, count),

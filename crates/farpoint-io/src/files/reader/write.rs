@@ -1,11 +1,11 @@
 //! Writing stored rows, a block at a time, in the format of the input.
 
-use super::{Content, Scan};
+use super::{Content, Reader};
 use crate::bytes::sink::{Sink, put_by};
 use crate::cloud::column::NumberType;
 use crate::cloud::header::DataKind;
 use crate::cloud::header::Header;
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use crate::files::output::{left_out, output_format};
 use crate::format::Format;
 use crate::{Encoding, WriteOptions, formats::las, formats::npy, formats::pcd, formats::ply};
@@ -13,8 +13,8 @@ use ply_rs_bw::ply::Encoding as PlyEncoding;
 use std::io::{self, Write};
 use std::path::Path;
 
-impl Scan {
-    /// Returns whether writing to `path` with these options copies stored rows, so that [`Scan::write_stored`] writes
+impl Reader {
+    /// Returns whether writing to `path` with these options copies stored rows, so that [`Reader::write_stored`] writes
     /// the bytes that [`crate::write()`] does.
     ///
     /// # Errors
@@ -30,11 +30,11 @@ impl Scan {
         Ok(match (&self.head().header, format) {
             (Header::Las(_), Format::Las | Format::Laz) => options.scale.is_none(),
             (Header::Ply(header), Format::Ply) => {
-                let wanted = match header.encoding {
+                let stored = match header.encoding {
                     PlyEncoding::BinaryBigEndian => Encoding::BinaryBigEndian,
                     _ => Encoding::Binary,
                 };
-                precise && encoding.is_none_or(|encoding| encoding == wanted)
+                precise && encoding.is_none_or(|encoding| encoding == stored)
             }
             (Header::Pcd(header), Format::Pcd) => {
                 let binary = encoding.is_none_or(|encoding| encoding == Encoding::Binary);
@@ -52,7 +52,7 @@ impl Scan {
     /// [`Error::Write`] if the system refuses, or the error of `next`. The output is complete or not there.
     ///
     /// # Panics
-    /// Unless [`Scan::copies_rows`].
+    /// Unless [`Reader::copies_rows`].
     pub fn write_stored<E: From<Error>>(
         &self,
         path: &Path,
@@ -63,10 +63,10 @@ impl Scan {
         assert!(self.copies_rows(path, options)?, "rows must be written as they are stored");
         let format = output_format(path, options)?;
         let mut warnings: Vec<String> = left_out(self.head(), format).into_iter().collect();
-        let (mut failed, mut fault) = (None, None);
+        let (mut row_error, mut output_error) = (None, None);
         let mut blocks = || {
             next().map_err(|error| {
-                failed = Some(error);
+                row_error = Some(error);
                 io::Error::other("no more rows")
             })
         };
@@ -75,7 +75,7 @@ impl Scan {
             if let Header::Las(header) = &self.head().header {
                 let compress = format == Format::Laz;
                 let done = las::stream(header, compress, file, &mut blocks, &mut warnings);
-                return done.map_err(|found| told(found, &mut fault));
+                return done.map_err(|found| io_error(found, &mut output_error));
             }
             file.write_all(&self.head_of_output(count))?;
             while let Some(block) = blocks()? {
@@ -83,9 +83,9 @@ impl Scan {
             }
             Ok(())
         });
-        match (failed, fault) {
+        match (row_error, output_error) {
             (Some(error), _) => Err(error),
-            (None, Some(Fault { what, fix, .. })) => {
+            (None, Some(ParseError { what, fix, .. })) => {
                 Err(Error::Output { name: path.display().to_string(), what, fix }.into())
             }
             (None, None) => written.map(|()| warnings).map_err(E::from),
@@ -98,7 +98,7 @@ impl Scan {
         match (&head.header, &head.table) {
             (Header::Ply(header), _) => ply::same_header(header, count, &[]),
             (Header::Pcd(header), Some(table)) => {
-                pcd::kept_header(header, &table.slots, &[], count, DataKind::Binary)
+                pcd::kept_header(header, &table.dimensions, &[], count, DataKind::Binary)
             }
             (Header::Npy(header), Some(table)) => npy::same_header(header, table, count),
             _ => Vec::new(),
@@ -106,12 +106,12 @@ impl Scan {
     }
 }
 
-/// Returns the system's error, or another after keeping the fault.
-fn told(mut found: Fault, fault: &mut Option<Fault>) -> io::Error {
-    match found.io.take() {
+/// Returns the system's error, or another one after storing the parse error.
+fn io_error(mut failed: ParseError, stored: &mut Option<ParseError>) -> io::Error {
+    match failed.io.take() {
         Some(error) => error,
         None => {
-            *fault = Some(found);
+            *stored = Some(failed);
             io::Error::other("the output cannot be made")
         }
     }

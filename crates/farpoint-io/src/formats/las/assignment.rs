@@ -4,7 +4,7 @@
 
 use super::fields::base;
 use crate::cloud::column::{Attribute, Column, NumberType};
-use crate::cloud::table::Slot;
+use crate::cloud::table::Dimension;
 use crate::cloud::unused;
 use crate::conversion::key;
 use std::collections::HashSet;
@@ -34,22 +34,26 @@ const OTHER_FIELDS: [&str; 12] = [
 /// The attributes of a record.
 pub(super) struct Fields {
     /// Attributes in standard fields.
-    pub(super) known: Vec<(Slot, Column)>,
+    pub(super) known: Vec<(Dimension, Column)>,
     /// Attributes in extra dimensions, under names that are free.
     pub(super) added: Vec<Attribute>,
 }
 
 impl Fields {
     /// Assigns attributes to the fields of a point format.
-    pub(super) fn of(attributes: Vec<Attribute>, format: u8, warnings: &mut Vec<String>) -> Fields {
+    pub(super) fn assign(
+        attributes: Vec<Attribute>,
+        format: u8,
+        warnings: &mut Vec<String>,
+    ) -> Fields {
         let base = base(format);
         let taken: HashSet<String> = attributes.iter().map(|a| a.name.clone()).collect();
         let mut fields = Fields { known: Vec::new(), added: Vec::new() };
         for attribute in attributes {
             let attribute = standard(attribute, &taken);
-            let slot = base.iter().skip(3).find(|slot| slot.name == attribute.name);
-            match slot.filter(|slot| holds(slot, &attribute.column)) {
-                Some(slot) => fields.known.push((slot.clone(), attribute.column)),
+            let dimension = base.iter().skip(3).find(|dimension| dimension.name == attribute.name);
+            match dimension.filter(|dimension| holds(dimension, &attribute.column)) {
+                Some(dimension) => fields.known.push((dimension.clone(), attribute.column)),
                 None => fields.added.push(attribute),
             }
         }
@@ -82,8 +86,8 @@ fn standard(attribute: Attribute, taken: &HashSet<String>) -> Attribute {
 }
 
 /// Returns whether the record's own field for an attribute holds all its values.
-fn holds(slot: &Slot, column: &Column) -> bool {
-    match (slot.bits, slot.kind) {
+fn holds(dimension: &Dimension, column: &Column) -> bool {
+    match (dimension.bits, dimension.kind) {
         (Some((_, number)), _) => column.whole_within(0.0, f64::from((1u16 << number) - 1)),
         (None, NumberType::U8) => column.whole_within(0.0, 255.0),
         (None, NumberType::U16) => column.whole_within(0.0, 65535.0),
@@ -97,9 +101,9 @@ fn holds(slot: &Slot, column: &Column) -> bool {
 }
 
 /// Gives extra dimensions names that no standard field and no other dimension has.
-fn name_dimensions(added: &mut [Attribute], base: &[Slot], warnings: &mut Vec<String>) {
+fn name_dimensions(added: &mut [Attribute], base: &[Dimension], warnings: &mut Vec<String>) {
     let standard: HashSet<String> =
-        base.iter().map(|slot| slot.name.as_str()).chain(OTHER_FIELDS).map(key).collect();
+        base.iter().map(|dimension| dimension.name.as_str()).chain(OTHER_FIELDS).map(key).collect();
     let mut taken = HashSet::new();
     for attribute in added {
         let mut name = attribute.name.clone();

@@ -4,7 +4,7 @@
 //! caught here and becomes an error. The panic hook is wrapped once, so that a caught panic prints nothing while
 //! every other panic is reported as before.
 
-use crate::error::Fault;
+use crate::error::ParseError;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
@@ -13,8 +13,11 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work` on this thread; a panic inside becomes a fault with the text `what`.
-pub(crate) fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+/// Runs `work` on this thread; a panic inside becomes an error with the text `what`.
+pub(crate) fn catch_panic<T>(
+    what: &str,
+    work: impl FnOnce() -> Result<T, ParseError>,
+) -> Result<T, ParseError> {
     static WRAP: Once = Once::new();
     WRAP.call_once(|| {
         let before = take_hook();
@@ -27,5 +30,5 @@ pub(crate) fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, Fault>) ->
     let outer = GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(outer);
-    result.unwrap_or_else(|_| Err(Fault::new(what)))
+    result.unwrap_or_else(|_| Err(ParseError::new(what)))
 }

@@ -30,7 +30,12 @@ const COUNT: &[u8] = b"\0count\0";
 
 impl Shape {
     /// Splits an output of `rows` rows; `None` if its parts cannot be told apart.
-    pub(super) fn of(format: Format, bytes: &[u8], rows: usize, own: &Header) -> Option<Shape> {
+    pub(super) fn parse(
+        format: Format,
+        bytes: &[u8],
+        rows: usize,
+        input: &Header,
+    ) -> Option<Shape> {
         let records = |start: usize| -> Option<Body> {
             let stride = bytes.len().checked_sub(start)? / rows.max(1);
             (start + stride * rows == bytes.len()).then_some(Body::Records { start, stride })
@@ -80,9 +85,9 @@ impl Shape {
                 let start = lines_before(bytes, rows)?;
                 let mut head = bytes[..start].to_vec();
                 let number = rows.to_string();
-                let at = match own {
+                let at = match input {
                     _ if head == format!("{number}\n").as_bytes() => Some(0),
-                    Header::Text(own) => own.count.map(|(start, _)| start),
+                    Header::Text(input) => input.count.map(|(start, _)| start),
                     _ => None,
                 };
                 let at = at.filter(|&at| head[at.min(head.len())..].starts_with(number.as_bytes()));
@@ -103,11 +108,11 @@ fn contains(bytes: &[u8], word: &[u8]) -> bool {
 fn counted(head: &[u8], words: &[&str], rows: usize) -> Vec<u8> {
     let mut out = head.to_vec();
     for word in words {
-        let wanted = format!("{word}{rows}");
-        let ends = |at: usize| matches!(out.get(at + wanted.len()), Some(b'\n' | b'\r'));
-        let mut places = (0..out.len()).filter(|&at| out[at..].starts_with(wanted.as_bytes()));
+        let pattern = format!("{word}{rows}");
+        let ends = |at: usize| matches!(out.get(at + pattern.len()), Some(b'\n' | b'\r'));
+        let mut places = (0..out.len()).filter(|&at| out[at..].starts_with(pattern.as_bytes()));
         if let Some(at) = places.find(|&at| ends(at)) {
-            out.splice(at + word.len()..at + wanted.len(), COUNT.iter().copied());
+            out.splice(at + word.len()..at + pattern.len(), COUNT.iter().copied());
         }
     }
     out
@@ -125,7 +130,7 @@ fn lines_before(bytes: &[u8], rows: usize) -> Option<usize> {
 
 impl Head {
     /// Returns the header for `count` rows.
-    pub(super) fn of(&self, count: u64) -> Vec<u8> {
+    pub(super) fn with_count(&self, count: u64) -> Vec<u8> {
         let head = match self {
             Head::Counted(head) => head,
             Head::Npy(descr, columns) => {
@@ -168,8 +173,8 @@ mod tests {
         let found = counted(head, &["\nelement vertex "], 12);
         let expected =
             b"ply\ncomment element vertex 12\nelement vertex 1234567\r\nproperty float x\n";
-        assert_eq!(Head::Counted(found).of(1_234_567), expected);
-        assert_eq!(Head::Counted(b"x,y,z\n".to_vec()).of(7), b"x,y,z\n");
+        assert_eq!(Head::Counted(found).with_count(1_234_567), expected);
+        assert_eq!(Head::Counted(b"x,y,z\n".to_vec()).with_count(7), b"x,y,z\n");
     }
 
     #[test]

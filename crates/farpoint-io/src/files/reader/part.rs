@@ -1,20 +1,20 @@
 //! Some rows of a file.
 
-use super::{Content, Scan, coordinates};
+use super::{Content, Reader, coordinates};
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::layout;
 use crate::cloud::table::{Store, Table};
-use crate::error::{Error, Fault};
+use crate::error::{Error, ParseError};
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// Largest number of rows of a part, if that can be chosen.
 pub(super) const ROWS: usize = 1 << 16;
 
-/// The rows of a part of a [`Scan`].
+/// The rows of a part of a [`Reader`].
 pub struct Rows<'a> {
-    scan: &'a Scan,
+    reader: &'a Reader,
     rows: Range<u64>,
     pub(super) table: Option<Cow<'a, Table>>,
     /// Number of rows of the table before the first of these.
@@ -23,11 +23,11 @@ pub struct Rows<'a> {
 
 impl std::fmt::Debug for Rows<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Rows({:?} of {})", self.rows, self.scan.name)
+        write!(f, "Rows({:?} of {})", self.rows, self.reader.name)
     }
 }
 
-impl Scan {
+impl Reader {
     /// Reads a part. Several threads may read at once.
     ///
     /// # Errors
@@ -39,9 +39,11 @@ impl Scan {
         let rows = self.rows(part);
         let (table, skip) = match &self.content {
             Content::Parts { .. } => (self.table(part)?.map(Cow::Owned), 0),
-            Content::Whole(cloud) => (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize),
+            Content::InMemory(cloud) => {
+                (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize)
+            }
         };
-        Ok(Rows { scan: self, rows, table, skip })
+        Ok(Rows { reader: self, rows, table, skip })
     }
 
     /// Reads the stored rows of a part.
@@ -58,14 +60,14 @@ impl Scan {
             let table = layout.head.table.as_ref();
             let Some(head) = table else { return Ok(None) };
             let rows = lines.table(head, read(piece.at, piece.length)?);
-            let rows = rows.map_err(|fault| self.fault(fault.after(starts[part])))?;
+            let rows = rows.map_err(|error| self.malformed(error.after(starts[part])))?;
             let found = match &rows.store {
                 Store::Lines { spans, .. } => spans.len(),
                 _ => piece.rows,
             };
             if found != piece.rows {
                 let what = "the file was changed while it was read";
-                return Err(self.fault(Fault::new(what).fix("begin anew")));
+                return Err(self.malformed(ParseError::new(what).fix("read it again")));
             }
             return Ok(Some(rows));
         }
@@ -76,13 +78,15 @@ impl Scan {
             }
             layout::Storage::Chunks(chunks) => {
                 let (at, length) = chunks.place(part);
-                chunks.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
+                chunks
+                    .decompress(part, &read(at, length)?)
+                    .map_err(|error| self.malformed(error))?
             }
             layout::Storage::Lines(_) => Vec::new(),
             layout::Storage::Parts(parts) => parts.read(part)?,
         };
         Ok(layout.head.table.as_ref().map(|head| Table {
-            slots: head.slots.clone(),
+            dimensions: head.dimensions.clone(),
             store: Store::Records { bytes: bytes.into(), stride: layout.stride },
             big_endian: head.big_endian,
             xyz: head.xyz,
@@ -128,11 +132,11 @@ impl Rows<'_> {
     /// Returns the rows with their attributes, without coordinates; of a file that is held whole, all of its rows and
     /// the range of these.
     pub(crate) fn cloud(&self) -> (Cow<'_, Cloud>, Range<usize>) {
-        match self.scan.cloud() {
+        match self.reader.cloud() {
             Some(cloud) => (Cow::Borrowed(cloud), self.skip..self.skip + self.len()),
             None => {
                 let table = self.table.as_deref().cloned();
-                let cloud = Cloud { table, ..self.scan.head().clone() };
+                let cloud = Cloud { table, ..self.reader.head().clone() };
                 (Cow::Owned(cloud), 0..self.len())
             }
         }
@@ -144,12 +148,12 @@ impl Rows<'_> {
     /// [`Error::Malformed`] if one is no number.
     pub fn coordinates(&self) -> Result<Coordinates, Error> {
         let mut points = self.places()?;
-        let filter = &self.scan.filter;
+        let filter = &self.reader.filter;
         if filter.is_empty() {
             return Ok(points);
         }
         let (cloud, range) = self.cloud();
-        let used = filter.of_rows(&cloud, &range.collect::<Vec<_>>(), &points);
+        let used = filter.mask_rows(&cloud, &range.collect::<Vec<_>>(), &points);
         for (row, _) in used.into_iter().enumerate().filter(|(_, used)| !used) {
             match &mut points {
                 Coordinates::F32(points) => points[row] = [f32::NAN; 3],
@@ -161,21 +165,21 @@ impl Rows<'_> {
 
     /// Returns the coordinates of all rows.
     pub(super) fn places(&self) -> Result<Coordinates, Error> {
-        if let Some(cloud) = self.scan.cloud() {
-            return Ok(self.within(cloud));
+        if let Some(cloud) = self.reader.cloud() {
+            return Ok(self.coordinates_in(cloud));
         }
         let Some(table) = &self.table else {
             return Ok(Coordinates::F64(Vec::new()));
         };
-        let found = coordinates(self.scan.head(), table, self.len());
-        let fault = |fault: Fault| self.scan.fault(fault.after(self.first()));
-        found.map_err(fault)
+        let found = coordinates(self.reader.head(), table, self.len());
+        let malformed = |error: ParseError| self.reader.malformed(error.after(self.first()));
+        found.map_err(malformed)
     }
 
-    /// Returns the integers that LAS stores, from which [`Scan::transforms`] makes coordinates; `None` for other
+    /// Returns the integers that LAS stores, from which [`Reader::transforms`] makes coordinates; `None` for other
     /// formats.
     pub fn integers(&self) -> Option<Vec<[i32; 3]>> {
-        self.scan.transforms()?;
+        self.reader.transforms()?;
         let axis = |record: &[u8], at: usize| {
             record[at..].first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes))
         };
@@ -186,7 +190,7 @@ impl Rows<'_> {
         Some((0..self.len()).map(point).collect())
     }
 
-    fn within(&self, cloud: &Cloud) -> Coordinates {
+    fn coordinates_in(&self, cloud: &Cloud) -> Coordinates {
         let rows = self.rows.start as usize..self.rows.end as usize;
         match cloud.coordinates() {
             Coordinates::F32(points) => Coordinates::F32(points[rows].to_vec()),

@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// assert_eq!(farpoint_io::printable("Höhe"), "Höhe");
 /// ```
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(acts) {
+    if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -19,7 +19,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         match c {
             '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => out.push(' '),
             // Writing to a String cannot fail.
-            c if acts(c) => drop(write!(out, "{}", c.escape_unicode())),
+            c if is_unsafe(c) => drop(write!(out, "{}", c.escape_unicode())),
             c => out.push(c),
         }
     }
@@ -27,9 +27,9 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns true if a terminal acts on the character instead of showing it.
-fn acts(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
+fn is_unsafe(c: char) -> bool {
+    let is_bidi = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || is_bidi || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// Returns true if XML can hold the text as character data that is not escaped (`CDATA`).
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_escaped() {
+    fn control_characters_are_escaped() {
         assert_eq!(
             printable("\x1b]0;x\x07\u{9b}31m\x7f\0"),
             "\\u{1b}]0;x\\u{7}\\u{9b}31m\\u{7f}\\u{0}"
@@ -55,10 +55,10 @@ mod tests {
     }
 
     #[test]
-    fn what_xml_cannot_hold_is_found() {
+    fn characters_outside_xml_are_found() {
         assert!(fits_xml("GEOGCS[\"Höhe\", ]]\t\r\n\u{1f600} <&>"));
-        for bad in ["a\0", "\u{1}", "\u{fffe}", "\u{ffff}", "a]]>b", "\x1b"] {
-            assert!(!fits_xml(bad), "{bad:?}");
+        for invalid in ["a\0", "\u{1}", "\u{fffe}", "\u{ffff}", "a]]>b", "\x1b"] {
+            assert!(!fits_xml(invalid), "{invalid:?}");
         }
     }
 }

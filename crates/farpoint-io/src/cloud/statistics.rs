@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 /// Facts about all rows of a file.
 #[derive(Clone, Debug)]
-pub(crate) struct Whole {
+pub(crate) struct Statistics {
     /// The minimum and maximum coordinates of the finite points.
     pub(crate) bounds: Option<[[f64; 3]; 2]>,
     /// True if float32 holds all coordinates exactly.
@@ -25,10 +25,10 @@ pub(crate) struct Unread {
     /// Number of such ranges in the file.
     pub(crate) nodes: usize,
     find: Box<Find>,
-    found: OnceLock<(Whole, Option<Error>)>,
+    found: OnceLock<(Statistics, Option<Error>)>,
 }
 
-type Find = dyn Fn() -> Result<Whole, Error> + Send + Sync;
+type Find = dyn Fn() -> Result<Statistics, Error> + Send + Sync;
 
 impl Unread {
     pub(crate) fn new(read: Vec<Range<usize>>, nodes: usize, find: Box<Find>) -> Unread {
@@ -37,10 +37,10 @@ impl Unread {
 
     /// Returns the facts about all rows, which are read at the first call; none if that fails, which
     /// [`Unread::failed`] then reports.
-    pub(crate) fn whole(&self) -> &Whole {
+    pub(crate) fn statistics(&self) -> &Statistics {
         let find = || match (self.find)() {
-            Ok(whole) => (whole, None),
-            Err(error) => (Whole::default(), Some(error)),
+            Ok(statistics) => (statistics, None),
+            Err(error) => (Statistics::default(), Some(error)),
         };
         &self.found.get_or_init(find).0
     }
@@ -96,14 +96,14 @@ impl Witnesses {
     }
 }
 
-impl Default for Whole {
-    fn default() -> Whole {
-        Whole { bounds: None, single: true, values: BTreeMap::new() }
+impl Default for Statistics {
+    fn default() -> Statistics {
+        Statistics { bounds: None, single: true, values: BTreeMap::new() }
     }
 }
 
-impl Whole {
-    pub(crate) fn join(&mut self, other: Whole) {
+impl Statistics {
+    pub(crate) fn join(&mut self, other: Statistics) {
         if let Some([low, high]) = other.bounds {
             let [a, b] = self.bounds.unwrap_or([low, high]);
             self.bounds = Some([
