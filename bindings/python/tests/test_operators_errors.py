@@ -254,9 +254,9 @@ def changed(index, y):
 def test_arguments_that_equal_good_ones(of):
     """Records of arguments are kept; what equals them is not always as good."""
     x, y = of(X), of(Y)
-    found = farpoint.knn(x, y, 2, norm=2, threads=1)
+    result = farpoint.knn(x, y, 2, norm=2, threads=1)
     again = farpoint.knn(x, y, np.int64(2), norm=2, threads=np.int64(1))
-    assert all((np.asarray(a) == np.asarray(b)).all() for a, b in zip(found, again))
+    assert all((np.asarray(a) == np.asarray(b)).all() for a, b in zip(result, again))
     with refused(TypeError, "k must be an integer"):
         farpoint.knn(x, y, 2.0)
     with refused(TypeError, "threads must be an integer"):

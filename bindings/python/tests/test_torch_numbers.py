@@ -84,8 +84,8 @@ def test_seeds_of_64_bits_are_those_of_arrays():
     points = batch()
     for seed in (0, 2**31, 2**63 - 1, 2**63, 2**63 + 12345, 2**64 - 1):
         for options in (dict(count=4), dict(count=4, on_bad="skip"), dict(spacing=0.5)):
-            wanted = farpoint.sample(points.numpy(), seed=seed, **options)
-            np.testing.assert_array_equal(farpoint.sample(points, seed=seed, **options), wanted)
+            expected = farpoint.sample(points.numpy(), seed=seed, **options)
+            np.testing.assert_array_equal(farpoint.sample(points, seed=seed, **options), expected)
         lengths = torch.tensor([60, 7, 1])
         on_gpu = sampling.random_starts(seed - 2**64 if seed >= 2**63 else seed, points, lengths)
         np.testing.assert_array_equal(

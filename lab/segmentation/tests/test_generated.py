@@ -45,9 +45,9 @@ def test_scannet_has_the_classes_that_it_has():
         (recipe("s3dis").classes[one], names[other])
         for one, other in zip(room.labels, scan.labels) if one >= 0
     }
-    wanted = {one: one for one in ("floor", "wall", "window", "door", "chair", "table", "sofa")}
-    wanted |= {"bookcase": "bookshelf", "clutter": "other furniture"}
-    assert all(other == wanted.get(one) for one, other in pairs) and len(pairs) >= 6
+    expected = {one: one for one in ("floor", "wall", "window", "door", "chair", "table", "sofa")}
+    expected |= {"bookcase": "bookshelf", "clutter": "other furniture"}
+    assert all(other == expected.get(one) for one, other in pairs) and len(pairs) >= 6
 
 
 @pytest.mark.parametrize("name", ["s3dis", "scannet", "semantickitti"])
@@ -64,8 +64,8 @@ def test_in_the_published_layouts(tmp_path, name):
         (tmp_path / "scannetv2_val.txt").write_text("scene0000_00\n")
     else:
         write_semantickitti(tmp_path, "08/000000", cloud)
-    found = data.open_data(tmp_path, "val", recipe(name))
-    again = found.read(found.names[0])
+    result = data.open_data(tmp_path, "val", recipe(name))
+    again = result.read(result.names[0])
     order = np.arange(len(cloud[0]))
     if name == "s3dis":
         files = np.array(recipe("s3dis").classes)[cloud[2]]

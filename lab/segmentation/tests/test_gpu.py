@@ -43,36 +43,36 @@ def ours(made, points, features, **options):
         return made(points, features, **options)
 
 
-def far(found, wanted):
-    return float((found.double().cpu() - wanted.double().cpu()).abs().max() / wanted.double().std().cpu())
+def far(actual, expected):
+    return float((actual.double().cpu() - expected.double().cpu()).abs().max() / expected.double().std().cpu())
 
 
 @pytest.mark.parametrize("network", LARGE)
 @pytest.mark.parametrize("data", DATA)
 def test_equals_cpu(cuda, network, data):
     made, points, features = case(network, data, 3000, torch.float64, batch=2)
-    wanted = ours(made, points, features)
-    assert far(ours(*moved(made, points, features)), wanted) < 1e-9
+    expected = ours(made, points, features)
+    assert far(ours(*moved(made, points, features)), expected) < 1e-9
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_float32_chooses_the_classes_of_float64(cuda, network):
     made, points, features = case(network, "s3dis", 3000, torch.float64)
-    wanted = ours(made, points, features)
-    found = ours(made.float().cuda(), points.float().cuda(), features.float().cuda()).double().cpu()
-    found, wanted = [(logits - wanted.mean(1)) / wanted.std(1) for logits in (found, wanted)]
-    assert (found.argmax(-1) == wanted.argmax(-1)).float().mean() >= 0.997
+    expected = ours(made, points, features)
+    actual = ours(made.float().cuda(), points.float().cuda(), features.float().cuda()).double().cpu()
+    actual, expected = [(logits - expected.mean(1)) / expected.std(1) for logits in (actual, expected)]
+    assert (actual.argmax(-1) == expected.argmax(-1)).float().mean() >= 0.997
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_exact_samplers_give_the_same_bits(cuda, network):
     made, points, features = moved(*case(network, "semantickitti", 8000, batch=2))
-    wanted = ours(made, points, features)
+    expected = ours(made, points, features)
     for sampler in ("naive", "radius", "quick", "persistent", "auto", "cpu:radius", "cpu:quick", "cpu:peak"):
-        assert torch.equal(ours(made, points, features, sampler=sampler), wanted), sampler
+        assert torch.equal(ours(made, points, features, sampler=sampler), expected), sampler
     for sampler in ("random", "grid", "morton", "npdu", "fastpoint+radius", "random@released", "npdu@first"):
         first, second = (ours(made, points, features, sampler=sampler) for _ in range(2))
-        assert torch.equal(first, second) and not torch.equal(first, wanted), sampler
+        assert torch.equal(first, second) and not torch.equal(first, expected), sampler
 
 
 @pytest.mark.parametrize("network", LARGE)
@@ -81,11 +81,11 @@ def test_bfloat16(cuda, network):
     errors = {}
     for device in ("cpu", "cuda"):
         made, points, features = moved(*case(network, "s3dis", 3000), device=device)
-        wanted = ours(made, points, features)
+        expected = ours(made, points, features)
         with torch.autocast(device, torch.bfloat16):
-            found = ours(made, points, features)
-        assert found.dtype == torch.bfloat16
-        errors[device] = float((found.float() - wanted).std() / wanted.std())
+            actual = ours(made, points, features)
+        assert actual.dtype == torch.bfloat16
+        errors[device] = float((actual.float() - expected).std() / expected.std())
     assert errors["cuda"] < 2 * errors["cpu"] < 0.5
 
 
@@ -113,16 +113,16 @@ def test_captured_samplers(cuda, sampler):
 def test_captures_of_several_types(cuda):
     """What was converted for a graph is there as long as it, whatever the network does afterwards."""
     made, points, features = moved(*case("pointvector-l", "s3dis", 3000))
-    captured, wanted = {}, {}
+    captured, expected = {}, {}
     for bfloat16 in (False, True):
         with torch.autocast("cuda", torch.bfloat16, enabled=bfloat16):
-            wanted[bfloat16] = ours(made, points, features)
+            expected[bfloat16] = ours(made, points, features)
             captured[bfloat16] = networks.Captured(made, points, features)
     made.train()
     sizes = {part.numel() for part in made.parameters()}
     rubbish = [torch.full((size,), torch.nan, device="cuda") for size in sizes for _ in range(20)]
     for bfloat16, one in captured.items():
-        assert torch.equal(one(points, features), wanted[bfloat16]), bfloat16
+        assert torch.equal(one(points, features), expected[bfloat16]), bfloat16
     assert len(rubbish) == 20 * len(sizes)
 
 
@@ -153,19 +153,19 @@ def test_training_twice_gives_the_same_bits(cuda, network):
 def test_all_pairs(cuda):
     points = reference.cloud("s3dis", 3000).cuda()
     centers = points[:, ::4].contiguous()
-    wanted = all_pairs.ball_query(centers.cpu(), points.cpu(), 0.1, 32)
-    found = all_pairs.ball_query(centers, points, 0.1, 32).cpu()
+    expected = all_pairs.ball_query(centers.cpu(), points.cpu(), 0.1, 32)
+    actual = all_pairs.ball_query(centers, points, 0.1, 32).cpu()
     # Products may be fused there, which moves points at the very edge.
-    assert (found == wanted).all(-1).float().mean() > 0.99
+    assert (actual == expected).all(-1).float().mean() > 0.99
 
 
 def test_timing(cuda):
     made, points, features = moved(*case("pointmetabase-l", "s3dis", 3000))
     scene = timing.Input("room", points[0], features[0])
-    found = list(timing.measure(made, [scene], ("peak", "cpu:peak", "naive+all-pairs"), graphs=True))
+    result = list(timing.measure(made, [scene], ("peak", "cpu:peak", "naive+all-pairs"), graphs=True))
     names = [("peak", False), ("cpu:peak", False), ("naive+all-pairs", False), ("peak", True)]
-    assert [(one.sampler, one.graph) for one in found] == names
-    for one in found:
+    assert [(one.sampler, one.graph) for one in result] == names
+    for one in result:
         assert one.points == 3000 and 0 < one.seconds.all < 1
         assert 0 < one.seconds.sampling < one.seconds.all and one.peak_memory > 1 << 20
 
@@ -187,22 +187,22 @@ class Rooms:
 def test_the_protocol_test(cuda, tmp_path, bfloat16):
     """Every point has a prediction, the same by graphs as by launches, and with all exact samplers."""
     module = reference.randomize(networks.build("pointmetabase-l", "s3dis", seed=1)).eval().cuda()
-    found = {}
+    result = {}
     for graphs in (True, False):
         task = Evaluation(
             recipe=recipe("s3dis"), source=Rooms(), network="pointmetabase-l", module=module,
             output=tmp_path / str(graphs), protocol="test", predictions=True, graphs=graphs, bfloat16=bfloat16,
         )
         chosen = [parse(name) for name in ("peak", "radius", "cpu:peak", "random")]
-        found[graphs] = evaluate(task, chosen)
-        assert all(np.sum(one.confusion) == one.raw_points == 12_000 and one.fullest > 3 for one in found[graphs])
-    for one, other in zip(found[True], found[False]):
+        result[graphs] = evaluate(task, chosen)
+        assert all(np.sum(one.confusion) == one.raw_points == 12_000 and one.fullest > 3 for one in result[graphs])
+    for one, other in zip(result[True], result[False]):
         assert one.confusion == other.confusion and one.seconds.sampling > 0
         assert ("graph" in one.options) == (one.sampler in ("peak", "radius")) and "graph" not in other.options
         path = f"predictions/pointmetabase-l-test-{one.sampler.replace(':', '-')}/{one.scene}.ply"
         written = [farpoint.read(tmp_path / folder / path)["prediction"] for folder in ("True", "False")]
         np.testing.assert_array_equal(*written)
-    for exact, radius, cpu, random in (found[True][:4], found[True][4:]):
+    for exact, radius, cpu, random in (result[True][:4], result[True][4:]):
         assert exact.confusion == radius.confusion == cpu.confusion != random.confusion
 
 

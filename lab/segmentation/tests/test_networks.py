@@ -86,16 +86,16 @@ def case(network, data, count, dtype, seed=1, batch=1):
     return made, points, reference.features(points, made.sizes.channels, seed)
 
 
-def far(found, wanted):
+def far(actual, expected):
     """The largest difference, in spreads of the logits."""
-    return float((found - wanted).abs().max() / wanted.std())
+    return float((actual - expected).abs().max() / expected.std())
 
 
-def same_classes(found, wanted):
+def same_classes(actual, expected):
     """The share of points whose class is the same, as if the head's bias made all classes as frequent."""
-    found, wanted = [(logits - wanted.mean(1)) / wanted.std(1) for logits in (found, wanted)]
-    assert len(wanted.argmax(-1).unique()) > 3
-    return float((found.argmax(-1) == wanted.argmax(-1)).float().mean())
+    actual, expected = [(logits - expected.mean(1)) / expected.std(1) for logits in (actual, expected)]
+    assert len(expected.argmax(-1).unique()) > 3
+    return float((actual.argmax(-1) == expected.argmax(-1)).float().mean())
 
 
 def obvious(made, how, points, features):
@@ -118,19 +118,19 @@ CASES = [(network, data) for network in LARGE for data in DATA] + [
 def test_equals_plain_implementation(network, data):
     count = 800 if network in LARGE else 500
     made, points, features = case(network, data, count, torch.float64)
-    wanted = obvious(made, reference.numbers(network, data), points, features)
-    assert wanted.shape == (1, count, made.sizes.classes)
-    assert wanted.std() > 0.01  # not all is alike
-    assert far(ours(made, points, features), wanted) < 1e-9
+    expected = obvious(made, reference.numbers(network, data), points, features)
+    assert expected.shape == (1, count, made.sizes.classes)
+    assert expected.std() > 0.01  # not all is alike
+    assert far(ours(made, points, features), expected) < 1e-9
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_float32_chooses_the_same_classes(network):
     made, points, features = case(network, "s3dis", 2000, torch.float32)
-    wanted = obvious(made, reference.numbers(network, "s3dis"), points, features)
-    found = ours(made, points, features)
-    assert found.dtype == torch.float32
-    assert same_classes(found, wanted) >= 0.997
+    expected = obvious(made, reference.numbers(network, "s3dis"), points, features)
+    actual = ours(made, points, features)
+    assert actual.dtype == torch.float32
+    assert same_classes(actual, expected) >= 0.997
 
 
 @pytest.mark.parametrize("network", LARGE)
@@ -138,14 +138,14 @@ def test_float32_chooses_the_same_classes(network):
 def test_wrong_numbers_are_seen(network, data):
     """The comparison would notice another radius, another number of neighbors, another growth of radii."""
     made, points, features = case(network, data, 800, torch.float64)
-    how, found = reference.numbers(network, data), ours(made, points, features)
+    how, result = reference.numbers(network, data), ours(made, points, features)
     wrong = {
         "radius": reference.changed(how, radius=1.1 * how.radius),
         "down": reference.changed(how, down=31),
         "within": reference.changed(how, within=how.within - 1),
         "growth": reference.changed(how, growth=how.growth + 0.5),
     }
-    apart = {name: far(found, obvious(made, other, points, features)) for name, other in wrong.items()}
+    apart = {name: far(result, obvious(made, other, points, features)) for name, other in wrong.items()}
     assert min(apart.values()) > 1e-3, apart
 
 
@@ -165,28 +165,28 @@ def test_equals_plain_implementation_on_real_clouds(network, data, name):
     points = torch.from_numpy(reference.crop(whole.astype(np.float32), 1000))[None].double()
     made = reference.randomize(networks.build(network, data, seed=0).double()).eval()
     features = reference.features(points, made.sizes.channels)
-    wanted = obvious(made, reference.numbers(network, data), points, features)
-    assert far(ours(made, points, features), wanted) < 1e-9
+    expected = obvious(made, reference.numbers(network, data), points, features)
+    assert far(ours(made, points, features), expected) < 1e-9
     single = ours(made.float(), points.float(), features.float())
-    assert same_classes(single, wanted) >= 0.997
+    assert same_classes(single, expected) >= 0.997
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_exact_samplers_give_the_same_bits(network):
     made, points, features = case(network, "s3dis", 400, torch.float32, batch=2)
-    wanted = ours(made, points, features)
+    expected = ours(made, points, features)
     for sampler in ("reference", "naive", "radius", "tree", "quick", "cpu:radius", "auto"):
-        assert torch.equal(ours(made, points, features, sampler=sampler), wanted), sampler
+        assert torch.equal(ours(made, points, features, sampler=sampler), expected), sampler
     other = ours(made, points, features, sampler="random")
-    assert not torch.equal(other, wanted)
+    assert not torch.equal(other, expected)
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_geometry_found_before(network):
     made, points, features = case(network, "s3dis", 600, torch.float32)
-    found = made.find_geometry(points)
-    assert [len(level.samples[0]) for level in found.levels] == [150, 37, 9, 2]
-    assert torch.equal(ours(made, points, features, geometry=found), ours(made, points, features))
+    result = made.find_geometry(points)
+    assert [len(level.samples[0]) for level in result.levels] == [150, 37, 9, 2]
+    assert torch.equal(ours(made, points, features, geometry=result), ours(made, points, features))
 
 
 @pytest.mark.parametrize("network", LARGE)
@@ -215,8 +215,8 @@ def test_permuted_rows(network):
             continue
         pytest.fail("a ball is full")
     order = torch.cat([torch.zeros(1, dtype=torch.int64), 1 + torch.randperm(999, generator=torch.Generator().manual_seed(2))])
-    found = ours(made, points[:, order], features[:, order])
-    assert far(found, ours(made, points, features)[:, order]) < 1e-11
+    result = ours(made, points[:, order], features[:, order])
+    assert far(result, ours(made, points, features)[:, order]) < 1e-11
 
 
 def test_errors():
@@ -244,7 +244,7 @@ def test_seeds():
 def test_compiled_layers(network):
     """All layers are one graph."""
     made, points, features = case(network, "s3dis", 300, torch.float64)
-    wanted = ours(made, points, features)
+    expected = ours(made, points, features)
     compiled = copy.deepcopy(made).compile_layers(backend="eager", fullgraph=True, dynamic=False)
-    assert far(ours(compiled, points, features), wanted) < 1e-10
-    assert torch.equal(ours(made, points, features), wanted)
+    assert far(ours(compiled, points, features), expected) < 1e-10
+    assert torch.equal(ours(made, points, features), expected)

@@ -192,9 +192,9 @@ class TestValidation:
             [torch.load(tmp_path / name / path(whole).name, weights_only=True) for path in (best_path, checkpoint_path)]
             for name in ("whole", "parts")
         )
-        for wanted, found in zip(one, other):
-            assert wanted["best_val"] == found["best_val"] and wanted["scheduler"] == found["scheduler"]
-            assert all(torch.equal(value, found["model"][name]) for name, value in wanted["model"].items())
+        for expected, actual in zip(one, other):
+            assert expected["best_val"] == actual["best_val"] and expected["scheduler"] == actual["scheduler"]
+            assert all(torch.equal(value, actual["model"][name]) for name, value in expected["model"].items())
         scores = [
             [record.metrics for record in records.read_training(tmp_path / name)] for name in ("whole", "parts")
         ]
@@ -296,9 +296,9 @@ def test_the_command(rooms, tmp_path, capsys):
     ]
     assert main(given) == 0
     path = tmp_path / "out/pointvector-l-s3dis-seed0.pth"
-    told = capsys.readouterr()
-    assert told.out.strip() == str(path) and path.exists()
-    assert "no validation: " in told.err and "Area_5" in told.err
+    arguments = capsys.readouterr()
+    assert arguments.out.strip() == str(path) and path.exists()
+    assert "no validation: " in arguments.err and "Area_5" in arguments.err
     assert main([*given, "--recipe", "small"]) == 2
     assert '"generated" for the folder' in capsys.readouterr().err
     evaluated = [
@@ -324,7 +324,7 @@ def test_the_command_validates(rooms, tmp_path, capsys):
         "--steps", "2", "--batch", "1", "--crop", "512", "-o", str(tmp_path / "out"),
     ]
     assert main([*given, "--validate", "1", "--val-scenes", "1"]) == 0
-    found = records.read_training(tmp_path / "out")
-    assert [one.step for one in found] == [1, 2] and all(0 < one.metrics["val_miou"] < 1 for one in found)
+    result = records.read_training(tmp_path / "out")
+    assert [one.step for one in result] == [1, 2] and all(0 < one.metrics["val_miou"] < 1 for one in result)
     assert (tmp_path / "out/pointvector-l-s3dis-seed0.best.pth").exists() and capsys.readouterr().err == ""
     assert main([*given, "--validate", "-1"]) == 2 and "--validate -1" in capsys.readouterr().err

@@ -27,9 +27,9 @@ def test_statistics(network):
     how = reference.changed(reference.numbers(network, "s3dis"), training=True)
     before = {name: part.clone() for name, part in made.state_dict().items()}
     with torch.no_grad():
-        wanted = reference.logits(before, how, points, features)
-        found = made(points, features)
-    assert (found - wanted).abs().max() < 1e-7 * wanted.std()
+        expected = reference.logits(before, how, points, features)
+        actual = made(points, features)
+    assert (actual - expected).abs().max() < 1e-7 * expected.std()
     after = made.state_dict()
     assert len(how.after) == 2 * len(how.rows) and len(how.rows) > 30
     for name, value in how.after.items():
@@ -57,9 +57,9 @@ def test_gradients(network):
     # Many gradients are 0 but for rounding: what a normalization subtracts again.
     largest = max(float(part.grad.abs().max()) for part in state.values() if part.grad is not None)
     for name, part in made.named_parameters():
-        wanted = state[name].grad
-        size = max(float(wanted.abs().max()), 1e-3 * largest)
-        assert (part.grad - wanted).abs().max() < 1e-6 * size, name
+        expected = state[name].grad
+        size = max(float(expected.abs().max()), 1e-3 * largest)
+        assert (part.grad - expected).abs().max() < 1e-6 * size, name
 
 
 @pytest.mark.parametrize("network", LARGE)
@@ -67,12 +67,12 @@ def test_evaluation_with_gradients(network):
     """With running statistics, too, parameters have gradients, and results are the same."""
     made, points, features = case(network)
     made.eval()
-    found = made(points, features)
-    found.square().mean().backward()
+    actual = made(points, features)
+    actual.square().mean().backward()
     assert all(part.grad is not None for part in made.parameters())
     with torch.inference_mode():
-        wanted = made(points, features)
-    assert (found - wanted).abs().max() < 1e-10 * wanted.std()
+        expected = made(points, features)
+    assert (actual - expected).abs().max() < 1e-10 * expected.std()
 
 
 def trained(network, steps, seed):
@@ -105,9 +105,9 @@ def test_bfloat16(network):
     made, points, features = case(network, dtype=torch.float32)
     made.eval()
     with torch.inference_mode():
-        wanted = made(points, features)
+        expected = made(points, features)
         with torch.autocast("cpu", torch.bfloat16):
-            found = made(points, features)
-        assert torch.equal(made(points, features), wanted)  # what was kept for bfloat16 is not used
-    assert found.dtype == torch.bfloat16
-    assert (found.float() - wanted).std() < 0.2 * wanted.std()
+            actual = made(points, features)
+        assert torch.equal(made(points, features), expected)  # what was kept for bfloat16 is not used
+    assert actual.dtype == torch.bfloat16
+    assert (actual.float() - expected).std() < 0.2 * expected.std()

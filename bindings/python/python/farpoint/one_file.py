@@ -74,7 +74,7 @@ def sample_file(
     -----
     ``memory`` is a budget, not an enforced limit; docs/scale.md has measurements.
     """
-    from ._file_workers import GIVE_BACK, Pool  # imports subprocess, which takes 5 ms
+    from ._file_workers import RETURN_MEMORY, Pool  # imports subprocess, which takes 5 ms
 
     limits = _limits(memory, spool, resume)
     if threads is not None:
@@ -86,7 +86,7 @@ def sample_file(
     os.stat(path)
     if os.path.exists(output) and os.path.samefile(path, output):
         raise ValueError(f"{output} is the input; write to another file")
-    with Pool(settings, None, {} if limits is None else GIVE_BACK) as pool:
+    with Pool(settings, None, {} if limits is None else RETURN_MEMORY) as pool:
         worker = pool.worker()
         try:
             answer = worker.ask(str(path), str(output), limits)
@@ -115,9 +115,9 @@ def _limits(memory: int | str | None, spool: Path | None, resume: bool) -> Limit
 def _row(path: str, output: str, line: str) -> FileSample:
     import json
 
-    seconds, *told = json.loads(line)
-    if len(told) == 1:
-        raise ValueError(told[0])
-    points, samples, radius, _ = told
+    seconds, *fields = json.loads(line)
+    if len(fields) == 1:
+        raise ValueError(fields[0])
+    points, samples, radius, _ = fields
     # JSON has no infinity.
     return FileSample(path, output, points, samples, float("inf") if radius is None else radius, seconds, None)

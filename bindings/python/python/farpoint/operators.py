@@ -55,8 +55,8 @@ def gather(values: ArrayT, indices: Any) -> ArrayT:
     array([[3., 4.],
            [0., 0.]])
     """
-    found: ArrayT = library_of_values(values, indices).gather(values, indices)
-    return found
+    result: ArrayT = library_of_values(values, indices).gather(values, indices)
+    return result
 
 
 def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> ArrayT:
@@ -98,8 +98,8 @@ def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> Array
     array([[3., 4.],
            [1., 4.]])
     """
-    found: ArrayT = library_of_values(values, indices, add).gather_max(values, indices, add)
-    return found
+    result: ArrayT = library_of_values(values, indices, add).gather_max(values, indices, add)
+    return result
 
 
 def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
@@ -138,9 +138,9 @@ def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
     >>> farpoint.interpolate(values, numpy.array([[0, 1]]), numpy.array([[0.25, 0.75]]))
     array([[2.5]])
     """
-    found: ArrayT
-    found = library_of_values(values, indices, weights).interpolate(values, indices, weights)
-    return found
+    result: ArrayT
+    result = library_of_values(values, indices, weights).interpolate(values, indices, weights)
+    return result
 
 
 @overload

@@ -29,11 +29,11 @@ def _on_cpu(
     threads: int | None, both: bool, indices: bool = True,
 ) -> tuple[Any, ...]:
     batches = memory.batches_of(x, y, x_lengths, y_lengths)
-    found = _native.match_clouds(batches, norm, "auto", threads, both, _progress.callback())
+    arrays = _native.match_clouds(batches, norm, "auto", threads, both, _progress.callback())
     single = x.dim() == 2
     return tuple([
         torch.from_numpy(part[0] if single else part) if indices or k % 2 == 0 else None
-        for k, part in enumerate(found)
+        for k, part in enumerate(arrays)
     ])
 
 
@@ -48,10 +48,10 @@ def _on_cuda(
     x, x_strides = memory.addressable(x)
     y, y_strides = memory.addressable(y)
     scratch = _scratch(x, y, both, norm, False)
-    found = Found(memory.addresses_of(dx, dy), memory.addresses_of(ix, iy), memory.place_of(scratch))
+    output = Found(memory.addresses_of(dx, dy), memory.addresses_of(ix, iy), memory.place_of(scratch))
     _native.cuda_match(
         memory.input_of(x, x_strides, x_lengths), memory.input_of(y, y_strides, y_lengths),
-        found, norm,
+        output, norm,
     )
     return (dx, ix, dy, iy) if both else (dx, ix)
 
@@ -90,8 +90,8 @@ def _no_other_side(y: Tensor) -> tuple[Tensor, Tensor]:
 
 def _operator(x: Tensor, y: Tensor, *rest: Any) -> tuple[Any, ...]:
     """Calls the kernel with a fixed number of results."""
-    found = kernel(x, y, *rest)
-    return found if len(found) == 4 else found + _no_other_side(y)
+    results = kernel(x, y, *rest)
+    return results if len(results) == 4 else results + _no_other_side(y)
 
 
 match_clouds = define(
@@ -138,12 +138,12 @@ def _backward_on_cuda(
     y, y_strides = memory.addressable(y)
     parts = [None if part is None else part.contiguous() for part in (ix, iy, gx, gy)]
     scratch = _scratch(x, y, both, norm, True)
-    wanted = Gradients(
+    record = Gradients(
         memory.addresses_of(*parts[:2]), memory.addresses_of(*parts[2:]), memory.addresses_of(of_x, of_y),
         memory.place_of(scratch),
     )
     _native.cuda_match_backward(
-        memory.input_of(x, x_strides, None), memory.input_of(y, y_strides, None), wanted,
+        memory.input_of(x, x_strides, None), memory.input_of(y, y_strides, None), record,
         norm,
     )
     return of_x, of_y
@@ -185,9 +185,9 @@ class _Search(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, ...]:
-        found = kernel(*arguments)
-        _setup(ctx, arguments, found)
-        return found
+        results = kernel(*arguments)
+        _setup(ctx, arguments, results)
+        return results
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
@@ -257,11 +257,11 @@ class _Answer(torch.autograd.Function):
     def forward(
         ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, ready: Ready
     ) -> tuple[Tensor, ...]:
-        found = answer(ready, x, y, x_lengths, y_lengths)
-        ctx.mark_non_differentiable(*found[1::2])
-        ctx.save_for_backward(x, y, found[1], found[3] if ready.y else None)
+        results = answer(ready, x, y, x_lengths, y_lengths)
+        ctx.mark_non_differentiable(*results[1::2])
+        ctx.save_for_backward(x, y, results[1], results[3] if ready.y else None)
         ctx.ready, ctx.norm, ctx.threads = ready, ready.norm, None
-        return found
+        return results
 
     @staticmethod
     def backward(ctx: Any, gx: Tensor, _: Any, gy: Tensor | None = None, __: Any = None) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._torch.presence import untraced
+from .._torch.lazy_torch import untraced
 from .._torch.transfer import numbers
 from ..sampling import sample_ragged
 
@@ -37,8 +37,8 @@ def about(points: Tensor) -> str:
 def refuse_single(*clouds: Tensor) -> None:
     """Raises ValueError unless all are batches."""
     if any(cloud.dim() == 2 for cloud in clouds):
-        found = "; ".join(about(cloud) for cloud in clouds)
-        raise ValueError(f"both must be batches (B, N, D) of the same B and D ({found})")
+        descriptions = "; ".join(about(cloud) for cloud in clouds)
+        raise ValueError(f"both must be batches (B, N, D) of the same B and D ({descriptions})")
 
 
 def refuse_beyond_int32(clouds: Tensor) -> None:

@@ -31,8 +31,8 @@ class Files(NamedTuple):
 
     def check(self) -> None:
         """Raises if a file has changed since it was sampled."""
-        for path, before in zip(self.paths, self.stamps, strict=True):
-            if stamp(path) != before:
+        for path, expected in zip(self.paths, self.stamps, strict=True):
+            if stamp(path) != expected:
                 raise ValueError(f"{path} has been changed since it was sampled; sample it again")
 
 

@@ -58,10 +58,10 @@ def search(
     if full is not None and len(full) == len(x):
         return find(x, y, x_lengths=x_lengths, y_lengths=y_lengths)
     if full is None:  # Lengths on a GPU: nothing is found in empty clouds, infinitely far.
-        found = find(x, y, x_lengths=x_lengths, y_lengths=y_lengths)
-        for k in range(0, len(found), 2):
-            found[k] = found[k].masked_fill(found[k + 1] < 0, 0)
-        return found
+        results = find(x, y, x_lengths=x_lengths, y_lengths=y_lengths)
+        for k in range(0, len(results), 2):
+            results[k] = results[k].masked_fill(results[k + 1] < 0, 0)
+        return results
     kind = torch.float64 if x.dtype == torch.float64 else torch.float32
     empty = [
         x.new_zeros((len(x), *shape), dtype=kind) + _linked(x, y).to(kind) if k % 2 == 0
@@ -71,9 +71,9 @@ def search(
     if not full:
         return empty
     rows = torch.tensor(full, device=x.device)
-    own, other = [None if part is None else part.to(x.device)[rows] for part in (x_lengths, y_lengths)]
-    found = find(x[rows], y[rows], x_lengths=own, y_lengths=other)
-    return [whole.index_copy(0, rows, part) for whole, part in zip(empty, found)]
+    x_subset, y_subset = [None if part is None else part.to(x.device)[rows] for part in (x_lengths, y_lengths)]
+    results = find(x[rows], y[rows], x_lengths=x_subset, y_lengths=y_subset)
+    return [padded.index_copy(0, rows, part) for padded, part in zip(empty, results)]
 
 
 def _full(
