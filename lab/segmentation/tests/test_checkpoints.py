@@ -18,8 +18,8 @@ def state_of(network, seed=1):
 def loaded(tmp_path, held, network="pointmetabase-l"):
     path = tmp_path / "checkpoint.pth"
     torch.save(held, path)
-    made = networks.build(network, "s3dis", seed=2)
-    return made.state_dict(), networks.load_checkpoint(made, path)
+    model = networks.build(network, "s3dis", seed=2)
+    return model.state_dict(), networks.load_checkpoint(model, path)
 
 
 def same(actual, expected):
@@ -53,52 +53,52 @@ def test_estimators_of_fastpoint_are_left_out(tmp_path, data):
 
 
 def test_saved_ones_load(tmp_path):
-    made = networks.build("pointvector-l", "s3dis", seed=1)
-    optimizer = torch.optim.AdamW(made.parameters())
+    model = networks.build("pointvector-l", "s3dis", seed=1)
+    optimizer = torch.optim.AdamW(model.parameters())
     path = tmp_path / "ours.pth"
-    networks.save_checkpoint(made, path, optimizer=optimizer, epoch=7, best_val=0.5)
+    networks.save_checkpoint(model, path, optimizer=optimizer, epoch=7, best_val=0.5)
     held = torch.load(path, weights_only=True)
     assert set(held) == {"model", "optimizer", "scheduler", "epoch", "best_val"}
     again = networks.build("pointvector-l", "s3dis", seed=2)
     rest = networks.load_checkpoint(again, path)
-    same(again.state_dict(), made.state_dict())
+    same(again.state_dict(), model.state_dict())
     assert (rest["epoch"], rest["best_val"]) == (7, 0.5)
     assert [one.name for one in tmp_path.iterdir()] == ["ours.pth"]
 
 
 def test_loading_changes_what_is_kept(tmp_path):
     """Matrices that were folded before are not used again."""
-    made = networks.build("pointmetabase-l", "s3dis", seed=1).eval()
+    model = networks.build("pointmetabase-l", "s3dis", seed=1).eval()
     other = networks.build("pointmetabase-l", "s3dis", seed=2).eval()
     points = torch.rand(1, 300, 3, generator=torch.Generator().manual_seed(1))
     features = torch.zeros(1, 300, 4)
     networks.save_checkpoint(other, tmp_path / "other.pth")
     with torch.inference_mode():
-        before, expected = made(points, features), other(points, features)
-        networks.load_checkpoint(made, tmp_path / "other.pth")
+        before, expected = model(points, features), other(points, features)
+        networks.load_checkpoint(model, tmp_path / "other.pth")
         assert not torch.equal(before, expected)
-        assert torch.equal(made(points, features), expected)
-        twin = copy.deepcopy(made)
+        assert torch.equal(model(points, features), expected)
+        twin = copy.deepcopy(model)
         twin.head.head[0][1].running_mean += 1
         assert not torch.equal(twin(points, features), expected)
-        assert torch.equal(made(points, features), expected)
+        assert torch.equal(model(points, features), expected)
 
 
 def test_training_changes_what_is_kept():
     """Even by a way that tensors do not notice, as a CUDA graph does."""
-    made = networks.build("pointvector-l", "s3dis", seed=1).eval()
+    model = networks.build("pointvector-l", "s3dis", seed=1).eval()
     points = torch.rand(1, 300, 3, generator=torch.Generator().manual_seed(1))
     features = torch.zeros(1, 300, 4)
     with torch.inference_mode():
-        before = made(points, features)
-    weight = made.encoder.encoder[1][1].convs["vpsa"].theta_x_alpha[0].weight
+        before = model(points, features)
+    weight = model.encoder.encoder[1][1].convs["vpsa"].theta_x_alpha[0].weight
     version = weight._version
     weight.detach().numpy()[:] += 1
     assert weight._version == version
-    made.train()
-    made.eval()
+    model.train()
+    model.eval()
     with torch.inference_mode():
-        assert not torch.equal(made(points, features), before)
+        assert not torch.equal(model(points, features), before)
 
 
 def test_errors(tmp_path):

@@ -253,11 +253,11 @@ class TestUsersPath:
 
     def test_table(self, folder, tmp_path, capsys):
         save_checkpoint(build("pointmetabase-l", "s3dis", seed=3), tmp_path / "best.pth")
-        given = (
+        arguments = (
             "--checkpoint", str(tmp_path / "best.pth"), "--samplers", "peak,naive,npdu:order=morton,window=64",
             "--predictions", "--per-class", "-o", str(tmp_path / "out"),
         )
-        assert self.command(folder, *given) == 0
+        assert self.command(folder, *arguments) == 0
         printed = capsys.readouterr().out
         lines = printed.splitlines()
         assert lines[0].startswith("S3DIS, pointmetabase-l, val, 2 scenes, cpu")
@@ -268,7 +268,7 @@ class TestUsersPath:
         written = farpoint.read(tmp_path / "out/predictions/pointmetabase-l-val-peak/Area_5/hallway_6.ply")
         assert len(written) == 900 and {"prediction", "label", "red"} <= set(written.fields)
         # All of it is there now: the same table, at once.
-        assert self.command(folder, *given) == 0
+        assert self.command(folder, *arguments) == 0
         assert capsys.readouterr().out == printed
 
     def test_mistakes(self, folder, tmp_path, capsys):
@@ -276,7 +276,7 @@ class TestUsersPath:
         bad = folder / "Area_5/hallway_6/Annotations/floor_1.txt"
         bad.write_text(bad.read_text() + "1 2 3\n")
         last = len(bad.read_text().splitlines())
-        for given, text in (
+        for options, text in (
             ((str(folder), *output), "either --checkpoint FILE or --random-weights"),
             ((str(folder), *output, "--random-weights"), f"floor_1.txt:{last}: b'1 2 3'"),
             ((str(folder), *output, "--random-weights", "--samplers", "fps"), "'fps'"),
@@ -284,9 +284,9 @@ class TestUsersPath:
             ((str(tmp_path / "none"), *output, "--random-weights"), "none: no such folder"),
             ((str(folder), *output, "--random-weights", "--device", "abacus"), "--device abacus: "),
         ):
-            assert self.command(*given) == 2
-            arguments = capsys.readouterr().err
-            assert text in arguments and "Traceback" not in arguments
+            assert self.command(*options) == 2
+            message = capsys.readouterr().err
+            assert text in message and "Traceback" not in message
         with pytest.raises(SystemExit) as stopped:
             self.command(folder, *output, "--scenes", "0")
         assert stopped.value.code == 2
@@ -300,23 +300,23 @@ def test_tables_say_what_scores_are_worth(rooms, tmp_path):
     assert table([], NUMBERS) == "no scenes"
     matrix = np.zeros((13, 13), int)
     matrix[9, 9], matrix[10, 10] = 14, 1  # bookcase and sofa
-    for order, arguments in (("chair-first", False), ("table-first", True)):
+    for order, is_unusual in (("chair-first", False), ("table-first", True)):
         swapped = dataclasses.replace(result[0], confusion=tuple(map(tuple, matrix)), options={})
-        assert ("--class-order" in table([swapped], recipe("s3dis", order))) == arguments
+        assert ("--class-order" in table([swapped], recipe("s3dis", order))) == is_unusual
 
 
 def test_times(rooms, tmp_path, capsys):
-    given = [
+    arguments = [
         "time", str(rooms), "--data", "s3dis", "--network", "pointvector-l", "--quiet", "--device", "cpu",
         "--random-weights", "--scenes", "1", "--samplers", "peak,naive+all-pairs", "--repeats", "1",
         "-o", str(tmp_path / "out"),
     ]
-    assert main(given) == 0
+    assert main(arguments) == 0
     printed = capsys.readouterr().out
     assert [line.split()[0] for line in printed.splitlines()[2:4]] == ["peak", "naive+all-pairs"]
     result = records.read_scenes(tmp_path / "out")
     assert [one.task for one in result] == ["time", "time"] and all(one.seconds.all > 0 for one in result)
-    assert main(given) == 0  # all of it is there
+    assert main(arguments) == 0  # all of it is there
     assert capsys.readouterr().out == printed and records.read_scenes(tmp_path / "out") == result
 
 

@@ -75,17 +75,17 @@ def test_in_the_published_layouts(tmp_path, name):
 
 
 def test_training_and_evaluation_by_command(tmp_path, capsys):
-    given = ["--data", "semantickitti", "--network", "pointvector-l", "--quiet", "--device", "cpu"]
+    options = ["--data", "semantickitti", "--network", "pointvector-l", "--quiet", "--device", "cpu"]
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     trained = main([
-        "train", "generated", *given, "--recipe", "small", "--steps", "2", "--batch", "1", "--crop", "512",
+        "train", "generated", *options, "--recipe", "small", "--steps", "2", "--batch", "1", "--crop", "512",
         "--points", "3000", "--scenes", "2", "--seeds", "0,1", "-o", str(tmp_path),
     ])
     paths = capsys.readouterr().out.split()
     assert trained == 0 and [one.seed for one in records.read_training(tmp_path)] == [0, 1]
     evaluated = main([
-        "evaluate", "generated", *given, "--points", "2000", "--scenes", "2", "--checkpoint", paths[1],
+        "evaluate", "generated", *options, "--points", "2000", "--scenes", "2", "--checkpoint", paths[1],
         "--samplers", "peak,radius", "-o", str(tmp_path),
     ])
     torch.set_num_threads(threads)
@@ -97,7 +97,7 @@ def test_training_and_evaluation_by_command(tmp_path, capsys):
     assert first.confusion == second.confusion and first.options["folder"] == "generated"
     # Scenes of another size are other scenes.
     assert main([
-        "evaluate", "generated", *given, "--points", "2500", "--scenes", "1", "--checkpoint", paths[1],
+        "evaluate", "generated", *options, "--points", "2500", "--scenes", "1", "--checkpoint", paths[1],
         "-o", str(tmp_path),
     ]) == 0
     assert [one.raw_points for one in records.read_scenes(tmp_path)] == [2000] * 4 + [2500]

@@ -29,18 +29,18 @@ DATA = ("s3dis", "scannet", "semantickitti")
 
 def case(network, data, count, dtype=torch.float32, batch=1):
     """A network in evaluation, and what it is given, on the CPU."""
-    made = reference.randomize(networks.build(network, data, seed=0).to(dtype)).eval()
+    model = reference.randomize(networks.build(network, data, seed=0).to(dtype)).eval()
     points = torch.cat([reference.cloud(data, count, 1 + of) for of in range(batch)]).to(dtype)
-    return made, points, reference.features(points, made.sizes.channels)
+    return model, points, reference.features(points, model.sizes.channels)
 
 
 def moved(*parts, device="cuda"):
     return [part.to(device) for part in parts]
 
 
-def ours(made, points, features, **options):
+def ours(model, points, features, **options):
     with torch.inference_mode():
-        return made(points, features, **options)
+        return model(points, features, **options)
 
 
 def far(actual, expected):
@@ -50,28 +50,28 @@ def far(actual, expected):
 @pytest.mark.parametrize("network", LARGE)
 @pytest.mark.parametrize("data", DATA)
 def test_equals_cpu(cuda, network, data):
-    made, points, features = case(network, data, 3000, torch.float64, batch=2)
-    expected = ours(made, points, features)
-    assert far(ours(*moved(made, points, features)), expected) < 1e-9
+    model, points, features = case(network, data, 3000, torch.float64, batch=2)
+    expected = ours(model, points, features)
+    assert far(ours(*moved(model, points, features)), expected) < 1e-9
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_float32_chooses_the_classes_of_float64(cuda, network):
-    made, points, features = case(network, "s3dis", 3000, torch.float64)
-    expected = ours(made, points, features)
-    actual = ours(made.float().cuda(), points.float().cuda(), features.float().cuda()).double().cpu()
+    model, points, features = case(network, "s3dis", 3000, torch.float64)
+    expected = ours(model, points, features)
+    actual = ours(model.float().cuda(), points.float().cuda(), features.float().cuda()).double().cpu()
     actual, expected = [(logits - expected.mean(1)) / expected.std(1) for logits in (actual, expected)]
     assert (actual.argmax(-1) == expected.argmax(-1)).float().mean() >= 0.997
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_exact_samplers_give_the_same_bits(cuda, network):
-    made, points, features = moved(*case(network, "semantickitti", 8000, batch=2))
-    expected = ours(made, points, features)
+    model, points, features = moved(*case(network, "semantickitti", 8000, batch=2))
+    expected = ours(model, points, features)
     for sampler in ("naive", "radius", "quick", "persistent", "auto", "cpu:radius", "cpu:quick", "cpu:peak"):
-        assert torch.equal(ours(made, points, features, sampler=sampler), expected), sampler
+        assert torch.equal(ours(model, points, features, sampler=sampler), expected), sampler
     for sampler in ("random", "grid", "morton", "npdu", "fastpoint+radius", "random@released", "npdu@first"):
-        first, second = (ours(made, points, features, sampler=sampler) for _ in range(2))
+        first, second = (ours(model, points, features, sampler=sampler) for _ in range(2))
         assert torch.equal(first, second) and not torch.equal(first, expected), sampler
 
 
@@ -80,10 +80,10 @@ def test_bfloat16(cuda, network):
     """Of the size of the CPU's rounding to bfloat16, which is another order of sums."""
     errors = {}
     for device in ("cpu", "cuda"):
-        made, points, features = moved(*case(network, "s3dis", 3000), device=device)
-        expected = ours(made, points, features)
+        model, points, features = moved(*case(network, "s3dis", 3000), device=device)
+        expected = ours(model, points, features)
         with torch.autocast(device, torch.bfloat16):
-            actual = ours(made, points, features)
+            actual = ours(model, points, features)
         assert actual.dtype == torch.bfloat16
         errors[device] = float((actual.float() - expected).std() / expected.std())
     assert errors["cuda"] < 2 * errors["cpu"] < 0.5
@@ -93,33 +93,33 @@ def test_bfloat16(cuda, network):
 @pytest.mark.parametrize("ahead", [False, True])
 def test_captured(cuda, network, ahead):
     """The same bits, again and again, whether coarse levels are sampled beside layers of fine ones or before them."""
-    made, points, features = moved(*case(network, "s3dis", 20_000, batch=2))
-    made.ahead = ahead
-    captured = networks.Captured(made, points[:1], features[:1])
+    model, points, features = moved(*case(network, "s3dis", 20_000, batch=2))
+    model.ahead = ahead
+    captured = networks.Captured(model, points[:1], features[:1])
     for of in (0, 1, 0, 1, 1, 0):
         own = points[of : of + 1], features[of : of + 1]
-        assert torch.equal(captured(*own), ours(made, *own))
+        assert torch.equal(captured(*own), ours(model, *own))
     with pytest.raises(ValueError, match="the graph is for"):
         captured(points, features)
 
 
 @pytest.mark.parametrize("sampler", ["naive", "radius", "quick", "persistent", "auto"])
 def test_captured_samplers(cuda, sampler):
-    made, points, features = moved(*case("pointmetabase-l", "semantickitti", 8000))
-    captured = networks.Captured(made, points, features, sampler)
-    assert torch.equal(captured(points, features), ours(made, points, features))
+    model, points, features = moved(*case("pointmetabase-l", "semantickitti", 8000))
+    captured = networks.Captured(model, points, features, sampler)
+    assert torch.equal(captured(points, features), ours(model, points, features))
 
 
 def test_captures_of_several_types(cuda):
     """What was converted for a graph is there as long as it, whatever the network does afterwards."""
-    made, points, features = moved(*case("pointvector-l", "s3dis", 3000))
+    model, points, features = moved(*case("pointvector-l", "s3dis", 3000))
     captured, expected = {}, {}
     for bfloat16 in (False, True):
         with torch.autocast("cuda", torch.bfloat16, enabled=bfloat16):
-            expected[bfloat16] = ours(made, points, features)
-            captured[bfloat16] = networks.Captured(made, points, features)
-    made.train()
-    sizes = {part.numel() for part in made.parameters()}
+            expected[bfloat16] = ours(model, points, features)
+            captured[bfloat16] = networks.Captured(model, points, features)
+    model.train()
+    sizes = {part.numel() for part in model.parameters()}
     rubbish = [torch.full((size,), torch.nan, device="cuda") for size in sizes for _ in range(20)]
     for bfloat16, one in captured.items():
         assert torch.equal(one(points, features), expected[bfloat16]), bfloat16
@@ -127,20 +127,20 @@ def test_captures_of_several_types(cuda):
 
 
 def train(network, steps, device="cuda"):
-    made = networks.build(network, "s3dis", seed=3).to(device)
-    optimizer = torch.optim.AdamW(made.parameters(), lr=1e-3)
+    model = networks.build(network, "s3dis", seed=3).to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     points = torch.cat([reference.cloud("s3dis", 2000, 1 + of) for of in range(2)]).to(device)
     features = reference.features(points.cpu(), 4).to(device)
     labels = (points[..., 2] * 20).long().clamp(0, 12)
     torch.manual_seed(5)
     losses = []
     for _ in range(steps):
-        loss = torch.nn.functional.cross_entropy(made(points, features).flatten(0, 1), labels.flatten())
+        loss = torch.nn.functional.cross_entropy(model(points, features).flatten(0, 1), labels.flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         losses.append(float(loss))
-    return losses, made.state_dict()
+    return losses, model.state_dict()
 
 
 @pytest.mark.parametrize("network", LARGE)
@@ -160,9 +160,9 @@ def test_all_pairs(cuda):
 
 
 def test_timing(cuda):
-    made, points, features = moved(*case("pointmetabase-l", "s3dis", 3000))
+    model, points, features = moved(*case("pointmetabase-l", "s3dis", 3000))
     scene = timing.Input("room", points[0], features[0])
-    result = list(timing.measure(made, [scene], ("peak", "cpu:peak", "naive+all-pairs"), graphs=True))
+    result = list(timing.measure(model, [scene], ("peak", "cpu:peak", "naive+all-pairs"), graphs=True))
     names = [("peak", False), ("cpu:peak", False), ("naive+all-pairs", False), ("peak", True)]
     assert [(one.sampler, one.graph) for one in result] == names
     for one in result:
@@ -209,10 +209,10 @@ def test_the_protocol_test(cuda, tmp_path, bfloat16):
 def test_compiled_layers(cuda):
     """Of one level with two blocks: compiling all takes minutes."""
     sizes = dataclasses.replace(networks.build("pointmetabase-l", "s3dis").sizes, width=8, blocks=(1, 2))
-    made = reference.randomize(networks.PointMetaBase(sizes)).eval().cuda()
+    model = reference.randomize(networks.PointMetaBase(sizes)).eval().cuda()
     points = reference.cloud("s3dis", 2000, 1).cuda()
     features = reference.features(points.cpu(), sizes.channels).cuda()
-    compiled = copy.deepcopy(made).compile_layers()
+    compiled = copy.deepcopy(model).compile_layers()
     for count in (2000, 1500):
         own = points[:, :count], features[:, :count]
-        assert far(ours(compiled, *own), ours(made, *own)) < 1e-2
+        assert far(ours(compiled, *own), ours(model, *own)) < 1e-2

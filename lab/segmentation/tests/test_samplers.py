@@ -100,9 +100,9 @@ def test_as_released(points):
 
 
 def test_a_network_takes_as_many_points_as_come():
-    made = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
+    model = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
     points = reference.cloud("s3dis", 900)
-    result = made.find_geometry(points, samplers.parse("grid@released", "s3dis")).levels
+    result = model.find_geometry(points, samplers.parse("grid@released", "s3dis")).levels
     count = farpoint.sample_grid(points, cell=0.08).shape[1]
     assert [level.samples.shape[1] for level in result] == [count, count // 4, count // 16, count // 64]
 
@@ -145,11 +145,11 @@ def test_all_pairs(points):
 
 
 def test_timing(points, tmp_path):
-    made = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
+    model = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
     scenes = [timing.Input(f"room-{of}", points[of], reference.features(points[:1], 4)[0]) for of in range(2)]
     chosen = ["peak", samplers.parse("random"), "naive+all-pairs"]
     result = list(timing.run(
-        made, scenes, chosen, tmp_path, data="s3dis", name="pointmetabase-l", rounds=2, warm_up=0
+        model, scenes, chosen, tmp_path, data="s3dis", name="pointmetabase-l", rounds=2, warm_up=0
     ))
     assert [(one.scene, one.sampler) for one in result] == [
         (f"room-{of}", name) for of in range(2) for name in ("peak", "random", "naive+all-pairs")
@@ -159,16 +159,16 @@ def test_timing(points, tmp_path):
         assert 0 < one.seconds.sampling < one.seconds.all
     assert read_scenes(tmp_path) == result
     with pytest.raises(ValueError, match="training=True"):
-        next(timing.measure(made.train(), scenes, chosen))
+        next(timing.measure(model.train(), scenes, chosen))
 
 
 def test_all_pairs_give_the_same_network(points):
-    made = networks.build("pointvector-l", "s3dis", seed=0).eval()
+    model = networks.build("pointvector-l", "s3dis", seed=0).eval()
     features = reference.features(points, 4)
     with torch.inference_mode():
-        expected = made(points, features)
-        made.ball_query = all_pairs.ball_query
-        assert torch.equal(made(points, features), expected)
+        expected = model(points, features)
+        model.ball_query = all_pairs.ball_query
+        assert torch.equal(model(points, features), expected)
 
 
 def test_the_samplers_of_the_paper_by_one_word():
