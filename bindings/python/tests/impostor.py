@@ -6,7 +6,7 @@ import numpy as np
 from conftest import reference
 
 from farpoint import _native
-from farpoint._device_records import Found, Gradients, Input, Output
+from farpoint._device_records import Gradients, Input, MatchOutput, Output
 from farpoint._records import Reduction
 
 
@@ -198,7 +198,7 @@ class ImpostorNearest:
         x, y, x_lengths, y_lengths, dx, ix, dy, iy, scratch = placed(*given)
         assert scratch and bool(dy) == bool(iy) == self.both
         sources = self._sources(x, y, lengths=(x_lengths, y_lengths))
-        impostor_match(*sources, Found((dx, dy), (ix, iy)), self.norm)
+        impostor_match(*sources, MatchOutput((dx, dy), (ix, iy)), self.norm)
 
     def backward(self, stream, x, y, ix, iy, gx, gy, of_x, of_y, scratch):
         assert scratch

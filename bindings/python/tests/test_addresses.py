@@ -244,7 +244,7 @@ def test_the_compiled_half_takes_pairs(monkeypatch):
     if _native.cuda_obstacle() is None:
         pytest.skip("there is a GPU, and these addresses are of the CPU")
     source = _device_records.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
-    result, sent = _device_records.Found((512, 0), (1024, 0)), _device_records.Gradients((512, 0), (8, 0), (256, 512))
+    result, sent = _device_records.MatchOutput((512, 0), (1024, 0)), _device_records.Gradients((512, 0), (8, 0), (256, 512))
     with pytest.raises(farpoint.CudaUnavailable):
         _native.cuda_match(source, source, result, 2)
     with pytest.raises(farpoint.CudaUnavailable):

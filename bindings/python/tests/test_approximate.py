@@ -378,7 +378,7 @@ def test_refused_of_batches_and_samples():
             farpoint.quality(cloud(50), rows)
     with pytest.raises(ValueError, match="1 samples for 2 clouds"):
         farpoint.quality(batch, [[1, 2]])
-    with pytest.raises(TypeError, match="whole numbers"):
+    with pytest.raises(TypeError, match="integers"):
         farpoint.quality(cloud(50), [0.5])
     with pytest.raises(TypeError, match="int32"):
         approximate(cloud(50), 9, method="grid", out=np.empty(9, np.int32))

@@ -120,7 +120,7 @@ def test_columns_of_a_text_are_given(tmp_path):
     with pytest.raises(ValueError, match="'what' among 1 'ID', 2 'Easting'"):
         farpoint.read(path, xyz=("what", 2, 3))
     farpoint.write(tmp_path / "a.ply", cloud())
-    with pytest.raises(ValueError, match="PLY says itself"):
+    with pytest.raises(ValueError, match="xyz is not for PLY"):
         farpoint.read(tmp_path / "a.ply", xyz=(1, 2, 3))
     with pytest.raises(ValueError, match="three columns"):
         farpoint.read(path, xyz=(1, 2))
@@ -156,7 +156,7 @@ def test_precision_and_scale(tmp_path):
     assert las.scale == (0.25, 0.25, 0.25) and las.crs is None
     np.testing.assert_allclose(las.points, points, atol=0.125)
     assert farpoint.read(tmp_path / "a.pcd").scale is None
-    with pytest.raises(ValueError, match="'half' is no precision"):
+    with pytest.raises(ValueError, match="'half' unknown precision"):
         farpoint.write(tmp_path / "a.ply", points, precision="half")
 
 

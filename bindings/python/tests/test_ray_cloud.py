@@ -112,7 +112,7 @@ def test_a_file_that_is_changed_is_an_error(monkeypatch, tmp_path):
         return call(actors, calls)
 
     monkeypatch.setattr(_workers.Actors, "transport", transport)
-    with pytest.raises(RuntimeError, match=r"a\.ply has been changed since the run began"):
+    with pytest.raises(RuntimeError, match=r"a\.ply has changed since the run began"):
         farpoint.ray.sample(path, 300, num_cpus=0.1)
 
 

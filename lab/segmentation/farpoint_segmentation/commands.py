@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}{help}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("stopped; repeat the command to resume", file=sys.stderr)
         return 130
     return 0
 
@@ -70,7 +70,7 @@ def _loaded(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     from .run import check_trained
 
     if (args.checkpoint is None) != args.random_weights:
-        raise ValueError("give either --checkpoint FILE or --random-weights, by which only times count")
+        raise ValueError("give either --checkpoint FILE, or --random-weights to measure times only")
     options = {
         "checkpoint": "random weights", "class_order": args.class_order, "bfloat16": args.bfloat16,
         "compile": args.compile, "folder": Path(args.folder).name, "split": args.split,

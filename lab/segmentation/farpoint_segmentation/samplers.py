@@ -136,7 +136,7 @@ class Sampler:
             options["count"] = count
         elif points.shape[0] > 1:
             raise ValueError(
-                f"{self.name} gives each of {points.shape[0]} clouds another number of points; clouds go one by one"
+                f"{self.name} gives a different number of points for each of {points.shape[0]} clouds; sample them one by one"
             )
         sample = getattr(farpoint, f"sample_{self.method}")
         result: Tensor = sample(points, **options)

@@ -167,7 +167,7 @@ def _measured(
 ) -> Iterator[Measurement]:
     if network.training or rounds < 1:
         raise ValueError(
-            f"timed are networks in evaluation mode, once or more often (got training={network.training}, "
+            f"only networks in evaluation mode can be timed, once or more often (got training={network.training}, "
             f"{rounds=})"
         )
     device = next(network.parameters()).device

@@ -277,7 +277,7 @@ class TestUsersPath:
         bad.write_text(bad.read_text() + "1 2 3\n")
         last = len(bad.read_text().splitlines())
         for options, text in (
-            ((str(folder), *output), "either --checkpoint FILE or --random-weights"),
+            ((str(folder), *output), "either --checkpoint FILE, or --random-weights"),
             ((str(folder), *output, "--random-weights"), f"floor_1.txt:{last}: b'1 2 3'"),
             ((str(folder), *output, "--random-weights", "--samplers", "fps"), "'fps'"),
             ((str(folder), *output, "--checkpoint", "none.pth"), "none.pth: No such file"),

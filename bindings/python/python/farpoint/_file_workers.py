@@ -94,7 +94,7 @@ class Worker:
         process.stdin.flush()
         if not process.stdout.readline() and not self._pool.ended:
             self.kill()
-            raise RuntimeError("a process for files ended before it had begun; see its messages above")
+            raise RuntimeError("a worker process ended while starting; see its messages above")
         return process
 
     def check_deadline(self, now: float) -> None:
@@ -191,7 +191,7 @@ class Pool:
 
 def _start(environment: dict[str, str]) -> subprocess.Popen[str]:
     if not sys.executable:
-        raise RuntimeError("this program does not know the Python that it runs in (sys.executable)")
+        raise RuntimeError("sys.executable is not set; it must be the path of the Python interpreter")
     # The worker imports the package from the same path as this process.
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -293,7 +293,7 @@ def chamfer(
     x, y, x_lengths, y_lengths = _as_batches(x, y, x_lengths, y_lengths, x_offsets, y_offsets)
     if weights is not None:
         if one_sided or reduction == "max":
-            raise ValueError("weights are for two sides that are added; leave out one_sided and reduction='max'")
+            raise ValueError("weights are for a sum of both directions; leave out one_sided and reduction='max'")
         options: Any = {
             "squared": squared, "norm": norm, "reduction": reduction, "threads": threads, "progress": progress,
         }

@@ -95,7 +95,7 @@ def sample_file(
             raise
     if not answer.line:
         raise RuntimeError(
-            f"{path}: the process that sampled it has ended, perhaps for lack of memory; allow less by memory="
+            f"{path}: its worker process ended, perhaps out of memory; set a smaller memory="
         )
     return _row(str(path), str(output), answer.line)
 
@@ -103,10 +103,10 @@ def sample_file(
 def _limits(memory: int | str | None, spool: Path | None, resume: bool) -> Limits | None:
     if memory is None:
         if spool is not None or resume:
-            raise ValueError('spool and resume are for runs through the disk; give memory, such as "8GiB"')
+            raise ValueError('spool and resume are for sampling on disk; give memory, such as "8GiB"')
         return None
     if resume and spool is None:
-        raise ValueError("resume goes on with a run whose files are kept; give their folder by spool")
+        raise ValueError("resume needs the folder of the interrupted run; give it by spool")
     from ._file_workers import Limits
 
     return Limits(_arguments.size(memory, "memory"), None if spool is None else str(os.fspath(spool)), resume)

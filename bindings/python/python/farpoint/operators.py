@@ -207,10 +207,10 @@ def inverse_distance_weights(
         squared, distances = distances.squared, distances.distances
     if squared is None:
         raise TypeError(
-            "whether an array of distances is squared can't be seen; give squared=True or squared=False, or what knn returned"
+            "give squared=True or squared=False for an array of distances, or the result of knn"
         )
     if squared and power == 1:
-        raise ValueError("power is 1, of squared distances; search with squared=False")
+        raise ValueError("power=1 needs plain distances; search with squared=False")
     # Squared distances are already the second power.
     return library_of_values(distances).weights(distances, 1 if squared else power, eps)
 

@@ -49,7 +49,7 @@ def load_checkpoint(module: nn.Module, path: str | os.PathLike[str]) -> dict[str
     except OSError:
         raise
     except Exception as error:  # various types, for files not written by PyTorch
-        raise ValueError(f"{os.fspath(path)}: no checkpoint that can be read without running code: {error}") from error
+        raise ValueError(f"{os.fspath(path)}: not a checkpoint that can be read without running code: {error}") from error
     parameters, rest = _parts(content, path)
     _check(module, parameters, path)
     module.load_state_dict(parameters, strict=True)

@@ -62,7 +62,7 @@ def run(folders: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str
     notes = [
         ("What these records say", remarks.findings(runs)),
         ("What of the paper does not fit", remarks.misfits()),
-        ("What cannot be told here", remarks.limits(runs)),
+        ("Limits of these records", remarks.limits(runs)),
     ]
     path = output / "report.html"
     _write(path, page([(title, [item for _, item in items]) for title, items in sections], notes))

@@ -185,7 +185,7 @@ def runs_of(records: Iterable[SceneRecord]) -> list[Run]:
     # Records of ``time`` last: they replace the times of ``evaluate``.
     for record in sorted(latest.values(), key=lambda one: one.task == "time"):
         if record.data not in DATA or record.network not in NETWORKS:
-            raise ValueError(f"a record of {record.network!r} on {record.data!r}, which there are not")
+            raise ValueError(f"a record of the unknown network {record.network!r} or data set {record.data!r}")
         generated = record.options.get("folder") == "generated"
         layers = _layers(record)
         protocol = "test" if record.protocol == "test" else "val"

@@ -64,7 +64,7 @@ def library_of_values(values: Any, *others: Any) -> Library:
             continue
         if tensors or library_of(other) is not library:
             raise TypeError(
-                "values, indices and what is beside them must be of one library, on one device "
+                "values, indices and further arguments must be of one library, on one device "
                 f"({conversion.name(values)}; {conversion.name(other)})"
             )
     return library

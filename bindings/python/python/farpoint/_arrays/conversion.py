@@ -30,7 +30,7 @@ def is_on_gpu(array: Any) -> bool:
         device_type = _device_of(array)[0]
         if device_type not in _HOST + _CUDA:
             raise TypeError(
-                f"{name(array)} lies on a device of DLPack type {device_type}; farpoint reads the "
+                f"{name(array)} is on a device of DLPack type {device_type}; farpoint reads the "
                 "memory of CPUs and of NVIDIA GPUs"
             )
         return device_type in _CUDA
@@ -63,7 +63,7 @@ def to_numpy(array: Any) -> np.ndarray:
         if converted.dtype.kind == "O" and any(isinstance(part, (list, tuple)) for part in converted.flat):
             raise ValueError("its rows have different lengths")
     except ValueError as error:
-        raise ValueError(f"the points are no array of numbers ({name(array)}): {error}") from None
+        raise ValueError(f"the points are not an array of numbers ({name(array)}): {error}") from None
     # Lists of integers are converted like other numbers.
     if converted.dtype.kind in "iu" and isinstance(array, (list, tuple)):
         converted = _as_float64(converted)
@@ -88,7 +88,7 @@ def points_of(array: Any) -> np.ndarray:
         return converted.astype(np.float32)
     if converted.dtype not in (_SINGLE, _DOUBLE):
         raise TypeError(
-            "the points must be float32, float64, float16 or integers; convert them, as by "
+            "the points must be float32, float64, float16 or integers; convert them, for example by "
             f"numpy.asarray(points, numpy.float64) ({name(array)})"
         )
     return converted
@@ -136,7 +136,7 @@ def _from_dlpack(array: Any) -> np.ndarray:
             return np.from_dlpack(_OldDlpack(array))
         except (BufferError, RuntimeError, TypeError, ValueError):
             raise TypeError(
-                f"{name(array)} can't be read by DLPack ({error}); give a NumPy array of it"
+                f"{name(array)} can't be read by DLPack ({error}); convert it to a NumPy array"
             ) from None
 
 

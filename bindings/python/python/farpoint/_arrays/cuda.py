@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_records import Found, Output
+from .._device_records import MatchOutput, Output
 from .._records import Sampling, Search
 from . import selection, whole_numbers
 from .conversion import name, refuse_narrow
@@ -35,8 +35,8 @@ def on_host(points: Any, what: str) -> np.ndarray:
 def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
     """Raises TypeError: concatenated clouds are only supported on the CPU and for PyTorch."""
     raise TypeError(
-        "clouds one after another are sampled on the CPU or as PyTorch tensors; call sample for each "
-        f"of them ({name(points)})"
+        "concatenated clouds are sampled on the CPU or as PyTorch tensors; call sample for each "
+        f"cloud ({name(points)})"
     )
 
 
@@ -259,6 +259,6 @@ def _search(x: Any, y: Any, search: Search) -> tuple[Array, list[Any]]:
         wait_for(a, b)
         inputs = a.input(sent[0]), b.input(sent[1])._replace(stream=a.stream)
         addresses = [a.pointer(part) for part in results] + [0] * (4 - len(results))
-        output = Found((addresses[0], addresses[2]), (addresses[1], addresses[3]))
+        output = MatchOutput((addresses[0], addresses[2]), (addresses[1], addresses[3]))
         _native.cuda_match(*inputs, output, search.norm)
     return a, results

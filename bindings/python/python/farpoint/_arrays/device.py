@@ -29,7 +29,7 @@ def describe_numbers(array: Any) -> Array:
     for extent, stride in zip(reversed(description.shape), reversed(description.strides)):
         if extent > 1 and stride != step:
             raise ValueError(
-                f"the numbers of this array are not one after another; give a contiguous copy ({name(array)})"
+                f"the array is not contiguous; give a contiguous copy ({name(array)})"
             )
         step *= extent
     return description
@@ -159,7 +159,7 @@ class Array:
         if hasattr(array, "__array_namespace__"):
             return array.__array_namespace__()
         raise TypeError(
-            f"nothing is known that computes with {name(array)}; leave distances out, and "
+            f"there are no array functions for {name(array)}; leave out distances, and "
             "call nearest in place of chamfer"
         )
 

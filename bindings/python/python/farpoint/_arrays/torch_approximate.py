@@ -36,7 +36,7 @@ def _chosen(points: Tensor, request: Approximation, start: Any, lengths: Any, tr
     if start is not None:
         starts = starts_of(start, clouds, points.dim() == 3, valid_rows)
         if starts.shape[1] > max(count, 1):
-            raise ValueError(f"{starts.shape[1]} start indices were given for {count} samples")
+            raise ValueError(f"{starts.shape[1]} start indices for {count} samples")
     # Arguments passed separately are cleared, so that the scratch size is cached by options alone.
     options = request._replace(count=None, ratio=None, seed=None, threads=None, callback=None)
     return enqueue(points, count, valid_rows, counts, starts, request.seed, options, tree)
@@ -67,5 +67,5 @@ def _sample_finite_rows_of_cloud(cloud: Tensor, request: Approximation, start: A
         requested = torch.as_tensor(start, device=cloud.device).reshape(-1)
         start = torch.searchsorted(rows, requested).clamp(max=max(len(rows) - 1, 0))
         if len(rows) == 0 or not bool((rows[start] == requested).all()):
-            raise ValueError("a start index names a row with NaN or infinity; choose another")
+            raise ValueError("a start row has NaN or infinity; choose another")
     return rows[_chosen(cloud[rows], request, start, None, None)]

@@ -44,7 +44,7 @@ def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
     """Returns both clouds for kernels. Raises unless they are a pair of clouds."""
     if not isinstance(y, Tensor):
         raise TypeError(
-            f"x is a tensor and y is none ({about(x)}; {name(y)}); give a tensor, as "
+            f"x is a tensor and y is not ({about(x)}; {name(y)}); give a tensor, as "
             "torch.as_tensor(y, device=x.device) makes"
         )
     x, y = checked(x), checked(y)
@@ -81,7 +81,7 @@ def in_count(clouds: Tensor, count: int | None, ratio: float | None, padded: boo
     assert count is not None
     if count > rows and (not padded or count * len(clouds) >= 2**60):
         raise ValueError(
-            f"{count} samples were asked of a cloud of {rows} points; ask for at most {rows} "
+            f"cannot take {count} samples from a cloud of {rows} points; request at most {rows} "
             f"({about(clouds)})"
         )
     return count

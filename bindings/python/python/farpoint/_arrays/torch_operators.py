@@ -80,7 +80,7 @@ def _arguments(
     """Returns clouds, lengths and offsets for the operators."""
     if not isinstance(y, Tensor):
         raise TypeError(
-            f"x is a tensor and y is none ({about(x)}; {name(y)}); give a tensor, as "
+            f"x is a tensor and y is not ({about(x)}; {name(y)}); give a tensor, as "
             "torch.as_tensor(y, device=x.device) makes"
         )
     same = y is x
@@ -124,7 +124,7 @@ def _refuse_other_clouds(x: Tensor, y: Tensor, sides: Sides) -> None:
     has_queries = shape[-2] > 0 and not (batch and shape[0] == 0)
     if has_queries and other[-2] == 0:
         raise ValueError(
-            f"the cloud has no usable point in which neighbors could be ({about_pair(x, y)})"
+            f"the cloud has no usable point to be a neighbor ({about_pair(x, y)})"
         )
 
 

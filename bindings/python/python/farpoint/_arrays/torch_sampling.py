@@ -183,7 +183,7 @@ def _sample_finite_rows_of_cloud(cloud: Tensor, request: Sampling) -> tuple[Any,
         requested = torch.as_tensor(start, device=cloud.device).reshape(-1)
         start = torch.searchsorted(rows, requested).clamp(max=max(len(rows) - 1, 0))
         if len(rows) == 0 or not bool((rows[start] == requested).all()):
-            raise ValueError("a start index names a row with NaN or infinity; choose another")
+            raise ValueError("a start row has NaN or infinity; choose another")
     finite_request = request._replace(skip_bad=False, start=start, out=None)
     indices, distances, radius = _chosen(cloud[rows], finite_request)
     return rows[indices], distances, radius
@@ -212,7 +212,7 @@ def sample_ragged(
     rows of the tensor, concatenated. Starts (B, S) are relative to the cloud's first row."""
     points = checked(points.detach())
     if points.dim() != 2:
-        raise ValueError(f"clouds one after another are a tensor of shape (N, D) ({about(points)})")
+        raise ValueError(f"concatenated clouds must be a tensor of shape (N, D) ({about(points)})")
     lengths = [end - begin for begin, end in zip(offsets, offsets[1:])]
     if offsets[:1] != [0] or offsets[-1] != len(points) or min(lengths, default=0) < 0:
         raise ValueError(f"offsets must rise from 0 to {len(points)} ({about(points)})")
@@ -221,8 +221,8 @@ def sample_ragged(
             raise ValueError(f"count {count} of cloud {cloud} is below 0 ({about(points)})")
         if count > length:
             raise ValueError(
-                f"cloud {cloud} of the batch: {count} samples were asked of a cloud of {length} "
-                f"points; ask for at most {length} ({about(points)})"
+                f"cloud {cloud} of the batch: cannot take {count} samples from a cloud of {length} "
+                f"points; request at most {length} ({about(points)})"
             )
     device, starts = points.device, start
     if start is not None and not isinstance(start, Tensor):

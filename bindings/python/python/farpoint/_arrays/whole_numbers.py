@@ -52,7 +52,7 @@ def listed(values: Any, what: str) -> list[int]:
 def not_whole(values: Any, what: str, ndim: int | None) -> TypeError:
     """Returns the error for values that are not integers, or have other axes."""
     article = "an" if ndim is None else f"a {ndim}-D"
-    return TypeError(f"{what} must be {article} array of whole numbers, not {name(values)}")
+    return TypeError(f"{what} must be {article} array of integers, not {name(values)}")
 
 
 def lengths_of(lengths: Any, what: str = "lengths") -> list[int] | None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .. import _native, _progress
-from .._device_records import Found, Gradients
+from .._device_records import Gradients, MatchOutput
 from . import fast_path, memory
 from .registration import define, differentiate
 
@@ -48,7 +48,7 @@ def _on_cuda(
     x, x_strides = memory.addressable(x)
     y, y_strides = memory.addressable(y)
     scratch = _scratch(x, y, both, norm, False)
-    output = Found(memory.addresses_of(dx, dy), memory.addresses_of(ix, iy), memory.place_of(scratch))
+    output = MatchOutput(memory.addresses_of(dx, dy), memory.addresses_of(ix, iy), memory.place_of(scratch))
     _native.cuda_match(
         memory.input_of(x, x_strides, x_lengths), memory.input_of(y, y_strides, y_lengths),
         output, norm,

@@ -124,7 +124,7 @@ def _checked(batch: Any, rows: Tensor, name: str) -> Tensor:
     if batch.shape != rows.shape[:1]:
         raise ValueError(f"{name} has shape {tuple(batch.shape)} ({about(rows)})")
     if batch.is_floating_point() or batch.dtype == torch.bool:
-        raise TypeError(f"{name} is of {batch.dtype}; it must be of whole numbers")
+        raise TypeError(f"{name} is of {batch.dtype}; it must be of integers")
     checked: Tensor = batch.to(rows.device)
     return checked
 

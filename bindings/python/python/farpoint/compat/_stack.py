@@ -62,7 +62,7 @@ def search(
     -1 where missing, also in clouds where y is empty."""
     refuse_beyond_int32(y)
     if k < 1:
-        raise ValueError(f"{k} neighbors are wanted; it must be 1 or more")
+        raise ValueError(f"the number of neighbors is {k}; it must be 1 or more")
     x, y = detached(x, y)
     if len(x_offsets) != len(y_offsets):
         clouds = f"{len(x_offsets) - 1} and {len(y_offsets) - 1} clouds"

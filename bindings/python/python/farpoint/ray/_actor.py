@@ -129,7 +129,7 @@ class TileActor:
             self._files = [read(path, **files.options).points for path in files.paths]
             for path, expected in zip(files.paths, files.stamps, strict=True):
                 if stamp(path) != expected:
-                    raise RuntimeError(f"{path} has been changed since the run began; begin it anew")
+                    raise RuntimeError(f"{path} has changed since the run began; start a new run")
         return self._files
 
 

@@ -66,7 +66,7 @@ class Actors:
             pending = retries
             if not pending:
                 return answers
-        raise RuntimeError(f"{last_error}; that was {TRIES} times in a row")
+        raise RuntimeError(f"{last_error} ({TRIES} times in a row)")
 
     def wait(self, objects: Sequence[Any], count: int) -> None:
         """Waits until ``count`` of these Ray objects are ready; raises if none is within the time limit."""
@@ -76,8 +76,8 @@ class Actors:
             count -= len(ready)
             if not ready:
                 raise TimeoutError(
-                    f"{len(pending)} of {len(objects)} parts of the cloud were given up after {self._limit:g} s, "
-                    "the time limit: the tasks that make them have not ended"
+                    f"{len(pending)} of {len(objects)} parts of the cloud were not ready after {self._limit:g} s, "
+                    "the time limit"
                 )
 
     def get(self, objects: Sequence[Any]) -> list[Any]:
@@ -107,12 +107,12 @@ class Actors:
         try:
             return self._ray.get(reference, timeout=max(until - time.monotonic(), _POLL_INTERVAL)), None
         except errors.GetTimeoutError:
-            raise self._timeout_error(tile, "it was asked and has not answered") from None
+            raise self._timeout_error(tile, "no answer") from None
         except errors.RayTaskError as error:
             raise RuntimeError(f"{name} has failed: {error}") from error
         except errors.RayError as error:
             self._wait_for(tile, error)
-            return None, f"{name} has ended before it answered ({type(error).__name__})"
+            return None, f"{name} ended before answering ({type(error).__name__})"
 
     def _wait_for(self, tile: int, last_error: Exception) -> None:
         """Waits until Ray has restarted an actor."""
@@ -127,7 +127,7 @@ class Actors:
             except errors.RayError as error:
                 last_error = error
                 time.sleep(_POLL_INTERVAL)
-        raise self._timeout_error(tile, f"it has ended and has not come back ({last_error})")
+        raise self._timeout_error(tile, f"it was not restarted ({last_error})")
 
     def _timeout_error(self, tile: int, reason: str) -> TimeoutError:
         cpus = self._ray.cluster_resources().get("CPU", 0)

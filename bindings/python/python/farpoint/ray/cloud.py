@@ -126,7 +126,7 @@ def sample(
         raise ValueError(f"num_cpus is {num_cpus}; it must not be below 0")
     limit = positive(time_limit, "time_limit")
     if limit is None:
-        raise ValueError("time_limit is None; every wait has a limit")
+        raise ValueError("time_limit must be a number, not None")
     rows = _start_rows(start, seed)
     if not ray.is_initialized():
         ray.init()
