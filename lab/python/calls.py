@@ -30,16 +30,16 @@ def parts():
     few = _sample_arguments.simple_request(8, None, "auto", None, False)
     near = _search_arguments.nearest_request(4)
     farpoint.sample(points, 8), farpoint.knn(points, points, 4)
-    sampled = shape_cache.ready(few, torch_sampling._ready, points, points)
-    searched = shape_cache.ready(near, torch_operators._ready_search, points, points)
+    sampled = shape_cache.lookup(few, torch_sampling._prepare_sampling, points, points)
+    searched = shape_cache.lookup(near, torch_operators._prepare_search, points, points)
     make = fast_path.maker(0)
     return {
         "record of the arguments of sample": lambda: _sample_arguments.simple_request(8, None, "auto", None, False),
         "record of the arguments of knn": lambda: _search_arguments.nearest_request(4),
         "record of the arguments of nearest": lambda: neighbors._search(None, None, True, 2, None, False, False),
         "library of two arrays": lambda: library_of_pair(points, points),
-        "what was met, of a cloud": lambda: shape_cache.ready(few, torch_sampling._ready, points, points),
-        "of it, by the compiled module": lambda: shape_cache._cache.find(torch_sampling._ready, few, points, points),
+        "what was met, of a cloud": lambda: shape_cache.lookup(few, torch_sampling._prepare_sampling, points, points),
+        "of it, by the compiled module": lambda: shape_cache._cache.find(torch_sampling._prepare_sampling, few, points, points),
         "of it, a look at modes and transforms": fast_path.is_watched,
         "current device": lambda: fast_path.maker(0),
         "an empty tensor": lambda: make((8,), (1,), torch.int64),

@@ -104,7 +104,7 @@ def by_public_names():
 
 def without_shapes():
     """Disables the cache of plans for repeated calls."""
-    return mock.patch.object(shape_cache, "ready", lambda *_: None) if shape_cache else contextlib.nullcontext()
+    return mock.patch.object(shape_cache, "lookup", lambda *_: None) if shape_cache else contextlib.nullcontext()
 
 
 def ways():

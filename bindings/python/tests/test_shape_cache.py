@@ -19,7 +19,7 @@ CPU = 1
 
 def usually(monkeypatch):
     """From then on no call goes this way."""
-    monkeypatch.setattr(shape_cache, "ready", lambda *_: None)
+    monkeypatch.setattr(shape_cache, "lookup", lambda *_: None)
 
 
 def exactly_rooted(result):

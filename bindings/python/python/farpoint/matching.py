@@ -199,8 +199,8 @@ def nearest_both(
     --------
     >>> import numpy, farpoint
     >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
-    >>> there, back = farpoint.nearest_both(x, y)
-    >>> there.indices, back.indices
+    >>> forward, backward = farpoint.nearest_both(x, y)
+    >>> forward.indices, backward.indices
     (array([0, 0]), array([0]))
     """
     if not (x_offsets is y_offsets is None):
@@ -394,10 +394,10 @@ def _search(
     constants = squared, norm, threads, progress, both, reduction
     if lazy_torch.is_compiling() or not _arguments.are_constant(*constants):
         return _new_search(*constants, x_lengths, y_lengths)
-    kept = _kept_search(*constants)
+    cached = _cached_search(*constants)
     if x_lengths is y_lengths is None:
-        return kept
-    return kept._replace(x_lengths=x_lengths, y_lengths=y_lengths, kept=kept)
+        return cached
+    return cached._replace(x_lengths=x_lengths, y_lengths=y_lengths, cached=cached)
 
 
 def _new_search(
@@ -413,4 +413,4 @@ def _new_search(
     return Search(x_lengths, y_lengths, norm, plain, threads, bool(progress), both, reduction)
 
 
-_kept_search = lru_cache(maxsize=1024, typed=True)(_new_search)
+_cached_search = lru_cache(maxsize=1024, typed=True)(_new_search)

@@ -240,7 +240,7 @@ def sample(
     if usual and on_bad == "error" and not progress:
         request = simple_request(count, ratio, algorithm, threads, return_distances)
         if request is not None and lengths is not None:
-            request = request._replace(lengths=lengths, kept=request)
+            request = request._replace(lengths=lengths, cached=request)
     if request is None:
         request = new_request(
             count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances, on_bad,

@@ -38,27 +38,27 @@ __all__ = [
 def nearest(x: Tensor, y: Any, search: Search) -> tuple[Any, ...]:
     """Returns distances and indices of x, and of y in searches of both directions."""
     x_lengths, y_lengths = search.x_lengths, search.y_lengths
-    ready = shape_cache.ready(search.kept or search, _ready_nearest, x, y, x_lengths, y_lengths)
+    prepared = shape_cache.lookup(search.cached or search, _prepare_nearest, x, y, x_lengths, y_lengths)
     results: tuple[Any, ...]
-    if ready is None:
+    if prepared is None:
         arguments = _arguments(x, y, search)
         with _bar(x, search):
-            results = searching.found(*arguments, search.norm, search.threads, search.both)
+            results = searching.match(*arguments, search.norm, search.threads, search.both)
     elif wants_gradient(x, y):
-        results = neighbors.answer_differentiably(x, y, x_lengths, y_lengths, ready)
+        results = neighbors.answer_differentiably(x, y, x_lengths, y_lengths, prepared)
     else:
-        results = neighbors.answer(ready, x, y, x_lengths, y_lengths)
+        results = neighbors.answer(prepared, x, y, x_lengths, y_lengths)
         return searching.rooted(results) if search.plain else results
     if search.plain:
         results = tuple([part if k % 2 else searching.root(part) for k, part in enumerate(results)])
     return results
 
 
-def _ready_nearest(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
+def _prepare_nearest(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
     """Returns the plan of a search in these tensors; None if one has to be converted."""
     if not _need_no_conversion(x, y, search, *lengths):
         return None
-    return neighbors.ready(x, y, search.norm, search.both)
+    return neighbors.prepare(x, y, search.norm, search.both)
 
 
 def _need_no_conversion(x: Tensor, y: Tensor, search: Search, *lengths: Tensor | None) -> bool:
@@ -70,12 +70,12 @@ def _need_no_conversion(x: Tensor, y: Tensor, search: Search, *lengths: Tensor |
 def chamfer(x: Tensor, y: Any, search: Search) -> Tensor:
     """Returns one value per pair of clouds."""
     x_lengths, y_lengths = search.x_lengths, search.y_lengths
-    ready = shape_cache.ready(search.kept or search, _ready_chamfer, x, y, x_lengths, y_lengths)
-    if ready is not None:
+    prepared = shape_cache.lookup(search.cached or search, _prepare_chamfer, x, y, x_lengths, y_lengths)
+    if prepared is not None:
         if wants_gradient(x, y):
-            value: Tensor = chamfer_cached.answer_differentiably(x, y, x_lengths, y_lengths, ready)
+            value: Tensor = chamfer_cached.answer_differentiably(x, y, x_lengths, y_lengths, prepared)
             return value
-        return chamfer_cached.answer(ready, x, y, x_lengths, y_lengths)
+        return chamfer_cached.answer(prepared, x, y, x_lengths, y_lengths)
     arguments = _arguments(x, y, search)
     with _bar(x, search):
         return operator.chamfer(*arguments, search.how())
@@ -88,8 +88,8 @@ def _bar(x: Tensor, search: Search) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def _ready_chamfer(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
-    return chamfer_cached.ready(x, y, search.how()) if _need_no_conversion(x, y, search, *lengths) else None
+def _prepare_chamfer(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
+    return chamfer_cached.prepare(x, y, search.how()) if _need_no_conversion(x, y, search, *lengths) else None
 
 
 def _arguments(

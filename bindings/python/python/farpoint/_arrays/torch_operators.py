@@ -34,24 +34,24 @@ def search(
     x: Tensor, y: Any, sides: Sides, request: Neighborhood, plain: bool
 ) -> tuple[Tensor, ...]:
     """Returns distances, indices and counts of the neighbors of each point."""
-    ready = None
+    prepared = None
     if sides.x_offsets is None:
-        ready = shape_cache.ready(request, _ready_search, x, y, sides.x_lengths, sides.y_lengths)
-    if ready is None:
+        prepared = shape_cache.lookup(request, _prepare_search, x, y, sides.x_lengths, sides.y_lengths)
+    if prepared is None:
         results = knn.search(*_arguments(x, y, sides, request), request)
     elif wants_gradient(x, y):
-        results = knn.search_differentiably(x, y, *sides, *request, ready)
+        results = knn.search_differentiably(x, y, *sides, *request, prepared)
     else:
-        results = kernels.answer(ready, x, y, *sides)
+        results = kernels.answer(prepared, x, y, *sides)
         return rooted(results[:1]) + results[1:] if plain else results
     return (root(results[0]), *results[1:]) if plain else results
 
 
-def _ready_search(request: Neighborhood, x: Tensor, y: Tensor, *lengths: Any) -> Any:
+def _prepare_search(request: Neighborhood, x: Tensor, y: Tensor, *lengths: Any) -> Any:
     """Returns the plan of a search in these tensors; None if one has to be converted."""
     arguments = _arguments(x, y, Sides(*lengths), request)
     unconverted = arguments[0] is x and arguments[1] is y and memory.are_lengths(*lengths)
-    return kernels.ready(x, y, request) if unconverted else None
+    return kernels.prepare(x, y, request) if unconverted else None
 
 
 def within(
@@ -162,12 +162,12 @@ def gather(values: Tensor, indices: Tensor) -> Tensor:
         return gather(values.unsqueeze(-1), indices).squeeze(-1)
     if not (values.is_floating_point() or values.is_complex()):
         return _gather_integers(values, indices)
-    ready = shape_cache.ready("gather", _ready_values, values, indices)
-    if ready is not None:
+    prepared = shape_cache.lookup("gather", _prepare_values, values, indices)
+    if prepared is not None:
         if wants_gradient(values):
-            result: Tensor = operators.gather_differentiably(values, indices, ready)
+            result: Tensor = operators.gather_differentiably(values, indices, prepared)
             return result
-        return of_values.answer(ready, values, indices)
+        return of_values.answer(prepared, values, indices)
     _check(values, indices, False)
     return operators.gather(values, _as_kernel_indices(indices))
 
@@ -191,29 +191,29 @@ def _gather_integers(values: Tensor, indices: Tensor) -> Tensor:
 
 def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
     """Returns the maximum over the indexed rows."""
-    ready = shape_cache.ready("gather_max", _ready_values, values, indices, add)
-    if ready is not None:
+    prepared = shape_cache.lookup("gather_max", _prepare_values, values, indices, add)
+    if prepared is not None:
         if wants_gradient(values, add):
             result: Tensor = operators.gather_max_differentiably(values, indices, add, None)[0]
             return result
-        return of_values.answer_max(ready, values, indices, add)
+        return of_values.answer_max(prepared, values, indices, add)
     _check_added(values, indices, add)
     return operators.gather_max(values, _as_kernel_indices(indices), add)
 
 
 def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
     """Returns weighted sums of the indexed rows."""
-    ready = shape_cache.ready("interpolate", _ready_values, values, indices, weights)
-    if ready is not None:
+    prepared = shape_cache.lookup("interpolate", _prepare_values, values, indices, weights)
+    if prepared is not None:
         if wants_gradient(values, weights):
-            result: Tensor = interpolation.interpolate_differentiably(values, indices, weights, ready)
+            result: Tensor = interpolation.interpolate_differentiably(values, indices, weights, prepared)
             return result
-        return of_values.answer(ready, values, indices, weights)
+        return of_values.answer(prepared, values, indices, weights)
     weights = _checked_weights(values, indices, weights)
     return interpolation.interpolate(values, _as_kernel_indices(indices), weights)
 
 
-def _ready_values(
+def _prepare_values(
     name: str, values: Tensor, indices: Tensor, more: Tensor | None, _: None
 ) -> Any:
     """Returns the plan of one of these operators for these tensors; None if one has to be converted."""
@@ -223,24 +223,24 @@ def _ready_values(
         _check_added(values, indices, more)
     elif more is not None and _checked_weights(values, indices, more) is not more:
         return None
-    return of_values.ready(name, values, indices, more) if _as_kernel_indices(indices) is indices else None
+    return of_values.prepare(name, values, indices, more) if _as_kernel_indices(indices) is indices else None
 
 
 def weights(distances: Tensor, power: int, eps: float) -> Tensor:
     """Returns the weights of neighbors at these distances."""
-    ready = shape_cache.ready(("weights", power, eps), _ready_weights, distances, distances)
-    if ready is not None:
+    prepared = shape_cache.lookup(("weights", power, eps), _prepare_weights, distances, distances)
+    if prepared is not None:
         if wants_gradient(distances):
             result: Tensor = interpolation.weights_differentiably(distances, power, eps, None)
             return result
-        return of_values.answer(ready, distances)
+        return of_values.answer(prepared, distances)
     _check_distances(distances)
     return interpolation.inverse_distance_weights(distances, power, eps)
 
 
-def _ready_weights(request: tuple[str, int, float], distances: Tensor, *_: Any) -> Any:
+def _prepare_weights(request: tuple[str, int, float], distances: Tensor, *_: Any) -> Any:
     _check_distances(distances)
-    return of_values.ready_weights(distances, *request[1:])
+    return of_values.prepare_weights(distances, *request[1:])
 
 
 def _check_distances(distances: Tensor) -> None:

@@ -28,9 +28,9 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Returns indices, distances or None, and covering radius."""
     if request.simple:
         lengths = request.lengths
-        ready = shape_cache.ready(request.kept or request, _ready, points, points, lengths)
-        if ready is not None:
-            return operators.answer(ready, points, lengths)
+        prepared = shape_cache.lookup(request.cached or request, _prepare_sampling, points, points, lengths)
+        if prepared is not None:
+            return operators.answer(prepared, points, lengths)
     points = checked(points.detach() if points.requires_grad else points)
     if request.selected is None and (request.seed is not None or request.threads is not None):
         request = in_range(request)
@@ -50,9 +50,9 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     return results
 
 
-def _ready(
+def _prepare_sampling(
     request: Sampling, points: Tensor, _: Tensor, lengths: Tensor | None, __: None
-) -> operators.Ready | None:
+) -> operators.Prepared | None:
     """Returns the plan of a call; None if a tensor has to be converted, or if clouds differ in samples."""
     if checked(points) is not points or points.dim() == 2 and lengths is not None:
         return None
@@ -62,7 +62,7 @@ def _ready(
         fewer = request.ratio is not None or (request.count or 0) > points.shape[1]
         if fewer or not memory.are_lengths(lengths):
             return None
-    return operators.ready(points, checked_count(points, request), request.algorithm, request.distances)
+    return operators.prepare(points, checked_count(points, request), request.algorithm, request.distances)
 
 
 def _chosen(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:

@@ -21,8 +21,8 @@ def differentiably(kernel: Any, backward: Any, keep: Any, answer: Any = None) ->
     argument of the call is None, or a plan cached by ``shape_cache``, from which ``answer`` computes the result."""
 
     def forward(ctx: Any, *arguments_and_plan: Any) -> Any:
-        *arguments, ready = arguments_and_plan
-        result = kernel(*arguments) if ready is None or answer is None else answer(ready, *arguments)
+        *arguments, prepared = arguments_and_plan
+        result = kernel(*arguments) if prepared is None or answer is None else answer(prepared, *arguments)
         keep(ctx, arguments, result)
         return result
 

@@ -25,7 +25,7 @@ def chamfer(
 ) -> Tensor:
     """Returns one value per cloud, from checked clouds and lengths."""
     if not fast_path.only_kernels_see(x, y, x_lengths, y_lengths):
-        if derivatives.wanted():
+        if derivatives.are_needed():
             return search.reduced(x, y, x_lengths, y_lengths, how)
         value: Tensor = operator(x, y, x_lengths, y_lengths, *how)[0]
         return value

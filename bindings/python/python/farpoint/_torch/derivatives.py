@@ -18,15 +18,15 @@ from .neighbors import match_clouds, match_clouds_backward
 from .registration import differentiate, vmapped
 
 
-def wanted() -> bool:
+def are_needed() -> bool:
     """Returns whether a call has to go through ``search``, since dual numbers or a transform may see it."""
     if fast_path.is_dual():
         return True
     if torch.compiler.is_compiling():
         from . import tracing
 
-        found: bool = tracing.is_differentiated()
-        return found
+        differentiated: bool = tracing.is_differentiated()
+        return differentiated
     return fast_path.is_differentiated()
 
 

@@ -116,7 +116,7 @@ def _scratch(size: int, like: Tensor) -> Tensor | None:
 # -------------------------------------------------------------------------------------- searches
 
 
-class Ready(NamedTuple):
+class Prepared(NamedTuple):
     """Everything except addresses that a search needs for given shapes on a GPU, without offsets."""
 
     queue: Callable[..., None]
@@ -129,8 +129,8 @@ class Ready(NamedTuple):
     scratch: tuple[int, int]
 
 
-def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
-    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
+def prepare(x: Tensor, y: Tensor, request: Neighborhood) -> Prepared | None:
+    """Returns the ``Prepared`` of checked clouds; None if a result or a cloud needs more than an address."""
     rows, k = tuple(x.shape[:-1]), request.k
     if k is None or 0 in rows or _even(x) is not x or _even(y) is not y:
         return None
@@ -139,15 +139,15 @@ def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
     places = (*rows, k), (*[stride * k for stride in row_strides], 1)
     kind = index_type(request.narrow)
     counts = rows, row_strides
-    return Ready(plan.search_whole, x.get_device(), places, counts, kind, plan.scratch)
+    return Prepared(plan.search_whole, x.get_device(), places, counts, kind, plan.scratch)
 
 
 def answer(
-    ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, _: None, __: None,
+    prepared: Prepared, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, _: None, __: None,
     tree: Tensor | None, *rest: Any,
 ) -> tuple[Tensor, ...]:
     """Returns distances, indices and counts, from the arguments of ``search``."""
-    queue, device, (shape, strides), rows, kind, scratch = ready
+    queue, device, (shape, strides), rows, kind, scratch = prepared
     make, size = fast_path.maker(device), scratch[tree is not None]
     distances, indices = make(shape, strides, x.dtype), make(shape, strides, kind)
     counts = make(*rows, kind)

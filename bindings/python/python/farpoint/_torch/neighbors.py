@@ -201,7 +201,7 @@ search_differentiably = fast_path.apply_of(_Search)
 # ------------------------------------------------------------------------------------ cached plans
 
 
-class Ready(NamedTuple):
+class Prepared(NamedTuple):
     """Everything except addresses that a search needs for given shapes on a GPU, without lengths."""
 
     search: Callable[..., None]
@@ -219,8 +219,8 @@ class Ready(NamedTuple):
     norm: int
 
 
-def ready(x: Tensor, y: Tensor, norm: int, both: bool) -> Ready | None:
-    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
+def prepare(x: Tensor, y: Tensor, norm: int, both: bool) -> Prepared | None:
+    """Returns the ``Prepared`` of checked clouds; None if a result or a cloud needs more than an address."""
     (even_x, x_strides), (even_y, y_strides) = memory.addressable(x), memory.addressable(y)
     if even_x is not x or even_y is not y or x.numel() == 0 or y.numel() == 0:
         return None
@@ -230,17 +230,17 @@ def ready(x: Tensor, y: Tensor, norm: int, both: bool) -> Ready | None:
         device, x.dtype == torch.float64, (pairs, n, of_y[-2], dims), (x_strides, y_strides), norm, both
     )
     places = [(shape, memory.dense(shape)) for shape in (of_x[:-1], of_y[:-1], of_x, of_y)]
-    return Ready(
+    return Prepared(
         plan.search, plan.backward, device, x.dtype, places[0], places[1] if both else None, places[2],
         places[3], plan.scratch, norm,
     )
 
 
 def answer(
-    ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
+    prepared: Prepared, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
 ) -> tuple[Tensor, ...]:
     """Returns distances and indices of x, and of y in searches of both directions."""
-    search, _, device, kind, of_x, of_y, _, _, (size, _), _ = ready
+    search, _, device, kind, of_x, of_y, _, _, (size, _), _ = prepared
     make = fast_path.maker(device)
     dx, ix, dy, iy = make(*of_x, kind), make(*of_x, torch.int64), None, None
     if of_y is not None:
@@ -255,12 +255,12 @@ class _Answer(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, ready: Ready
+        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, prepared: Prepared
     ) -> tuple[Tensor, ...]:
-        results = answer(ready, x, y, x_lengths, y_lengths)
+        results = answer(prepared, x, y, x_lengths, y_lengths)
         ctx.mark_non_differentiable(*results[1::2])
-        ctx.save_for_backward(x, y, results[1], results[3] if ready.y else None)
-        ctx.ready, ctx.norm, ctx.threads = ready, ready.norm, None
+        ctx.save_for_backward(x, y, results[1], results[3] if prepared.y else None)
+        ctx.prepared, ctx.norm, ctx.threads = prepared, prepared.norm, None
         return results
 
     @staticmethod
@@ -269,21 +269,21 @@ class _Answer(torch.autograd.Function):
         if torch.is_grad_enabled() or not fast_path.only_kernels_see(gx, gy):
             return *_backward(ctx, gx, None, gy)[:2], None, None, None
         gx, gy = gx.contiguous(), None if iy is None or gy is None else gy.contiguous()
-        return *_sent(ctx.ready, (x, y), (ix, iy), (gx, gy), ctx.needs_input_grad), None, None, None
+        return *_sent(ctx.prepared, (x, y), (ix, iy), (gx, gy), ctx.needs_input_grad), None, None, None
 
 
 answer_differentiably = fast_path.apply_of(_Answer)
 
 
-def _sent(ready: Ready, clouds: Any, indices: Any, grads: Any, needs: Any) -> tuple[Any, Any]:
+def _sent(prepared: Prepared, clouds: Any, indices: Any, grads: Any, needs: Any) -> tuple[Any, Any]:
     """Returns the gradients of both clouds; None where they are not needed."""
-    make = fast_path.maker(ready.device)
-    of_x = make(*ready.of_x, ready.kind) if needs[0] else None
-    of_y = make(*ready.of_y, ready.kind) if needs[1] else None
-    size = ready.scratch[1]
+    make = fast_path.maker(prepared.device)
+    of_x = make(*prepared.of_x, prepared.kind) if needs[0] else None
+    of_y = make(*prepared.of_y, prepared.kind) if needs[1] else None
+    size = prepared.scratch[1]
     scratch = make((size,), (1,), torch.uint8) if size else None
-    ready.backward(
-        fast_path.current_stream(ready.device),
+    prepared.backward(
+        fast_path.current_stream(prepared.device),
         *[memory.address_of(part) for part in (*clouds, *indices, *grads, of_x, of_y, scratch)],
     )
     return of_x, of_y

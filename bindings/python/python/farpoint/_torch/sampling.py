@@ -112,7 +112,7 @@ def enqueue(
 # ------------------------------------------------------------------------------------ cached plans
 
 
-class Ready(NamedTuple):
+class Prepared(NamedTuple):
     """Everything except addresses that sampling needs for given shapes on a GPU."""
 
     queue: Callable[..., None]
@@ -126,8 +126,8 @@ class Ready(NamedTuple):
     scratch: int
 
 
-def ready(points: Tensor, count: int, algorithm: str, distances: bool) -> Ready | None:
-    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
+def prepare(points: Tensor, count: int, algorithm: str, distances: bool) -> Prepared | None:
+    """Returns the ``Prepared`` of checked clouds; None if a result or a cloud needs more than an address."""
     addressable, strides = memory.addressable(points)
     shape = memory.batch_shape(points)
     if addressable is not points or count == 0 or 0 in shape:
@@ -137,12 +137,12 @@ def ready(points: Tensor, count: int, algorithm: str, distances: bool) -> Ready 
     batch = points.dim() == 3
     places = ((shape[0], count), (count, 1)) if batch else ((count,), (1,))
     clouds = ((shape[0],), (1,)) if batch else ((), ())
-    return Ready(plan.sample, device, points.dtype, places, clouds, distances, plan.scratch[distances])
+    return Prepared(plan.sample, device, points.dtype, places, clouds, distances, plan.scratch[distances])
 
 
-def answer(ready: Ready, points: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Any, Any]:
+def answer(prepared: Prepared, points: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Any, Any]:
     """Returns indices, and distances and radii or None."""
-    queue, device, kind, places, clouds, with_distances, size = ready
+    queue, device, kind, places, clouds, with_distances, size = prepared
     make = fast_path.maker(device)
     indices, distances, radii = make(*places, torch.int64), None, None
     if with_distances:

@@ -13,7 +13,7 @@ from .._records import Reduction
 from . import derivatives, fast_path, neighbors
 
 
-def found(
+def match(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
     threads: int | None, both: bool, indices: bool = True,
 ) -> Any:
@@ -21,7 +21,7 @@ def found(
     Without ``indices`` these may be None."""
     arguments = (x, y, x_lengths, y_lengths, norm, threads, both)
     if not fast_path.only_kernels_see(x, y, x_lengths, y_lengths):
-        search = derivatives.search if derivatives.wanted() else neighbors.match_clouds
+        search = derivatives.search if derivatives.are_needed() else neighbors.match_clouds
         parts = search(*arguments)
         return parts if both else parts[:2]
     if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
@@ -35,7 +35,7 @@ def reduced(
     """Returns one value per cloud by PyTorch's operations, with all their derivatives."""
     lengths = (x_lengths, y_lengths)
     padded = x_lengths is not None or y_lengths is not None
-    parts = found(x, y, *lengths, how.norm, how.threads, how.both, indices=padded)
+    parts = match(x, y, *lengths, how.norm, how.threads, how.both, indices=padded)
     reduced_sides = []
     for distances, indices, length in zip(parts[::2], parts[1::2], lengths):
         values = root(distances) if how.plain else distances

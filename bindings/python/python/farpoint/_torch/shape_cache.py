@@ -30,7 +30,7 @@ def table(device_type: int = _CUDA, max_entries: int = _MAX_ENTRIES) -> _native.
 _cache = table()
 
 
-def ready(
+def lookup(
     request: Any, make: Callable[..., Any], first: Tensor, second: Tensor, third: Any = None, fourth: Any = None
 ) -> Any:
     """Returns the cached result of ``make`` for this request and these tensors, which ``make`` checks; it returns None

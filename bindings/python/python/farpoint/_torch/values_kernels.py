@@ -90,7 +90,7 @@ def _scratch(plan: Any, like: Tensor) -> Tensor:
 # -------------------------------------------------------------------------------- cached plans
 
 
-class Ready(NamedTuple):
+class Prepared(NamedTuple):
     """Everything except addresses that an operator on values needs for given shapes on a GPU."""
 
     queue: Callable[..., None]
@@ -99,8 +99,8 @@ class Ready(NamedTuple):
     places: tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def ready(name: str, values: Tensor, indices: Tensor, more: Tensor | None = None) -> Ready | None:
-    """Returns the ``Ready`` of checked arguments; None if one of them needs more than an address. ``name`` is
+def prepare(name: str, values: Tensor, indices: Tensor, more: Tensor | None = None) -> Prepared | None:
+    """Returns the ``Prepared`` of checked arguments; None if one of them needs more than an address. ``name`` is
     "gather", "gather_max" or "interpolate"."""
     arguments = (values, indices) if more is None else (values, indices, more)
     if not all([part.is_contiguous() and part.numel() for part in arguments]):
@@ -108,27 +108,27 @@ def ready(name: str, values: Tensor, indices: Tensor, more: Tensor | None = None
     plan = plan_of(values, indices, _sizes(values, indices))
     rows = indices.shape if name == "gather" else indices.shape[:-1]
     shape = (*rows, values.shape[-1])
-    return Ready(getattr(plan, name), values.get_device(), (shape, memory.dense(shape)))
+    return Prepared(getattr(plan, name), values.get_device(), (shape, memory.dense(shape)))
 
 
-def answer(ready: Ready, values: Tensor, *others: Tensor) -> Tensor:
+def answer(prepared: Prepared, values: Tensor, *others: Tensor) -> Tensor:
     """Returns the result for values, indices and further arguments of the operator."""
-    queue, device, places = ready
+    queue, device, places = prepared
     result = fast_path.maker(device)(*places, values.dtype)
     queue(None, values, *others, result)
     return result
 
 
-def answer_max(ready: Ready, values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
+def answer_max(prepared: Prepared, values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
     """Returns the result of ``gather_max``."""
-    queue, device, places = ready
+    queue, device, places = prepared
     result = fast_path.maker(device)(*places, values.dtype)
     queue(None, values, indices, add, result)
     return result
 
 
-def ready_weights(distances: Tensor, power: int, eps: float) -> Ready | None:
-    """Returns the ``Ready`` of weights of checked distances."""
+def prepare_weights(distances: Tensor, power: int, eps: float) -> Prepared | None:
+    """Returns the ``Prepared`` of weights of checked distances."""
     if not (distances.is_contiguous() and distances.numel()):
         return None
     device, shape = distances.get_device(), tuple(distances.shape)
@@ -137,7 +137,7 @@ def ready_weights(distances: Tensor, power: int, eps: float) -> Ready | None:
     def queue(stream: None, distances: Tensor, result: Tensor) -> None:
         _native.cuda_weights(device, stream, wide, sizes, power, eps, distances, 0, result)
 
-    return Ready(queue, device, (shape, memory.dense(shape)))
+    return Prepared(queue, device, (shape, memory.dense(shape)))
 
 
 # --------------------------------------------------------------------------------------- gather

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._torch.lazy_torch import untraced
-from ._common import about, ends, whole
+from ._common import about, ends, int_list
 from ._tensors import require
 
 __all__ = ["Pair", "by_batches", "by_pointers", "first_rows", "rows_of"]
@@ -185,7 +185,7 @@ def by_pointers(
         raise ValueError(f"{names[0]} has {clouds[0]} clouds and {names[1]} {clouds[1]}")
     if points.device.type != "cpu":
         return Pair(points, queries, offset_tensors[0], offset_tensors[1])
-    listed = [whole(pointer) for pointer in offset_tensors]
+    listed = [int_list(pointer) for pointer in offset_tensors]
     for offsets, rows, name in zip(listed, (points, queries), names):
         check_ends(offsets, len(rows), name)
     return Pair(points, queries, listed[0], listed[1], (listed[0], listed[1]))
@@ -212,6 +212,6 @@ def _first_rows(points: Tensor, batch: Any, batch_size: int | None) -> list[int]
         counts = _counts(batch, "batch")
     else:
         highest = _highest(batch, "batch")
-        counts = whole(torch.bincount(batch, minlength=highest + 1))
+        counts = int_list(torch.bincount(batch, minlength=highest + 1))
     clouds = _clouds(len(counts), batch_size, "batch")
     return ends(counts + [0] * (clouds - len(counts)))

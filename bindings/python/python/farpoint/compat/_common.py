@@ -13,7 +13,7 @@ from .._torch.transfer import numbers
 from ..sampling import sample_ragged
 
 
-def whole(values: Any) -> list[int]:
+def int_list(values: Any) -> list[int]:
     """Returns the integers of a list or a tensor; synchronizes if they are on a GPU."""
     return _read(values) if isinstance(values, Tensor) else [int(v) for v in values]
 
@@ -73,6 +73,6 @@ def random_rows(offsets: list[int], device: torch.device) -> Tensor:
 
 
 __all__ = [
-    "about", "any_of", "ends", "random_rows", "refuse_beyond_int32", "refuse_single", "sample_ragged",
-    "whole", "with_apply",
+    "about", "any_of", "ends", "int_list", "random_rows", "refuse_beyond_int32", "refuse_single", "sample_ragged",
+    "with_apply",
 ]

@@ -14,7 +14,7 @@ from .._torch.transfer import sent
 from ..operators import gather
 from ..sampling import sample_ragged
 from ._batch import detached, refuse_shape, repeat_first
-from ._common import any_of, ends, refuse_beyond_int32, whole
+from ._common import any_of, ends, int_list, refuse_beyond_int32
 
 
 def stack_farthest_point_sample(xyz: Tensor, xyz_batch_cnt: Tensor, npoint: Any) -> Tensor:
@@ -27,8 +27,8 @@ def stack_farthest_point_sample(xyz: Tensor, xyz_batch_cnt: Tensor, npoint: Any)
     """
     refuse_shape("xyz", xyz, "N1 + N2 .., 3")
     refuse_beyond_int32(xyz)
-    counts = whole(xyz_batch_cnt)
-    requested = [int(npoint)] * len(counts) if isinstance(npoint, int) else whole(npoint)
+    counts = int_list(xyz_batch_cnt)
+    requested = [int(npoint)] * len(counts) if isinstance(npoint, int) else int_list(npoint)
     return sample_ragged(xyz, ends(counts), requested).to(torch.int32)
 
 
@@ -46,7 +46,7 @@ def on_its_device(values: Any, name: str) -> Tensor:
     if isinstance(values, Tensor):
         refuse_shape(name, values, "B")
         return values
-    return torch.tensor(whole(values), dtype=torch.int64, device="cpu")
+    return torch.tensor(int_list(values), dtype=torch.int64, device="cpu")
 
 
 def clouds_of(offsets: Tensor, rows: int) -> Tensor:

@@ -22,7 +22,7 @@ from ..neighbors import ball_query_raw, knn
 from ..operators import gather, interpolate, inverse_distance_weights
 from ..sampling import sample_ragged
 from ._batch import detached, refuse_shape
-from ._common import refuse_beyond_int32, whole
+from ._common import int_list, refuse_beyond_int32
 from ._stack import on_its_device, search
 
 __all__ = [
@@ -49,9 +49,9 @@ def farthest_point_sampling(xyz: Tensor, offset: Tensor, new_offset: Tensor) -> 
     """
     refuse_shape("xyz", xyz, "N, 3")
     refuse_beyond_int32(xyz)
-    new_ends = [0, *whole(new_offset)]
+    new_ends = [0, *int_list(new_offset)]
     counts = [end - begin for begin, end in zip(new_ends, new_ends[1:])]
-    return sample_ragged(xyz, [0, *whole(offset)], counts).to(torch.int32)
+    return sample_ragged(xyz, [0, *int_list(offset)], counts).to(torch.int32)
 
 
 def _clouds(
@@ -72,8 +72,8 @@ def _clouds(
 def _begins(ends: Any, rows: Tensor, name: str) -> Tensor:
     """Returns int64 offsets on the device of the rows. Offsets on a GPU are not checked."""
     ends = on_its_device(ends, name)
-    if ends.is_cpu and len(rows) != [0, *whole(ends)][-1]:
-        raise ValueError(f"{name} must end with the {len(rows)} rows, not as {whole(ends)}")
+    if ends.is_cpu and len(rows) != [0, *int_list(ends)][-1]:
+        raise ValueError(f"{name} must end with the {len(rows)} rows, not as {int_list(ends)}")
     return functional.pad(sent(ends, rows.device), (1, 0))
 
 
@@ -159,7 +159,7 @@ def random_ball_query(
     points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
     limits = _limits(points, min_radius, max_radius)
     drawn_on = offset.device if isinstance(offset, Tensor) else points.device
-    ends = whole(begins)
+    ends = int_list(begins)
     orders = [
         torch.randperm(end - begin, dtype=torch.int32, device=drawn_on) + begin
         for begin, end in zip(ends, ends[1:])

@@ -21,7 +21,7 @@ from torch.jit import is_scripting  # type: ignore[attr-defined]
 
 from . import _edges
 from ._clouds import Pair, by_batches, check_ends, first_rows, rows_of
-from ._common import whole
+from ._common import int_list
 from ._fps import sample_clouds
 from ._scripted import define
 from ._voxels import grid_cluster
@@ -72,7 +72,7 @@ def fps(
         if ptr is None:
             offsets = first_rows(points, batch, batch_size)
         else:
-            offsets = whole(ptr)
+            offsets = int_list(ptr)
             check_ends(offsets, len(points), "ptr")
         return sample_clouds(points, offsets, ratio, random_start)
     if ratio is None:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._common import about, any_of, whole
+from .._common import about, any_of, int_list
 from .._tensors import require
 
 __all__ = ["beyond", "check_lengths", "refuse_outside", "search"]
@@ -30,7 +30,7 @@ def refuse_outside(lengths: Tensor, points: Tensor, name: str) -> None:
     """Raises ValueError for lengths out of range; synchronizes if they are on a GPU."""
     if any_of((lengths > points.shape[1]) | (lengths < 0)):
         raise ValueError(
-            f"A length value was too long, or negative: {name} {whole(lengths)} ({about(points)})"
+            f"A length value was too long, or negative: {name} {int_list(lengths)} ({about(points)})"
         )
 
 
@@ -87,5 +87,5 @@ def _full(
         if lengths is not None:
             if not lengths.is_cpu:
                 return None
-            counts.append(whole(lengths))
+            counts.append(int_list(lengths))
     return [cloud for cloud in range(len(x)) if all(lengths[cloud] > 0 for lengths in counts)]

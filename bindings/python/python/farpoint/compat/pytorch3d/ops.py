@@ -21,7 +21,7 @@ from ... import neighbors
 from ..._torch.transfer import sent
 from ...operators import gather
 from ...sampling import sample, sample_padded
-from .._common import about, any_of, whole
+from .._common import about, any_of, int_list
 from .._tensors import require
 from ._padding import beyond, check_lengths, search
 
@@ -233,7 +233,7 @@ def sample_farthest_points(
     if isinstance(K, int):
         indices = sample(points, K, lengths=limits, start=start)
     else:
-        each = whole(K)
+        each = int_list(K)
         if len(each) != clouds:
             raise ValueError("K and points must have the same batch dimension")
         indices = sample_padded(points, each, lengths=limits, start=start)
