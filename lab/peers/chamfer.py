@@ -151,11 +151,11 @@ def run_once(method, threads, paths, options):
         print(f"  {method}: {done.stderr.strip().splitlines()[-1]}", flush=True)
         return {"seconds": float("nan"), "chamfer": float("nan")}
     if method in ("kiddo", "farpoint-warm"):
-        found = np.fromfile(out, np.float32).astype(np.float64)
+        result = np.fromfile(out, np.float32).astype(np.float64)
         count = len(np.load(paths[0], mmap_mode="r"))
         seconds = [float(line) for line in done.stdout.split()]
         return {"seconds": statistics.median(seconds[1:] or seconds),
-                "chamfer": found[:count].mean() + found[count:].mean()}
+                "chamfer": result[:count].mean() + result[count:].mean()}
     return json.loads(done.stdout)
 
 

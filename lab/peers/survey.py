@@ -63,8 +63,8 @@ def points_of(path):
 
 def of_cloudcompare(folder):
     """CloudCompare chooses the name of its output."""
-    [found] = folder.glob("*_SUBSAMPLED.ply")
-    return found
+    [result] = folder.glob("*_SUBSAMPLED.ply")
+    return result
 
 
 def main():
@@ -99,9 +99,9 @@ def run(args, folder):
         load = os.getloadavg()[0]
         result = measured(command, environment)
         target = target() if callable(target) else target
-        found = {"what": name, **result, "load": round(load, 1), "points": points_of(target), "bytes": target.stat().st_size}
-        print(json.dumps(found), flush=True)
-        return found["points"]
+        outcome = {"what": name, **result, "load": round(load, 1), "points": points_of(target), "bytes": target.stat().st_size}
+        print(json.dumps(outcome), flush=True)
+        return outcome["points"]
 
     count = tell("farpoint, LAZ", *farpoint(args.laz))
     out = folder / "fpsample.laz"

@@ -20,7 +20,7 @@ from record_files import table
 import farpoint
 from farpoint import _sample_arguments, _search_arguments, neighbors
 from farpoint._arrays import library_of_pair, torch_operators, torch_sampling
-from farpoint._torch import fast_path, met, several_kernels
+from farpoint._torch import fast_path, shape_cache, knn_kernels
 from farpoint._torch import sampling as of_samples
 
 
@@ -30,21 +30,21 @@ def parts():
     few = _sample_arguments.simple_request(8, None, "auto", None, False)
     near = _search_arguments.nearest_request(4)
     farpoint.sample(points, 8), farpoint.knn(points, points, 4)
-    sampled = met.ready(few, torch_sampling._ready, points, points)
-    searched = met.ready(near, torch_operators._ready_search, points, points)
+    sampled = shape_cache.lookup(few, torch_sampling._prepare_sampling, points, points)
+    searched = shape_cache.lookup(near, torch_operators._prepare_search, points, points)
     make = fast_path.maker(0)
     return {
         "record of the arguments of sample": lambda: _sample_arguments.simple_request(8, None, "auto", None, False),
         "record of the arguments of knn": lambda: _search_arguments.nearest_request(4),
         "record of the arguments of nearest": lambda: neighbors._search(None, None, True, 2, None, False, False),
         "library of two arrays": lambda: library_of_pair(points, points),
-        "what was met, of a cloud": lambda: met.ready(few, torch_sampling._ready, points, points),
-        "of it, by the compiled module": lambda: met._met.find(torch_sampling._ready, few, points, points),
+        "what was met, of a cloud": lambda: shape_cache.lookup(few, torch_sampling._prepare_sampling, points, points),
+        "of it, by the compiled module": lambda: shape_cache._cache.find(torch_sampling._prepare_sampling, few, points, points),
         "of it, a look at modes and transforms": fast_path.is_watched,
         "current device": lambda: fast_path.maker(0),
         "an empty tensor": lambda: make((8,), (1,), torch.int64),
         "answer of sample, with its compiled half": lambda: of_samples.answer(sampled, points),
-        "answer of knn, with its compiled half": lambda: several_kernels.answer(
+        "answer of knn, with its compiled half": lambda: knn_kernels.answer(
             searched, points, points, None, None, None, None, None),
         "sample": lambda: farpoint.sample(points, 8),
         "knn": lambda: farpoint.knn(points, points, 4),

@@ -19,13 +19,13 @@ class Recorder:
         self.__dict__.update(target=target, calls=calls)
 
     def __getattr__(self, name):
-        found = getattr(self.target, name)
-        if not callable(found):
-            return found
+        outcome = getattr(self.target, name)
+        if not callable(outcome):
+            return outcome
 
         def call(*arguments, **options):
-            result = found(*arguments, **options)
-            self.calls.append((found, arguments, options, result))
+            result = outcome(*arguments, **options)
+            self.calls.append((outcome, arguments, options, result))
             plan = hasattr(farpoint._native, type(result).__name__)
             return Recorder(result, self.calls) if plan else result
 
@@ -36,7 +36,7 @@ def forget_plans():
     """Clears cached plans, which would bypass a recorder, or use a finished one."""
     for name, module in sys.modules.items():
         if name.startswith("farpoint._"):
-            for kept in ("_plans", "_met"):
+            for kept in ("_plans", "_cache"):
                 if hasattr(module, kept):
                     getattr(module, kept).clear()
 
@@ -61,7 +61,7 @@ def compiled_half(call):
         raise RuntimeError("no call into the compiled half was seen")
     recorded = list(calls)
     # Outputs of the calls stay alive with the results.
-    return lambda held=held: [found(*arguments, **options) for found, arguments, options, _ in recorded]
+    return lambda held=held: [result(*arguments, **options) for result, arguments, options, _ in recorded]
 
 
 def on_host(*calls):

@@ -41,11 +41,11 @@ def on_cpu(turn):
                 farpoint.ball_query(x, y, radius, k, threads=1)
 
         some = np.random.default_rng(1).choice(len(x), 200, replace=False)
-        found = call()
+        result = call()
         for row, (distances, indices) in zip(some, nearest_by_numpy(x[some], y, k, radius), strict=True):
-            count = found.counts[row]
-            same = (found.indices[row, :count] == indices).all() and count == len(indices)
-            if not same or (found.distances[row, :count] != distances).any():
+            count = result.counts[row]
+            same = (result.indices[row, :count] == indices).all() and count == len(indices)
+            if not same or (result.distances[row, :count] != distances).any():
                 raise SystemExit(f"{name}: row {row} differs from the obvious loop")
         # Calls alternate, so that changes of the machine affect all.
         calls = {"farpoint": call} | {peer: kd_tree(peers[peer], peer, x, y, k, radius) for peer in peers}

@@ -121,14 +121,14 @@ def theirs(kind, arguments):
 
 def libraries():
     """Returns the installed modules of other libraries, by name."""
-    found = {}
+    result = {}
     for name, module in (("mmcv", "mmcv.ops"), ("pytorch3d", "pytorch3d.ops"), ("torch_cluster", "torch_cluster"),
                          ("pointops", "pointops")):
         try:
-            found[name] = importlib.import_module(module)
+            result[name] = importlib.import_module(module)
         except (ImportError, OSError) as error:
             print(f"skipped: {name} ({str(error).splitlines()[0]})")
-    return found
+    return result
 
 
 def bits(result):
@@ -138,11 +138,11 @@ def bits(result):
     return [part.cpu().view(whole[part.element_size()]) if part.is_floating_point() else part.cpu() for part in parts]
 
 
-def check(name, found, truth):
-    for place, (mine, wanted) in enumerate(zip(bits(found), bits(truth), strict=True)):
-        if not torch.equal(mine, wanted):
-            wrong = (mine != wanted).sum().item() if mine.shape == wanted.shape else "all"
-            raise SystemExit(f"{name}: part {place} differs from the CPU in {wrong} of {wanted.numel()} places")
+def check(name, actual, truth):
+    for place, (mine, expected) in enumerate(zip(bits(actual), bits(truth), strict=True)):
+        if not torch.equal(mine, expected):
+            wrong = (mine != expected).sum().item() if mine.shape == expected.shape else "all"
+            raise SystemExit(f"{name}: part {place} differs from the CPU in {wrong} of {expected.numel()} places")
 
 
 def captured(call):

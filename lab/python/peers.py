@@ -116,7 +116,7 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("lab/records/python"))
     options = parser.parse_args()
-    methods = {name: found for name, found in METHODS.items() if installed(*found)}
+    methods = {name: result for name, result in METHODS.items() if installed(*result)}
     rows, known = [], {}
     for name, points in clouds(options):
         rows += compare(name, points, math.ceil(options.ratio * len(points)), methods, known, options.runs)
@@ -150,19 +150,19 @@ def clouds(options):
 def compare(name, points, count, methods, known, runs):
     print(f"\n{name}: {len(points):,} points, {count:,} samples", flush=True)
     seconds = {method: [] for method in methods if expected(known, method, len(points)) < PATIENCE}
-    found = {}
+    outcome = {}
     for _ in range(runs):
         for method in list(seconds):
             begin = time.perf_counter()
             result = methods[method][1](points, count)
             seconds[method].append(time.perf_counter() - begin)
-            found.setdefault(method, result)
+            outcome.setdefault(method, result)
             known[method, len(points)] = seconds[method][-1]
     yardstick = statistics.median(seconds["farpoint"])
     rows = []
     for method, times in seconds.items():
         middle = statistics.median(times)
-        check = checked(points, count, found[method], found["farpoint"], method)
+        check = checked(points, count, outcome[method], outcome["farpoint"], method)
         rows.append({
             "date": datetime.date.today().isoformat(), "machine": machine(), "cloud": name,
             "points": len(points), "samples": count, "method": method,
@@ -179,15 +179,15 @@ def expected(known, method, points):
     return known[method, max(sizes)] * (points / max(sizes)) ** 2 if sizes else 0
 
 
-def checked(points, count, found, mine, method):
+def checked(points, count, actual, mine, method):
     """Returns the outcome of checking the indices, as far as possible in reasonable time."""
-    indices = np.asarray(found() if callable(found) else found).astype(np.int64)
+    indices = np.asarray(actual() if callable(actual) else actual).astype(np.int64)
     if len(np.unique(indices)) != count:
         return f"{len(np.unique(indices))} different indices"
     if method.startswith("farpoint"):
         steps = min(count, 300)
-        wanted = farpoint.sample(points, steps, algorithm="reference")
-        return "equal" if (indices[:steps] == wanted).all() else "differs"
+        expected = farpoint.sample(points, steps, algorithm="reference")
+        return "equal" if (indices[:steps] == expected).all() else "differs"
     radius, least = radius_of(points, indices), radius_of(points, mine)
     return f"covering radius {radius / least:.4f} of farpoint's"
 

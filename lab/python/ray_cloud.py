@@ -128,9 +128,9 @@ class Bench:
         clock = self.clock
         clock.restart(kill_after)
         begin = time.perf_counter()
-        found = farpoint.ray.sample(points, ratio=self.options.ratio, tiles=workers, time_limit=200)
+        result = farpoint.ray.sample(points, ratio=self.options.ratio, tiles=workers, time_limit=200)
         seconds = time.perf_counter() - begin
-        for mine, other in zip(found, truth, strict=True):
+        for mine, other in zip(result, truth, strict=True):
             if not np.array_equal(mine, other):
                 sys.exit(f"{name}, {workers} workers: not what farpoint.sample has chosen")
         counts = clock.counts
@@ -138,7 +138,7 @@ class Bench:
             "run": "actors" if kill_after is None else "actors, one killed", "cloud": name, "points": len(points),
             "workers": workers, "seconds": seconds, "killed_after": clock.killed, "rounds": counts["rounds"],
             "bands": counts["bands"], "deep": counts["deep_bands"], "exchanges": sum(clock.exchanges.values()),
-            "told": (counts["told_facts"] + counts["told_undecided"]) / len(found.indices),
+            "told": (counts["told_facts"] + counts["told_undecided"]) / len(result.indices),
             "recovered": counts["recovered"],
             "MB": {key: round(value / 1e6, 1) for key, value in clock.bytes.items()},
             "parts": {key: round(value, 3) for key, value in clock.seconds.items()}, "equal": True,

@@ -114,27 +114,27 @@ def by_torch(x, y):
 
 def others():
     """Returns by name the Chamfer distances of other libraries, with one value per pair."""
-    found = {}
+    result = {}
     try:
         from pytorch3d.loss import chamfer_distance
 
-        found["pytorch3d"] = lambda x, y: chamfer_distance(x, y, batch_reduction=None)[0]
+        result["pytorch3d"] = lambda x, y: chamfer_distance(x, y, batch_reduction=None)[0]
     except ImportError as error:
         print(f"skipped: pytorch3d ({error})")
     try:
         from chamfer3D.dist_chamfer_3D import chamfer_3DDist
 
         distance = chamfer_3DDist()
-        found["ChamferDistancePytorch"] = lambda x, y: sum(side.mean(1) for side in distance(x, y)[:2])
+        result["ChamferDistancePytorch"] = lambda x, y: sum(side.mean(1) for side in distance(x, y)[:2])
     except ImportError as error:
         print(f"skipped: ChamferDistancePytorch ({error})")
     try:
         from kaolin.metrics.pointcloud import chamfer_distance as of_kaolin
 
-        found["kaolin"] = of_kaolin
+        result["kaolin"] = of_kaolin
     except ImportError as error:
         print(f"skipped: kaolin ({error})")
-    return found
+    return result
 
 
 def steps(x, y):
@@ -173,25 +173,25 @@ def compiled_steps(x, y):
 
 def layers(x, y):
     """Yields rows of the second table: host microseconds, from the inside out."""
-    asked = Reduction(2, False, "mean", True, None)
-    plan = chamfer.plan_of(x, y, asked)
+    reduction = Reduction(2, False, "mean", True, None)
+    plan = chamfer.plan_of(x, y, reduction)
     value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)
     indices = x.new_empty(plan.indices, dtype=torch.int64)
     gx, gy = torch.empty_like(x), torch.empty_like(y)
     scratch = x.new_empty(max(*plan.scratch, 1), dtype=torch.uint8)
     grad = torch.full((1,), 1 / len(x), device=x.device).expand(len(x))
     stream = fast_path.current_stream(x.get_device())
-    points = [stream, x.data_ptr(), y.data_ptr(), 0, 0]
-    there = [*points, value.data_ptr(), distances.data_ptr(), indices.data_ptr(), scratch.data_ptr()]
+    inputs = [stream, x.data_ptr(), y.data_ptr(), 0, 0]
+    forward = [*inputs, value.data_ptr(), distances.data_ptr(), indices.data_ptr(), scratch.data_ptr()]
     to_x = [gx.data_ptr(), 0 if not y.requires_grad else gy.data_ptr(), scratch.data_ptr()]
-    back = [*points, 0, indices.data_ptr(), grad.data_ptr(), 0, *to_x]
-    yield "forward: compiled half", on_host(lambda: plan.forward(*there))
-    yield "forward: with memory and plan", on_host(lambda: chamfer._on_cuda(x, y, None, None, asked, True))
+    backward = [*inputs, 0, indices.data_ptr(), grad.data_ptr(), 0, *to_x]
+    yield "forward: compiled half", on_host(lambda: plan.forward(*forward))
+    yield "forward: with memory and plan", on_host(lambda: chamfer._on_cuda(x, y, None, None, reduction, True))
     with torch.no_grad():
         yield "forward: chamfer without gradients", on_host(lambda: farpoint.chamfer(x, y))
     yield "forward: chamfer", on_host(lambda: farpoint.chamfer(x, y))
-    yield "backward: compiled half", on_host(lambda: plan.backward(*back))
-    arguments = (x, y, None, None, indices, None, grad, asked, True, y.requires_grad)
+    yield "backward: compiled half", on_host(lambda: plan.backward(*backward))
+    arguments = (x, y, None, None, indices, None, grad, reduction, True, y.requires_grad)
     yield "backward: with memory and plan", on_host(lambda: chamfer._gradients_on_cuda(*arguments))
     yield "step: chamfer, mean, backward", on_host(stepper(farpoint.chamfer, x, y))
     leaf = torch.rand(len(x), device=x.device, requires_grad=True)
@@ -217,7 +217,7 @@ def report(pairs, points):
         f"{points} points, float32, microseconds; the script says what is measured.\n",
     ]
     for both in (False, True):
-        x, y = (torch.rand(pairs, points, 3, device="cuda").requires_grad_(wanted) for wanted in (True, both))
+        x, y = (torch.rand(pairs, points, 3, device="cuda").requires_grad_(needs_gradient) for needs_gradient in (True, both))
         whose = "both clouds" if both else "the first cloud"
         rows = [*steps(x, y)]
         text.append(table(f"step, gradient of {whose}", ["queued", "waited", "GPU"], rows) + "\n")

@@ -26,9 +26,9 @@ import farpoint
 from farpoint._torch import fast_path
 
 try:
-    from farpoint._torch import met
+    from farpoint._torch import shape_cache
 except ImportError:
-    met = None
+    shape_cache = None
 
 ROUNDS, STEPS = 60, 10
 
@@ -104,12 +104,12 @@ def by_public_names():
 
 def without_shapes():
     """Disables the cache of plans for repeated calls."""
-    return mock.patch.object(met, "ready", lambda *_: None) if met else contextlib.nullcontext()
+    return mock.patch.object(shape_cache, "lookup", lambda *_: None) if shape_cache else contextlib.nullcontext()
 
 
 def ways():
     yield "farpoint", contextlib.nullcontext
-    if met:
+    if shape_cache:
         yield "without the cache of shapes", without_shapes
     yield "public names of PyTorch only", by_public_names
 
@@ -141,7 +141,7 @@ def milliseconds(step, waited):
 
 
 def measured(step):
-    found = {(name, waited): [] for name, _ in ways() for waited in (False, True)}
+    result = {(name, waited): [] for name, _ in ways() for waited in (False, True)}
     turns = [(name, change, waited) for name, change in ways() for waited in (False, True)]
     for number in range(ROUNDS + 1):
         random.Random(number).shuffle(turns)
@@ -150,12 +150,12 @@ def measured(step):
                 step()
                 taken = milliseconds(step, waited)
             if number:
-                found[name, waited].append(taken)
-    return found
+                result[name, waited].append(taken)
+    return result
 
 
 def report(clouds, points):
-    found = measured(stepper(clouds, points))
+    result = measured(stepper(clouds, points))
     lines = [
         f"{torch.cuda.get_device_name()}, torch {torch.__version__}, Python {platform.python_version()}, farpoint "
         f"{farpoint.__version__}. `python lab/python/training.py --clouds {clouds} --points {points}`: milliseconds.\n",
@@ -165,8 +165,8 @@ def report(clouds, points):
     for name, _ in ways():
         cells = []
         for waited in (False, True):
-            taken = found[name, waited]
-            low, middle, high = statistics.quantiles([a / b for a, b in zip(taken, found[first, waited])], n=4)
+            taken = result[name, waited]
+            low, middle, high = statistics.quantiles([a / b for a, b in zip(taken, result[first, waited])], n=4)
             cells.append(f"{statistics.median(taken):.3f} | {middle:.3f} ({low:.3f} to {high:.3f})")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

@@ -5,7 +5,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { Cloud } from "./data";
 import type { View } from "./stage";
 
-const OPENING = 50;
+const FIELD_OF_VIEW = 50;
 
 /** Views of the keys 1 to 7: names and directions. */
 export const SIDES: [string, (up: number) => Vector3][] = [
@@ -23,7 +23,7 @@ function along(axis: number, sign: number): Vector3 {
 }
 
 export class Cameras {
-  private readonly perspective = new PerspectiveCamera(OPENING, 1);
+  private readonly perspective = new PerspectiveCamera(FIELD_OF_VIEW, 1);
   private readonly orthographic = new OrthographicCamera();
   readonly controls: OrbitControls;
   current: View = this.perspective;
@@ -48,7 +48,7 @@ export class Cameras {
 
   /** Looks from a direction, with all points in view. */
   look(toward: Vector3, aspect: number): void {
-    const vertical = (OPENING / 2) * (Math.PI / 180);
+    const vertical = (FIELD_OF_VIEW / 2) * (Math.PI / 180);
     const narrow = Math.atan(Math.tan(vertical) * Math.min(1, aspect));
     const distance = (0.85 * this.reach) / Math.sin(narrow);
     const direction = toward.clone().normalize();
@@ -63,12 +63,12 @@ export class Cameras {
   }
 
   /** Switches the projection, keeping the same part of the cloud in view. */
-  setOrthographic(wanted: boolean): void {
+  setOrthographic(enabled: boolean): void {
     const now = this.current === this.orthographic;
-    if (wanted === now) return;
-    const next = wanted ? this.orthographic : this.perspective;
+    if (enabled === now) return;
+    const next = enabled ? this.orthographic : this.perspective;
     next.position.copy(this.current.position);
-    if (!wanted) {
+    if (!enabled) {
       // The distance replaces the orthographic zoom.
       const away = next.position.sub(this.controls.target).divideScalar(this.orthographic.zoom);
       away.add(this.controls.target);
@@ -82,7 +82,7 @@ export class Cameras {
   /** Fits both cameras to a pane and to the points before drawing. */
   prepare(aspect: number): View {
     const distance = this.current.position.distanceTo(this.controls.target);
-    const half = Math.tan((OPENING / 2) * (Math.PI / 180)) * distance;
+    const half = Math.tan((FIELD_OF_VIEW / 2) * (Math.PI / 180)) * distance;
     this.perspective.aspect = aspect;
     const flat = this.orthographic;
     [flat.left, flat.right, flat.top, flat.bottom] = [-half * aspect, half * aspect, half, -half];

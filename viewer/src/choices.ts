@@ -28,20 +28,20 @@ export type Samples = (typeof SAMPLES)[number];
 
 /** Reads settings from the URL hash; invalid parts are ignored. */
 export function readHash(hash: string, choices: Choices): void {
-  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  const parameters = new URLSearchParams(hash.replace(/^#/, ""));
   const numbers = (name: string, length: number): number[] | null => {
-    const values = (given.get(name) ?? "").split(",").map(Number);
-    const right = given.has(name) && values.length === length && values.every(Number.isFinite);
+    const values = (parameters.get(name) ?? "").split(",").map(Number);
+    const right = parameters.has(name) && values.length === length && values.every(Number.isFinite);
     return right ? values : null;
   };
-  const flag = (name: string, now: boolean) => (given.has(name) ? given.get(name) === "1" : now);
-  choices.by = given.get("by") ?? choices.by;
-  const ramp = given.get("ramp") as Ramp;
+  const flag = (name: string, now: boolean) => (parameters.has(name) ? parameters.get(name) === "1" : now);
+  choices.by = parameters.get("by") ?? choices.by;
+  const ramp = parameters.get("ramp") as Ramp;
   if (RAMPS.includes(ramp)) choices.ramp = ramp;
-  const samples = given.get("samples") as Samples;
+  const samples = parameters.get("samples") as Samples;
   if (SAMPLES.includes(samples)) choices.samples = samples;
   choices.limits = numbers("limits", 2) as [number, number] | null;
-  const hidden = given.get("hide");
+  const hidden = parameters.get("hide");
   if (hidden) choices.hidden = hidden.split(",").map(Number).filter(Number.isInteger);
   choices.at = numbers("at", 1)?.[0] ?? choices.at;
   choices.size = numbers("size", 1)?.[0] ?? choices.size;

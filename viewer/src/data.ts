@@ -14,7 +14,7 @@ export async function readParts(): Promise<Parts> {
     const bytes = fromBase64((tag.textContent ?? "").trim());
     tag.remove();
     const each = Number(tag.dataset.packed ?? 0);
-    return [tag.id, each ? together(await unpack(bytes), each) : bytes];
+    return [tag.id, each ? interleave(await unpack(bytes), each) : bytes];
   };
   return new Map(await Promise.all(tags.map(read)));
 }
@@ -26,7 +26,7 @@ async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 /** Interleaves byte planes: the first bytes of all values of `each` bytes, then the second, and so on. */
-function together(planes: Uint8Array, each: number): Uint8Array {
+function interleave(planes: Uint8Array, each: number): Uint8Array {
   if (each === 1) return planes;
   if (planes.length % each) throw new Error(`the page holds ${planes.length} bytes of values of ${each}`);
   const bytes = new Uint8Array(planes.length);
@@ -122,13 +122,13 @@ export class Cloud {
     const [low, high] = [[0, 0, 0], [0, 0, 0]];
     const positions = stepsOf(bytes, meta.bytes);
     for (let axis = 0; axis < 3; axis++) {
-      let [least, most] = [Infinity, -Infinity];
+      let [min, max] = [Infinity, -Infinity];
       for (let i = axis; i < positions.length; i += 3) {
         const step = positions[i];
-        if (step < least) least = step;
-        if (step > most) most = step;
+        if (step < min) min = step;
+        if (step > max) max = step;
       }
-      [low[axis], high[axis]] = [least, most];
+      [low[axis], high[axis]] = [min, max];
     }
     this.middle = [0, 1, 2].map((axis) => Math.round((low[axis] + high[axis]) / 2)) as [number, number, number];
     this.center(positions);

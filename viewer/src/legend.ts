@@ -24,13 +24,13 @@ function histogram(shading: Shading, choices: Choices): HTMLElement {
   const [width, height] = [240, 44];
   [canvas.width, canvas.height] = [2 * width, 2 * height];
   const parts = shading.histogram.length;
-  const most = Math.max(1, ...shading.histogram);
+  const largest = Math.max(1, ...shading.histogram);
   const drawn = canvas.getContext("2d");
   if (!drawn) return canvas;
   drawn.scale(2, 2);
   shading.histogram.forEach((points, i) => {
     drawn.fillStyle = css(onRamp(choices.ramp, shading.first + ((1 - shading.first) * (i + 0.5)) / parts));
-    const bar = points === 0 ? 0 : Math.max(1, (points / most) * (height - 9));
+    const bar = points === 0 ? 0 : Math.max(1, (points / largest) * (height - 9));
     drawn.fillRect((i * width) / parts, height - 8 - bar, width / parts + 0.5, bar);
     drawn.fillRect((i * width) / parts, height - 7, width / parts + 0.5, 7);
   });
@@ -52,8 +52,8 @@ function limits(shading: Shading, choices: Choices, events: LegendEvents): HTMLE
     return input;
   });
   const changed = () => {
-    const given = inputs.map((input) => Number(input.value));
-    if (given.every(Number.isFinite) && given[0] < given[1]) events.limits(given as [number, number]);
+    const entered = inputs.map((input) => Number(input.value));
+    if (entered.every(Number.isFinite) && entered[0] < entered[1]) events.limits(entered as [number, number]);
     else events.limits(choices.limits);
   };
   inputs.forEach((input) => input.addEventListener("change", changed));

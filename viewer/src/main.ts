@@ -4,7 +4,7 @@ import { Vector3 } from "three";
 import { Cameras, SIDES } from "./camera";
 import { type Choices, hashOf, readHash, SAMPLES } from "./choices";
 import { Cloud, readParts } from "./data";
-import { withinPanes } from "./hand";
+import { withinPanes } from "./pointer";
 import { readMeta } from "./meta";
 import { Panel } from "./panel";
 import { choicesOf, type Shading, shadingOf } from "./shading";
@@ -15,7 +15,7 @@ import { count, element, precise, rough, short } from "./text";
 const FRAME_MS = 33;
 /** Delay after the last movement before all points are drawn. */
 const REST_MS = 160;
-const FEWEST = 20_000;
+const MIN_POINTS = 20_000;
 
 class Page {
   private readonly first: Choices;
@@ -28,7 +28,7 @@ class Page {
   /** Number of points drawn while moving. */
   private budget = 1_000_000;
   private movedAt = -Infinity;
-  private wanted = false;
+  private frameRequested = false;
   private lastFrame = 0;
   private readonly stats: boolean;
   private readonly labels: HTMLElement[] = [];
@@ -43,7 +43,7 @@ class Page {
     this.choices = { ...this.first };
     readHash(location.hash, this.choices);
     this.stats = /(^#|&)stats\b/.test(location.hash);
-    this.tidy();
+    this.checkChoices();
     this.panel = new Panel(place, cloud, this.choices, {
       recolor: () => this.recolor(),
       redraw: () => this.redraw(),
@@ -53,7 +53,7 @@ class Page {
     this.panel.stats.hidden = !this.stats;
     if (cloud.panes.length) {
       place.classList.add("panes");
-      this.nameThePanes(place);
+      this.labelPanes(place);
       withinPanes(canvas, (x, y) => this.stage.rectangle(this.stage.paneAt(x, y) ?? 0));
     }
     this.layout();
@@ -66,14 +66,14 @@ class Page {
   }
 
   /** Replaces settings from the URL that the page does not have. */
-  private tidy(): void {
+  private checkChoices(): void {
     if (!choicesOf(this.cloud).some(([name]) => name === this.choices.by)) this.choices.by = this.first.by;
     const last = this.cloud.meta.prefixes.count.length - 1;
     this.choices.at = Math.min(last, Math.max(0, Math.round(this.choices.at)));
     this.choices.size = Math.min(8, Math.max(0.1, this.choices.size));
   }
 
-  private nameThePanes(place: HTMLElement): void {
+  private labelPanes(place: HTMLElement): void {
     for (const pane of this.cloud.meta.panes) {
       const label = element("div", "pane");
       const words = element("div", "words");
@@ -87,7 +87,7 @@ class Page {
   private listen(canvas: HTMLCanvasElement): void {
     this.cameras.controls.addEventListener("change", () => {
       this.movedAt = performance.now();
-      this.ask();
+      this.requestFrame();
     });
     this.cameras.controls.addEventListener("end", () => this.remember());
     window.addEventListener("resize", () => this.layout());
@@ -102,14 +102,14 @@ class Page {
       const moved = Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]);
       if (moved < 4) this.click(event.clientX, event.clientY);
     });
-    canvas.addEventListener("dblclick", (event) => this.turnAbout(event.clientX, event.clientY));
+    canvas.addEventListener("dblclick", (event) => this.pivotAt(event.clientX, event.clientY));
     canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
-      this.panel.say("The graphics card took the picture back; it comes again by itself.");
+      this.panel.showMessage("The graphics context was lost; the picture will come back by itself.");
     });
     canvas.addEventListener("webglcontextrestored", () => {
-      this.panel.say("");
-      this.ask();
+      this.panel.showMessage("");
+      this.requestFrame();
     });
   }
 
@@ -136,7 +136,7 @@ class Page {
       this.panel.showClicked([]);
     } else return;
     this.remember();
-    this.ask();
+    this.requestFrame();
   }
 
   private get aspect(): number {
@@ -148,7 +148,7 @@ class Page {
     const middle = this.middle;
     if (place) this.cameras.place = place.map((value, i) => value - middle[i % 3]);
     else this.cameras.look(new Vector3(...this.cloud.meta.toward), this.aspect);
-    this.ask();
+    this.requestFrame();
   }
 
   /** Center of the cloud in the file's coordinates. */
@@ -158,7 +158,7 @@ class Page {
   }
 
   private layout(): void {
-    this.stage.resize(window.innerWidth, window.innerHeight, this.panel.free());
+    this.stage.resize(window.innerWidth, window.innerHeight, this.panel.drawingArea());
     this.labels.forEach((label, pane) => {
       const rectangle = this.stage.rectangle(pane);
       const [left, top, width, height] = rectangle.map((length) => `${length}px`);
@@ -166,7 +166,7 @@ class Page {
       // Leaves room for the button of the panel.
       label.classList.toggle("corner", rectangle[1] === 0 && rectangle[0] + rectangle[2] > window.innerWidth - 60);
     });
-    this.ask();
+    this.requestFrame();
   }
 
   private recolor(): void {
@@ -181,7 +181,7 @@ class Page {
     document.documentElement.classList.toggle("light", !this.choices.dark);
     this.panel.showPrefix();
     this.remember();
-    this.ask();
+    this.requestFrame();
   }
 
   /** Stores the view in the URL, so that it can be shared. */
@@ -194,14 +194,14 @@ class Page {
   }
 
   /** Requests a redraw with the next frame. */
-  private ask(): void {
-    if (this.wanted) return;
-    this.wanted = true;
+  private requestFrame(): void {
+    if (this.frameRequested) return;
+    this.frameRequested = true;
     requestAnimationFrame((now) => this.frame(now));
   }
 
   private frame(now: number): void {
-    this.wanted = false;
+    this.frameRequested = false;
     const moving = performance.now() - this.movedAt < REST_MS;
     const passed = now - this.lastFrame;
     this.lastFrame = now;
@@ -211,12 +211,12 @@ class Page {
     if (this.stats) this.panel.stats.textContent = `${passed.toFixed(0)} ms, ${count(drawing.points)} points`;
     if (!document.documentElement.dataset.drawn) performance.mark("fp-drawn");
     document.documentElement.dataset.drawn = String(drawing.points);
-    if (moving) window.setTimeout(() => this.ask(), REST_MS / 2);
+    if (moving) window.setTimeout(() => this.requestFrame(), REST_MS / 2);
   }
 
   private adapt(passed: number): void {
     const all = this.stage.panes * this.cloud.meta.prefixes.count[this.choices.at];
-    if (passed > 1.2 * FRAME_MS) this.budget = Math.max(FEWEST, Math.min(this.budget, all) * 0.7);
+    if (passed > 1.2 * FRAME_MS) this.budget = Math.max(MIN_POINTS, Math.min(this.budget, all) * 0.7);
     else if (passed < 0.7 * FRAME_MS) {
       this.budget = Math.min(this.stage.panes * this.cloud.meta.shown, this.budget * 1.15);
     }
@@ -229,31 +229,31 @@ class Page {
     const { lighting, dark, size, samples } = this.choices;
     const camera = this.cameras.prepare(this.aspect);
     const points = prefixes.count[at];
-    const most = Math.max(0, ...this.cloud.panes.map((pane) => pane.samples.length + pane.beside.length / 3));
+    const largest = Math.max(0, ...this.cloud.panes.map((pane) => pane.samples.length + pane.beside.length / 3));
     // Dots are separate, with the cloud visible between them; in the cloud's colors they close its surface.
-    const dot = (samples === "alone" && this.choices.by !== "distance" ? 1.5 : 0.4) * size * this.apart(most);
-    return { camera, points, width: 1.5 * size * this.apart(points), samples, dot, lighting, dark };
+    const dot = (samples === "alone" && this.choices.by !== "distance" ? 1.5 : 0.4) * size * this.spacing(largest);
+    return { camera, points, width: 1.5 * size * this.spacing(points), samples, dot, lighting, dark };
   }
 
   /**
    * Returns the typical spacing of a number of points: half of them cover within 1.4 times the radius of all, so that
    * discs 1.5 times as wide close the surface for any number.
    */
-  private apart(points: number): number {
+  private spacing(points: number): number {
     const { count, radius } = this.cloud.meta.prefixes;
     const half = count.findIndex((count) => 2 * count >= points);
     return radius[half < 0 ? radius.length - 1 : half] || this.cloud.meta.step;
   }
 
   private click(x: number, y: number): void {
-    const found = this.stage.pick(x, y, this.drawing(false));
-    this.ask();
-    if (!found) return;
-    this.clicks = this.clicks.length === 1 ? [this.clicks[0], found.point] : [found.point];
-    this.panel.showClicked([...this.told(found.point), ...this.distance()]);
+    const picked = this.stage.pick(x, y, this.drawing(false));
+    this.requestFrame();
+    if (!picked) return;
+    this.clicks = this.clicks.length === 1 ? [this.clicks[0], picked.point] : [picked.point];
+    this.panel.showClicked([...this.describe(picked.point), ...this.distance()]);
   }
 
-  private told(point: number): [string, string][] {
+  private describe(point: number): [string, string][] {
     const { meta } = this.cloud;
     const place = this.cloud.coordinates(point).map((value) => precise(value, meta.step));
     const lines: [string, string][] = ["x", "y", "z"].map((axis, i) => [axis, place[i]]);
@@ -278,20 +278,20 @@ class Page {
     if (this.clicks.length < 2) return [];
     const { unit } = this.cloud.meta;
     const [a, b] = this.clicks.map((point) => this.cloud.coordinates(point));
-    const apart = b.map((value, axis) => value - a[axis]);
+    const difference = b.map((value, axis) => value - a[axis]);
     const suffix = unit && ` ${unit}`;
     return [
-      ["distance", `${short(Math.hypot(...apart))}${suffix}`],
-      ["along x, y, z", apart.map(short).join(", ")],
+      ["distance", `${short(Math.hypot(...difference))}${suffix}`],
+      ["along x, y, z", difference.map(short).join(", ")],
     ];
   }
 
-  private turnAbout(x: number, y: number): void {
-    const found = this.stage.pick(x, y, this.drawing(false));
-    this.ask();
-    if (!found) return;
+  private pivotAt(x: number, y: number): void {
+    const picked = this.stage.pick(x, y, this.drawing(false));
+    this.requestFrame();
+    if (!picked) return;
     const { positions, meta } = this.cloud;
-    this.cameras.pivot(new Vector3().fromArray(positions, 3 * found.point).multiplyScalar(meta.step));
+    this.cameras.pivot(new Vector3().fromArray(positions, 3 * picked.point).multiplyScalar(meta.step));
     this.remember();
   }
 

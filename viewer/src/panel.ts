@@ -31,7 +31,7 @@ const KEYS: [string, string][] = [
   ["B", "background"],
   ["R", "view as at the start"],
   ["S", "save a picture"],
-  ["Esc", "forget the clicks"],
+  ["Esc", "clear the clicked points"],
 ];
 
 const SAMPLE_WORDS: Record<Samples, string> = {
@@ -76,7 +76,7 @@ export class Panel {
   }
 
   /** Size of the drawing area: panes are beside the panel and above the slider, a single cloud is below both. */
-  free(): [number, number] {
+  drawingArea(): [number, number] {
     const { innerWidth, innerHeight } = window;
     if (!this.cloud.panes.length) return [innerWidth, innerHeight];
     const [side, base] = [this.side.getBoundingClientRect(), this.base.getBoundingClientRect()];
@@ -89,8 +89,8 @@ export class Panel {
     const { meta } = this.cloud;
     const head = element("header");
     head.append(element("h1", "", meta.name));
-    const held = meta.shown < meta.total ? `, ${count(meta.shown)} of them here` : "";
-    head.append(element("p", "", `${count(meta.total)} points${held}`));
+    const shown = meta.shown < meta.total ? `, ${count(meta.shown)} of them here` : "";
+    head.append(element("p", "", `${count(meta.total)} points${shown}`));
     if (meta.panes.length) head.append(element("p", "", `${meta.panes.length} samplers`));
     if (meta.crs) head.append(element("p", "crs", meta.crs));
     return head;
@@ -133,7 +133,7 @@ export class Panel {
     const list = element("dl");
     for (const [keys, words] of KEYS) list.append(element("dt", "", keys), element("dd", "", words));
     if (this.cloud.panes.length) list.append(element("dt", "", "D"), element("dd", "", "samples: dots, alone, hidden"));
-    const made = element("p", "made", `Made by ${this.cloud.meta.program}; needs no network.`);
+    const credit = element("p", "made", `Made by ${this.cloud.meta.program}; needs no network.`);
     const buttons = element("div", "buttons");
     for (const [key, words] of [["P", "parallel"], ["E", "lighting"], ["B", "background"], ["R", "reset"], ["S", "picture"]]) {
       const button = element("button", "", words);
@@ -144,7 +144,7 @@ export class Panel {
     const same = constants.map(({ name, value }) => `${name} ${short(value)}`).join(", ");
     details.append(list);
     if (same) details.append(element("p", "", `The same for all points: ${same}.`));
-    details.append(made);
+    details.append(credit);
     const box = element("div", "help");
     box.append(buttons, details);
     return box;
@@ -165,8 +165,8 @@ export class Panel {
     this.radius.title = "covering radius: no point of the cloud is farther from a shown one; type one to go there";
     this.radius.setAttribute("aria-label", "covering radius");
     this.radius.addEventListener("change", () => {
-      const wanted = Number(this.radius.value.replace(/,/g, ""));
-      if (wanted >= 0) this.choices.at = firstWithin(prefixes.radius, wanted);
+      const radius = Number(this.radius.value.replace(/,/g, ""));
+      if (radius >= 0) this.choices.at = firstWithin(prefixes.radius, radius);
       this.events.redraw();
     });
     const label = element("label", "covering");
@@ -215,27 +215,27 @@ export class Panel {
     const list = element("dl");
     for (const [name, value] of lines) list.append(element("dt", "", name), element("dd", "", value));
     const close = element("button", "close", "×");
-    close.title = "forget the clicks";
+    close.title = "clear the clicked points";
     close.setAttribute("aria-label", close.title);
     close.addEventListener("click", () => this.events.key("escape"));
     this.clicked.replaceChildren(close, list);
   }
 
   /** Shows a message over the canvas; an empty text removes it. */
-  say(text: string): void {
+  showMessage(text: string): void {
     this.message.hidden = !text;
     this.message.textContent = text;
   }
 }
 
 function option(value: string, words: string): HTMLOptionElement {
-  const made = element("option", "", words);
-  made.value = value;
-  return made;
+  const created = element("option", "", words);
+  created.value = value;
+  return created;
 }
 
-/** Returns the first prefix whose covering radius is at most `wanted`. */
-function firstWithin(radii: number[], wanted: number): number {
-  const at = radii.findIndex((radius) => radius <= wanted);
+/** Returns the first prefix whose covering radius is at most `limit`. */
+function firstWithin(radii: number[], limit: number): number {
+  const at = radii.findIndex((radius) => radius <= limit);
   return at < 0 ? radii.length - 1 : at;
 }

@@ -55,12 +55,12 @@ const NEAR = 0.25;
 
 /** Returns the available color sources, with their labels. */
 export function choicesOf(cloud: Cloud): [string, string][] {
-  const found: [string, string][] = [];
-  if (cloud.panes.length) found.push(["distance", "distance"]);
-  if (cloud.rgb) found.push(["rgb", "color"]);
-  found.push(["height", "height"]);
-  cloud.meta.attributes.forEach((attribute) => found.push([`.${attribute.name}`, attribute.name]));
-  return found;
+  const choices: [string, string][] = [];
+  if (cloud.panes.length) choices.push(["distance", "distance"]);
+  if (cloud.rgb) choices.push(["rgb", "color"]);
+  choices.push(["height", "height"]);
+  cloud.meta.attributes.forEach((attribute) => choices.push([`.${attribute.name}`, attribute.name]));
+  return choices;
 }
 
 export function shadingOf(cloud: Cloud, choices: Choices, pane: number): Shading {
@@ -119,9 +119,9 @@ function byClass(attribute: Attribute, values: Uint8Array | Uint16Array, choices
     const name = attribute.names[value] ?? "";
     return { stored, value, name, color: ofClass(value, name || undefined), points };
   });
-  const found = new Map(classes.map((one) => [one.stored, one]));
+  const classOf = new Map(classes.map((one) => [one.stored, one]));
   const table = tableOf((i) => {
-    const one = found.get(i);
+    const one = classOf.get(i);
     if (!one) return [255, 255, 255, 255];
     return [...one.color, choices.hidden.includes(one.value) ? 0 : 255];
   });

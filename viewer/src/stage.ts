@@ -142,11 +142,11 @@ export class Stage {
   /** Number of columns and rows of panes, with panes as square as possible. */
   get grid(): [number, number] {
     let best: [number, number] = [1, this.panes];
-    let most = 0;
+    let largest = 0;
     for (let columns = 1; columns <= this.panes; columns++) {
       const rows = Math.ceil(this.panes / columns);
       const side = Math.min(this.area[0] / columns, this.area[1] / rows);
-      if (side > most) [most, best] = [side, [columns, rows]];
+      if (side > largest) [largest, best] = [side, [columns, rows]];
     }
     return best;
   }
@@ -307,12 +307,12 @@ export class NoWebGl extends Error {}
 
 function nearest(bytes: Uint8Array, side: number): number | null {
   let best: number | null = null;
-  let least = Infinity;
+  let minimum = Infinity;
   for (let i = 0; i < side * side; i++) {
     const number = bytes[4 * i] + 256 * bytes[4 * i + 1] + 65536 * bytes[4 * i + 2] + 16777216 * bytes[4 * i + 3];
     if (number === 0) continue;
     const [dx, dy] = [(i % side) - REACH, Math.floor(i / side) - REACH];
-    if (dx * dx + dy * dy < least) [least, best] = [dx * dx + dy * dy, number - 1];
+    if (dx * dx + dy * dy < minimum) [minimum, best] = [dx * dx + dy * dy, number - 1];
   }
   return best;
 }

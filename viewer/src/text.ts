@@ -37,8 +37,8 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   name = "",
   text = "",
 ): HTMLElementTagNameMap[K] {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text) made.textContent = text;
-  return made;
+  const created = document.createElement(tag);
+  if (name) created.className = name;
+  if (text) created.textContent = text;
+  return created;
 }

@@ -72,7 +72,7 @@ async function open(width, height, hash, look, file = "page.html") {
 
 const drawn = (page) => page.evaluate(() => Number(document.documentElement.dataset.drawn ?? 0));
 const draws = (page, points) =>
-  page.waitForFunction((wanted) => Number(document.documentElement.dataset.drawn) === wanted, { timeout: 20_000 }, points);
+  page.waitForFunction((expected) => Number(document.documentElement.dataset.drawn) === expected, { timeout: 20_000 }, points);
 
 /** A part of the picture, as base64. */
 const picture = (page, clip) => page.screenshot({ encoding: "base64", clip });
@@ -92,7 +92,7 @@ async function colors(page, clip = { x: 200, y: 150, width: 300, height: 300 }) 
 }
 
 /** What the box about clicked points says. */
-const told = (page) =>
+const clickedValues = (page) =>
   page.$$eval(".clicked dt", (all) => Object.fromEntries(all.map((one) => [one.textContent, one.nextSibling.textContent])));
 
 test("all points are drawn, and the picture is not blank", async () => {
@@ -158,12 +158,12 @@ test("colors by class and number, with a legend", async () => {
   });
 });
 
-test("a click tells the point of the file", async () => {
+test("a click shows the point of the file", async () => {
   await open(1280, 800, "", async (page) => {
     await draws(page, POINTS);
     await page.mouse.click(600, 400);
     await page.waitForFunction(() => !document.querySelector(".clicked").hidden);
-    const first = await told(page);
+    const first = await clickedValues(page);
     const row = rows[Number(first.row.replace(/,/g, ""))];
     ["x", "y", "z"].forEach((axis, i) => assert.ok(Math.abs(Number(first[axis]) - row[i]) < 1e-3, `${axis} ${first[axis]} ${row}`));
     assert.equal(first.classification.split(" ")[0], String(row[3]));
@@ -171,10 +171,10 @@ test("a click tells the point of the file", async () => {
     assert.equal(first.color, row.slice(5, 8).join(", "));
     await page.mouse.click(500, 420);
     await page.waitForFunction(() => document.querySelector(".clicked").textContent.includes("distance"));
-    const second = await told(page);
+    const second = await clickedValues(page);
     const other = rows[Number(second.row.replace(/,/g, ""))];
-    const apart = Math.hypot(...[0, 1, 2].map((axis) => row[axis] - other[axis]));
-    assert.ok(Math.abs(parseFloat(second.distance) - apart) < 0.01, `${second.distance} ${apart}`);
+    const difference = Math.hypot(...[0, 1, 2].map((axis) => row[axis] - other[axis]));
+    assert.ok(Math.abs(parseFloat(second.distance) - difference) < 0.01, `${second.distance} ${difference}`);
   });
 });
 
@@ -284,7 +284,7 @@ test("samplers side by side: one slider, one camera", async () => {
   }, "panes.html");
 });
 
-test("a click tells the distances to all samples, and the wheel zooms to the pointer in any pane", async () => {
+test("a click shows the distances to all samples, and the wheel zooms to the pointer in any pane", async () => {
   const samples = chosen().map((row) => rows[row]);
   await open(1280, 800, "", async (page) => {
     await draws(page, POINTS);
@@ -294,19 +294,19 @@ test("a click tells the distances to all samples, and the wheel zooms to the poi
       await page.keyboard.press("Escape");
       await page.mouse.click(x, y);
       await page.waitForFunction(() => !document.querySelector(".clicked").hidden);
-      const all = await told(page);
+      const all = await clickedValues(page);
       return { all, row: rows[Number(all.row.replace(/,/g, ""))] };
     };
     const before = await click();
-    const apart = (a, b) => Math.hypot(...[0, 1, 2].map((axis) => a[axis] - b[axis]));
-    const truth = Math.min(...samples.map((sample) => apart(sample, before.row)));
+    const distance = (a, b) => Math.hypot(...[0, 1, 2].map((axis) => a[axis] - b[axis]));
+    const truth = Math.min(...samples.map((sample) => distance(sample, before.row)));
     const name = Object.keys(before.all).find((one) => one.startsWith("farthest point"));
     assert.ok(Math.abs(parseFloat(before.all[name]) - truth) < 0.02 + 0.05 * truth, `${before.all[name]} ${truth}`);
     assert.ok("random" in before.all && "grid:centroid" in before.all);
     for (let i = 0; i < 8; i++) await page.mouse.wheel({ deltaY: -200 });
     await new Promise((done) => setTimeout(done, 800));
     const after = await click();
-    assert.ok(apart(before.row, after.row) < 0.6, `${before.row} ${after.row}`);
+    assert.ok(distance(before.row, after.row) < 0.6, `${before.row} ${after.row}`);
     await page.click(".close");
     assert.ok(await page.$eval(".clicked", (box) => box.hidden));
   }, "panes.html");

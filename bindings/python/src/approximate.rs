@@ -59,25 +59,25 @@ fn sample_approximate<'py>(
     points: &Bound<'py, PyUntypedArray>,
     request: Request<'py>,
 ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
-    let found = in_precision!(points, |array| {
+    let samples = in_precision!(points, |array| {
         request.each(array, |job, cloud| Ok(job.sample(cloud)?.indices))
     })?;
     let rows = |rows: Vec<usize>| {
         let rows = rows.into_iter().map(|row| row as i64);
         Ok(room(|| memory::collected(rows))?.into_pyarray(points.py()))
     };
-    found.into_iter().map(rows).collect()
+    samples.into_iter().map(rows).collect()
 }
 
 /// Centroids `(k, d)`, the points that each stands for, and the cell size.
-type Made<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>, f64);
+type CentroidArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>, f64);
 
 /// Returns the centroids of each cloud of an array `(n, d)` or `(b, n, d)`.
 #[pyfunction]
 fn centroids<'py>(
     points: &Bound<'py, PyUntypedArray>,
     request: Request<'py>,
-) -> PyResult<Vec<Made<'py>>> {
+) -> PyResult<Vec<CentroidArrays<'py>>> {
     in_precision!(points, |array| request.centroids(array))
 }
 
@@ -85,17 +85,17 @@ impl<'py> Request<'py> {
     fn centroids<T: Scalar + Element>(
         &self,
         array: &Bound<'py, PyArrayDyn<T>>,
-    ) -> PyResult<Vec<Made<'py>>> {
-        let found = self.each(array, |job, cloud| job.centroids(cloud))?;
-        let answer = |made: Centroids<T>| {
-            let shape = (made.counts.len(), made.dims);
-            let counts = made.counts.into_iter().map(i64::from);
+    ) -> PyResult<Vec<CentroidArrays<'py>>> {
+        let results = self.each(array, |job, cloud| job.centroids(cloud))?;
+        let to_arrays = |result: Centroids<T>| {
+            let shape = (result.counts.len(), result.dims);
+            let counts = result.counts.into_iter().map(i64::from);
             let counts = room(|| memory::collected(counts))?;
-            let rows = Array2::from_shape_vec(shape, made.coordinates).expect("dims per centroid");
+            let rows = Array2::from_shape_vec(shape, result.coordinates).expect("dims per centroid");
             let py = array.py();
-            Ok((rows.into_pyarray(py).into_any(), counts.into_pyarray(py), made.cell))
+            Ok((rows.into_pyarray(py).into_any(), counts.into_pyarray(py), result.cell))
         };
-        found.into_iter().map(answer).collect()
+        results.into_iter().map(to_arrays).collect()
     }
 
     /// Runs `one` for every cloud of the array. A single one can be stopped.
@@ -111,15 +111,15 @@ impl<'py> Request<'py> {
         let jobs = views.into_iter().enumerate().map(job).collect::<PyResult<Vec<_>>>()?;
         let (py, threads, callback) = (array.py(), self.threads, self.callback.as_ref());
         let cpu = watch::cpu(threads);
-        let found = match &jobs[..] {
+        let results = match &jobs[..] {
             [(job, view)] if !batch => watch::run(py, view.len() >= LONG, callback, |observer| {
-                watch::always(observer, |told| one(job.on(&cpu).observe(told), view))
+                watch::always(observer, |progress| one(job.on(&cpu).observe(progress), view))
             })?
-            .map(|found| vec![found]),
+            .map(|results| vec![results]),
             jobs => {
                 let sizes: Vec<_> = jobs.iter().map(|(_, view)| view.len()).collect();
                 let long = sizes.iter().fold(0usize, |sum, &n| sum.saturating_add(n)) >= LONG;
-                watch::several(py, long, |stop| {
+                watch::run_batch(py, long, |stop| {
                     side_by_side(threads, &sizes, stop, |cloud, threads| {
                         let ((job, view), cpu) = (&jobs[cloud], cpu.threads(threads));
                         one(job.on(&cpu).observe(&mut |_| stop.answer()), view)
@@ -127,7 +127,7 @@ impl<'py> Request<'py> {
                 })?
             }
         };
-        found.map_err(|error| error::sampling(error, &about))
+        results.map_err(|error| error::sampling(error, &about))
     }
 
     /// Returns the job of cloud `k` of `rows` rows. Clouds of a padded batch return at most their rows.

@@ -17,11 +17,11 @@ pub(crate) fn side_by_side<R: Send>(
     stop: &Stop,
     one: impl Fn(usize, usize) -> Result<R, Error> + Send + Sync,
 ) -> Result<Vec<R>, Error> {
-    let done = spread(sizes, SMALL, threads::of(threads), |cloud, threads| {
+    let results = spread(sizes, SMALL, threads::of(threads), |cloud, threads| {
         stop.check()?;
         one(cloud, threads)
     });
-    done.map_err(|error| match error {
+    results.map_err(|error| match error {
         Error::InBatch { source, .. } if sizes.len() == 1 => *source,
         error => error,
     })

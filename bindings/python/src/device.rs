@@ -27,7 +27,7 @@ pub(crate) struct Input {
     pub(crate) lengths: u64,
 }
 
-pub(crate) fn given(address: u64) -> Option<u64> {
+pub(crate) fn non_null(address: u64) -> Option<u64> {
     (address != 0).then_some(address)
 }
 
@@ -35,8 +35,8 @@ impl Input {
     pub(crate) fn batch<T: CudaScalar>(&self) -> DeviceBatch<T> {
         DeviceBatch {
             strides: self.strides,
-            offsets: given(self.offsets),
-            lengths: given(self.lengths),
+            offsets: non_null(self.offsets),
+            lengths: non_null(self.lengths),
             ..DeviceBatch::padded(self.points, self.shape, 0)
         }
     }

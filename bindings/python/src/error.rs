@@ -52,8 +52,8 @@ fn is_memory(error: &farpoint::Error) -> bool {
 
 /// Allocates arrays by the functions of [`memory`](farpoint::backend::memory); `MemoryError` if memory runs out.
 pub(crate) fn room<R>(make: impl FnOnce() -> R) -> PyResult<R> {
-    let made = farpoint::backend::caught(|| Ok(make()));
-    made.map_err(|error| PyMemoryError::new_err(error.to_string()))
+    let result = farpoint::backend::caught(|| Ok(make()));
+    result.map_err(|error| PyMemoryError::new_err(error.to_string()))
 }
 
 /// Converts an error of a GPU.

@@ -28,7 +28,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 struct File {
     cloud: Cloud,
     /// Description and warnings of the file that was read, if this is a copy of it by [`restore`].
-    words: Option<(String, Vec<String>)>,
+    description_and_warnings: Option<(String, Vec<String>)>,
     /// Options for reading its rows again.
     reading: TextReading,
 }
@@ -49,9 +49,9 @@ impl TextReading {
 
     /// Returns the extension under which a text is read as it was.
     fn text(&self) -> &str {
-        let own = self.extension.as_deref().unwrap_or_default();
-        let is_text = matches!(own.parse(), Ok(Format::Text));
-        if is_text { own } else { Format::Text.extensions()[0] }
+        let extension = self.extension.as_deref().unwrap_or_default();
+        let is_text = matches!(extension.parse(), Ok(Format::Text));
+        if is_text { extension } else { Format::Text.extensions()[0] }
     }
 }
 
@@ -128,7 +128,7 @@ fn restore(
     let options = options(Some(format), columns, xyz)?;
     let cloud =
         without_gil(py, || farpoint_io::read_bytes(bytes, &name, &options)).map_err(failed)?;
-    Ok(File { cloud, words: Some((description, warnings)), reading })
+    Ok(File { cloud, description_and_warnings: Some((description, warnings)), reading })
 }
 
 /// Returns a cloud of an array `(n, 3)`.
@@ -164,12 +164,12 @@ impl File {
 
     #[getter]
     fn description(&self) -> String {
-        self.words().0
+        self.description_and_warnings().0
     }
 
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.words().1
+        self.description_and_warnings().1
     }
 
     /// Returns the coordinate reference system: its EPSG code, well-known text or name.
@@ -209,13 +209,13 @@ impl File {
     fn with_column(&self, name: &str, values: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
         let column = column(values)?;
         if column.len() != self.cloud.len() {
-            let (given, rows) = (column.len(), self.cloud.len());
-            let text = format!("{given} values of '{name}' for a cloud of {rows} points");
+            let (values_len, rows) = (column.len(), self.cloud.len());
+            let text = format!("{values_len} values of '{name}' for a cloud of {rows} points");
             return Err(PyValueError::new_err(text));
         }
         let mut cloud = self.cloud.clone();
         cloud.add_column(name, column);
-        Ok(File { cloud, words: self.words.clone(), reading: self.reading.clone() })
+        Ok(File { cloud, description_and_warnings: self.description_and_warnings.clone(), reading: self.reading.clone() })
     }
 
     /// Writes rows to a file; returns warnings.
@@ -248,7 +248,7 @@ impl File {
             return Err(PyIndexError::new_err(format!("row {row} of a cloud of {points} points")));
         }
         let (bytes, format) = without_gil(py, || self.written(&rows)).map_err(failed)?;
-        let (description, warnings) = self.words();
+        let (description, warnings) = self.description_and_warnings();
         let added = self.cloud.added_columns(&rows);
         let added = added.into_iter().map(|(name, column)| (name, numbers(py, column))).collect();
         let (extension, xyz) = match format {
@@ -284,7 +284,7 @@ type Added<'py> = (String, Bound<'py, PyAny>);
 
 impl File {
     fn of(cloud: Cloud) -> Self {
-        Self { cloud, words: None, reading: TextReading::default() }
+        Self { cloud, description_and_warnings: None, reading: TextReading::default() }
     }
 
     /// Wraps a cloud from a file, for whose format the options make sense.
@@ -292,16 +292,16 @@ impl File {
         let format = cloud.format().filter(|f| !matches!(f, Format::Text | Format::Raw));
         match (format, &reading.xyz) {
             (Some(format), Some(_)) => Err(PyValueError::new_err(format!(
-                "xyz is given, but {format} says itself what x, y and z are; leave it out"
+                "xyz is not for {format}, which names x, y and z itself; leave it out"
             ))),
-            _ => Ok(Self { cloud, words: None, reading }),
+            _ => Ok(Self { cloud, description_and_warnings: None, reading }),
         }
     }
 
     /// Returns description and warnings.
-    fn words(&self) -> (String, Vec<String>) {
-        let own = || (self.cloud.description(), self.cloud.warnings().to_vec());
-        self.words.clone().unwrap_or_else(own)
+    fn description_and_warnings(&self) -> (String, Vec<String>) {
+        let from_cloud = || (self.cloud.description(), self.cloud.warnings().to_vec());
+        self.description_and_warnings.clone().unwrap_or_else(from_cloud)
     }
 
     /// Returns the bytes of a file of these rows without added columns, and its format: that of the file,
@@ -313,14 +313,14 @@ impl File {
             farpoint_io::write_bytes(&cloud, rows, &options)
         };
         // Text without a row has no columns; the others are not read back as they were.
-        let alike =
+        let is_lossless =
             |format: &Format| format.can_write() && !matches!(format, Format::Npz | Format::E57);
-        let own = cloud.format().filter(|format| alike(format) && !rows.is_empty());
-        if let Some(own) = own {
-            let (bytes, warnings) = write(own)?;
+        let own_format = cloud.format().filter(|format| is_lossless(format) && !rows.is_empty());
+        if let Some(own_format) = own_format {
+            let (bytes, warnings) = write(own_format)?;
             // Lines that are written anew have x, y and z elsewhere.
             if self.reading.xyz.is_none() || warnings.is_empty() {
-                return Ok((bytes, own));
+                return Ok((bytes, own_format));
             }
         }
         let (bytes, warnings) = write(Format::Ply)?;
@@ -371,7 +371,7 @@ pub(crate) fn precision_of(name: &str) -> PyResult<Precision> {
         "single" => Ok(Precision::Single),
         "double" => Ok(Precision::Double),
         _ => Err(PyValueError::new_err(format!(
-            "'{name}' is no precision; choose one of single, double"
+            "unknown precision '{name}'; choose one of single, double"
         ))),
     }
 }
@@ -383,7 +383,7 @@ pub(crate) fn encoding_of(name: &str) -> PyResult<Encoding> {
         "binary_big_endian" => Ok(Encoding::BinaryBigEndian),
         "binary_compressed" => Ok(Encoding::BinaryCompressed),
         _ => Err(PyValueError::new_err(format!(
-            "'{name}' is no encoding; choose one of ascii, binary, binary_big_endian, \
+            "unknown encoding '{name}'; choose one of ascii, binary, binary_big_endian, \
              binary_compressed"
         ))),
     }

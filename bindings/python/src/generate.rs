@@ -43,11 +43,11 @@ fn labelled_classes(kind: &str) -> PyResult<Vec<&'static str>> {
 }
 
 fn setting(kind: &str) -> PyResult<Setting> {
-    let found = Setting::ALL.into_iter().find(|setting| setting.name() == kind);
-    found.ok_or_else(|| {
+    let selected = Setting::ALL.into_iter().find(|setting| setting.name() == kind);
+    selected.ok_or_else(|| {
         let names: Vec<_> = Setting::ALL.iter().map(|setting| setting.name()).collect();
         let text =
-            format!("'{kind}' is no kind of scene with classes; choose {}", names.join(" or "));
+            format!("unknown kind of scene '{kind}'; choose {}", names.join(" or "));
         PyValueError::new_err(text)
     })
 }

@@ -5,7 +5,7 @@
 //!
 //! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `tiles`,
 //!   `generate`: the functions that Python calls.
-//! * `batch`, `watch`, `threads`: batches; progress and Ctrl-C; the number of threads. `met`: cache of calls.
+//! * `batch`, `watch`, `threads`: batches; progress and Ctrl-C; the number of threads. `shape_cache`: cache of calls.
 //! * `device`: clouds in device memory. `tensors`: PyTorch tensors. `arrays`: NumPy, DLPack, our own device memory.
 //! * `error`: errors as exceptions.
 //!
@@ -21,10 +21,10 @@ mod generate;
 mod limited;
 mod many_files;
 mod measures;
-mod met;
 mod neighbors;
 mod sampling;
 mod searching;
+mod shape_cache;
 mod tensors;
 mod threads;
 mod tiles;
@@ -45,7 +45,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     device::add(module)?;
     tensors::add(module)?;
     threads::add(module)?;
-    met::add(module)?;
+    shape_cache::add(module)?;
     sampling::add(module)?;
     approximate::add(module)?;
     measures::add(module)?;

@@ -63,38 +63,38 @@ fn until_signal<T: Send>(
     work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     let stopped = AtomicBool::new(false);
-    let going_on = || !stopped.load(Ordering::Relaxed);
-    let (done, signalled) = without_gil(py, || {
-        let (ended, end) = mpsc::channel();
+    let keep_going = || !stopped.load(Ordering::Relaxed);
+    let (result, exception) = without_gil(py, || {
+        let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
             let work = spawned(scope, || {
                 // Dropped at the end of the work, however it ends, which closes the channel.
-                let _ended: mpsc::Sender<()> = ended;
-                work(&going_on)
+                let _ended: mpsc::Sender<()> = sender;
+                work(&keep_going)
             });
             let work = match work {
                 Ok(work) => work,
                 // Without a thread signals are not checked.
                 Err(work) => return (Ok(work()), None),
             };
-            let mut signalled = None;
-            while end.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                if signalled.is_none() {
-                    signalled = Python::attach(|py| py.check_signals()).err();
-                    stopped.store(signalled.is_some(), Ordering::Relaxed);
+            let mut exception = None;
+            while receiver.recv_timeout(SIGNAL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if exception.is_none() {
+                    exception = Python::attach(|py| py.check_signals()).err();
+                    stopped.store(exception.is_some(), Ordering::Relaxed);
                 }
             }
-            (work.join(), signalled)
+            (work.join(), exception)
         })
     });
-    match (signalled, done) {
+    match (exception, result) {
         (Some(error), _) => Err(error),
-        (None, Ok(done)) => done.map_err(raised),
+        (None, Ok(result)) => result.map_err(exception_of),
         (None, Err(panic)) => std::panic::resume_unwind(panic),
     }
 }
 
-fn raised(error: Error) -> PyErr {
+fn exception_of(error: Error) -> PyErr {
     match error {
         Error::File(error) => crate::error::file(error),
         Error::Spool { .. } => PyOSError::new_err(error.to_string()),
@@ -106,7 +106,7 @@ fn raised(error: Error) -> PyErr {
 }
 
 /// Least time between two checks of signals.
-const EVERY: Duration = Duration::from_millis(100);
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Samples a file; returns a line with the outcome, or the exception of a signal handler.
 pub(crate) fn sample(
@@ -117,30 +117,30 @@ pub(crate) fn sample(
     memory: u64,
 ) -> PyResult<String> {
     let begin = Instant::now();
-    let heard = Heard(Mutex::new((begin, None)));
+    let signals = SignalCheck(Mutex::new((begin, None)));
     let inputs = [input];
     let files = Files { inputs: &inputs, merge: false, output: Some(output), indices: None };
-    let result = without_gil(py, || request.through_disk(files, memory)?.run(&heard));
-    if let Some(raised) = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
-        return Err(raised);
+    let result = without_gil(py, || request.through_disk(files, memory)?.run(&signals));
+    if let Some(exception) = signals.0.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
+        return Err(exception);
     }
-    let done = result.map_err(|error| error.to_string());
-    let done = done.and_then(|finished| Done::of(&finished, output));
-    Ok(answer(begin.elapsed().as_secs_f64(), &done))
+    let outcome = result.map_err(|error| error.to_string());
+    let outcome = outcome.and_then(|completed| Done::of(&completed, output));
+    Ok(answer(begin.elapsed().as_secs_f64(), &outcome))
 }
 
 /// Checks signals now and then: the time of the last check, and the exception of a handler. The
 /// thread that checks is the first one of the workers.
-struct Heard(Mutex<(Instant, Option<PyErr>)>);
+struct SignalCheck(Mutex<(Instant, Option<PyErr>)>);
 
-impl Watch for Heard {
+impl Watch for SignalCheck {
     fn goes_on(&self) -> bool {
-        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (looked, raised) = &mut *heard;
-        if looked.elapsed() >= EVERY {
-            *looked = Instant::now();
-            *raised = Python::attach(|py| py.check_signals()).err();
+        let mut check = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (last_check, exception) = &mut *check;
+        if last_check.elapsed() >= SIGNAL_INTERVAL {
+            *last_check = Instant::now();
+            *exception = Python::attach(|py| py.check_signals()).err();
         }
-        raised.is_none()
+        exception.is_none()
     }
 }

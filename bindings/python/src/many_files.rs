@@ -62,13 +62,13 @@ impl FileWorker {
         threads: Option<usize>,
         gpu: Option<usize>,
     ) -> PyResult<Self> {
-        let wanted = match (count, ratio, spacing) {
+        let target = match (count, ratio, spacing) {
             (Some(count), None, None) => Wanted::Count(count),
             (None, Some(ratio), None) => Wanted::Ratio(ratio),
             (None, None, Some(spacing)) => Wanted::Spacing(length(spacing)?),
             _ => return Err(PyValueError::new_err("give one of count, ratio and spacing")),
         };
-        wanted
+        target
             .amount(1.0)
             .limit(usize::MAX)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -87,7 +87,7 @@ impl FileWorker {
             writing: writing(to, encoding, precision)?,
             scale: scale.map(length).transpose()?,
             place,
-            ..Request::new(wanted)
+            ..Request::new(target)
         };
         let digest = request.digest();
         let executor = Executor::new(request).map_err(PyRuntimeError::new_err)?;
@@ -108,10 +108,10 @@ impl FileWorker {
         output: PathBuf,
         limit: Option<f64>,
     ) -> String {
-        let never = AtomicBool::new(false);
+        let not_cancelled = AtomicBool::new(false);
         let limit = limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
         without_gil(py, || {
-            let stop = Stop::new(&never, limit);
+            let stop = Stop::new(&not_cancelled, limit);
             let result = self.executor.sample(&input, &output, &stop, &mut Notes::default());
             answer(stop.seconds(), &result)
         })
@@ -143,7 +143,7 @@ fn starts(rows: Vec<usize>) -> Start {
 struct FileBatch(Mutex<Option<Batch>>);
 
 /// A file that needs work.
-type LeftFile = (usize, PathBuf, PathBuf, bool, u64);
+type PendingFile = (usize, PathBuf, PathBuf, bool, u64);
 /// A row: input, output, points, samples, covering radius, seconds, error.
 type PlainRow = (String, String, Option<u64>, Option<u64>, Option<f64>, f64, Option<String>);
 
@@ -160,15 +160,15 @@ impl FileBatch {
         force: bool,
     ) -> PyResult<Self> {
         let open = || {
-            let found = expand(&paths, recursive, Some(&out))?;
-            Batch::open(plan(found, &out, extension)?, &out, digest, force)
+            let inputs = expand(&paths, recursive, Some(&out))?;
+            Batch::open(plan(inputs, &out, extension)?, &out, digest, force)
         };
         without_gil(py, open).map(|batch| Self(Mutex::new(Some(batch)))).map_err(failed)
     }
 
     /// Returns the files that need work, in order: number, input, output, true if it may have ended a process, and
     /// the bytes of memory that it takes, estimated from its header.
-    fn left(&self) -> PyResult<Vec<LeftFile>> {
+    fn left(&self) -> PyResult<Vec<PendingFile>> {
         self.with(|batch| {
             let file = |&k: &usize| {
                 let file = &batch.files()[k];

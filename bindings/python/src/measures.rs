@@ -24,10 +24,10 @@ fn quality(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Vec<([usize; 2], [f64; 8])>> {
     let (lengths, callback) = (lengths.as_deref(), callback.as_ref());
-    in_precision!(points, |array| judged(array, &indices, lengths, threads, callback))
+    in_precision!(points, |array| measure_clouds(array, &indices, lengths, threads, callback))
 }
 
-fn judged<T: Scalar + Element>(
+fn measure_clouds<T: Scalar + Element>(
     array: &Bound<'_, PyArrayDyn<T>>,
     indices: &[PyReadonlyArray1<'_, i64>],
     lengths: Option<&[usize]>,
@@ -48,15 +48,15 @@ fn judged<T: Scalar + Element>(
     let jobs: Vec<_> = views.into_iter().zip(rows).collect();
     let long = watch::is_long(jobs.iter().map(|(view, rows)| (view.len(), rows.len())));
     let cpu = watch::cpu(threads);
-    let found = match &jobs[..] {
+    let results = match &jobs[..] {
         [(view, rows)] if !batch => {
-            let judge = |told: Observer<'_>| Measure.on(&cpu).observe(told).quality(view, rows);
-            watch::run(py, long, callback, |observer| watch::always(observer, judge))?
-                .map(|found| vec![found])
+            let measure = |progress: Observer<'_>| Measure.on(&cpu).observe(progress).quality(view, rows);
+            watch::run(py, long, callback, |observer| watch::always(observer, measure))?
+                .map(|results| vec![results])
         }
         jobs => {
             let sizes: Vec<_> = jobs.iter().map(|(view, _)| view.len()).collect();
-            watch::several(py, long, |stop| {
+            watch::run_batch(py, long, |stop| {
                 side_by_side(threads, &sizes, stop, |cloud, threads| {
                     let (view, rows) = &jobs[cloud];
                     let cpu = cpu.threads(threads);
@@ -65,8 +65,8 @@ fn judged<T: Scalar + Element>(
             })?
         }
     };
-    let found = found.map_err(|error| error::without_skipping(error, &about))?;
-    Ok(found.iter().map(numbers).collect())
+    let results = results.map_err(|error| error::without_skipping(error, &about))?;
+    Ok(results.iter().map(numbers).collect())
 }
 
 /// Returns the numbers in the order of Python's `Quality`.

@@ -71,7 +71,7 @@ fn functions() -> Option<(TensorFromObject, CurrentStream)> {
 }
 
 /// Memory and layout of a tensor.
-pub(crate) struct Seen<'a> {
+pub(crate) struct TensorView<'a> {
     pub(crate) address: u64,
     /// Device type by DLPack.
     pub(crate) device_type: i32,
@@ -88,39 +88,39 @@ pub(crate) struct Seen<'a> {
 /// The object must be a `torch.Tensor` or of a class made from it.
 pub(crate) unsafe fn read<R>(
     tensor: &Bound<'_, PyAny>,
-    look: impl FnOnce(&Seen<'_>) -> R,
+    inspect: impl FnOnce(&TensorView<'_>) -> R,
 ) -> PyResult<R> {
-    let Some((from_object, _)) = functions() else { return read_by_methods(tensor, look) };
-    let mut found = Tensor::empty();
+    let Some((from_object, _)) = functions() else { return read_by_methods(tensor, inspect) };
+    let mut exported = Tensor::empty();
     // SAFETY: the object is a tensor by this function's contract, and the GIL is held.
-    if unsafe { from_object(tensor.as_ptr().cast(), &raw mut found) } != 0 {
+    if unsafe { from_object(tensor.as_ptr().cast(), &raw mut exported) } != 0 {
         return Err(PyErr::fetch(tensor.py()));
     }
-    let axes = usize::try_from(found.ndim).unwrap_or(0);
+    let axes = usize::try_from(exported.ndim).unwrap_or(0);
     let numbers = |from: *const i64| match from.is_null() {
         true => &[][..],
         // SAFETY: shape and strides have a number for each axis, and stay while nothing changes the tensor:
         // nothing of Python runs meanwhile.
         false => unsafe { std::slice::from_raw_parts(from, axes) },
     };
-    let [code, bits, lanes] = [found.code.into(), found.bits.into(), i64::from(found.lanes)];
-    Ok(look(&Seen {
-        address: found.data.addr() as u64 + found.byte_offset,
-        device_type: found.device_type,
-        device: found.device_id,
+    let [code, bits, lanes] = [exported.code.into(), exported.bits.into(), i64::from(exported.lanes)];
+    Ok(inspect(&TensorView {
+        address: exported.data.addr() as u64 + exported.byte_offset,
+        device_type: exported.device_type,
+        device: exported.device_id,
         kind: code << 32 | bits << 16 | lanes,
-        shape: numbers(found.shape),
-        strides: numbers(found.strides),
+        shape: numbers(exported.shape),
+        strides: numbers(exported.strides),
     }))
 }
 
-fn read_by_methods<R>(tensor: &Bound<'_, PyAny>, look: impl FnOnce(&Seen<'_>) -> R) -> PyResult<R> {
+fn read_by_methods<R>(tensor: &Bound<'_, PyAny>, inspect: impl FnOnce(&TensorView<'_>) -> R) -> PyResult<R> {
     let py = tensor.py();
     let on_cuda: bool = tensor.getattr(intern!(py, "is_cuda"))?.extract()?;
     let on_cpu: bool = tensor.getattr(intern!(py, "is_cpu"))?.extract()?;
     let shape: Vec<i64> = tensor.getattr(intern!(py, "shape"))?.extract()?;
     let strides: Vec<i64> = tensor.call_method0(intern!(py, "stride"))?.extract()?;
-    Ok(look(&Seen {
+    Ok(inspect(&TensorView {
         address: tensor.call_method0(intern!(py, "data_ptr"))?.extract()?,
         device_type: if on_cuda { CUDA } else { i32::from(on_cpu) * CPU },
         device: tensor.call_method0(intern!(py, "get_device"))?.extract()?,
@@ -146,17 +146,17 @@ impl<'py> FromPyObject<'_, 'py> for Address {
             return object.extract().map(Self);
         }
         // SAFETY: the Python half passes numbers, None and tensors.
-        unsafe { read(&object, |seen| Self(seen.address)) }
+        unsafe { read(&object, |view| Self(view.address)) }
     }
 }
 
 /// Returns the given stream, or PyTorch's current one on a device.
-pub(crate) fn stream_of(py: Python<'_>, given: Option<u64>, device: usize) -> PyResult<u64> {
-    if let Some(stream) = given {
+pub(crate) fn stream_of(py: Python<'_>, requested: Option<u64>, device: usize) -> PyResult<u64> {
+    if let Some(stream) = requested {
         return Ok(stream);
     }
     let Some((_, current_stream)) = functions() else {
-        let missing = || PyRuntimeError::new_err("nothing tells the current stream");
+        let missing = || PyRuntimeError::new_err("the current stream is unknown");
         return STREAM.get(py).ok_or_else(missing)?.bind(py).call1((device,))?.extract();
     };
     let (device, mut stream) = (i32::try_from(device)?, null_mut());

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// Time between updates of the bar and checks of signals.
-const EVERY: Duration = Duration::from_millis(100);
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Steps of the direct loop from which a run can be stopped by Ctrl-C.
 const LONG: usize = 1 << 31;
@@ -35,7 +35,7 @@ pub(crate) fn without_gil<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Se
     })
 }
 
-/// Works without the GIL. `callback(chosen, wanted)` is called now and then; work that may take `long` can be
+/// Works without the GIL. `callback(done, of)` is called now and then; work that may take `long` can be
 /// stopped. Work that is neither has no observer.
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
@@ -48,7 +48,7 @@ pub(crate) fn run<R: Send>(
     }
     py.detach(|| {
         watched(|stop| {
-            let mut bar = Bar { callback, told: Instant::now(), failed: None };
+            let mut bar = Bar { callback, last_report: Instant::now(), failed: None };
             let result = caught(|| work(Some(&mut |progress| bar.show(progress, stop))));
             bar.failed.map_or(Ok(result), Err)
         })
@@ -65,7 +65,7 @@ pub(crate) fn always<R>(observer: Option<Observer<'_>>, work: impl FnOnce(Observ
 
 /// Works on several clouds without the GIL, perhaps side by side, so that there is no single observer:
 /// all of them check whether to stop.
-pub(crate) fn several<R: Send>(
+pub(crate) fn run_batch<R: Send>(
     py: Python<'_>,
     long: bool,
     work: impl FnOnce(&Stop) -> Result<R, Error> + Send,
@@ -102,17 +102,17 @@ fn watched<R: Send>(
     let stop = &Stop::default();
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
-        let begun = spawned(scope, move || {
+        let started = spawned(scope, move || {
             // The receiver waits for this.
             let _ = send.send(work(stop));
         });
         // Without a thread signals are not checked.
-        if let Err(work) = begun {
+        if let Err(work) = started {
             work();
         }
         let mut interrupted = None;
         loop {
-            match receive.recv_timeout(EVERY) {
+            match receive.recv_timeout(INTERVAL) {
                 Ok(result) => return interrupted.map_or(result, Err),
                 Err(RecvTimeoutError::Disconnected) => panic!("the work has panicked"),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -127,7 +127,7 @@ fn watched<R: Send>(
 
 struct Bar<'a> {
     callback: Option<&'a Py<PyAny>>,
-    told: Instant,
+    last_report: Instant,
     failed: Option<PyErr>,
 }
 
@@ -136,10 +136,10 @@ impl Bar<'_> {
         if stop.answer().is_break() {
             return ControlFlow::Break(());
         }
-        if let Some(callback) = self.callback.filter(|_| self.told.elapsed() >= EVERY) {
-            self.told = Instant::now();
-            let told = Python::attach(|py| callback.call1(py, (progress.samples, progress.wanted)));
-            if let Err(error) = told {
+        if let Some(callback) = self.callback.filter(|_| self.last_report.elapsed() >= INTERVAL) {
+            self.last_report = Instant::now();
+            let reported = Python::attach(|py| callback.call1(py, (progress.samples, progress.wanted)));
+            if let Err(error) = reported {
                 self.failed = Some(error);
                 return ControlFlow::Break(());
             }

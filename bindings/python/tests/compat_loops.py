@@ -16,13 +16,13 @@ def ball(center, points, radius, k, least=0.0):
     """The first k points within a radius, by index; left over places repeat the first, or are 0."""
     kind = points.dtype.type
     most, least = kind(radius) * kind(radius), kind(least) * kind(least)
-    found = []
+    result = []
     for j, point in enumerate(points):
         d = squared(center, point)
         if d == 0 or least <= d < most:
-            found.append(j)
-    found = found[:k] if most > 0 else []
-    return found + [found[0] if found else 0] * (k - len(found)), bool(found)
+            result.append(j)
+    result = result[:k] if most > 0 else []
+    return result + [result[0] if result else 0] * (k - len(result)), bool(result)
 
 
 def nearest(center, points, k):
@@ -31,13 +31,13 @@ def nearest(center, points, k):
     return [float(np.sqrt(d)) for d, _ in order], [j for _, j in order]
 
 
-def same_roots(found, wanted):
+def same_roots(actual, expected):
     """Plain distances. PyTorch's square root on the CPU may be off by the last bit."""
-    found = found.numpy()
-    missing = np.isinf(wanted)
-    np.testing.assert_array_equal(np.isinf(found), missing)
-    wanted = np.where(missing, 0, wanted).astype(found.dtype)
-    np.testing.assert_array_max_ulp(np.where(missing, found.dtype.type(0), found), wanted, 1)
+    actual = actual.numpy()
+    missing = np.isinf(expected)
+    np.testing.assert_array_equal(np.isinf(actual), missing)
+    expected = np.where(missing, 0, expected).astype(actual.dtype)
+    np.testing.assert_array_max_ulp(np.where(missing, actual.dtype.type(0), actual), expected, 1)
 
 
 def balls(points, centers, radius, k, least=0.0):

@@ -53,8 +53,8 @@ ORIGINALS = {
 def path_of(module):
     """The file of a module, by its name below ``farpoint.compat``; None where there is none."""
     base = PACKAGE.joinpath(*module.split(".")) if module else PACKAGE
-    found = [path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()]
-    return found[0] if found else None
+    result = [path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()]
+    return result[0] if result else None
 
 
 def public(module):
@@ -77,17 +77,17 @@ def modules(parent=""):
 
 def table():
     """A row a module; what its own modules have is not said again."""
-    found = {module: names for module, names in modules() if names}
-    unknown = found.keys() - ORIGINALS.keys()
+    result = {module: names for module, names in modules() if names}
+    unknown = result.keys() - ORIGINALS.keys()
     if unknown:
         raise SystemExit(f"what do these stand for? add them to ORIGINALS: {sorted(unknown)}")
     lines = ["", "| `farpoint.compat.` | instead of | names |", "|---|---|---|"]
-    for module in (module for module in ORIGINALS if module in found):
-        names, parts = set(found[module]), []
-        for inner in (inner for inner in found if inner.startswith(f"{module}.")):
-            if set(found[inner]) <= set(found[module]):
+    for module in (module for module in ORIGINALS if module in result):
+        names, parts = set(result[module]), []
+        for inner in (inner for inner in result if inner.startswith(f"{module}.")):
+            if set(result[inner]) <= set(result[module]):
                 parts.append(f"all of `{inner.removeprefix(f'{module}.')}`")
-                names -= set(found[inner])
+                names -= set(result[inner])
         parts += [f"`{name}`" for name in sorted(names, key=lambda name: (name.lower(), name))]
         lines.append(f"| `{module}` | {ORIGINALS[module]} | {', '.join(parts)} |")
     return "\n".join([*lines, "", ""])

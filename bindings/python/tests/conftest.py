@@ -46,9 +46,9 @@ def in_ball(x, y, radius, k, **options):
     return of.within(*clouds, radius, **options) if k is None else of.ball_query(*clouds, radius, k, **options)
 
 
-def same(found, wanted):
+def same(actual, expected):
     """A tensor on a GPU, bit for bit."""
-    np.testing.assert_array_equal(found.detach().cpu().numpy(), wanted)
+    np.testing.assert_array_equal(actual.detach().cpu().numpy(), expected)
 
 
 def reference(points, count, start=(0,)):

@@ -6,7 +6,7 @@ import numpy as np
 from conftest import reference
 
 from farpoint import _native
-from farpoint._device_records import Found, Gradients, Input, Output
+from farpoint._device_records import Gradients, Input, MatchOutput, Output
 from farpoint._records import Reduction
 
 
@@ -38,7 +38,7 @@ def impostor(source, out, count, spacing, algorithm):
         # Places past these are not the kernels' to fill.
         room = int(at(out.samples, (clouds,))[k]) if out.samples else amount
         assert room <= amount <= rows
-        wanted = min(n, room)
+        expected = min(n, room)
         slot = at(out.slots, (clouds,))[k] if out.slots else k * amount
         each = out.starts[1]
         starts = at(out.starts[0], (clouds, each))[k] if out.starts[0] else [0]
@@ -46,7 +46,7 @@ def impostor(source, out, count, spacing, algorithm):
         row, axis = source.strides
         size = np.dtype(kind).itemsize
         points = at(source.points + int(first) * row * size, (n, dims), kind, (row, axis)) if n else None
-        indices, distances = reference(points, wanted, starts) if wanted else ([], [])
+        indices, distances = reference(points, expected, starts) if expected else ([], [])
         if spacing is not None:
             chosen = sum(1 for d in distances if d > spacing)
             at(out.chosen, (clouds,))[k] = chosen
@@ -81,32 +81,32 @@ def _clouds(source):
     return points, _lengths(source).tolist() if source.lengths else None
 
 
-def impostor_match(x, y, found, norm):
+def impostor_match(x, y, result, norm):
     """What `DevicePairs` promises, by the CPU."""
     if x.shape[0] == 0:
         return
     (a, a_lengths), (b, b_lengths) = _clouds(x), _clouds(y)
-    both = bool(found.distances[1])
+    both = bool(result.distances[1])
     answer = _native.match_clouds((a, b, a_lengths, b_lengths), norm, "auto", None, both)
     for k, cloud in enumerate((a, b) if both else (a,)):
-        at(found.distances[k], cloud.shape[:2], cloud.dtype)[:] = answer[2 * k]
-        if found.indices[k]:
-            at(found.indices[k], cloud.shape[:2])[:] = answer[2 * k + 1]
+        at(result.distances[k], cloud.shape[:2], cloud.dtype)[:] = answer[2 * k]
+        if result.indices[k]:
+            at(result.indices[k], cloud.shape[:2])[:] = answer[2 * k + 1]
 
 
-def impostor_backward(x, y, wanted, norm):
+def impostor_backward(x, y, expected, norm):
     """What `DeviceGradients` promises, by the CPU."""
     if x.shape[0] == 0:
         return
     clouds = _clouds(x)[0], _clouds(y)[0]
     indices, grads = [], []
     for k, cloud in enumerate(clouds):
-        given, shape = bool(wanted.grads[k]), cloud.shape[:2]
-        assert given == bool(wanted.indices[k])
-        indices.append(at(wanted.indices[k], shape) if given else np.full(shape, -1))
-        grads.append(at(wanted.grads[k], shape, cloud.dtype) if given else np.zeros(shape, cloud.dtype))
+        given, shape = bool(expected.grads[k]), cloud.shape[:2]
+        assert given == bool(expected.indices[k])
+        indices.append(at(expected.indices[k], shape) if given else np.full(shape, -1))
+        grads.append(at(expected.grads[k], shape, cloud.dtype) if given else np.zeros(shape, cloud.dtype))
     for k, gradients in enumerate(_native.match_backward((*clouds, None, None), *indices, *grads, norm)):
-        at(wanted.gradients[k], clouds[k].shape, clouds[k].dtype)[:] = gradients
+        at(expected.gradients[k], clouds[k].shape, clouds[k].dtype)[:] = gradients
 
 
 class ImpostorChamfer:
@@ -135,13 +135,13 @@ class ImpostorChamfer:
         assert scratch % 64 == 0 and scratch
         if self.pairs == 0:
             return
-        found = _native.chamfer_clouds(
+        result = _native.chamfer_clouds(
             (*self._clouds(x, y), *self._lengths(x_lengths, y_lengths)), self.asked, True
         )
-        at(values, (self.pairs,), self.kind)[:] = found[0]
-        at(distances, (self.kept,), self.kind)[:] = found[2]
+        at(values, (self.pairs,), self.kind)[:] = result[0]
+        at(distances, (self.kept,), self.kind)[:] = result[2]
         if indices:
-            at(indices, (self.places,))[:] = found[1]
+            at(indices, (self.places,))[:] = result[1]
 
     def backward(
         self, stream, x, y, x_lengths, y_lengths, distances, indices, grad, stride, of_x, of_y, scratch
@@ -198,7 +198,7 @@ class ImpostorNearest:
         x, y, x_lengths, y_lengths, dx, ix, dy, iy, scratch = placed(*given)
         assert scratch and bool(dy) == bool(iy) == self.both
         sources = self._sources(x, y, lengths=(x_lengths, y_lengths))
-        impostor_match(*sources, Found((dx, dy), (ix, iy)), self.norm)
+        impostor_match(*sources, MatchOutput((dx, dy), (ix, iy)), self.norm)
 
     def backward(self, stream, x, y, ix, iy, gx, gy, of_x, of_y, scratch):
         assert scratch

@@ -128,15 +128,15 @@ def ball_query_raw(
 
 
 def knn_backward(
-    x, y, found, grad, *, squared=True, norm=2, x_offsets=None, y_offsets=None, **options
+    x, y, result, grad, *, squared=True, norm=2, x_offsets=None, y_offsets=None, **options
 ):
     """Gradients of x and y from that of ``found.distances``, (.., N, k). A row adds its own part, places
     ascending, then, in y, what it is sent by ascending (query, place)."""
-    k = found.indices.shape[-1]
+    k = result.indices.shape[-1]
     flat_x, flat_y = x.reshape(-1, x.shape[-1]), y.reshape(-1, y.shape[-1])
     grad_x, grad_y = np.zeros_like(flat_x), np.zeros_like(flat_y)
-    distances, grad = found.distances.reshape(-1, k), grad.reshape(-1, k)
-    for query, row in enumerate(found.indices.reshape(-1, k)):
+    distances, grad = result.distances.reshape(-1, k), grad.reshape(-1, k)
+    for query, row in enumerate(result.indices.reshape(-1, k)):
         first = 0
         if x.ndim == 3 and len(flat_x):
             first = query // x.shape[1] * y.shape[1]

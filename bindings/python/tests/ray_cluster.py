@@ -65,13 +65,13 @@ def room(n, dtype=np.float32):
     return points.astype(dtype)
 
 
-def equal(found, truth):
-    assert np.array_equal(found.indices, truth.indices)
-    assert np.array_equal(found.distances, truth.distances)
-    assert found.distances.dtype == truth.distances.dtype
-    assert found.covering_radius == truth.covering_radius
+def equal(result, truth):
+    assert np.array_equal(result.indices, truth.indices)
+    assert np.array_equal(result.distances, truth.distances)
+    assert result.distances.dtype == truth.distances.dtype
+    assert result.covering_radius == truth.covering_radius
 
 
 def compare(points, log=None, tiles=3, count=None, **options):
-    found = farpoint.ray.sample(points, count, tiles=tiles, num_cpus=0.1, log=log, time_limit=100, **options)
-    equal(found, farpoint.sample(points, count, return_distances=True, **options))
+    result = farpoint.ray.sample(points, count, tiles=tiles, num_cpus=0.1, log=log, time_limit=100, **options)
+    equal(result, farpoint.sample(points, count, return_distances=True, **options))

@@ -41,12 +41,12 @@ VIEWS = [batch(), batch().double(), batch(3, 40, 6)[..., 1:4], batch(1, 40), bat
 
 @pytest.mark.parametrize("points", VIEWS, ids=lambda p: f"{tuple(p.shape)}-{p.stride()}")
 def test_strides(points):
-    found, distances, radius = sampling._on_cuda_distances(points, 7, None, None, None, None, "auto", None)
-    wanted = farpoint.sample(points, 7, return_distances=True)
-    assert torch.equal(found, wanted.indices)
-    torch.testing.assert_close(distances, wanted.distances, rtol=1e-6, atol=0)
+    actual, distances, radius = sampling._on_cuda_distances(points, 7, None, None, None, None, "auto", None)
+    expected = farpoint.sample(points, 7, return_distances=True)
+    assert torch.equal(actual, expected.indices)
+    torch.testing.assert_close(distances, expected.distances, rtol=1e-6, atol=0)
     assert radius.dtype == torch.float64 and (radius == 2).all() and radius.shape == points.shape[:-2]
-    assert torch.equal(sampling._on_cuda(points, 7, None, None, None, None, "auto", None), found)
+    assert torch.equal(sampling._on_cuda(points, 7, None, None, None, None, "auto", None), actual)
 
 
 def test_rows_of_one_cloud_are_not_copied():
@@ -65,13 +65,13 @@ STARTS = [None, torch.tensor([[3]]), torch.tensor([[3], [2], [1]]), torch.tensor
 def test_lengths_and_starts(lengths, starts, seed):
     points = batch()
     arguments = (points, 7, lengths, None, starts, seed, "auto", None)
-    found = sampling._on_cuda(*arguments)
+    actual = sampling._on_cuda(*arguments)
     if lengths is not None and starts is not None:
         # An empty cloud has no start; the CPU says so.
-        wanted = torch.ops.farpoint.sample(points[:2], 7, lengths[:2], None, starts[:2], seed, "auto", None)
-        assert torch.equal(found[:2], wanted) and (found[2] == -1).all()
+        expected = torch.ops.farpoint.sample(points[:2], 7, lengths[:2], None, starts[:2], seed, "auto", None)
+        assert torch.equal(actual[:2], expected) and (actual[2] == -1).all()
     else:
-        assert torch.equal(found, torch.ops.farpoint.sample(*arguments))
+        assert torch.equal(actual, torch.ops.farpoint.sample(*arguments))
 
 
 def test_counts_of_each_cloud():
@@ -84,10 +84,10 @@ def test_more_places_than_rows():
     for lengths in (torch.tensor([40, 20, 5]), torch.tensor([0, 40, 1])):
         for counts in (None, torch.tensor([30, 20, 1])):
             arguments = (batch(), 50, lengths, counts, None, None, "auto", None)
-            wanted = torch.ops.farpoint.sample_distances(*arguments)
-            found = sampling._on_cuda_distances(*arguments)
-            assert torch.equal(found[0], wanted[0])
-            torch.testing.assert_close(found[1], wanted[1])
+            expected = torch.ops.farpoint.sample_distances(*arguments)
+            actual = sampling._on_cuda_distances(*arguments)
+            assert torch.equal(actual[0], expected[0])
+            torch.testing.assert_close(actual[1], expected[1])
     none = (torch.empty(2, 0, 3), 5, torch.tensor([0, 0]), None, None, None, "auto", None)
     for mine, theirs in zip(
         sampling._on_cuda_distances(*none), torch.ops.farpoint.sample_distances(*none)
@@ -96,8 +96,8 @@ def test_more_places_than_rows():
 
 
 def test_starts_outside_are_moved_inside():
-    found = sampling._on_cuda(batch(), 5, None, None, torch.tensor([[99], [-4], [3]]), None, "auto", None)
-    assert found[:, 0].tolist() == [39, 0, 3]
+    result = sampling._on_cuda(batch(), 5, None, None, torch.tensor([[99], [-4], [3]]), None, "auto", None)
+    assert result[:, 0].tolist() == [39, 0, 3]
 
 
 def test_spacing():
@@ -105,9 +105,9 @@ def test_spacing():
 
     points = batch()
     request = Sampling(None, None, 0.4, 0, None, "auto", None, None, None, True, False, False)
-    found = torch_sampling._sample_to_spacing(points, request)
-    wanted = farpoint.sample(points, spacing=0.4, return_distances=True)
-    assert torch.equal(found[0], wanted.indices)
+    actual = torch_sampling._sample_to_spacing(points, request)
+    expected = farpoint.sample(points, spacing=0.4, return_distances=True)
+    assert torch.equal(actual[0], expected.indices)
 
 
 def test_clouds_one_after_another():
@@ -115,8 +115,8 @@ def test_clouds_one_after_another():
     offsets, counts = torch.tensor([0, 10, 10, 75, 120]), torch.tensor([4, 0, 7, 1])
     for starts in (None, torch.tensor([[3], [0], [60], [44]])):
         arguments = (points, offsets, counts, starts, 12, 65, "auto")
-        found = sampling._ragged_on_cuda(*arguments)
-        assert torch.equal(found, torch.ops.farpoint.sample_ragged(*arguments))
+        result = sampling._ragged_on_cuda(*arguments)
+        assert torch.equal(result, torch.ops.farpoint.sample_ragged(*arguments))
 
 
 def test_good_rows():
@@ -132,10 +132,10 @@ def test_good_rows():
                    seed=None, threads=None, out=None, distances=True, skip_bad=True, progress=False),
             **options,
         })
-        found = torch_sampling._sample_good_rows(points, request)
-        wanted = farpoint.sample(points, on_bad="skip", return_distances=True, **options)
-        assert torch.equal(found[0], wanted.indices), options
-        torch.testing.assert_close(found[1], wanted.distances)
+        actual = torch_sampling._sample_good_rows(points, request)
+        expected = farpoint.sample(points, on_bad="skip", return_distances=True, **options)
+        assert torch.equal(actual[0], expected.indices), options
+        torch.testing.assert_close(actual[1], expected.distances)
 
 
 GRIDS = torch.from_numpy(np.stack([grid(4), grid(4)]))
@@ -178,14 +178,14 @@ def test_nearest_points_and_gradients(pair, both, norm):
 @pytest.mark.parametrize("norm", [1, 2])
 def test_a_pair_without_a_batch(norm):
     x, y = batch(1, 50), batch(1, 3, 40).transpose(1, 2)
-    found = neighbors._on_cuda(x[0], y[0], None, None, norm, None, True)
-    wanted = neighbors._on_cpu(x, y, None, None, norm, None, True)
-    grads = found[0] * 2, found[2] * 3
-    sent = neighbors._backward_on_cuda(x[0], y[0], found[1], found[3], *grads, norm)
-    on_cpu = neighbors._backward_on_cpu(x[0], y[0], found[1], found[3], *grads, norm)
-    batches = (part.unsqueeze(0) for part in (found[1], found[3], *grads))
-    wanted += neighbors._backward_on_cpu(x, y, *batches, norm)
-    for mine, theirs in zip(found + sent + found + on_cpu, (wanted[:4] + wanted[4:]) * 2):
+    actual = neighbors._on_cuda(x[0], y[0], None, None, norm, None, True)
+    expected = neighbors._on_cpu(x, y, None, None, norm, None, True)
+    grads = actual[0] * 2, actual[2] * 3
+    sent = neighbors._backward_on_cuda(x[0], y[0], actual[1], actual[3], *grads, norm)
+    on_cpu = neighbors._backward_on_cpu(x[0], y[0], actual[1], actual[3], *grads, norm)
+    batches = (part.unsqueeze(0) for part in (actual[1], actual[3], *grads))
+    expected += neighbors._backward_on_cpu(x, y, *batches, norm)
+    for mine, theirs in zip(actual + sent + actual + on_cpu, (expected[:4] + expected[4:]) * 2):
         assert mine.is_contiguous() and torch.equal(mine, theirs[0])
 
 
@@ -244,16 +244,16 @@ def test_the_compiled_half_takes_pairs(monkeypatch):
     if _native.cuda_obstacle() is None:
         pytest.skip("there is a GPU, and these addresses are of the CPU")
     source = _device_records.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
-    found, sent = _device_records.Found((512, 0), (1024, 0)), _device_records.Gradients((512, 0), (8, 0), (256, 512))
+    result, sent = _device_records.MatchOutput((512, 0), (1024, 0)), _device_records.Gradients((512, 0), (8, 0), (256, 512))
     with pytest.raises(farpoint.CudaUnavailable):
-        _native.cuda_match(source, source, found, 2)
+        _native.cuda_match(source, source, result, 2)
     with pytest.raises(farpoint.CudaUnavailable):
         _native.cuda_match_backward(source, source, sent, 2)
     with pytest.raises(farpoint.CudaUnavailable):
         memory.search_scratch_bytes(0, True, 1, (5, 5), 3, True, 2, False)
     with pytest.raises(ValueError, match="norm is 3"):
-        _native.cuda_match(source, source, found, 3)
+        _native.cuda_match(source, source, result, 3)
     with pytest.raises(TypeError, match="float32.*float64"):
-        _native.cuda_match(source, source._replace(wide=True), found, 2)
+        _native.cuda_match(source, source._replace(wide=True), result, 2)
     with pytest.raises(ValueError, match=r"\(1, 5, 3\).*\(1, 5, 2\)"):
         _native.cuda_match_backward(source, source._replace(shape=(1, 5, 2)), sent, 2)

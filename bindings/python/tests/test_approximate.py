@@ -70,8 +70,8 @@ def cells_of(points, cell):
 def test_random_and_morton_follow_their_rules(dtype):
     points = cloud(500, dtype=dtype)
     for seed in (0, 7, 2**64 - 1):
-        found = approximate(points, 120, method="random", seed=seed)
-        np.testing.assert_array_equal(found, shuffled(500, 120, seed))
+        result = approximate(points, 120, method="random", seed=seed)
+        np.testing.assert_array_equal(result, shuffled(500, 120, seed))
     np.testing.assert_array_equal(approximate(points, 9, method="random"), shuffled(500, 9, 0))
     np.testing.assert_array_equal(approximate(points, 120, method="morton"), along_morton(points, 120))
     coarse = approximate(points, 120, method="morton", bits=2)
@@ -84,8 +84,8 @@ def test_grids_keep_a_point_of_each_cell(dtype):
     cells = cells_of(points, 0.2)
     _, firsts, of = np.unique(cells, axis=0, return_index=True, return_inverse=True)
     of = of.reshape(-1)
-    found = approximate(points, method="grid", cell=0.2, keep="first")
-    np.testing.assert_array_equal(found, np.sort(firsts))
+    result = approximate(points, method="grid", cell=0.2, keep="first")
+    np.testing.assert_array_equal(result, np.sort(firsts))
     for options in (dict(), dict(keep="random", seed=4)):
         rows = approximate(points, method="grid", cell=0.2, **options)
         np.testing.assert_array_equal(np.sort(of[rows]), np.arange(len(firsts)))
@@ -101,14 +101,14 @@ def test_grids_keep_a_point_of_each_cell(dtype):
 def test_different_points_the_same_with_any_threads(options):
     for points in (cloud(3000), cloud(3000, 2, np.float64), grid(), np.zeros((50, 3), np.float32)):
         count = min(len(points) // 2, 700)
-        found = approximate(points, count, **options)
-        assert found.dtype == np.int64 and found.shape == (count,)
-        assert len(np.unique(found)) == count and 0 <= found.min() and found.max() < len(points)
+        result = approximate(points, count, **options)
+        assert result.dtype == np.int64 and result.shape == (count,)
+        assert len(np.unique(result)) == count and 0 <= result.min() and result.max() < len(points)
         for threads in (1, 2):
-            np.testing.assert_array_equal(approximate(points, count, threads=threads, **options), found)
+            np.testing.assert_array_equal(approximate(points, count, threads=threads, **options), result)
         ratio = count / len(points)
         if np.ceil(ratio * len(points)) == count:
-            np.testing.assert_array_equal(approximate(points, ratio=ratio, **options), found)
+            np.testing.assert_array_equal(approximate(points, ratio=ratio, **options), result)
     assert approximate(cloud(9), 0, **options).shape == (0,)
     assert len(approximate(cloud(9), 9, **options)) == 9
 
@@ -124,25 +124,25 @@ def test_options_reach_the_sampler():
     ]:
         assert (approximate(points, 700, **one) != approximate(points, 700, **other)).any(), other
     # A window over all points is farthest point sampling itself.
-    found = approximate(points, 100, method="npdu", window=3000)
-    np.testing.assert_array_equal(found, farpoint.sample(points, 100))
+    actual = approximate(points, 100, method="npdu", window=3000)
+    np.testing.assert_array_equal(actual, farpoint.sample(points, 100))
     # Below 311 samples all of them are exact.
     few = approximate(points, 310, method="fastpoint", first_stage="naive")
     np.testing.assert_array_equal(few, farpoint.sample(points, 310))
-    wanted = approximate(points, 700, method="fastpoint")
+    expected = approximate(points, 700, method="fastpoint")
     for first in ("reference", "quick"):
-        found = approximate(points, 700, method="fastpoint", first_stage=first)
-        np.testing.assert_array_equal(found, wanted)
+        actual = approximate(points, 700, method="fastpoint", first_stage=first)
+        np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.parametrize("method", ["npdu", "fastpoint"])
 def test_starts(method):
     points = cloud(1500)
-    found = approximate(points, 400, method=method)
+    result = approximate(points, 400, method=method)
     for first in (0, [0]):
-        np.testing.assert_array_equal(approximate(points, 400, method=method, start=first), found)
+        np.testing.assert_array_equal(approximate(points, 400, method=method, start=first), result)
     other = approximate(points, 400, method=method, start=77)
-    assert other[0] == 77 and (other != found).any()
+    assert other[0] == 77 and (other != result).any()
     several = approximate(points, 400, method=method, start=[8, 3, 1000])
     assert several[:3].tolist() == [8, 3, 1000] and len(np.unique(several)) == 400
     drawn = approximate(points, 400, method=method, seed=5)
@@ -152,7 +152,7 @@ def test_starts(method):
     )
     batch = np.stack([points, points])
     both = approximate(batch, 400, method=method, start=[77, 0])
-    np.testing.assert_array_equal(both, [other, found])
+    np.testing.assert_array_equal(both, [other, result])
     np.testing.assert_array_equal(approximate(batch, 400, method=method, start=77)[1], other)
     pairs = approximate(batch, 400, method=method, start=[[8, 3], [0, 77]])
     assert pairs[:, :2].tolist() == [[8, 3], [0, 77]]
@@ -169,8 +169,8 @@ def test_starts_of_few_fastpoint_samples_are_exact():
 @pytest.mark.parametrize("options", [options for options in ALL if options["method"] in ("npdu", "fastpoint")])
 def test_progress_is_shown_and_changes_nothing(options, capsys):
     points = cloud(20_000)
-    found = approximate(points, 900, progress=True, **options)
-    np.testing.assert_array_equal(found, approximate(points, 900, **options))
+    result = approximate(points, 900, progress=True, **options)
+    np.testing.assert_array_equal(result, approximate(points, 900, **options))
     assert "sampling" in capsys.readouterr().err
 
 
@@ -211,13 +211,13 @@ def test_ctrl_c_is_heard():
 @pytest.mark.parametrize("options", ALL, ids=str)
 def test_batches_are_clouds_one_by_one(options):
     batch = np.stack([cloud(600, seed=s) for s in range(3)])
-    found = approximate(batch, 90, **options)
-    assert found.shape == (3, 90)
-    for one, indices in zip(batch, found):
+    result = approximate(batch, 90, **options)
+    assert result.shape == (3, 90)
+    for one, indices in zip(batch, result):
         np.testing.assert_array_equal(indices, approximate(one, 90, **options))
     batch[1, 50:] = np.nan  # padding is not looked at
     padded = approximate(batch, 90, lengths=[600, 50, 0], threads=2, **options)
-    np.testing.assert_array_equal(padded[0], found[0])
+    np.testing.assert_array_equal(padded[0], result[0])
     np.testing.assert_array_equal(padded[1, :50], approximate(batch[1, :50], 50, **options))
     assert (padded[1, 50:] == -1).all() and (padded[2] == -1).all()
     assert approximate(np.empty((0, 5, 3)), 2, **options).shape == (0, 2)
@@ -242,20 +242,20 @@ def test_bad_rows_and_out():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_centroids_are_means(dtype):
     points = cloud(2000, dtype=dtype)
-    found = farpoint.centroids(points, cell=0.2)
+    result = farpoint.centroids(points, cell=0.2)
     cells = cells_of(points, 0.2)
     _, firsts, of, counts = np.unique(
         cells, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
     order = np.argsort(firsts)
-    np.testing.assert_array_equal(found.counts, counts[order])
+    np.testing.assert_array_equal(result.counts, counts[order])
     means = [points[of.reshape(-1) == k].mean(axis=0, dtype=np.float64) for k in order]
-    np.testing.assert_allclose(found.points, means, rtol=1e-6)
-    assert found.points.dtype == dtype and found.cell == 0.2
+    np.testing.assert_allclose(result.points, means, rtol=1e-6)
+    assert result.points.dtype == dtype and result.cell == 0.2
     some = farpoint.centroids(points, 100)
     assert 50 < len(some.counts) <= 100 and some.counts.sum() == 2000
     batch = farpoint.centroids(np.stack([points, points]), cell=0.2, lengths=[2000, 1])
-    np.testing.assert_array_equal(batch.points[0], found.points)
+    np.testing.assert_array_equal(batch.points[0], result.points)
     np.testing.assert_array_equal(batch.points[1, 0], points[0])
     assert batch.counts[1].sum() == 1 and batch.cell.tolist() == [0.2, 0.2]
 
@@ -269,11 +269,11 @@ def test_measures_are_those_of_all_pairs(dtype):
     near, inside = apart.min(axis=1), apart[rows]
     np.fill_diagonal(inside, np.inf)
     inside = inside.min(axis=1)
-    wanted = (
+    expected = (
         400, 40, near.max(), near.mean(), np.sort(near)[395], inside.mean(), inside.min(),
         inside.max(), (near**2).mean(), 1.0,
     )
-    np.testing.assert_allclose(farpoint.quality(points, rows), wanted, rtol=1e-6)
+    np.testing.assert_allclose(farpoint.quality(points, rows), expected, rtol=1e-6)
     chamfer = farpoint.chamfer(points, points[rows])
     np.testing.assert_allclose(farpoint.quality(points, rows).chamfer, chamfer, rtol=1e-12)
     exact = farpoint.sample(points, 40, return_distances=True)
@@ -290,15 +290,15 @@ def test_tensors_on_the_cpu():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     points = torch.from_numpy(cloud(600)).requires_grad_()
     for options in ALL:
-        found = approximate(points, 90, **options)
-        assert isinstance(found, torch.Tensor) and found.dtype == torch.int64
-        np.testing.assert_array_equal(found, approximate(cloud(600), 90, **options))
+        result = approximate(points, 90, **options)
+        assert isinstance(result, torch.Tensor) and result.dtype == torch.int64
+        np.testing.assert_array_equal(result, approximate(cloud(600), 90, **options))
     out = torch.empty((1, 90), dtype=torch.int64)
     assert approximate(points[None], 90, out=out, **ALL[0]) is out
     np.testing.assert_array_equal(out[0], approximate(cloud(600), 90, **ALL[0]))
     made = farpoint.centroids(points, cell=0.3)
     assert isinstance(made.points, torch.Tensor) and int(made.counts.sum()) == 600
-    assert farpoint.quality(points, found) == farpoint.quality(cloud(600), found.numpy())
+    assert farpoint.quality(points, result) == farpoint.quality(cloud(600), result.numpy())
     with pytest.raises(TypeError, match="int64"):
         approximate(points.long(), 9, method="grid")
     with pytest.raises(TypeError, match="int64 tensor"):
@@ -318,9 +318,9 @@ def test_points_on_a_gpu_are_told_where_to_go():
 
 def test_an_index_is_of_the_points():
     points = np.stack([cloud(800, seed=1), cloud(800, seed=2)])
-    wanted = approximate(points, 400, method="fastpoint")
+    expected = approximate(points, 400, method="fastpoint")
     index = farpoint.Index(points)
-    np.testing.assert_array_equal(approximate(points, 400, method="fastpoint", index=index), wanted)
+    np.testing.assert_array_equal(approximate(points, 400, method="fastpoint", index=index), expected)
     lengths = [800, 700]
     padded = farpoint.Index(points, y_lengths=lengths)
     options = dict(method="fastpoint", lengths=lengths)
@@ -378,7 +378,7 @@ def test_refused_of_batches_and_samples():
             farpoint.quality(cloud(50), rows)
     with pytest.raises(ValueError, match="1 samples for 2 clouds"):
         farpoint.quality(batch, [[1, 2]])
-    with pytest.raises(TypeError, match="whole numbers"):
+    with pytest.raises(TypeError, match="integers"):
         farpoint.quality(cloud(50), [0.5])
     with pytest.raises(TypeError, match="int32"):
         approximate(cloud(50), 9, method="grid", out=np.empty(9, np.int32))
@@ -394,9 +394,9 @@ def test_exact_functions_say_where_approximate_ones_are():
 
 def test_quick_is_exact():
     for points in (cloud(2000), cloud(500, 2, np.float64), grid()):
-        wanted = reference(points, 200)[0]
-        np.testing.assert_array_equal(farpoint.sample(points, 200, algorithm="quick"), wanted)
-        np.testing.assert_array_equal(farpoint.sample(points, 200, algorithm="naive"), wanted)
+        expected = reference(points, 200)[0]
+        np.testing.assert_array_equal(farpoint.sample(points, 200, algorithm="quick"), expected)
+        np.testing.assert_array_equal(farpoint.sample(points, 200, algorithm="naive"), expected)
 
 
 def test_docstrings_name_every_parameter():

@@ -80,7 +80,7 @@ def test_counts_that_no_memory_holds():
     """Padded clouds give what they have, in as many places as are asked for."""
     batch = np.stack([POINTS, POINTS])
     for count in (2**62, 2**58, 2**45):
-        with pytest.raises(MemoryError, match="2 x [0-9]+ indices; ask for fewer samples"):
+        with pytest.raises(MemoryError, match="2 x [0-9]+ indices; request fewer samples"):
             farpoint.sample(batch, count, lengths=[50, 20])
 
 
@@ -126,14 +126,14 @@ def test_what_is_no_array_is_named(call):
     ]:
         with pytest.raises(TypeError, match=f"must be an array of float32 or float64.*{named}"):
             call(points)
-    with pytest.raises(ValueError, match="no array of numbers"):
+    with pytest.raises(ValueError, match="not an array of numbers"):
         call([[1.0, 2.0], [3.0]])
 
 
 def test_articles():
-    with pytest.raises(TypeError, match="start must be an array of whole numbers"):
+    with pytest.raises(TypeError, match="start must be an array of integers"):
         farpoint.sample(POINTS, 5, start=1.5)
-    with pytest.raises(TypeError, match="lengths must be a 1-D array of whole numbers"):
+    with pytest.raises(TypeError, match="lengths must be a 1-D array of integers"):
         farpoint.sample(POINTS[None], 5, lengths=[1.5])
 
 
@@ -203,12 +203,12 @@ def Stackable(points):
 def test_masked_rows_are_left_out():
     points = masked()
     good = np.setdiff1d(np.arange(50), [3, 7])
-    wanted = good[reference(points.data[good], 9)[0]]
-    np.testing.assert_array_equal(farpoint.sample(points, 9, on_bad="skip"), wanted)
+    expected = good[reference(points.data[good], 9)[0]]
+    np.testing.assert_array_equal(farpoint.sample(points, 9, on_bad="skip"), expected)
     both = farpoint.sample(np.ma.stack([points, points]), 9, on_bad="skip")
-    np.testing.assert_array_equal(both, [wanted, wanted])
-    found = approximate(points, 48, method="morton", on_bad="skip")
-    assert sorted(found.tolist()) == good.tolist()
+    np.testing.assert_array_equal(both, [expected, expected])
+    actual = approximate(points, 48, method="morton", on_bad="skip")
+    assert sorted(actual.tolist()) == good.tolist()
     assert not np.isnan(points.data).any()  # the array itself is as before
 
 
@@ -306,9 +306,9 @@ OF_POINTS = {
 def test_types_of_numbers_are_the_same_to_every_function(name):
     call, points = OF_POINTS[name], np.random.default_rng(4).integers(0, 50, (40, 3))
 
-    def same(found, wanted):
-        found, wanted = (part if isinstance(part, tuple) else (part,) for part in (found, wanted))
-        for a, b in zip(found, wanted, strict=True):
+    def same(actual, expected):
+        actual, expected = (part if isinstance(part, tuple) else (part,) for part in (actual, expected))
+        for a, b in zip(actual, expected, strict=True):
             a, b = np.asarray(a), np.asarray(b)
             assert a.dtype == b.dtype and a.tobytes() == b.tobytes()
 
@@ -333,11 +333,11 @@ def test_results_say_whether_distances_are_squared():
     squared, plain = farpoint.nearest(POINTS, POINTS), farpoint.nearest(POINTS, POINTS, squared=False)
     one = farpoint.nearest(POINTS, POINTS, norm=1)
     assert (squared.squared, plain.squared, one.squared) == (True, False, False)
-    for found, says in ((squared, "squared=True)"), (plain, "squared=False)")):
-        distances, indices = found
-        assert len(found) == 2 and distances is found.distances and indices is found.indices
-        assert repr(found).endswith(says) and repr(found).startswith("Nearest(")
-    assert all(isinstance(found, farpoint.Nearest) for found in (squared, plain, one))
+    for result, says in ((squared, "squared=True)"), (plain, "squared=False)")):
+        distances, indices = result
+        assert len(result) == 2 and distances is result.distances and indices is result.indices
+        assert repr(result).endswith(says) and repr(result).startswith("Nearest(")
+    assert all(isinstance(result, farpoint.Nearest) for result in (squared, plain, one))
     batch = farpoint.nearest(POINTS[None], POINTS[None], squared=False)
     assert not batch.squared
     assert not farpoint.sample(POINTS, 5, return_distances=True).squared
@@ -355,15 +355,15 @@ def test_integers_that_float64_does_not_hold_are_refused():
 
 def test_weights_say_what_power_they_have():
     squared, plain = farpoint.knn(POINTS, POINTS, 3), farpoint.knn(POINTS, POINTS, 3, squared=False)
-    found = farpoint.inverse_distance_weights(squared)
-    np.testing.assert_array_equal(found, farpoint.inverse_distance_weights(squared.distances, squared=True))
-    np.testing.assert_allclose(found, farpoint.inverse_distance_weights(plain), rtol=1e-5)
+    result = farpoint.inverse_distance_weights(squared)
+    np.testing.assert_array_equal(result, farpoint.inverse_distance_weights(squared.distances, squared=True))
+    np.testing.assert_allclose(result, farpoint.inverse_distance_weights(plain), rtol=1e-5)
     first = farpoint.inverse_distance_weights(plain, 1)
     np.testing.assert_array_equal(first, farpoint.inverse_distance_weights(plain.distances, 1, squared=False))
-    assert not np.array_equal(found, first)
-    with pytest.raises(TypeError, match="give squared=True or squared=False, or what knn returned"):
+    assert not np.array_equal(result, first)
+    with pytest.raises(TypeError, match="give squared=True or squared=False"):
         farpoint.inverse_distance_weights(squared.distances)
-    with pytest.raises(ValueError, match="power is 1, of squared distances; search with squared=False"):
+    with pytest.raises(ValueError, match="power is 1, needs plain distances; search with squared=False"):
         farpoint.inverse_distance_weights(squared, 1)
     with pytest.raises(ValueError, match="squared is False, but the neighbors have squared=True"):
         farpoint.inverse_distance_weights(squared, squared=False)
@@ -391,14 +391,14 @@ def test_results_of_several_neighbors_say_so_too():
         squared, plain, one = search(), search(squared=False), search(norm=1)
         assert (squared.squared, plain.squared, one.squared) == (True, False, False)
         np.testing.assert_array_equal(np.sqrt(squared.distances), plain.distances)
-        for found in (squared, plain, one):
-            assert isinstance(found, (farpoint.Neighbors, farpoint.BallNeighbors)) and len(found) == 3
-            distances, indices, _ = found
-            assert distances is found.distances and indices is found.indices
-            text = repr(found)
-            assert text.endswith(f"squared={found.squared})") and text.startswith(("Neighbors(d", "BallNeighbors(d"))
-            copies = pickle.loads(pickle.dumps(found)), found._replace(indices=indices)
-            assert [copy.squared for copy in copies] == [found.squared] * 2
+        for result in (squared, plain, one):
+            assert isinstance(result, (farpoint.Neighbors, farpoint.BallNeighbors)) and len(result) == 3
+            distances, indices, _ = result
+            assert distances is result.distances and indices is result.indices
+            text = repr(result)
+            assert text.endswith(f"squared={result.squared})") and text.startswith(("Neighbors(d", "BallNeighbors(d"))
+            copies = pickle.loads(pickle.dumps(result)), result._replace(indices=indices)
+            assert [copy.squared for copy in copies] == [result.squared] * 2
 
 
 # ------------------------------------------------------------------------- int32 of others

@@ -41,8 +41,8 @@ def by_torch(x, y, x_lengths=None, y_lengths=None, **options):
 
 def derived(value, clouds):
     weights = torch.arange(value.numel(), dtype=value.dtype).reshape(value.shape) + 0.7
-    found = torch.autograd.grad((value * weights).sum(), clouds, allow_unused=True)
-    return [torch.zeros_like(c) if g is None else g for g, c in zip(found, clouds)]
+    result = torch.autograd.grad((value * weights).sum(), clouds, allow_unused=True)
+    return [torch.zeros_like(c) if g is None else g for g, c in zip(result, clouds)]
 
 
 # ------------------------------------------------------------------------------------ values
@@ -73,10 +73,10 @@ def test_arrays_and_tensors_have_the_same_bits(options):
     for sizes in (dict(), dict(n=9000, m=4097, b=2)):
         for kind in (np.float32, np.float64):
             x, y = pair(kind, **sizes)
-            found = farpoint.chamfer(x, y, **options).detach().numpy()
-            wanted = farpoint.chamfer(x.detach().numpy(), y.detach().numpy(), **options)
-            assert wanted.dtype == np.float64 and found.dtype == kind
-            np.testing.assert_array_equal(found, wanted.astype(kind))
+            actual = farpoint.chamfer(x, y, **options).detach().numpy()
+            expected = farpoint.chamfer(x.detach().numpy(), y.detach().numpy(), **options)
+            assert expected.dtype == np.float64 and actual.dtype == kind
+            np.testing.assert_array_equal(actual, expected.astype(kind))
 
 
 def in_order(numbers):
@@ -101,8 +101,8 @@ def in_order(numbers):
 def test_sums_have_the_order_that_is_told(n):
     x, y = cloud(n), cloud(500, seed=2)
     for squared in (True, False):
-        there, back = (farpoint.nearest(*pair, squared=squared).distances for pair in ((x, y), (y, x)))
-        sums = [in_order(side.astype(np.float64)) for side in (there, back)]
+        forward, backward = (farpoint.nearest(*pair, squared=squared).distances for pair in ((x, y), (y, x)))
+        sums = [in_order(side.astype(np.float64)) for side in (forward, backward)]
         assert farpoint.chamfer(x, y, reduction="sum", squared=squared) == sums[0] + sums[1]
         mean = sums[0] / n + sums[1] / 500
         assert farpoint.chamfer(x, y, squared=squared) == mean
@@ -185,8 +185,8 @@ def test_compiled_as_one_graph():
             grads = x.grad, y.grad
             x.grad = y.grad = None
             if call is compiled:
-                wanted = grads
-        assert all(torch.equal(a, b) for a, b in zip(grads, wanted))
+                expected = grads
+        assert all(torch.equal(a, b) for a, b in zip(grads, expected))
 
 
 def test_exported():
@@ -203,11 +203,11 @@ def test_exported():
 def test_mapped():
     x, y = pair(np.float32)
     for a, b, dims in ((x, y, (0, 0)), (x, y[0], (0, None)), (x[0], y, (None, 0))):
-        found = torch.vmap(lambda a, b: farpoint.chamfer(a, b), dims)(a, b)
-        wanted = [
+        actual = torch.vmap(lambda a, b: farpoint.chamfer(a, b), dims)(a, b)
+        expected = [
             farpoint.chamfer(a if dims[0] is None else a[k], b if dims[1] is None else b[k]) for k in range(3)
         ]
-        assert torch.equal(found, torch.stack(wanted))
+        assert torch.equal(actual, torch.stack(expected))
     batches = torch.vmap(lambda a, b: farpoint.chamfer(a, b))(x.expand(2, -1, -1, -1), y.expand(2, -1, -1, -1))
     assert torch.equal(batches, farpoint.chamfer(x, y).expand(2, -1))
     (mapped,) = torch.autograd.grad(batches.sum(), x)
@@ -264,27 +264,27 @@ def test_addresses(fake_gpu, which, options):
     for lengths, keep in itertools.product(((None, None), some, some[::-1]) if x.dim() == 3 else ((None, None),),
                                            (True, False)):
         mine = chamfer._on_cpu(x, y, *lengths, how, True)
-        found = chamfer._on_cuda(x, y, *lengths, how, keep)
-        assert torch.equal(mine[0], found[0]) and torch.equal(mine[2], found[2])
-        assert not keep and found[1] is None or torch.equal(mine[1], found[1])
+        actual = chamfer._on_cuda(x, y, *lengths, how, keep)
+        assert torch.equal(mine[0], actual[0]) and torch.equal(mine[2], actual[2])
+        assert not keep and actual[1] is None or torch.equal(mine[1], actual[1])
         fake = chamfer._fake(x, y, *lengths, *how)
         for a, b in zip(fake, mine):
             assert (a.shape, a.dtype, a.stride()) == (b.shape, b.dtype, b.stride())
         if not keep:
             continue
-        distances = found[2] if chamfer.keeps_distances(how) else None
-        value = found[0]
+        distances = actual[2] if chamfer.keeps_distances(how) else None
+        value = actual[0]
         for grad in (torch.rand(*value.shape, 2, dtype=x.dtype)[..., 0], value.new_ones(()).expand(value.shape)):
-            back = (x, y, *lengths, found[1], distances, grad, how)
-            wanted = chamfer._gradients(*back)
+            back = (x, y, *lengths, actual[1], distances, grad, how)
+            expected = chamfer._gradients(*back)
             for needs in ((True, True), (True, False), (False, True)):
                 sent = chamfer._gradients_on_cuda(*back, *needs)
-                for a, b, need in zip(sent, wanted, needs):
+                for a, b, need in zip(sent, expected, needs):
                     assert (torch.equal(a, b) and a.is_contiguous()) if need else a is None
 
 
 def test_plans_are_kept_and_forgotten(fake_gpu, monkeypatch):
-    monkeypatch.setattr(chamfer, "_MOST_PLANS", 2)
+    monkeypatch.setattr(chamfer, "_MAX_PLANS", 2)
     x, y = views()[0]
     for n in (5, 6, 5, 7, 8):
         chamfer._on_cuda(x[:, :n], y, None, None, asked(), False)
@@ -298,13 +298,13 @@ def test_plans_are_kept_and_forgotten(fake_gpu, monkeypatch):
 def test_the_compiled_half_takes_what_it_is_given():
     if _native.cuda_obstacle() is None:
         pytest.skip("there is a GPU, and these addresses are of the CPU")
-    told = (0, False, (2, 5, 6, 3), ((3, 1), (3, 1)))
+    arguments = (0, False, (2, 5, 6, 3), ((3, 1), (3, 1)))
     with pytest.raises(farpoint.CudaUnavailable):
-        _native.CudaChamfer(*told, 2, True, "mean", True)
+        _native.CudaChamfer(*arguments, 2, True, "mean", True)
     with pytest.raises(ValueError, match="norm is 3"):
-        _native.CudaChamfer(*told, 3, True, "mean", True)
+        _native.CudaChamfer(*arguments, 3, True, "mean", True)
     with pytest.raises(ValueError, match="least.*mean, sum, max"):
-        _native.CudaChamfer(*told, 2, True, "least", True)
+        _native.CudaChamfer(*arguments, 2, True, "least", True)
 
 
 def test_what_was_kept_must_fit():

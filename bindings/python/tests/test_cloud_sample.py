@@ -36,23 +36,23 @@ def chosen(paths, **options):
     """What ``farpoint.ray.sample`` returns of these files, without Ray."""
     paths = [str(path) for path in paths]
     points = np.concatenate([farpoint.read(path).points for path in paths])
-    found = CloudSample(*farpoint.sample(points, return_distances=True, **options))
-    found.files = Files(paths, [stamp(path) for path in paths], None, None, None)
-    return found
+    result = CloudSample(*farpoint.sample(points, return_distances=True, **options))
+    result.files = Files(paths, [stamp(path) for path in paths], None, None, None)
+    return result
 
 
-def check_bytes(found, path, folder):
+def check_bytes(result, path, folder):
     """Each format is what ``sample_file`` writes, which samples in memory, and ``farpoint.write`` of the rows."""
     folder.mkdir(exist_ok=True)
-    cloud = farpoint.read(path)[found.indices]
+    cloud = farpoint.read(path)[result.indices]
     for name in OUTPUTS:
         mine, memory, rows = (folder / f"{kind}.{name}" for kind in ("mine", "memory", "rows"))
-        warnings = found.write(mine, memory="64MiB")
-        farpoint.sample_file(path, memory, count=len(found.indices))
+        warnings = result.write(mine, memory="64MiB")
+        farpoint.sample_file(path, memory, count=len(result.indices))
         assert warnings == farpoint.write(rows, cloud)
         assert mine.read_bytes() == memory.read_bytes() == rows.read_bytes(), (path, name)
         written = farpoint.read(mine)
-        assert len(written) == len(found.indices)
+        assert len(written) == len(result.indices)
         if path.suffix == f".{name}":
             assert written.records.tobytes() == cloud.records.tobytes()
     assert len(os.listdir(folder)) == 3 * len(OUTPUTS)
@@ -83,9 +83,9 @@ def test_several_files_are_one(kind, tmp_path):
     several = chosen([paths[name] for name in "abc"], ratio=0.4)
     np.testing.assert_array_equal(one.indices, several.indices)
     for name in OUTPUTS:
-        found = [tmp_path / f"{k}-thin.{name}" for k in range(2)]
-        assert one.write(found[0]) == several.write(found[1])
-        mine, truth = farpoint.read(found[1]), farpoint.read(found[0])
+        result = [tmp_path / f"{k}-thin.{name}" for k in range(2)]
+        assert one.write(result[0]) == several.write(result[1])
+        mine, truth = farpoint.read(result[1]), farpoint.read(result[0])
         assert len(mine) == len(one.indices) and mine.fields == truth.fields
         np.testing.assert_array_equal(mine.points, truth.points)
         assert mine.records.tobytes() == truth.records.tobytes()
@@ -98,7 +98,7 @@ def test_what_can_not_be_written_leaves_nothing(tmp_path):
     (folder / "folder.ply").mkdir()
     (folder / "old.ply").write_bytes(b"old")
     farpoint.write(path, scan(500))
-    found = chosen([path], ratio=0.5)
+    result = chosen([path], ratio=0.5)
     before = sorted(os.listdir(folder))
     for to, options, error, words in [
         (tmp_path / "none/thin.ply", {}, OSError, "none"),
@@ -110,31 +110,31 @@ def test_what_can_not_be_written_leaves_nothing(tmp_path):
         (path, {}, ValueError, "is one of the files"),
     ]:
         with pytest.raises(error, match=words):
-            found.write(to, **options)
-    outside = found._replace(indices=np.append(found.indices, 500))
+            result.write(to, **options)
+    outside = result._replace(indices=np.append(result.indices, 500))
     with pytest.raises(ValueError, match="row 500 is asked for, it has 500"):
         outside.write(folder / "old.ply")
     with pytest.raises(ValueError, match="only samples of files"):
-        CloudSample(*found).write(folder / "thin.ply")
+        CloudSample(*result).write(folder / "thin.ply")
     assert sorted(os.listdir(folder)) == before and (folder / "old.ply").read_bytes() == b"old"
     assert sorted(os.listdir(tmp_path)) == ["out", "scan.ply"]
-    found.write(folder / "old.ply")
+    result.write(folder / "old.ply")
     assert len(farpoint.read(folder / "old.ply")) == 250
 
 
 def test_a_file_that_was_changed_since_is_an_error(tmp_path):
     path = tmp_path / "scan.ply"
     farpoint.write(path, scan(500))
-    found = chosen([path], ratio=0.5)
-    again = pickle.loads(pickle.dumps(found))
-    assert again.files == found.files and again.write(tmp_path / "a.ply") == []
+    result = chosen([path], ratio=0.5)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.files == result.files and again.write(tmp_path / "a.ply") == []
     farpoint.write(path, scan(501))
-    for one in (found, again):
-        with pytest.raises(ValueError, match=r"scan\.ply has been changed since it was sampled"):
+    for one in (result, again):
+        with pytest.raises(ValueError, match=r"scan\.ply has changed since it was sampled"):
             one.write(tmp_path / "b.ply")
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        found.write(tmp_path / "b.ply")
+        result.write(tmp_path / "b.ply")
     assert sorted(os.listdir(tmp_path)) == ["a.ply"]
 
 
@@ -146,8 +146,8 @@ class Interrupted(Exception):
 def test_a_signal_stops_it(tmp_path):
     path = tmp_path / "scan.npy"
     np.save(path, np.random.default_rng(1).random((2_000_000, 3)))
-    found = CloudSample(np.random.default_rng(2).permutation(2_000_000), np.zeros(0), 0.0)
-    found.files = Files([str(path)], [stamp(path)], None, None, None)
+    result = CloudSample(np.random.default_rng(2).permutation(2_000_000), np.zeros(0), 0.0)
+    result.files = Files([str(path)], [stamp(path)], None, None, None)
 
     def raised(*_):
         raise Interrupted
@@ -156,7 +156,7 @@ def test_a_signal_stops_it(tmp_path):
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.01)
         with pytest.raises(Interrupted):
-            found.write(tmp_path / "thin.laz", memory="64MiB")
+            result.write(tmp_path / "thin.laz", memory="64MiB")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

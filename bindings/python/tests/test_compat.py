@@ -24,9 +24,9 @@ class TestPointnet2:
             pointnet2_ops.furthest_point_sample, pointnet2_ops.farthest_point_sample,
             pointnet2_ops.FurthestPointSampling.apply,
         ):
-            found = function(points, 10)
-            assert found.dtype == torch.int32 and found.shape == (3, 10)
-            for one, indices in zip(points, found):
+            result = function(points, 10)
+            assert result.dtype == torch.int32 and result.shape == (3, 10)
+            for one, indices in zip(points, result):
                 np.testing.assert_array_equal(indices, chosen(one, 10))
 
     def test_points_near_the_origin_count(self):
@@ -36,23 +36,23 @@ class TestPointnet2:
     def test_gather_operation(self):
         features = batch().transpose(1, 2).contiguous().requires_grad_()
         index = pointnet2_ops.furthest_point_sample(features.transpose(1, 2), 10)
-        found = pointnet2_ops.gather_operation(features, index)
-        assert found.shape == (3, 3, 10)
+        result = pointnet2_ops.gather_operation(features, index)
+        assert result.shape == (3, 3, 10)
         for k in range(3):
-            torch.testing.assert_close(found[k], features[k][:, index[k].long()])
-        found.sum().backward()
+            torch.testing.assert_close(result[k], features[k][:, index[k].long()])
+        result.sum().backward()
         assert features.grad.sum() == 90
 
     def test_stacks(self):
         points = torch.cat([batch(1, 20)[0], batch(1, 30, seed=5)[0]])
         counts = torch.tensor([20, 30], dtype=torch.int32)
-        wanted = [*chosen(points[:20], 5), *(20 + chosen(points[20:], 5))]
-        found = pointnet2_ops.stack_farthest_point_sample(points, counts, 5)
-        assert found.dtype == torch.int32 and found.tolist() == wanted
+        expected = [*chosen(points[:20], 5), *(20 + chosen(points[20:], 5))]
+        actual = pointnet2_ops.stack_farthest_point_sample(points, counts, 5)
+        assert actual.dtype == torch.int32 and actual.tolist() == expected
         ragged = pointnet2_ops.stack_farthest_point_sample(points, counts, [2, 3])
-        assert ragged.tolist() == [*wanted[:2], *wanted[5:8]]
+        assert ragged.tolist() == [*expected[:2], *expected[5:8]]
         ends = torch.tensor([20, 50], dtype=torch.int32), torch.tensor([5, 10], dtype=torch.int32)
-        assert pointnet2_ops.farthest_point_sampling(points, *ends).tolist() == wanted
+        assert pointnet2_ops.farthest_point_sampling(points, *ends).tolist() == expected
         with pytest.raises(ValueError, match="cloud 0 of the batch: 21 .* 20"):
             pointnet2_ops.stack_farthest_point_sample(points, counts, 21)
 
@@ -62,13 +62,13 @@ class TestTorchCluster:
     of = torch.cat([torch.zeros(20), torch.ones(31)]).long()
 
     def test_counts_and_order(self):
-        found = torch_cluster.fps(self.points, self.of, ratio=0.5, random_start=False)
-        assert found.dtype == torch.int64
-        assert found.tolist() == [*chosen(self.points[:20], 10), *(20 + chosen(self.points[20:], 16))]
-        assert torch_cluster.fps(self.points, self.of, random_start=False).tolist() == found.tolist()
+        result = torch_cluster.fps(self.points, self.of, ratio=0.5, random_start=False)
+        assert result.dtype == torch.int64
+        assert result.tolist() == [*chosen(self.points[:20], 10), *(20 + chosen(self.points[20:], 16))]
+        assert torch_cluster.fps(self.points, self.of, random_start=False).tolist() == result.tolist()
         by_ptr = torch_cluster.fps(self.points, ptr=torch.tensor([0, 20, 51]), random_start=False)
-        assert by_ptr.tolist() == found.tolist()
-        assert torch_cluster.fps(self.points, ptr=[0, 20, 51], random_start=False).tolist() == found.tolist()
+        assert by_ptr.tolist() == result.tolist()
+        assert torch_cluster.fps(self.points, ptr=[0, 20, 51], random_start=False).tolist() == result.tolist()
         each = torch_cluster.fps(self.points, self.of, torch.tensor([0.1, 1.0]), False)
         assert len(each) == 2 + 31 and sorted(each[2:].tolist()) == list(range(20, 51))
 
@@ -90,8 +90,8 @@ class TestTorchCluster:
         assert torch_cluster.fps(points, ratio=1.0, random_start=False).tolist() == [0, 3, 1, 2]
 
     def test_empty_clouds_and_refusals(self):
-        found = torch_cluster.fps(self.points, self.of, 0.1, False, batch_size=3)
-        assert len(found) == 2 + 4
+        result = torch_cluster.fps(self.points, self.of, 0.1, False, batch_size=3)
+        assert len(result) == 2 + 4
         for ratio in (1.5, -0.1):
             with pytest.raises(ValueError, match="ratio"):
                 torch_cluster.fps(self.points, ratio=ratio)
@@ -133,19 +133,19 @@ class TestPytorch3d:
         a = torch.cdist(x.double(), y.double()) ** 2
         loss, normals = pytorch3d.chamfer_distance(x, y)
         assert normals is None and loss.shape == ()
-        wanted = (a.amin(2).mean(1) + a.amin(1).mean(1)).mean()
-        torch.testing.assert_close(loss.double(), wanted, rtol=1e-5, atol=0)
+        expected = (a.amin(2).mean(1) + a.amin(1).mean(1)).mean()
+        torch.testing.assert_close(loss.double(), expected, rtol=1e-5, atol=0)
         (dx, dy), _ = pytorch3d.chamfer_distance(x, y, batch_reduction=None, point_reduction=None)
         assert dx.shape == (3, 20) and dy.shape == (3, 30)
         side, _ = pytorch3d.chamfer_distance(x, y, single_directional=True, batch_reduction="sum")
         torch.testing.assert_close(side.double(), a.amin(2).mean(1).sum(), rtol=1e-5, atol=0)
         most, _ = pytorch3d.chamfer_distance(x, y, point_reduction="max", batch_reduction=None)
-        wanted = torch.maximum(a.amin(2).amax(1), a.amin(1).amax(1))
-        torch.testing.assert_close(most.double(), wanted, rtol=1e-5, atol=0)
+        expected = torch.maximum(a.amin(2).amax(1), a.amin(1).amax(1))
+        torch.testing.assert_close(most.double(), expected, rtol=1e-5, atol=0)
         one, _ = pytorch3d.chamfer_distance(x, y, norm=1, point_reduction="sum")
         b = torch.cdist(x.double(), y.double(), p=1)
-        wanted = (b.amin(2).sum(1) + b.amin(1).sum(1)).mean()
-        torch.testing.assert_close(one.double(), wanted, rtol=1e-5, atol=0)
+        expected = (b.amin(2).sum(1) + b.amin(1).sum(1)).mean()
+        torch.testing.assert_close(one.double(), expected, rtol=1e-5, atol=0)
 
     def test_chamfer_with_lengths_weights_and_normals(self):
         x, y = batch(2, 20).requires_grad_(), batch(2, 30, seed=9)
@@ -180,9 +180,9 @@ class TestPytorch3d:
                 return None
 
         loss, _ = pytorch3d.chamfer_distance(Pointclouds(), batch(2, 30, seed=9))
-        wanted, _ = pytorch3d.chamfer_distance(
+        expected, _ = pytorch3d.chamfer_distance(
             batch(2, 20), batch(2, 30, seed=9), x_lengths=torch.tensor([20, 7]))
-        torch.testing.assert_close(loss, wanted)
+        torch.testing.assert_close(loss, expected)
 
     @pytest.mark.parametrize("options", [
         dict(batch_reduction="max"), dict(point_reduction="min"), dict(point_reduction=None),
@@ -211,9 +211,9 @@ def test_kaolin():
     distances, indices = kaolin.sided_distance(x, y)
     assert distances.shape == indices.shape == (2, 20) and indices.dtype == torch.int64
     a = torch.cdist(x.double(), y.double())
-    found = kaolin.chamfer_distance(x, y, w1=2.0, w2=0.5)
-    wanted = 2 * (a**2).amin(2).mean(1) + 0.5 * (a**2).amin(1).mean(1)
-    torch.testing.assert_close(found.double(), wanted, rtol=1e-5, atol=0)
+    actual = kaolin.chamfer_distance(x, y, w1=2.0, w2=0.5)
+    expected = 2 * (a**2).amin(2).mean(1) + 0.5 * (a**2).amin(1).mean(1)
+    torch.testing.assert_close(actual.double(), expected, rtol=1e-5, atol=0)
     plain = kaolin.chamfer_distance(x, y, squared=False)
     torch.testing.assert_close(plain.double(), a.amin(2).mean(1) + a.amin(1).mean(1), rtol=1e-5, atol=0)
 

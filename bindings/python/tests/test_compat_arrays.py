@@ -29,28 +29,28 @@ class TestFpsample:
     def test_indices_are_the_same(self):
         theirs = library("fpsample", "1.0.2")
         for start in (0, 7, [3, 1, 4]):
-            wanted = theirs.fps_sampling(POINTS, 200, start_idx=start)
-            found = mine.fps_sampling(POINTS, 200, start_idx=start)
-            assert found.dtype == wanted.dtype == np.uint64
-            np.testing.assert_array_equal(found, wanted)
+            expected = theirs.fps_sampling(POINTS, 200, start_idx=start)
+            actual = mine.fps_sampling(POINTS, 200, start_idx=start)
+            assert actual.dtype == expected.dtype == np.uint64
+            np.testing.assert_array_equal(actual, expected)
 
     def test_bucket_functions_choose_what_they_should(self):
         """fpsample's start somewhere else than told; from there on they choose the same."""
         theirs = library("fpsample", "1.0.2")
-        for wanted in (
+        for expected in (
             theirs.bucket_fps_kdtree_sampling(POINTS, 200, start_idx=5),
             theirs.bucket_fps_kdline_sampling(POINTS, 200, 5, start_idx=5),
         ):
-            first = int(wanted[0])
-            found = mine.bucket_fps_kdline_sampling(POINTS, 200, 5, start_idx=first)
-            np.testing.assert_array_equal(found, wanted)
+            first = int(expected[0])
+            actual = mine.bucket_fps_kdline_sampling(POINTS, 200, 5, start_idx=first)
+            np.testing.assert_array_equal(actual, expected)
         assert mine.bucket_fps_kdline_sampling(POINTS, 200, 5, start_idx=5)[0] == 5
         assert mine.bucket_fps_kdtree_sampling(POINTS, 200, start_idx=5)[0] == 5
 
     def test_npdu_is_exact_here(self):
-        wanted = reference(POINTS, 50)[0]
-        np.testing.assert_array_equal(mine.fps_npdu_sampling(POINTS, 50, 64, 0), wanted)
-        np.testing.assert_array_equal(mine.fps_npdu_kdtree_sampling(POINTS, 50, 64, 0), wanted)
+        expected = reference(POINTS, 50)[0]
+        np.testing.assert_array_equal(mine.fps_npdu_sampling(POINTS, 50, 64, 0), expected)
+        np.testing.assert_array_equal(mine.fps_npdu_kdtree_sampling(POINTS, 50, 64, 0), expected)
 
     def test_random_starts_follow_numpy(self):
         def starts():
@@ -81,25 +81,25 @@ class TestOpen3d:
         o3d = library("open3d")
         cloud3d = o3d.geometry.PointCloud(o3d.utility.Vector3dVector(POINTS.astype(np.float64)))
         cloud3d.colors = cloud3d.points
-        wanted = cloud3d.farthest_point_down_sample(100, 3)
-        found = mine3d.farthest_point_down_sample(cloud3d, 100, 3)
-        assert type(found) is type(wanted)
-        np.testing.assert_array_equal(np.asarray(found.points), np.asarray(wanted.points))
-        np.testing.assert_array_equal(np.asarray(found.colors), np.asarray(wanted.points))
+        expected = cloud3d.farthest_point_down_sample(100, 3)
+        actual = mine3d.farthest_point_down_sample(cloud3d, 100, 3)
+        assert type(actual) is type(expected)
+        np.testing.assert_array_equal(np.asarray(actual.points), np.asarray(expected.points))
+        np.testing.assert_array_equal(np.asarray(actual.colors), np.asarray(expected.points))
 
     def test_tensor(self):
         o3d = library("open3d")
         cloud3d = o3d.t.geometry.PointCloud(o3d.core.Tensor(POINTS))
-        wanted = cloud3d.farthest_point_down_sample(100, 3)
-        found = mine3d.farthest_point_down_sample(cloud3d, 100, 3)
-        np.testing.assert_array_equal(found.point.positions.numpy(), wanted.point.positions.numpy())
+        expected = cloud3d.farthest_point_down_sample(100, 3)
+        actual = mine3d.farthest_point_down_sample(cloud3d, 100, 3)
+        np.testing.assert_array_equal(actual.point.positions.numpy(), expected.point.positions.numpy())
 
     def test_distances(self):
         o3d = library("open3d")
         a, b = (o3d.geometry.PointCloud(o3d.utility.Vector3dVector(p))
                 for p in (cloud(500, dtype=np.float64), cloud(400, dtype=np.float64, seed=2)))
-        wanted = np.asarray(a.compute_point_cloud_distance(b))
-        np.testing.assert_allclose(mine3d.compute_point_cloud_distance(a, b), wanted, rtol=1e-12)
+        expected = np.asarray(a.compute_point_cloud_distance(b))
+        np.testing.assert_allclose(mine3d.compute_point_cloud_distance(a, b), expected, rtol=1e-12)
 
     def test_installed(self):
         o3d = library("open3d")
@@ -118,8 +118,8 @@ class TestOpen3d:
             kinds[0].compute_point_cloud_distance = distance
 
     def test_arrays(self):
-        found = mine3d.farthest_point_down_sample(POINTS, 50)
-        np.testing.assert_array_equal(found, POINTS[np.sort(reference(POINTS, 50)[0])])
+        result = mine3d.farthest_point_down_sample(POINTS, 50)
+        np.testing.assert_array_equal(result, POINTS[np.sort(reference(POINTS, 50)[0])])
 
 
 def test_point_cloud_utils():

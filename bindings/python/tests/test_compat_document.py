@@ -27,6 +27,6 @@ def test_every_library_has_a_section():
 @pytest.mark.parametrize("module", sorted(MODULES))
 def test_names_are_there(module):
     pytest.importorskip("torch", reason="torch is not installed")
-    found = importlib.import_module(f"farpoint.compat.{module}")
+    result = importlib.import_module(f"farpoint.compat.{module}")
     for name in MODULES[module]:
-        assert hasattr(found, name), f"{module}.{name}"
+        assert hasattr(result, name), f"{module}.{name}"

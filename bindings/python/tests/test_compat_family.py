@@ -45,31 +45,31 @@ def batch():
     return torch.from_numpy(np.stack([cloud(60, seed=s) for s in range(3)]))
 
 
-def parts(found):
-    return [part for part in (found if isinstance(found, tuple) else (found,)) if part is not None]
+def parts(result):
+    return [part for part in (result if isinstance(result, tuple) else (result,)) if part is not None]
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_the_default_device_is_nobodys_business(name):
     points = batch()
     torch.manual_seed(1)
-    wanted = parts(CALLS[name](points))
+    expected = parts(CALLS[name](points))
     torch.set_default_device("meta")
     try:
         torch.manual_seed(1)
-        found = parts(CALLS[name](points))
+        actual = parts(CALLS[name](points))
     finally:
         torch.set_default_device(None)
-    assert all(part.is_cpu for part in found)
-    assert all(torch.equal(a, b) for a, b in zip(found, wanted))
+    assert all(part.is_cpu for part in actual)
+    assert all(torch.equal(a, b) for a, b in zip(actual, expected))
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("name", ["ball_query", "three_nn", "stack", "stacked three_nn", "knn", "knn_query", "balls"])
 def test_halves_are_searched_in_float32(name, kind):
     points = batch().to(kind)
-    for found, wanted in zip(parts(CALLS[name](points)), parts(CALLS[name](points.float()))):
-        assert torch.equal(found, wanted)
+    for actual, expected in zip(parts(CALLS[name](points)), parts(CALLS[name](points.float()))):
+        assert torch.equal(actual, expected)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -79,18 +79,18 @@ def test_strides(name):
     strided = points.transpose(1, 2).contiguous().transpose(1, 2)
     assert not strided.is_contiguous()
     torch.manual_seed(1)
-    wanted = parts(CALLS[name](points))
+    expected = parts(CALLS[name](points))
     torch.manual_seed(1)
-    assert all(torch.equal(a, b) for a, b in zip(parts(CALLS[name](strided)), wanted))
+    assert all(torch.equal(a, b) for a, b in zip(parts(CALLS[name](strided)), expected))
 
 
 def test_over_two_million_centers():
     """mmcv's pointers advance twice from 2,097,120 on."""
     points = torch.tensor([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     which = torch.arange(2_200_000) % 4
-    found = mmcv.ball_query(
+    result = mmcv.ball_query(
         0, 0.5, 1, points, points[which], torch.tensor([4]), torch.tensor([len(which)]))
-    assert torch.equal(found[:, 0].long(), which)
+    assert torch.equal(result[:, 0].long(), which)
     assert torch.equal(mmcv.knn(1, points[None], points[which][None])[0, 0].long(), which)
 
 

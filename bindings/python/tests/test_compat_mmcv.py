@@ -34,16 +34,16 @@ class TestBallQuery:
     @pytest.mark.parametrize("least, most, k", [(0, 0.3, 4), (0.2, 0.4, 8), (0.1, 3.0, 60)])
     def test_between_two_radii(self, least, most, k):
         for centers in (CENTERS, POINTS):
-            found = mmcv.ball_query(least, most, k, tensor(POINTS), tensor(centers))
-            assert found.dtype == torch.int32
-            np.testing.assert_array_equal(found, loops.balls(POINTS, centers, most, k, least))
-        assert torch.equal(mmcv.BallQuery.apply(least, most, k, tensor(POINTS), tensor(centers)), found)
+            result = mmcv.ball_query(least, most, k, tensor(POINTS), tensor(centers))
+            assert result.dtype == torch.int32
+            np.testing.assert_array_equal(result, loops.balls(POINTS, centers, most, k, least))
+        assert torch.equal(mmcv.BallQuery.apply(least, most, k, tensor(POINTS), tensor(centers)), result)
 
     def test_limits(self):
         """From min_radius on, below max_radius, and the very place."""
         points = torch.tensor([[[0.25, 0, 0], [0.5, 0, 0], [0, 0, 0], [0.125, 0, 0]]])
-        found = mmcv.ball_query(0.25, 0.5, 4, points, torch.zeros(1, 1, 3))
-        assert found.tolist() == [[[0, 2, 0, 0]]]
+        result = mmcv.ball_query(0.25, 0.5, 4, points, torch.zeros(1, 1, 3))
+        assert result.tolist() == [[[0, 2, 0, 0]]]
 
     def test_empty_balls_and_refusals(self):
         assert (mmcv.ball_query(0, 0.1, 3, tensor(POINTS), torch.full((2, 4, 3), 9.0)) == 0).all()
@@ -55,19 +55,19 @@ class TestBallQuery:
         points, centers = POINTS.reshape(-1, 3), CENTERS.reshape(-1, 3).copy()
         centers[5] = 9
         sizes, new_sizes = (60, 0, 40), (10, 3, 11)
-        found = mmcv.ball_query(
+        actual = mmcv.ball_query(
             0, 0.2, 4, tensor(points), tensor(centers), counts(*sizes), counts(*new_sizes))
         cloud_of = np.repeat(range(3), new_sizes)
         for m, c in enumerate(cloud_of):
             first = sum(sizes[:c])
-            wanted, some = loops.ball(centers[m], points[first : first + sizes[c]], 0.2, 4)
-            assert found[m].tolist() == (wanted if some else [-1, 0, 0, 0])
-        assert (found[:, 0] == -1).sum() >= 4
+            expected, some = loops.ball(centers[m], points[first : first + sizes[c]], 0.2, 4)
+            assert actual[m].tolist() == (expected if some else [-1, 0, 0, 0])
+        assert (actual[:, 0] == -1).sum() >= 4
         features = tensor(FEATURES.transpose(0, 2, 1).reshape(-1, 5)).requires_grad_()
-        groups = mmcv.grouping_operation(features, found, counts(*sizes), counts(*new_sizes))
+        groups = mmcv.grouping_operation(features, actual, counts(*sizes), counts(*new_sizes))
         assert groups.shape == (24, 5, 4) and (groups[5, :, 0] == 0).all()
         for m, c in enumerate(cloud_of):
-            for j, row in enumerate(found[m].tolist()):
+            for j, row in enumerate(actual[m].tolist()):
                 if row >= 0 and sizes[c]:
                     assert torch.equal(groups[m, :, j], features[sum(sizes[:c]) + row])
         groups.sum().backward()
@@ -83,13 +83,13 @@ class TestNearest:
     @pytest.mark.parametrize("k", [1, 5, 50])
     def test_neighbors_come_before_centers(self, k):
         points, centers = tensor(POINTS), tensor(CENTERS)
-        found = mmcv.knn(k, points, centers)
-        assert found.shape == (2, k, 12) and found.dtype == torch.int32 and found.is_contiguous()
+        result = mmcv.knn(k, points, centers)
+        assert result.shape == (2, k, 12) and result.dtype == torch.int32 and result.is_contiguous()
         for b, m in np.ndindex(2, 12):
-            assert found[b, :, m].tolist() == loops.nearest(CENTERS[b, m], POINTS[b], k)[1]
+            assert result[b, :, m].tolist() == loops.nearest(CENTERS[b, m], POINTS[b], k)[1]
         flat = [part.transpose(1, 2).contiguous() for part in (points, centers)]
-        assert torch.equal(mmcv.knn(k, *flat, True), found)
-        assert torch.equal(mmcv.KNN.apply(k, *flat, True), found)
+        assert torch.equal(mmcv.knn(k, *flat, True), result)
+        assert torch.equal(mmcv.KNN.apply(k, *flat, True), result)
         assert torch.equal(mmcv.knn(k, points), mmcv.knn(k, points, points))
 
     def test_more_than_100_and_more_than_there_are(self):
@@ -102,15 +102,15 @@ class TestNearest:
 
     def test_three_nn_and_interpolation(self):
         distances, rows = mmcv.three_nn(tensor(CENTERS), tensor(POINTS))
-        wanted = loops.threes(CENTERS, POINTS)
-        loops.same_roots(distances, wanted[0])
-        np.testing.assert_array_equal(rows, wanted[1])
+        expected = loops.threes(CENTERS, POINTS)
+        loops.same_roots(distances, expected[0])
+        np.testing.assert_array_equal(rows, expected[1])
         few = mmcv.three_nn(tensor(CENTERS), tensor(POINTS[:, :2]))
         assert (few[0][..., 2] == np.inf).all() and (few[1][..., 2] == 0).all()
         weights = clouds(n=12, seed=3)
-        found = mmcv.three_interpolate(tensor(FEATURES), rows, tensor(weights))
-        np.testing.assert_array_equal(found, loops.interpolated(FEATURES, wanted[1], weights))
-        assert torch.equal(mmcv.ThreeInterpolate.apply(tensor(FEATURES), rows, tensor(weights)), found)
+        actual = mmcv.three_interpolate(tensor(FEATURES), rows, tensor(weights))
+        np.testing.assert_array_equal(actual, loops.interpolated(FEATURES, expected[1], weights))
+        assert torch.equal(mmcv.ThreeInterpolate.apply(tensor(FEATURES), rows, tensor(weights)), actual)
         assert torch.equal(mmcv.ThreeNN.apply(tensor(CENTERS), tensor(POINTS))[1], rows)
 
     def test_chamfer_in_the_plane(self):
@@ -130,33 +130,33 @@ class TestGroups:
     def test_gathering(self):
         rows = np.random.default_rng(1).integers(0, 50, (2, 6, 4))
         for kind in (torch.int32, torch.int64):
-            found = mmcv.grouping_operation(tensor(FEATURES), tensor(rows).to(kind))
-            np.testing.assert_array_equal(found, loops.group(FEATURES, rows))
+            result = mmcv.grouping_operation(tensor(FEATURES), tensor(rows).to(kind))
+            np.testing.assert_array_equal(result, loops.group(FEATURES, rows))
             single = mmcv.gather_points(tensor(FEATURES), tensor(rows[..., 0]).to(kind))
-            assert torch.equal(single, found[..., 0])
-        assert torch.equal(mmcv.GroupingOperation.apply(tensor(FEATURES), tensor(rows)), found)
+            assert torch.equal(single, result[..., 0])
+        assert torch.equal(mmcv.GroupingOperation.apply(tensor(FEATURES), tensor(rows)), result)
         assert torch.equal(mmcv.GatherPoints.apply(tensor(FEATURES), tensor(rows[..., 0])), single)
 
     def test_query_and_group(self):
         rows = loops.balls(POINTS, CENTERS, 0.4, 6, 0.1)
-        wanted = loops.grouped_around(POINTS, CENTERS, rows, FEATURES)
-        found = mmcv.QueryAndGroup(0.4, 6, min_radius=0.1)(*self.given())
-        np.testing.assert_array_equal(found, wanted)
+        expected = loops.grouped_around(POINTS, CENTERS, rows, FEATURES)
+        actual = mmcv.QueryAndGroup(0.4, 6, min_radius=0.1)(*self.given())
+        np.testing.assert_array_equal(actual, expected)
         module = mmcv.QueryAndGroup(
             0.4, 6, 0.1, use_xyz=False, return_grouped_xyz=True, return_grouped_idx=True)
         described, positions, index = module(*self.given())
-        np.testing.assert_array_equal(described, wanted[:, 3:])
+        np.testing.assert_array_equal(described, expected[:, 3:])
         np.testing.assert_array_equal(positions, loops.group(POINTS.transpose(0, 2, 1), rows))
         np.testing.assert_array_equal(index, rows)
         scaled = mmcv.QueryAndGroup(0.4, 6, 0.1, normalize_xyz=True)(*self.given()[:2])
-        np.testing.assert_array_equal(scaled, wanted[:, :3] / np.float32(0.4))
+        np.testing.assert_array_equal(scaled, expected[:, :3] / np.float32(0.4))
 
     def test_nearest_without_a_radius(self):
         rows = np.array([
             [loops.nearest(q, cloud, 6)[1] for q in own] for own, cloud in zip(CENTERS, POINTS)])
-        found, index = mmcv.QueryAndGroup(None, 6, return_grouped_idx=True)(*self.given())
+        result, index = mmcv.QueryAndGroup(None, 6, return_grouped_idx=True)(*self.given())
         np.testing.assert_array_equal(index, rows)
-        np.testing.assert_array_equal(found, loops.grouped_around(POINTS, CENTERS, rows, FEATURES))
+        np.testing.assert_array_equal(result, loops.grouped_around(POINTS, CENTERS, rows, FEATURES))
 
     def test_uniform_samples(self):
         torch.manual_seed(0)
@@ -202,18 +202,18 @@ def farthest(matrix, count):
 class TestSampling:
     def test_by_distances(self):
         matrix = np.random.default_rng(1).random((2, 30, 30)).astype(np.float32) * 1e12
-        found = mmcv.furthest_point_sample_with_dist(tensor(matrix), 30)
-        assert found.dtype == torch.int32
-        assert found.tolist() == [farthest(m, 30) for m in matrix]
+        result = mmcv.furthest_point_sample_with_dist(tensor(matrix), 30)
+        assert result.dtype == torch.int32
+        assert result.tolist() == [farthest(m, 30) for m in matrix]
         again = mmcv.FurthestPointSamplingWithDist.apply(tensor(matrix), 30)
-        assert torch.equal(again, found)
+        assert torch.equal(again, result)
 
     def test_distances_of_points(self):
         points = tensor(POINTS)
         matrix = tensor(np.stack([loops_matrix(cloud) for cloud in POINTS]))
-        found = mmcv.furthest_point_sample_with_dist(matrix, 12)
-        assert torch.equal(found, mmcv.furthest_point_sample(points, 12))
-        assert torch.equal(found, mmcv.FurthestPointSampling.apply(points, 12))
+        result = mmcv.furthest_point_sample_with_dist(matrix, 12)
+        assert torch.equal(result, mmcv.furthest_point_sample(points, 12))
+        assert torch.equal(result, mmcv.FurthestPointSampling.apply(points, 12))
 
     def test_twins_and_more_than_there_are(self):
         assert mmcv.furthest_point_sample_with_dist(torch.zeros(1, 4, 4), 6).tolist() == [[0, 1, 2, 3, 0, 0]]
@@ -228,20 +228,20 @@ class TestSampling:
         folder = os.environ.get("FARPOINT_MMCV_DATA")
         if not folder:
             pytest.skip("FARPOINT_MMCV_DATA, the folder of mmcv's tests/data/for_3d_ops, is not set")
-        matrix, wanted = (
+        matrix, expected = (
             np.load(Path(folder) / f"{name}.npy") for name in ("features_for_fps_distance", "fps_idx"))
-        np.testing.assert_array_equal(mmcv.furthest_point_sample_with_dist(tensor(matrix), 16), wanted)
+        np.testing.assert_array_equal(mmcv.furthest_point_sample_with_dist(tensor(matrix), 16), expected)
 
     def test_sampler_of_ranges(self):
         points, features = tensor(POINTS), tensor(FEATURES)
         joined = np.concatenate([POINTS, FEATURES.transpose(0, 2, 1)], axis=2)
         module = mmcv.PointsSampler([5, 4, 3], ["D-FPS", "F-FPS", "FS"], [20, 35, -1])
-        found = module(points, features)
-        assert found.dtype == torch.int32 and found.shape == (2, 5 + 4 + 6)
+        actual = module(points, features)
+        assert actual.dtype == torch.int32 and actual.shape == (2, 5 + 4 + 6)
         for b in range(2):
-            wanted = [*reference(POINTS[b, :20], 5)[0], *(20 + reference(joined[b, 20:35], 4)[0])]
-            wanted += [*(35 + reference(joined[b, 35:], 3)[0]), *(35 + reference(POINTS[b, 35:], 3)[0])]
-            assert found[b].tolist() == wanted
+            expected = [*reference(POINTS[b, :20], 5)[0], *(20 + reference(joined[b, 20:35], 4)[0])]
+            expected += [*(35 + reference(joined[b, 35:], 3)[0]), *(35 + reference(POINTS[b, 35:], 3)[0])]
+            assert actual[b].tolist() == expected
         assert torch.equal(mmcv.PointsSampler([7])(points, None), mmcv.furthest_point_sample(points, 7))
 
     def test_sampler_refuses(self):
@@ -280,16 +280,16 @@ class TestBoxes:
         points = rng.random((2, 200, 3)) * 4
         boxes = np.concatenate(
             [rng.random((2, 9, 3)) * 4, 0.5 + rng.random((2, 9, 3)) * 2, rng.random((2, 9, 1)) * 7], axis=2)
-        wanted = np.array([[[inside(p, box) for box in b] for p in a] for a, b in zip(points, boxes)])
-        assert 0.02 < wanted.mean() < 0.5
-        found = mmcv.points_in_boxes_all(tensor(points), tensor(boxes))
-        assert found.dtype == torch.int32 and found.shape == (2, 200, 9)
-        np.testing.assert_array_equal(found, wanted)
+        expected = np.array([[[inside(p, box) for box in b] for p in a] for a, b in zip(points, boxes)])
+        assert 0.02 < expected.mean() < 0.5
+        actual = mmcv.points_in_boxes_all(tensor(points), tensor(boxes))
+        assert actual.dtype == torch.int32 and actual.shape == (2, 200, 9)
+        np.testing.assert_array_equal(actual, expected)
         part = mmcv.points_in_boxes_part(tensor(points), tensor(boxes))
         assert part.dtype == torch.int32
-        np.testing.assert_array_equal(part, np.where(wanted.any(2), wanted.argmax(2), -1))
+        np.testing.assert_array_equal(part, np.where(expected.any(2), expected.argmax(2), -1))
         single = mmcv.points_in_boxes_cpu(tensor(points), tensor(boxes))
-        assert (single.numpy() != wanted).sum() <= 1 and single.dtype == torch.int32
+        assert (single.numpy() != expected).sum() <= 1 and single.dtype == torch.int32
 
     def test_edges(self):
         box = torch.tensor([[[1.0, 1, 1, 2, 4, 1, 0]]])

@@ -51,12 +51,12 @@ class TestGroups:
         rows = np.array([
             [loops.nearest(q, cloud, 6)[1] for q in own] for own, cloud in zip(QUERY, SUPPORT)])
         dp, fj = openpoints.KNNGroup(6)(*self.given())
-        wanted = loops.grouped_around(SUPPORT, QUERY, rows)
-        np.testing.assert_array_equal(dp, wanted)
+        expected = loops.grouped_around(SUPPORT, QUERY, rows)
+        np.testing.assert_array_equal(dp, expected)
         np.testing.assert_array_equal(fj, loops.group(FEATURES, rows))
         scaled, _ = openpoints.KNNGroup(6, normalize_dp=True)(*self.given())
-        farthest = np.sqrt((wanted**2).sum(axis=1)).max(axis=(1, 2))
-        np.testing.assert_allclose(scaled, wanted / farthest[:, None, None, None], rtol=1e-6)
+        farthest = np.sqrt((expected**2).sum(axis=1)).max(axis=(1, 2))
+        np.testing.assert_allclose(scaled, expected / farthest[:, None, None, None], rtol=1e-6)
         absolute, _ = openpoints.KNNGroup(6, relative_xyz=False)(*self.given()[:2])
         np.testing.assert_array_equal(absolute, loops.group(SUPPORT.transpose(0, 2, 1), rows))
         index = openpoints.KNNGroup(6, return_only_idx=True)(*self.given())
@@ -98,11 +98,11 @@ class TestNearest:
             assert indices[b, m].tolist() == j
 
     def test_query_first_in_knn(self):
-        wanted = openpoints.KNN(5)(tensor(SUPPORT), tensor(QUERY))
+        expected = openpoints.KNN(5)(tensor(SUPPORT), tensor(QUERY))
         distances, indices = openpoints.knn.KNN(5)(tensor(QUERY), tensor(SUPPORT))
-        assert torch.equal(indices, wanted[1]) and torch.equal(distances, wanted[0].transpose(1, 2))
+        assert torch.equal(indices, expected[1]) and torch.equal(distances, expected[0].transpose(1, 2))
         distances, indices = openpoints.knn_point(5, tensor(QUERY), tensor(SUPPORT))
-        assert torch.equal(indices, wanted[1].long()) and indices.dtype == torch.int64
+        assert torch.equal(indices, expected[1].long()) and indices.dtype == torch.int64
         own = openpoints.knn_point(2, tensor(QUERY))
         assert (own[1][..., 0] == torch.arange(12)).all() and (own[0][..., 0] == 0).all()
         with pytest.raises(ValueError, match="farthest"):
@@ -118,26 +118,26 @@ class TestNearest:
 
     def test_dilated(self):
         query = tensor(QUERY)
-        found = openpoints.DilatedKNN(3, 2)(query)
-        assert torch.equal(found, openpoints.KNN(6)(query, query)[1][..., ::2]) and found.is_contiguous()
+        result = openpoints.DilatedKNN(3, 2)(query)
+        assert torch.equal(result, openpoints.KNN(6)(query, query)[1][..., ::2]) and result.is_contiguous()
         torch.manual_seed(0)
         drawn = openpoints.DilatedKNN(3, 2, True, 1.0)
         neighbors = openpoints.KNN(6)(query, query)[1]
         for row, among in zip(drawn(query).flatten(0, 1), neighbors.flatten(0, 1)):
             assert set(row.tolist()) <= set(among.tolist()) and len(set(row.tolist())) == 3
-        assert torch.equal(drawn.eval()(query), found)
+        assert torch.equal(drawn.eval()(query), result)
 
 
 class TestTheRest:
     def test_interpolation(self):
         features = tensor(FEATURES).requires_grad_()
-        found = openpoints.three_interpolation(tensor(QUERY), tensor(SUPPORT), features)
+        actual = openpoints.three_interpolation(tensor(QUERY), tensor(SUPPORT), features)
         distances, rows = loops.threes(QUERY, SUPPORT)
         weights = 1 / (distances + np.float32(1e-8))
         weights /= weights.sum(axis=2, keepdims=True)
-        wanted = loops.interpolated(FEATURES, rows, weights)
-        np.testing.assert_allclose(found.detach(), wanted, rtol=1e-6)
-        found.sum().backward()
+        expected = loops.interpolated(FEATURES, rows, weights)
+        np.testing.assert_allclose(actual.detach(), expected, rtol=1e-6)
+        actual.sum().backward()
         assert features.grad.sum().item() == pytest.approx(2 * 12 * 5, rel=1e-5)
 
     def test_sampling(self):
@@ -155,8 +155,8 @@ class TestTheRest:
             "dp_fj": [dp, fj], "dp_fj_df": [dp, fj, df], "pi_dp_fj_df": [pi, dp, fj, df],
             "dp_df": [dp, df], "fj": [fj],
         }.items():
-            found = openpoints.get_aggregation_feautres(p, dp, f, fj, feature_type=name)
-            assert torch.equal(found, torch.cat(parts, 1))
+            result = openpoints.get_aggregation_feautres(p, dp, f, fj, feature_type=name)
+            assert torch.equal(result, torch.cat(parts, 1))
 
     def test_grouping(self):
         rows = np.random.default_rng(1).integers(0, 50, (2, 6, 4))
@@ -164,10 +164,10 @@ class TestTheRest:
             openpoints.grouping_operation, openpoints.torch_grouping_operation,
             openpoints.GroupingOperation.apply,
         ):
-            found = function(tensor(FEATURES), tensor(rows))
-            np.testing.assert_array_equal(found, loops.group(FEATURES, rows))
-        found = openpoints.gather_operation(tensor(FEATURES), tensor(rows[..., 0]))
-        np.testing.assert_array_equal(found, loops.group(FEATURES, rows)[..., 0])
+            result = function(tensor(FEATURES), tensor(rows))
+            np.testing.assert_array_equal(result, loops.group(FEATURES, rows))
+        result = openpoints.gather_operation(tensor(FEATURES), tensor(rows[..., 0]))
+        np.testing.assert_array_equal(result, loops.group(FEATURES, rows)[..., 0])
 
 
 class Block(nn.Module):
@@ -221,10 +221,10 @@ def test_pointnext(name):
     torch.manual_seed(1)
     net, points = PointNeXt(3, name=name), tensor(clouds(n=128))
     features = torch.cat([points, points[..., 2:]], dim=2).transpose(1, 2).contiguous()
-    wanted = (points[..., 2] * 3).long().clamp(max=2)
+    expected = (points[..., 2] * 3).long().clamp(max=2)
     optimizer, losses = torch.optim.Adam(net.parameters(), lr=5e-3), []
     for _ in range(10):
-        loss = nn.functional.cross_entropy(net(points, features), wanted)
+        loss = nn.functional.cross_entropy(net(points, features), expected)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

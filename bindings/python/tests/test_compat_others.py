@@ -37,28 +37,28 @@ class TestKaolin:
         near = dict(rtol=5e-3, atol=0.05) if dtype == torch.float16 else dict(rtol=1e-5, atol=1e-3)
         distances, indices = kaolin.sided_distance(p1, p2)
         assert indices.tolist() == [[0, 0], [1, 1]] and distances.dtype == dtype
-        wanted = torch.tensor([[12.3003, 41.1528], [57.0679, 62.9213]], dtype=dtype)
-        torch.testing.assert_close(distances, wanted, **near)
+        expected = torch.tensor([[12.3003, 41.1528], [57.0679, 62.9213]], dtype=dtype)
+        torch.testing.assert_close(distances, expected, **near)
         for options, values in (
             ({}, [72.5838, 151.0809]), (dict(w1=1.3, w2=0.8), [71.4303, 150.8620]),
             (dict(squared=False), [11.1704, 17.1130]),
         ):
-            found = kaolin.chamfer_distance(p1, p2, **options)
-            torch.testing.assert_close(found, torch.tensor(values, dtype=dtype), **near)
+            actual = kaolin.chamfer_distance(p1, p2, **options)
+            torch.testing.assert_close(actual, torch.tensor(values, dtype=dtype), **near)
 
     @pytest.mark.parametrize("dtype", FLOATS)
     def test_f_score(self, dtype):
-        for radius, wanted in ((1, [0.0, 0.5]), (1.5, [1.0, 0.5])):
-            found = kaolin.f_score(self.p1.to(dtype), self.p3.to(dtype), radius)
-            assert found.dtype == dtype
-            torch.testing.assert_close(found, torch.tensor(wanted, dtype=dtype), rtol=1e-3, atol=1e-6)
+        for radius, expected in ((1, [0.0, 0.5]), (1.5, [1.0, 0.5])):
+            actual = kaolin.f_score(self.p1.to(dtype), self.p3.to(dtype), radius)
+            assert actual.dtype == dtype
+            torch.testing.assert_close(actual, torch.tensor(expected, dtype=dtype), rtol=1e-3, atol=1e-6)
 
     def test_f_score_by_counting(self):
         true, predicted = batch(2, 20).requires_grad_(), batch(2, 33, seed=9)
         for radius in (0.0, 0.05, 0.2, 0.4, 3.0):
-            found = kaolin.f_score(true, predicted, radius)
-            assert not found.requires_grad
-            for a, b, score in zip(true.detach().numpy(), predicted.numpy(), found.tolist()):
+            result = kaolin.f_score(true, predicted, radius)
+            assert not result.requires_grad
+            for a, b, score in zip(true.detach().numpy(), predicted.numpy(), result.tolist()):
                 missed = int((np.sqrt(obvious_nearest(a, b)[0]) > radius).sum())
                 hits = int((np.sqrt(obvious_nearest(b, a)[0]) <= radius).sum())
                 precision, recall = hits / 33, hits / (hits + missed)
@@ -82,9 +82,9 @@ class TestKaolin:
 
     def test_farthest_point_sampling(self):
         points = batch(3, 50)
-        found = kaolin.farthest_point_sampling(points, 12)
-        assert found.dtype == torch.int64 and found.shape == (3, 12)
-        for one, rows in zip(points.numpy(), found.tolist()):
+        result = kaolin.farthest_point_sampling(points, 12)
+        assert result.dtype == torch.int64 and result.shape == (3, 12)
+        for one, rows in zip(points.numpy(), result.tolist()):
             apart = ((one.astype(float) - one.astype(float).mean(0)) ** 2).sum(1)
             assert rows == reference(one, 12, [int(apart.argmax())])[0].tolist()
         assert kaolin.farthest_point_sampling(points, 0).shape == (3, 0)
@@ -92,13 +92,13 @@ class TestKaolin:
     def test_points_that_are_no_numbers_come_last(self):
         points = batch(3, 8)
         points[0, 2], points[0, 5, 1], points[2] = torch.nan, torch.inf, torch.nan
-        found = kaolin.farthest_point_sampling(points, 8)
-        assert [sorted(rows) for rows in found.tolist()] == [list(range(8))] * 3
-        assert found[0, 6:].tolist() == [2, 5] and found[2].tolist() == list(range(8))
+        result = kaolin.farthest_point_sampling(points, 8)
+        assert [sorted(rows) for rows in result.tolist()] == [list(range(8))] * 3
+        assert result[0, 6:].tolist() == [2, 5] and result[2].tolist() == list(range(8))
         usable = [0, 1, 3, 4, 6, 7]
         alone = kaolin.farthest_point_sampling(points[:1, usable], 6)[0]
-        assert [usable[row] for row in alone] == found[0, :6].tolist()
-        assert torch.equal(found[1], kaolin.farthest_point_sampling(points[1:2], 8)[0])
+        assert [usable[row] for row in alone] == result[0, :6].tolist()
+        assert torch.equal(result[1], kaolin.farthest_point_sampling(points[1:2], 8)[0])
 
     def test_refused(self):
         array, points = batch().numpy(), batch()
@@ -130,15 +130,15 @@ class TestChamferDistancePytorch:
         package = importlib.import_module(f"farpoint.compat.chamfer{d}D")
         layer = getattr(getattr(package, f"dist_chamfer_{d}D"), f"chamfer_{d}DDist")
         x, y = batch(2, 20, d).requires_grad_(), batch(2, 30, d, seed=9)
-        found = layer()(x, y)
-        assert [part.dtype for part in found[2:]] == [torch.int32] * 2
+        result = layer()(x, y)
+        assert [part.dtype for part in result[2:]] == [torch.int32] * 2
         for k in range(2):
             for side, (a, b) in enumerate(((x, y), (y, x))):
                 distances, indices = obvious_nearest(a[k].detach().numpy(), b[k].detach().numpy())
-                np.testing.assert_array_equal(found[side][k].detach(), distances)
-                np.testing.assert_array_equal(found[2 + side][k], indices)
+                np.testing.assert_array_equal(result[side][k].detach(), distances)
+                np.testing.assert_array_equal(result[2 + side][k], indices)
         function = getattr(module, f"chamfer_{d}DFunction")
-        assert all(torch.equal(a, b) for a, b in zip(function.apply(x, y), found))
+        assert all(torch.equal(a, b) for a, b in zip(function.apply(x, y), result))
         double = x.detach()[:, :5].double().requires_grad_()
         torch.autograd.gradcheck(lambda a: layer()(a, y.double())[:2], (double,))
 
@@ -173,7 +173,7 @@ class TestPygLib:
         ops, x, y = pyg_lib.ops, self.x, self.y
         batches, pointers = (self.of_x, self.of_y), (self.ptr_x, self.ptr_y)
         for own, ptrs in (((None, None), (None, None)), (batches, pointers)):
-            for found, wanted in (
+            for actual, expected in (
                 (ops.knn(x, y, 3, *ptrs), torch_cluster.knn(x, y, 3, *own)),
                 (ops.knn(x, y, 3, *ptrs, cosine=True), torch_cluster.knn(x, y, 3, *own, cosine=True)),
                 (ops.radius(x, y, 0.4, *ptrs, 5), torch_cluster.radius(x, y, 0.4, *own, 5)),
@@ -187,7 +187,7 @@ class TestPygLib:
                  torch_cluster.fps(x, own[0], 0.3, False)),
                 (ops.nearest(y[:4], x, None, None), torch_cluster.nearest(y[:4], x)),
             ):
-                assert torch.equal(found, wanted)
+                assert torch.equal(actual, expected)
         assert torch.equal(ops.knn(x, y), torch_cluster.knn(x, y, 1))
         assert torch.equal(ops.radius(x, y), torch_cluster.radius(x, y, 1.0))
 
@@ -263,13 +263,13 @@ class TestOpen3d:
 def test_every_module_is_named_and_says_what_differs():
     import farpoint.compat
 
-    for found in pkgutil.iter_modules(farpoint.compat.__path__):
-        if found.name.startswith("_"):
+    for result in pkgutil.iter_modules(farpoint.compat.__path__):
+        if result.name.startswith("_"):
             continue
-        assert found.name in farpoint.compat.__all__
-        module = importlib.import_module(f"farpoint.compat.{found.name}")
+        assert result.name in farpoint.compat.__all__
+        module = importlib.import_module(f"farpoint.compat.{result.name}")
         texts = [module.__doc__ or "", *[inspect.getdoc(getattr(module, name)) or "" for name in module.__all__]]
-        assert "iffer" in " ".join(texts) or "see ``farpoint.compat" in texts[0], found.name
+        assert "iffer" in " ".join(texts) or "see ``farpoint.compat" in texts[0], result.name
 
 
 @pytest.mark.parametrize("module", ["chamfer_3d", "kaolin"])
@@ -286,10 +286,10 @@ def test_default_device_elsewhere(module):
             yield kaolin.farthest_point_sampling(x.masked_fill(x > 0.9, torch.nan), 20)
             yield kaolin.center_points(x, True)
 
-    wanted = list(results())
+    expected = list(results())
     torch.set_default_device("meta")
     try:
-        found = list(results())
+        actual = list(results())
     finally:
         torch.set_default_device(None)
-    assert all(torch.equal(a, b) for a, b in zip(found, wanted, strict=True))
+    assert all(torch.equal(a, b) for a, b in zip(actual, expected, strict=True))

@@ -31,36 +31,36 @@ class TestBallQuery:
     @pytest.mark.parametrize("radius, k", [(0.2, 4), (0.4, 16), (0.05, 1), (3.0, 64)])
     def test_the_first_by_index(self, dtype, radius, k):
         points, centers = clouds(dtype=dtype), clouds(n=20, dtype=dtype, seed=9)
-        found = pointnet2_utils.ball_query(radius, k, tensor(points), tensor(centers))
-        assert found.dtype == torch.int32 and found.shape == (2, 20, k)
-        np.testing.assert_array_equal(found, loops.balls(points, centers, radius, k))
+        result = pointnet2_utils.ball_query(radius, k, tensor(points), tensor(centers))
+        assert result.dtype == torch.int32 and result.shape == (2, 20, k)
+        np.testing.assert_array_equal(result, loops.balls(points, centers, radius, k))
         again = pointnet2_utils.BallQuery.apply(radius, k, tensor(points), tensor(centers))
-        assert torch.equal(again, found)
+        assert torch.equal(again, result)
 
     def test_the_edge_is_outside(self):
         points = torch.tensor([[[0.5, 0, 0], [0, 0.25, 0], [0, 0, -0.5]]])
-        found = pointnet2_utils.ball_query(0.5, 3, points, torch.zeros(1, 1, 3))
-        assert found.tolist() == [[[1, 1, 1]]]
+        result = pointnet2_utils.ball_query(0.5, 3, points, torch.zeros(1, 1, 3))
+        assert result.tolist() == [[[1, 1, 1]]]
 
     def test_empty_balls_are_0(self):
-        found = pointnet2_utils.ball_query(0.1, 3, tensor(clouds()), torch.full((2, 4, 3), 9.0))
-        assert (found == 0).all()
+        result = pointnet2_utils.ball_query(0.1, 3, tensor(clouds()), torch.full((2, 4, 3), 9.0))
+        assert (result == 0).all()
 
     def test_more_twins_than_places(self):
         points = torch.tensor([[[1.0, 0, 0]] + [[0.0, 0, 0]] * 9])
-        found = pointnet2_utils.ball_query(0.5, 4, points, points)
-        assert found[0, 0].tolist() == [0, 0, 0, 0]
-        assert (found[0, 1:] == torch.tensor([1, 2, 3, 4])).all()
+        result = pointnet2_utils.ball_query(0.5, 4, points, points)
+        assert result[0, 0].tolist() == [0, 0, 0, 0]
+        assert (result[0, 1:] == torch.tensor([1, 2, 3, 4])).all()
 
     def test_places_for_more_than_all(self):
         points = clouds(n=5)
-        found = pointnet2_utils.ball_query(9.0, 300, tensor(points), tensor(points))
-        np.testing.assert_array_equal(found, loops.balls(points, points, 9.0, 300))
+        result = pointnet2_utils.ball_query(9.0, 300, tensor(points), tensor(points))
+        np.testing.assert_array_equal(result, loops.balls(points, points, 9.0, 300))
 
     def test_wide_clouds(self):
         points = clouds(seed=3) * np.float32(1e7)
-        found = pointnet2_utils.ball_query(3e6, 8, tensor(points), tensor(points))
-        np.testing.assert_array_equal(found, loops.balls(points, points, 3e6, 8))
+        result = pointnet2_utils.ball_query(3e6, 8, tensor(points), tensor(points))
+        np.testing.assert_array_equal(result, loops.balls(points, points, 3e6, 8))
 
     def test_refused(self):
         points = tensor(clouds())
@@ -81,9 +81,9 @@ class TestThreeNN:
         a, b = clouds(n=20, seed=4), clouds(n=known, seed=5)
         a[:, 0] = b[:, 0]
         distances, indices = pointnet2_utils.three_nn(tensor(a), tensor(b))
-        wanted = loops.threes(a, b)
-        loops.same_roots(distances, wanted[0])
-        np.testing.assert_array_equal(indices, wanted[1])
+        expected = loops.threes(a, b)
+        loops.same_roots(distances, expected[0])
+        np.testing.assert_array_equal(indices, expected[1])
         assert indices.dtype == torch.int32 and distances.dtype == torch.float32
         assert torch.equal(pointnet2_utils.ThreeNN.apply(tensor(a), tensor(b))[1], indices)
 
@@ -107,8 +107,8 @@ class TestThreeNN:
         distances, indices = pointnet2_utils.three_nn(torch.zeros(1, 1, 3), known)
         weights = 1 / (distances + 1e-8)
         weights = weights / weights.sum(dim=2, keepdim=True)
-        found = pointnet2_utils.three_interpolate(torch.tensor([[[7.0]]]), indices, weights)
-        assert found.tolist() == [[[7.0]]]
+        result = pointnet2_utils.three_interpolate(torch.tensor([[[7.0]]]), indices, weights)
+        assert result.tolist() == [[[7.0]]]
 
 
 class TestGathering:
@@ -119,19 +119,19 @@ class TestGathering:
     def test_values(self, kind):
         """int64 is not read as int32 (Pointnet2_PyTorch #17)."""
         index, features = tensor(self.rows).to(kind), tensor(self.features)
-        found = pointnet2_utils.grouping_operation(features, index)
-        assert found.is_contiguous()
-        np.testing.assert_array_equal(found, loops.group(self.features, self.rows))
-        assert torch.equal(pointnet2_utils.GroupingOperation.apply(features, index), found)
+        result = pointnet2_utils.grouping_operation(features, index)
+        assert result.is_contiguous()
+        np.testing.assert_array_equal(result, loops.group(self.features, self.rows))
+        assert torch.equal(pointnet2_utils.GroupingOperation.apply(features, index), result)
         single = pointnet2_utils.gather_operation(features, index[:, :, 0])
-        assert torch.equal(single, found[..., 0]) and single.is_contiguous()
+        assert torch.equal(single, result[..., 0]) and single.is_contiguous()
         assert torch.equal(pointnet2_utils.GatherOperation.apply(features, index[:, :, 0]), single)
 
     def test_strides(self):
         features = tensor(self.features.transpose(0, 2, 1)).transpose(1, 2)
         index = tensor(self.rows.transpose(0, 2, 1)).transpose(1, 2)
-        found = pointnet2_utils.grouping_operation(features, index)
-        np.testing.assert_array_equal(found, loops.group(self.features, self.rows))
+        result = pointnet2_utils.grouping_operation(features, index)
+        np.testing.assert_array_equal(result, loops.group(self.features, self.rows))
 
     def test_gradients(self):
         index, features = tensor(self.rows), tensor(self.features)
@@ -149,21 +149,21 @@ class TestGathering:
         features, rows = tensor(self.features), self.rows[..., :3]
         weights = np.random.default_rng(1).random((2, 6, 3)).astype(np.float32)
         for kind in (torch.int32, torch.int64):
-            found = pointnet2_utils.three_interpolate(features, tensor(rows).to(kind), tensor(weights))
-            assert found.is_contiguous()
-            wanted = loops.interpolated(self.features, rows, weights)
-            np.testing.assert_array_equal(found, wanted)
+            actual = pointnet2_utils.three_interpolate(features, tensor(rows).to(kind), tensor(weights))
+            assert actual.is_contiguous()
+            expected = loops.interpolated(self.features, rows, weights)
+            np.testing.assert_array_equal(actual, expected)
         again = pointnet2_utils.ThreeInterpolate.apply(features, tensor(rows), tensor(weights))
-        assert torch.equal(again, found)
+        assert torch.equal(again, actual)
         check(lambda f, w: pointnet2_utils.three_interpolate(f, tensor(rows), w), features, tensor(weights))
 
     def test_halves_are_summed_in_float32(self):
         rows, weights = tensor(self.rows[..., :3]), torch.rand(2, 6, 3)
         for kind in (torch.float16, torch.bfloat16):
             features = tensor(self.features).to(kind)
-            found = pointnet2_utils.three_interpolate(features, rows, weights)
-            wanted = pointnet2_utils.three_interpolate(features.float(), rows, weights).to(kind)
-            assert torch.equal(found, wanted)
+            actual = pointnet2_utils.three_interpolate(features, rows, weights)
+            expected = pointnet2_utils.three_interpolate(features.float(), rows, weights).to(kind)
+            assert torch.equal(actual, expected)
 
 
 class TestGroups:
@@ -178,9 +178,9 @@ class TestGroups:
 
     @pytest.mark.parametrize("library", [pointnet2_ops, pointnet2_batch])
     def test_query_and_group(self, library):
-        found = library.QueryAndGroup(0.4, 6)(*self.given())
-        assert found.shape == (2, 8, 12, 6) and found.is_contiguous()
-        np.testing.assert_array_equal(found, self.wanted(self.features))
+        result = library.QueryAndGroup(0.4, 6)(*self.given())
+        assert result.shape == (2, 8, 12, 6) and result.is_contiguous()
+        np.testing.assert_array_equal(result, self.wanted(self.features))
         positions = library.QueryAndGroup(0.4, 6)(*self.given()[:2])
         np.testing.assert_array_equal(positions, self.wanted())
         described = library.QueryAndGroup(0.4, 6, use_xyz=False)(*self.given())
@@ -195,11 +195,11 @@ class TestGroups:
 
     def test_group_all(self):
         points, centers, features = self.given()
-        found = pointnet2_utils.GroupAll()(points, None, features)
-        assert found.shape == (2, 8, 1, 50)
-        assert torch.equal(found[:, :3, 0], points.transpose(1, 2)) and torch.equal(found[:, 3:, 0], features)
+        result = pointnet2_utils.GroupAll()(points, None, features)
+        assert result.shape == (2, 8, 1, 50)
+        assert torch.equal(result[:, :3, 0], points.transpose(1, 2)) and torch.equal(result[:, 3:, 0], features)
         assert torch.equal(pointnet2_utils.GroupAll(False)(points, centers, features)[:, :, 0], features)
-        assert torch.equal(pointnet2_utils.GroupAll()(points, None), found[:, :3])
+        assert torch.equal(pointnet2_utils.GroupAll()(points, None), result[:, :3])
 
     def test_votenet_options(self):
         """ret_grouped_xyz, normalize_xyz, sample_uniformly and ret_unique_cnt of VoteNet's fork."""
@@ -223,10 +223,10 @@ class TestSampling:
     def test_more_than_there_are(self):
         """OpenPCDet's PV-RCNN takes the first N and repeats them itself."""
         points = tensor(clouds(n=7))
-        found = pointnet2_utils.furthest_point_sample(points, 20)
-        assert found.shape == (2, 20) and found.dtype == torch.int32
-        assert torch.equal(found[:, :7], pointnet2_utils.furthest_point_sample(points, 7))
-        assert (found[:, :7].sort().values == torch.arange(7)).all() and (found[:, 7:] == 0).all()
+        result = pointnet2_utils.furthest_point_sample(points, 20)
+        assert result.shape == (2, 20) and result.dtype == torch.int32
+        assert torch.equal(result[:, :7], pointnet2_utils.furthest_point_sample(points, 7))
+        assert (result[:, :7].sort().values == torch.arange(7)).all() and (result[:, 7:] == 0).all()
 
     def test_empty_clouds(self):
         with pytest.raises(ValueError):
@@ -242,12 +242,12 @@ class TestModules:
     def test_names_of_checkpoints(self):
         """conv, norm and relu follow one another; a list for each scale."""
         net = pointnet2_modules.PointnetSAModuleMSG(8, [0.1, 0.2], [4, 8], [[5, 8, 9], [5, 16]])
-        wanted = {
+        expected = {
             "mlps.0.0.weight": (8, 8, 1, 1), "mlps.0.3.weight": (9, 8, 1, 1),
             "mlps.1.0.weight": (16, 8, 1, 1), "mlps.0.1.running_mean": (8,), "mlps.0.4.bias": (9,),
         }
         state = {name: tuple(value.shape) for name, value in net.state_dict().items()}
-        assert wanted.items() <= state.items() and "mlps.0.0.bias" not in state
+        assert expected.items() <= state.items() and "mlps.0.0.bias" not in state
         assert len(state) == 3 * (1 + 5)
         plain = pointnet2_modules.PointnetSAModule([5, 8], 8, 0.1, 4, bn=False).state_dict()
         assert list(plain) == ["mlps.0.0.weight", "mlps.0.0.bias"]
@@ -294,8 +294,8 @@ class TestModules:
     def test_given_centers(self):
         net = pointnet2_batch.PointnetSAModule(mlp=[0, 6], npoint=9, radius=0.3, nsample=4)
         centers = tensor(clouds(n=4, seed=3))
-        found, described = net(tensor(clouds()), new_xyz=centers)
-        assert found is centers and described.shape == (2, 6, 4)
+        result, described = net(tensor(clouds()), new_xyz=centers)
+        assert result is centers and described.shape == (2, 6, 4)
 
     def test_feature_propagation(self):
         torch.manual_seed(0)
@@ -306,8 +306,8 @@ class TestModules:
             weights = 1 / (distances + np.float32(1e-8))
             weights /= weights.sum(axis=2, keepdims=True)
             spread = tensor(loops.interpolated(sparse.numpy(), rows, weights))
-            wanted = net.mlp(torch.cat([spread, own], dim=1).unsqueeze(-1)).squeeze(-1)
-            torch.testing.assert_close(net(tensor(unknown), tensor(known), own, sparse), wanted)
+            expected = net.mlp(torch.cat([spread, own], dim=1).unsqueeze(-1)).squeeze(-1)
+            torch.testing.assert_close(net(tensor(unknown), tensor(known), own, sparse), expected)
         only = pointnet2_modules.PointnetFPModule([5, 7])
         assert only(tensor(unknown), tensor(known), None, sparse).shape == (2, 7, 20)
         assert net(tensor(unknown), None, own, sparse[:, :, :1]).shape == (2, 7, 20)
@@ -357,9 +357,9 @@ class TestNetworks:
         torch.manual_seed(2)
         points, features = tensor(clouds(n=128)).requires_grad_(), torch.rand(2, 4, 128, requires_grad=True)
         net = networks.Segmenter(3, 4)
-        found = net(points, features)
-        assert found.shape == (2, 3, 128)
-        torch.nn.functional.cross_entropy(found, torch.randint(3, (2, 128))).backward()
+        result = net(points, features)
+        assert result.shape == (2, 3, 128)
+        torch.nn.functional.cross_entropy(result, torch.randint(3, (2, 128))).backward()
         assert (points.grad != 0).any() and (features.grad != 0).any()
         assert all((p.grad != 0).any() for p in net.parameters() if p.dim() > 1)
 

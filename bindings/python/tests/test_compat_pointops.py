@@ -57,11 +57,11 @@ class TestQueries:
 
     def test_in_itself(self):
         xyz, offset, *_ = given()
-        wanted = pointops.knn_query(4, xyz, offset, xyz, offset)
+        expected = pointops.knn_query(4, xyz, offset, xyz, offset)
         for arguments in ((), (xyz,), (None, offset)):
-            found = pointops.knn_query(4, xyz, offset, *arguments)
-            assert torch.equal(found[0], wanted[0]) and (found[1][:, 0] == 0).all()
-        assert wanted[0][:, 0].tolist() == list(range(90))
+            actual = pointops.knn_query(4, xyz, offset, *arguments)
+            assert torch.equal(actual[0], expected[0]) and (actual[1][:, 0] == 0).all()
+        assert expected[0][:, 0].tolist() == list(range(90))
 
     def test_more_than_128_twins_and_wide_clouds(self):
         points = torch.zeros(300, 3)
@@ -79,14 +79,14 @@ class TestQueries:
         assert rows.dtype == torch.int32
         sizes = set()
         for m, among in clouds():
-            found = sorted(within(NEW[m], among, least, most))
-            n = len(found)
+            result = sorted(within(NEW[m], among, least, most))
+            n = len(result)
             if n > k:
-                found = [found[int(np.float32(n) / np.float32(k) * np.float32(i))] for i in range(k)]
+                result = [result[int(np.float32(n) / np.float32(k) * np.float32(i))] for i in range(k)]
             sizes.add((n > k) - (n < k))
-            missing = k - len(found)
-            assert rows[m].tolist() == [row for _, row in found] + [-1] * missing
-            loops.same_roots(distances[m], [float(np.sqrt(d)) for d, _ in found] + [1e5] * missing)
+            missing = k - len(result)
+            assert rows[m].tolist() == [row for _, row in result] + [-1] * missing
+            loops.same_roots(distances[m], [float(np.sqrt(d)) for d, _ in result] + [1e5] * missing)
         assert -1 in sizes and (1 in sizes or k == 64)
 
     def test_the_very_place_is_in_every_ball(self):
@@ -110,10 +110,10 @@ class TestQueries:
             order.append((torch.randperm(b - a, dtype=torch.int32) + a).tolist())
         for m, among in clouds():
             drawn = next(o for o in order if o and o[0] in among) if len(among) else []
-            found = within(NEW[m], drawn, least, most)[:k]
-            missing = k - len(found)
-            assert rows[m].tolist() == [row for _, row in found] + [-1] * missing
-            loops.same_roots(distances[m], [float(np.sqrt(d)) for d, _ in found] + [1e5] * missing)
+            result = within(NEW[m], drawn, least, most)[:k]
+            missing = k - len(result)
+            assert rows[m].tolist() == [row for _, row in result] + [-1] * missing
+            loops.same_roots(distances[m], [float(np.sqrt(d)) for d, _ in result] + [1e5] * missing)
         assert rows.dtype == torch.int32 and not distances.requires_grad
 
     def test_refused(self):
@@ -150,14 +150,14 @@ class TestGroups:
     def test_grouping(self, kind):
         xyz, _, new, _ = given()
         index, feat = tensor(self.rows).to(kind), tensor(FEAT)
-        wanted = np.zeros((24, 6, 8), np.float32)
+        expected = np.zeros((24, 6, 8), np.float32)
         for m, j in np.ndindex(24, 6):
             row = self.rows[m, j]
             if row >= 0:
-                wanted[m, j] = [*(XYZ[row] - NEW[m]), *FEAT[row]]
-        np.testing.assert_array_equal(pointops.grouping(index, feat, xyz, new, with_xyz=True), wanted)
-        np.testing.assert_array_equal(pointops.grouping(index, feat, xyz, new), wanted[..., 3:])
-        np.testing.assert_array_equal(pointops.grouping2(feat, index), wanted[..., 3:])
+                expected[m, j] = [*(XYZ[row] - NEW[m]), *FEAT[row]]
+        np.testing.assert_array_equal(pointops.grouping(index, feat, xyz, new, with_xyz=True), expected)
+        np.testing.assert_array_equal(pointops.grouping(index, feat, xyz, new), expected[..., 3:])
+        np.testing.assert_array_equal(pointops.grouping2(feat, index), expected[..., 3:])
         own = pointops.grouping(index[:1], feat, xyz[:1].expand(90, 3).contiguous(), xyz[:1], True)
         assert (own[..., :3] == 0).all()
 
@@ -171,16 +171,16 @@ class TestGroups:
     def test_queries_and_groups(self):
         xyz, offset, new, new_offset = given()
         feat = tensor(FEAT)
-        found, rows = pointops.knn_query_and_group(
+        result, rows = pointops.knn_query_and_group(
             feat, xyz, offset, new, new_offset, nsample=4, with_xyz=True)
         assert torch.equal(rows, pointops.knn_query(4, xyz, offset, new, new_offset)[0])
-        assert torch.equal(found, pointops.grouping(rows, feat, xyz, new, True))
+        assert torch.equal(result, pointops.grouping(rows, feat, xyz, new, True))
         again = pointops.knn_query_and_group(feat, xyz, offset, new, new_offset, idx=rows)
-        assert torch.equal(again[0], found[..., 3:]) and again[1] is rows
-        found, rows = pointops.ball_query_and_group(
+        assert torch.equal(again[0], result[..., 3:]) and again[1] is rows
+        result, rows = pointops.ball_query_and_group(
             feat, xyz, offset, new, new_offset, max_radio=0.4, min_radio=0.1, nsample=4)
         assert torch.equal(rows, pointops.ball_query(4, 0.4, 0.1, xyz, offset, new, new_offset)[0])
-        assert torch.equal(found, pointops.grouping(rows, feat, xyz, new))
+        assert torch.equal(result, pointops.grouping(rows, feat, xyz, new))
         for call in (pointops.knn_query_and_group, pointops.ball_query_and_group):
             with pytest.raises(ValueError, match="nsample"):
                 call(feat, xyz, offset)
@@ -193,21 +193,21 @@ class TestGroups:
         xyz, new, feat = tensor(XYZ), tensor(NEW), tensor(FEAT)
         total = 1 + (nsample - 1) * (dilation + 1)
         nearest = pointops.knn_query(total, xyz, offset, new, new_offset)[0]
-        wanted = np.zeros((24, nsample), np.int64)
+        expected = np.zeros((24, nsample), np.int64)
         for c, size in enumerate(sizes):
             step = dilation + 1
             if size < total:
                 step = (size - 1) / (nsample - 1) - 1 + 1
             for i in range(nsample):
-                wanted[8 * c : 8 * c + 8, i] = nearest[8 * c : 8 * c + 8, int(step * i)]
+                expected[8 * c : 8 * c + 8, i] = nearest[8 * c : 8 * c + 8, int(step * i)]
         arguments = nsample, xyz, new, feat, None, offset, new_offset, dilation
         rows = pointops.query_and_group(*arguments, with_feat=False)
-        np.testing.assert_array_equal(rows, wanted)
+        np.testing.assert_array_equal(rows, expected)
         assert (rows >= 0).all()
-        found, again = pointops.query_and_group(*arguments)
-        assert torch.equal(found, pointops.grouping(rows, feat, xyz, new, True)) and torch.equal(again, rows)
+        actual, again = pointops.query_and_group(*arguments)
+        assert torch.equal(actual, pointops.grouping(rows, feat, xyz, new, True)) and torch.equal(again, rows)
         only, _ = pointops.query_and_group(*arguments, with_xyz=False)
-        assert torch.equal(only, found[..., 3:])
+        assert torch.equal(only, actual[..., 3:])
         own, _ = pointops.query_and_group(nsample, xyz, None, feat, None, offset, offset, dilation)
         assert (own[:, 0, :3] == 0).all()
 
@@ -217,15 +217,15 @@ class TestValues:
         feat = tensor(FEAT).requires_grad_()
         xyz, offset, new, new_offset = given()
         for k in (1, 3, 5, 12):
-            found = pointops.interpolation(xyz, new, feat, offset, new_offset, k)
-            assert torch.equal(found, pointops.interpolation2(xyz, new, feat, offset, new_offset, k))
+            actual = pointops.interpolation(xyz, new, feat, offset, new_offset, k)
+            assert torch.equal(actual, pointops.interpolation2(xyz, new, feat, offset, new_offset, k))
             for m, among in clouds():
                 d, j = loops.nearest(NEW[m].astype(float), XYZ[among.start : among.stop].astype(float), k)
                 weights = np.array([1 / (apart + 1e-8) for apart in d])
-                wanted = sum(
+                expected = sum(
                     (w / weights.sum() * FEAT[among.start + i] for w, i in zip(weights, j)), np.zeros(5))
-                np.testing.assert_allclose(found[m].detach(), wanted, rtol=1e-4, atol=1e-6)
-        found.sum().backward()
+                np.testing.assert_allclose(actual[m].detach(), expected, rtol=1e-4, atol=1e-6)
+        actual.sum().backward()
         assert feat.grad.sum().item() == pytest.approx(22 * 5, rel=1e-4)
         assert pointops.interpolation(xyz, new, feat, offset, new_offset).shape == (24, 5)
 
@@ -238,11 +238,11 @@ class TestValues:
     def test_subtraction(self):
         rows = np.random.default_rng(1).integers(-1, 20, (20, 4))
         a, b = cloud(20, 3, seed=1), cloud(20, 3, seed=2)
-        wanted = np.zeros((20, 4, 3), np.float32)
+        expected = np.zeros((20, 4, 3), np.float32)
         for i, j in np.ndindex(20, 4):
             if rows[i, j] >= 0:
-                wanted[i, j] = a[i] - b[rows[i, j]]
-        np.testing.assert_array_equal(pointops.subtraction(tensor(a), tensor(b), tensor(rows)), wanted)
+                expected[i, j] = a[i] - b[rows[i, j]]
+        np.testing.assert_array_equal(pointops.subtraction(tensor(a), tensor(b), tensor(rows)), expected)
         both = [tensor(part).double().requires_grad_() for part in (a, b)]
         assert torch.autograd.gradcheck(lambda x, y: pointops.subtraction(x, y, tensor(rows)), both)
 
@@ -251,13 +251,13 @@ class TestValues:
         rng = np.random.default_rng(1)
         rows = rng.integers(-1, 7, (7, 4)).astype(np.int32)
         feat, position, weight = rng.random((7, 6)), rng.random((7, 4, 6)), rng.random((7, 4, shares))
-        wanted = np.zeros((7, 6))
+        expected = np.zeros((7, 6))
         for i, j, c in np.ndindex(7, 4, 6):
             if rows[i, j] >= 0:
-                wanted[i, c] += (feat[rows[i, j], c] + position[i, j, c]) * weight[i, j, c % shares]
+                expected[i, c] += (feat[rows[i, j], c] + position[i, j, c]) * weight[i, j, c % shares]
         inputs = [tensor(part).requires_grad_() for part in (feat, position, weight)]
         np.testing.assert_allclose(
-            pointops.aggregation(*inputs, tensor(rows)).detach(), wanted, rtol=1e-12)
+            pointops.aggregation(*inputs, tensor(rows)).detach(), expected, rtol=1e-12)
         assert torch.autograd.gradcheck(lambda *x: pointops.aggregation(*x, tensor(rows)), inputs)
 
     def test_attention(self):
@@ -271,12 +271,12 @@ class TestValues:
             fused[target[m], g, c] += shares[m, g] * value[refer[m], g, c]
         rows = tensor(target), tensor(refer)
         inputs = [tensor(part).requires_grad_() for part in (query, key, weight)]
-        found = pointops.attention_relation_step(*inputs, *rows)
-        np.testing.assert_allclose(found.detach(), relation, rtol=1e-12)
+        result = pointops.attention_relation_step(*inputs, *rows)
+        np.testing.assert_allclose(result.detach(), relation, rtol=1e-12)
         assert torch.autograd.gradcheck(lambda *x: pointops.attention_relation_step(*x, *rows), inputs)
         inputs = [tensor(part).requires_grad_() for part in (shares, value)]
-        found = pointops.attention_fusion_step(*inputs, *rows)
-        np.testing.assert_allclose(found.detach(), fused, rtol=1e-12)
+        result = pointops.attention_fusion_step(*inputs, *rows)
+        np.testing.assert_allclose(result.detach(), fused, rtol=1e-12)
         assert torch.autograd.gradcheck(lambda *x: pointops.attention_fusion_step(*x, *rows), inputs)
 
 
@@ -284,15 +284,15 @@ def test_offsets():
     offset = ends((3, 3, 5))
     batch = pointops.offset2batch(offset)
     assert batch.tolist() == [0, 0, 0, 2, 2] and batch.dtype == torch.int64
-    found = pointops.batch2offset(batch)
-    assert found.tolist() == [3, 3, 5] and found.dtype == torch.int32
+    result = pointops.batch2offset(batch)
+    assert result.tolist() == [3, 3, 5] and result.dtype == torch.int32
 
 
 def test_sampling():
     xyz = tensor(XYZ)
     rows = pointops.farthest_point_sampling(xyz, ends((40, 90)), ends((5, 15)))
-    wanted = [*reference(XYZ[:40], 5)[0], *(40 + reference(XYZ[40:], 10)[0])]
-    assert rows.dtype == torch.int32 and rows.tolist() == wanted
+    expected = [*reference(XYZ[:40], 5)[0], *(40 + reference(XYZ[40:], 10)[0])]
+    assert rows.dtype == torch.int32 and rows.tolist() == expected
     with pytest.raises(ValueError, match="41"):
         pointops.farthest_point_sampling(xyz, ends((40, 90)), ends((41, 50)))
 
@@ -301,7 +301,7 @@ def test_a_layer_of_point_transformer_learns():
     """Attention over nearest neighbors: queries, relations, positions, softmax, aggregation."""
     torch.manual_seed(0)
     xyz, offset, *_ = given()
-    feat, wanted = tensor(FEAT), tensor(XYZ).sum(dim=1, keepdim=True)
+    feat, expected = tensor(FEAT), tensor(XYZ).sum(dim=1, keepdim=True)
     layers = torch.nn.ModuleDict({
         name: torch.nn.Linear(*sizes) for name, sizes in {
             "q": (5, 8), "k": (5, 8), "v": (5, 8), "p": (3, 8), "w": (8, 4), "out": (8, 1)}.items()})
@@ -311,8 +311,8 @@ def test_a_layer_of_point_transformer_learns():
         position = layers["p"](groups[..., :3])
         relation = position - pointops.subtraction(layers["q"](feat), layers["k"](feat), rows)
         weight = torch.softmax(layers["w"](torch.relu(relation)), dim=1)
-        found = layers["out"](pointops.aggregation(layers["v"](feat), position, weight, rows))
-        loss = (found - wanted).square().mean()
+        actual = layers["out"](pointops.aggregation(layers["v"](feat), position, weight, rows))
+        loss = (actual - expected).square().mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -49,13 +49,13 @@ class TestKnnPoints:
     def test_loop(self, norm, k, dtype):
         for d, (l1, l2) in itertools.product((2, 3, 5), (FULL, RAGGED)):
             p1, p2 = batch(3, 20, d, 1, dtype), batch(3, 11, d, 9, dtype)
-            found = mine.knn_points(p1, p2, l1, l2, norm, k, return_nn=True)
+            result = mine.knn_points(p1, p2, l1, l2, norm, k, return_nn=True)
             dists, idx = loop(p1, p2, l1, l2, k, 0, norm)
-            assert found.idx.dtype == torch.int64 and found._fields == ("dists", "idx", "knn")
-            assert torch.equal(found.dists, dists) and torch.equal(found.idx, idx)
-            assert torch.equal(found.knn, mine.knn_gather(p2, idx, l2))
-        found = mine.knn_points(p1, p2, K=k, norm=norm, version=2, return_sorted=False)
-        assert torch.equal(found.dists, loop(p1, p2, *FULL, k, 0, norm)[0]) and found.knn is None
+            assert result.idx.dtype == torch.int64 and result._fields == ("dists", "idx", "knn")
+            assert torch.equal(result.dists, dists) and torch.equal(result.idx, idx)
+            assert torch.equal(result.knn, mine.knn_gather(p2, idx, l2))
+        result = mine.knn_points(p1, p2, K=k, norm=norm, version=2, return_sorted=False)
+        assert torch.equal(result.dists, loop(p1, p2, *FULL, k, 0, norm)[0]) and result.knn is None
 
     def test_gradient(self):
         p1, p2 = [batch(2, n, seed=n, dtype=torch.float64).requires_grad_() for n in (4, 5)]
@@ -74,11 +74,11 @@ class TestKnnPoints:
     def test_empty(self):
         for shapes in (((2, 0, 3), (2, 5, 3)), ((2, 5, 3), (2, 0, 3)), ((0, 5, 3), (0, 4, 3))):
             p1, p2 = (torch.zeros(shape, requires_grad=True) for shape in shapes)
-            found = mine.knn_points(p1, p2, K=2, return_nn=True)
-            assert found.dists.shape == (*shapes[0][:2], 2) == found.idx.shape
-            assert found.knn.shape == (*shapes[0][:2], 2, 3)
-            assert not found.dists.any() and not found.idx.any() and not found.knn.any()
-            found.dists.sum().backward()
+            result = mine.knn_points(p1, p2, K=2, return_nn=True)
+            assert result.dists.shape == (*shapes[0][:2], 2) == result.idx.shape
+            assert result.knn.shape == (*shapes[0][:2], 2, 3)
+            assert not result.dists.any() and not result.idx.any() and not result.knn.any()
+            result.dists.sum().backward()
             assert not p1.grad.any() and not p2.grad.any()
 
     def test_refused(self):
@@ -118,25 +118,25 @@ class TestBallQuery:
         kind = np.float32 if dtype == torch.float32 else np.float64
         for r, (l1, l2) in itertools.product((0.3, 0.6, 5.0), (FULL, RAGGED)):
             p1, p2 = batch(3, 20, 3, 1, dtype), batch(3, 11, 3, 9, dtype)
-            found = mine.ball_query(p1, p2, l1, l2, k, r, skip_points_outside_cube=True)
+            result = mine.ball_query(p1, p2, l1, l2, k, r, skip_points_outside_cube=True)
             dists, idx = loop(p1, p2, l1, l2, k, -1, below=kind(r) * kind(r))
-            assert torch.equal(found.dists, dists) and torch.equal(found.idx, idx)
-            assert torch.equal(found.knn, mine.masked_gather(p2, idx))
+            assert torch.equal(result.dists, dists) and torch.equal(result.idx, idx)
+            assert torch.equal(result.knn, mine.masked_gather(p2, idx))
         assert mine.ball_query(p1, p2, return_nn=False).knn is None
 
     def test_points_at_the_radius_are_outside(self):
-        found = mine.ball_query(torch.zeros(1, 1, 1), torch.tensor([[[2.0], [1.0]]]), K=2, radius=2.0)
-        assert found.idx.tolist() == [[[1, -1]]]
+        result = mine.ball_query(torch.zeros(1, 1, 1), torch.tensor([[[2.0], [1.0]]]), K=2, radius=2.0)
+        assert result.idx.tolist() == [[[1, -1]]]
 
 
 class TestGather:
     def test_knn_gather(self):
         x = batch(2, 6).requires_grad_()
         idx = torch.randint(0, 6, (2, 5, 4))
-        wanted = torch.stack([x[n][idx[n]] for n in range(2)])
-        assert torch.equal(mine.knn_gather(x, idx), wanted)
+        expected = torch.stack([x[n][idx[n]] for n in range(2)])
+        assert torch.equal(mine.knn_gather(x, idx), expected)
         short = mine.knn_gather(x, idx, torch.tensor([4, 1]))
-        assert torch.equal(short[0], wanted[0]) and torch.equal(short[1, :, :1], wanted[1, :, :1])
+        assert torch.equal(short[0], expected[0]) and torch.equal(short[1, :, :1], expected[1, :, :1])
         assert not short[1, :, 1:].any()
         short.sum().backward()
         assert x.grad.sum() == 3 * (20 + 5)
@@ -146,11 +146,11 @@ class TestGather:
         for dtype in (torch.float16, torch.float32, torch.float64, torch.int64):
             x = (10 * batch(2, 6)).to(dtype)
             for idx in (torch.tensor([[0, -1, 5], [-1, 2, 2]]), torch.tensor([[[0, -1]], [[3, 5]]])):
-                found = mine.masked_gather(x, idx)
-                assert found.dtype == dtype and found.shape == (*idx.shape, 3)
+                result = mine.masked_gather(x, idx)
+                assert result.dtype == dtype and result.shape == (*idx.shape, 3)
                 for place in itertools.product(*map(range, idx.shape)):
                     row = int(idx[place])
-                    assert torch.equal(found[place], x[place[0], row] if row >= 0 else torch.zeros(3, dtype=dtype))
+                    assert torch.equal(result[place], x[place[0], row] if row >= 0 else torch.zeros(3, dtype=dtype))
 
     def test_gradient(self):
         x = batch(2, 4, dtype=torch.float64).requires_grad_()
@@ -261,25 +261,25 @@ class TestChamfer:
             [(p, b) for p in ("mean", "sum") for b in ("mean", "sum", None)] + [(None, None)],
         ):
             sides = chamfer_loop(self.x, self.y, lengths, self.normals, weights, norm, abs_cosine)
-            found = mine.chamfer_distance(
+            actual = mine.chamfer_distance(
                 self.x, self.y, **given, x_normals=self.normals[0], y_normals=self.normals[1],
                 weights=weights, norm=norm, abs_cosine=abs_cosine, point_reduction=point,
                 batch_reduction=per_batch, single_directional=single,
             )
             for k in (0, 1):
-                wanted = reduced(sides, lengths, point, per_batch, weights, single, k)
-                torch.testing.assert_close(found[k], wanted, rtol=1e-5, atol=1e-6)
+                expected = reduced(sides, lengths, point, per_batch, weights, single, k)
+                torch.testing.assert_close(actual[k], expected, rtol=1e-5, atol=1e-6)
 
     def test_max(self):
         for lengths, single in itertools.product((None, self.lengths), (True, False)):
             given = {} if lengths is None else dict(x_lengths=lengths[0], y_lengths=lengths[1])
             full = (torch.full((4,), 9), torch.full((4,), 12)) if lengths is None else lengths
             sides = chamfer_loop(self.x, self.y, full, None, self.weights)
-            found, none = mine.chamfer_distance(
+            result, none = mine.chamfer_distance(
                 self.x, self.y, **given, weights=self.weights, point_reduction="max", batch_reduction=None,
                 single_directional=single,
             )
-            torch.testing.assert_close(found, reduced(sides, full, "max", None, None, single, 0))
+            torch.testing.assert_close(result, reduced(sides, full, "max", None, None, single, 0))
             assert none is None
 
     def test_empty_clouds_count_as_zero(self):
@@ -357,13 +357,13 @@ def test_default_device_elsewhere():
         yield from mine.sample_farthest_points(x, lengths, [3, 4, 5])
         yield mine.sample_farthest_points(x, lengths, 3, True)[1][1]
 
-    wanted = list(results())
+    expected = list(results())
     torch.set_default_device("meta")
     try:
-        found = list(results())
+        actual = list(results())
     finally:
         torch.set_default_device(None)
-    assert all(torch.equal(a, b) for a, b in zip(found, wanted, strict=True))
+    assert all(torch.equal(a, b) for a, b in zip(actual, expected, strict=True))
 
 
 def test_names_are_where_they_were():
@@ -382,8 +382,8 @@ def test_names_are_where_they_were():
 def test_compiled_whole(call):
     """Lengths on the CPU are read, which breaks the graph."""
     x, y = batch(), batch(n=11)
-    found, wanted = torch.compile(call, fullgraph=True, backend="eager")(x, y), call(x, y)
-    if isinstance(wanted, torch.Tensor):
-        found, wanted = (found,), (wanted,)
-    for one, other in zip(found, wanted, strict=True):
+    actual, expected = torch.compile(call, fullgraph=True, backend="eager")(x, y), call(x, y)
+    if isinstance(expected, torch.Tensor):
+        actual, expected = (actual,), (expected,)
+    for one, other in zip(actual, expected, strict=True):
         assert one is other is None or torch.equal(one, other)

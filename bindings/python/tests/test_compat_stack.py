@@ -41,8 +41,8 @@ def wanted_balls(radius, k, dtype=np.float32):
     indices, empty = np.zeros((25, k), np.int64), np.ones(25, bool)
     for own, rows in clouds():
         for m in own:
-            indices[m], found = loops.ball(centers[m], points[rows.start : rows.stop], radius, k)
-            empty[m] = not found
+            indices[m], result = loops.ball(centers[m], points[rows.start : rows.stop], radius, k)
+            empty[m] = not result
     return indices, empty
 
 
@@ -51,27 +51,27 @@ class TestBallQuery:
     @pytest.mark.parametrize("radius, k", [(0.2, 3), (0.5, 16), (4.0, 100)])
     def test_indices_within_the_cloud(self, dtype, radius, k):
         """Cloud 1 has centers and no points (OpenPCDet #947), cloud 2 points and no centers."""
-        found, empty = pointnet2_utils.ball_query(radius, k, *stacks(dtype))
+        result, empty = pointnet2_utils.ball_query(radius, k, *stacks(dtype))
         indices, none = wanted_balls(radius, k, dtype)
-        assert found.dtype == torch.int32 and empty.dtype == torch.bool
-        np.testing.assert_array_equal(found, indices)
+        assert result.dtype == torch.int32 and empty.dtype == torch.bool
+        np.testing.assert_array_equal(result, indices)
         np.testing.assert_array_equal(empty, none)
         assert empty[10:14].all() and not empty[:10].all() or radius < 0.5
         again = pointnet2_utils.BallQuery.apply(radius, k, *stacks(dtype))
-        assert torch.equal(again[0], found) and torch.equal(again[1], empty)
+        assert torch.equal(again[0], result) and torch.equal(again[1], empty)
 
     def test_no_points_at_all(self):
-        found, empty = pointnet2_utils.ball_query(
+        result, empty = pointnet2_utils.ball_query(
             0.5, 3, torch.zeros(0, 3), counts([0, 0]), torch.zeros(2, 3), counts([1, 1]))
-        assert found.tolist() == [[0] * 3] * 2 and empty.all()
-        found, empty = pointnet2_utils.ball_query(
+        assert result.tolist() == [[0] * 3] * 2 and empty.all()
+        result, empty = pointnet2_utils.ball_query(
             0.5, 3, torch.zeros(2, 3), counts([1, 1]), torch.zeros(0, 3), counts([0, 0]))
-        assert found.shape == (0, 3) and empty.shape == (0,)
+        assert result.shape == (0, 3) and empty.shape == (0,)
 
     def test_more_twins_than_places(self):
         points = torch.zeros(9, 3)
-        found, _ = pointnet2_utils.ball_query(0.5, 2, points, counts([4, 5]), points, counts([4, 5]))
-        assert (found == torch.tensor([0, 1])).all()
+        result, _ = pointnet2_utils.ball_query(0.5, 2, points, counts([4, 5]), points, counts([4, 5]))
+        assert (result == torch.tensor([0, 1])).all()
 
     def test_refused(self):
         points, own, centers, new = stacks()
@@ -96,18 +96,18 @@ class TestGrouping:
     @pytest.mark.parametrize("kind", [torch.int32, torch.int64])
     def test_rows_of_the_own_cloud(self, kind):
         index = tensor(self.indices()).to(kind)
-        found = pointnet2_utils.grouping_operation(tensor(FEATURES), counts(COUNTS), index, counts(NEW_COUNTS))
-        wanted = np.zeros((25, 5, 4), np.float32)
+        actual = pointnet2_utils.grouping_operation(tensor(FEATURES), counts(COUNTS), index, counts(NEW_COUNTS))
+        expected = np.zeros((25, 5, 4), np.float32)
         for own, rows in clouds():
             for m in own:
                 for j in range(4):
                     if len(rows):
-                        wanted[m, :, j] = FEATURES[rows[index[m, j]]]
-        assert found.is_contiguous()
-        np.testing.assert_array_equal(found, wanted)
+                        expected[m, :, j] = FEATURES[rows[index[m, j]]]
+        assert actual.is_contiguous()
+        np.testing.assert_array_equal(actual, expected)
         again = pointnet2_utils.GroupingOperation.apply(
             tensor(FEATURES), counts(COUNTS), index, counts(NEW_COUNTS))
-        assert torch.equal(again, found)
+        assert torch.equal(again, actual)
 
     def test_gradients(self):
         index, features = tensor(self.indices()), tensor(FEATURES[:, :2]).double().requires_grad_()
@@ -135,13 +135,13 @@ class TestGrouping:
                     positions[m, :, j] = POINTS[row] - CENTERS[m]
                     described[m, :, j] = FEATURES[row]
         whole = np.concatenate([positions, described], axis=1)
-        for options, features, wanted in (
+        for options, features, expected in (
             ({}, tensor(FEATURES), whole), ({"use_xyz": False}, tensor(FEATURES), described),
             ({}, None, positions),
         ):
-            found, index = pointnet2_utils.QueryAndGroup(0.3, 4, **options)(*stacks(), features)
-            assert found.is_contiguous() and index.dtype == torch.int32
-            np.testing.assert_array_equal(found, wanted)
+            actual, index = pointnet2_utils.QueryAndGroup(0.3, 4, **options)(*stacks(), features)
+            assert actual.is_contiguous() and index.dtype == torch.int32
+            np.testing.assert_array_equal(actual, expected)
             np.testing.assert_array_equal(index, indices)
         with pytest.raises(ValueError, match="use_xyz"):
             pointnet2_utils.QueryAndGroup(0.3, 4, use_xyz=False)(*stacks())
@@ -175,8 +175,8 @@ class TestInterpolation:
         features = torch.rand(32, 4)
         weights = 1 / (distances + 1e-8)
         weights = weights / weights.sum(dim=1, keepdim=True)
-        found = pointnet2_utils.three_interpolate(features, rows, weights)
-        assert (found[3:5] == 0).all() and found[5:].isfinite().all()
+        result = pointnet2_utils.three_interpolate(features, rows, weights)
+        assert (result[3:5] == 0).all() and result[5:].isfinite().all()
         points = tensor(unknown).requires_grad_()
         assert not pointnet2_utils.three_nn(
             points, counts(new_sizes), tensor(known), counts(sizes))[0].requires_grad
@@ -187,14 +187,14 @@ class TestInterpolation:
     def test_three_interpolate(self):
         rows, weights = np.random.default_rng(1).integers(0, 90, (7, 3)), cloud(7, 3, seed=1)
         for kind in (torch.int32, torch.int64):
-            found = pointnet2_utils.three_interpolate(
+            actual = pointnet2_utils.three_interpolate(
                 tensor(FEATURES), tensor(rows).to(kind), tensor(weights))
-            wanted = np.zeros((7, 5), np.float32)
+            expected = np.zeros((7, 5), np.float32)
             for m, j in np.ndindex(7, 3):
-                wanted[m] += weights[m, j] * FEATURES[rows[m, j]]
-            np.testing.assert_array_equal(found, wanted)
+                expected[m] += weights[m, j] * FEATURES[rows[m, j]]
+            np.testing.assert_array_equal(actual, expected)
         assert torch.equal(
-            pointnet2_utils.ThreeInterpolate.apply(tensor(FEATURES), tensor(rows), tensor(weights)), found)
+            pointnet2_utils.ThreeInterpolate.apply(tensor(FEATURES), tensor(rows), tensor(weights)), actual)
         assert torch.autograd.gradcheck(
             lambda f, w: pointnet2_utils.three_interpolate(f, tensor(rows), w),
             (tensor(FEATURES).double().requires_grad_(), tensor(weights).double().requires_grad_()),
@@ -208,14 +208,14 @@ class TestSampling:
             pointnet2_utils.farthest_point_sample, pointnet2_utils.furthest_point_sample,
             pointnet2_utils.FarthestPointSampling.apply,
         ):
-            found = function(points, 10)
-            for one, indices in zip(points, found):
+            result = function(points, 10)
+            for one, indices in zip(points, result):
                 np.testing.assert_array_equal(indices, reference(one.numpy(), 10)[0])
         for function in (
             pointnet2_utils.stack_farthest_point_sample, pointnet2_utils.StackFarthestPointSampling.apply,
         ):
             stacked = function(points.flatten(0, 1), counts([30, 30]), 10)
-            assert torch.equal(stacked, torch.cat([found[0], found[1] + 30]))
+            assert torch.equal(stacked, torch.cat([result[0], result[1] + 30]))
 
     def test_keypoints_of_pv_rcnn(self):
         """It asks for 50 of 20 points, and repeats the first 20 that it gets."""
@@ -230,10 +230,10 @@ class TestModules:
         net = pointnet2_modules.StackSAModuleMSG(
             radii=[0.3, 0.6], nsamples=[4, 8], mlps=[[5, 6], [5, 7, 8]])
         state = {name: tuple(value.shape) for name, value in net.state_dict().items()}
-        wanted = {
+        expected = {
             "mlps.0.0.weight": (6, 8, 1, 1), "mlps.1.3.weight": (8, 7, 1, 1), "mlps.1.4.running_var": (8,),
         }
-        assert wanted.items() <= state.items() and len(state) == 3 * (1 + 5)
+        assert expected.items() <= state.items() and len(state) == 3 * (1 + 5)
         assert "mlp.1.bias" in pointnet2_modules.StackPointnetFPModule(mlp=[9, 7]).state_dict()
 
     @pytest.mark.parametrize("pool", ["max_pool", "avg_pool"])
@@ -242,8 +242,8 @@ class TestModules:
         net = pointnet2_modules.StackSAModuleMSG(
             radii=[0.3, 0.6], nsamples=[4, 8], mlps=[[5, 6], [5, 7]], pool_method=pool)
         points, own, centers, new = stacks()
-        found, described = net(points, own, centers, new, tensor(FEATURES))
-        assert found is centers and described.shape == (25, 13)
+        result, described = net(points, own, centers, new, tensor(FEATURES))
+        assert result is centers and described.shape == (25, 13)
         parts = []
         for radius, k, mlp in zip([0.3, 0.6], [4, 8], net.mlps):
             groups, _ = pointnet2_utils.QueryAndGroup(radius, k)(points, own, centers, new, tensor(FEATURES))
@@ -256,16 +256,16 @@ class TestModules:
         net = pointnet2_modules.StackPointnetFPModule(mlp=[9, 7])
         points, own, centers, new = stacks()
         features, sparse = torch.rand(25, 4), tensor(FEATURES).requires_grad_()
-        found = net(centers, new, points, own, features, sparse)
-        assert found.shape == (25, 7) and found.isfinite().all()
-        found.sum().backward()
+        actual = net(centers, new, points, own, features, sparse)
+        assert actual.shape == (25, 7) and actual.isfinite().all()
+        actual.sum().backward()
         assert sparse.grad.isfinite().all() and (sparse.grad != 0).any()
         distances, rows = pointnet2_utils.three_nn(centers, new, points, own)
         weights = 1 / (distances + 1e-8)
         weights = (weights / weights.sum(dim=1, keepdim=True)).nan_to_num()
         spread = sum(tensor(FEATURES)[rows[:, j].long()] * weights[:, j, None] for j in range(3))
-        wanted = net.mlp(torch.cat([spread, features], dim=1).T[None, :, :, None])[0, :, :, 0].T
-        torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+        expected = net.mlp(torch.cat([spread, features], dim=1).T[None, :, :, None])[0, :, :, 0].T
+        torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5)
 
     def test_configurations(self):
         config = {"MLPS": [[6], [7, 8]], "POOL_RADIUS": [0.3, 0.6], "NSAMPLE": [4, 8]}

@@ -29,7 +29,7 @@ def distance(a, b):
     return total
 
 
-def edges(points, queries, wanted, of_points=None, of_queries=None):
+def edges(points, queries, expected, of_points=None, of_queries=None):
     """[[query, ...], [point, ...]]: ``wanted`` chooses of (distance, point) of a query's own cloud."""
     points, queries = points.numpy(), queries.numpy()
     of_points = np.zeros(len(points)) if of_points is None else of_points.numpy()
@@ -37,7 +37,7 @@ def edges(points, queries, wanted, of_points=None, of_queries=None):
     pairs = []
     for query, at in enumerate(queries):
         own = [(distance(at, points[j]), j) for j in np.flatnonzero(of_points == of_queries[query])]
-        pairs += [(query, int(j)) for j in wanted(own, query)]
+        pairs += [(query, int(j)) for j in expected(own, query)]
     return [[a for a, _ in pairs], [b for _, b in pairs]]
 
 
@@ -54,11 +54,11 @@ class TestKnn:
     @pytest.mark.parametrize("k", [1, 3, 8, 200])
     def test_loop(self, k):
         assert mine.knn(POINTS, QUERIES, k).tolist() == edges(POINTS, QUERIES, k_nearest(k))
-        found = mine.knn(POINTS, QUERIES, k, OF_POINTS, OF_QUERIES)
-        assert found.dtype == torch.int64
-        assert found.tolist() == edges(POINTS, QUERIES, k_nearest(k), OF_POINTS, OF_QUERIES)
+        result = mine.knn(POINTS, QUERIES, k, OF_POINTS, OF_QUERIES)
+        assert result.dtype == torch.int64
+        assert result.tolist() == edges(POINTS, QUERIES, k_nearest(k), OF_POINTS, OF_QUERIES)
         known = mine.knn(POINTS, QUERIES, k, OF_POINTS, OF_QUERIES, batch_size=4)
-        assert torch.equal(found, known)
+        assert torch.equal(result, known)
 
     @pytest.mark.parametrize("dtype", DTYPES)
     def test_documented(self, dtype):
@@ -72,8 +72,8 @@ class TestKnn:
 
     def test_cosine_is_by_angle(self):
         x = torch.tensor([[0.1, 0.0], [9.0, 9.0], [0.0, -3.0], [5.0, 0.1]])
-        found = mine.knn(x, torch.tensor([[2.0, 0.0]]), 3, cosine=True)
-        assert found.tolist() == [[0, 0, 0], [0, 3, 1]]
+        result = mine.knn(x, torch.tensor([[2.0, 0.0]]), 3, cosine=True)
+        assert result.tolist() == [[0, 0, 0], [0, 3, 1]]
         graph = mine.knn_graph(x, 1, cosine=True)
         assert graph.tolist() == [[3, 3, 0, 0], [0, 1, 2, 3]]
 
@@ -91,15 +91,15 @@ class TestKnn:
 class TestKnnGraph:
     def test_loop(self):
         for k, loop in ((1, False), (4, False), (4, True), (50, False)):
-            wanted = edges(POINTS, POINTS, k_nearest(k, loop), OF_POINTS, OF_POINTS)
-            assert mine.knn_graph(POINTS, k, OF_POINTS, loop, "target_to_source").tolist() == wanted
-            assert mine.knn_graph(POINTS, k, OF_POINTS, loop).tolist() == wanted[::-1]
+            expected = edges(POINTS, POINTS, k_nearest(k, loop), OF_POINTS, OF_POINTS)
+            assert mine.knn_graph(POINTS, k, OF_POINTS, loop, "target_to_source").tolist() == expected
+            assert mine.knn_graph(POINTS, k, OF_POINTS, loop).tolist() == expected[::-1]
 
     def test_more_twins_than_neighbors(self):
         """torch_cluster asks for k + 1 and drops the point itself, which may not be among them."""
         twins = torch.zeros(6, 3)
-        found = mine.knn_graph(twins, 2, flow="target_to_source")
-        assert found.tolist() == [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5], [1, 2, 0, 2, 0, 1, 0, 1, 0, 1, 0, 1]]
+        result = mine.knn_graph(twins, 2, flow="target_to_source")
+        assert result.tolist() == [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5], [1, 2, 0, 2, 0, 1, 0, 1, 0, 1, 0, 1]]
 
     def test_flow(self):
         with pytest.raises(ValueError, match="flow is 'up'"):
@@ -110,9 +110,9 @@ class TestRadius:
     @pytest.mark.parametrize("most", [1, 3, 32, None])
     def test_loop(self, most):
         for r in (0.2, 0.4, 9.0):
-            wanted = edges(POINTS, QUERIES, within(r, most), OF_POINTS, OF_QUERIES)
-            found = mine.radius(POINTS, QUERIES, r, OF_POINTS, OF_QUERIES, most)
-            assert found.dtype == torch.int64 and found.tolist() == wanted
+            expected = edges(POINTS, QUERIES, within(r, most), OF_POINTS, OF_QUERIES)
+            actual = mine.radius(POINTS, QUERIES, r, OF_POINTS, OF_QUERIES, most)
+            assert actual.dtype == torch.int64 and actual.tolist() == expected
             graph = mine.radius_graph(POINTS, r, OF_POINTS, False, most, "target_to_source")
             assert graph.tolist() == edges(POINTS, POINTS, within(r, most, False), OF_POINTS, OF_POINTS)
 
@@ -123,16 +123,16 @@ class TestRadius:
             partial(mine.radius, POINTS, QUERIES, 0.4, max_num_neighbors=most, ignore_same_index=True),
             partial(mine.radius_graph, POINTS, 0.4, OF_POINTS, max_num_neighbors=most),
         ]
-        wanted = [call().tolist() for call in calls]
+        expected = [call().tolist() for call in calls]
         monkeypatch.setattr(_edges, "_MANY_PLACES", 0)
-        assert [call().tolist() for call in calls] == wanted
+        assert [call().tolist() for call in calls] == expected
 
     def test_never_more_than_the_most(self):
         """Issue 219 of torch_cluster: one more where the point itself is not among those found."""
         for points in (torch.zeros(9, 2), POINTS):
-            found = mine.radius_graph(points, 100.0, max_num_neighbors=3, flow="target_to_source")
-            assert found[0].bincount().tolist() == [3] * len(points)
-            assert (found[0] != found[1]).all()
+            result = mine.radius_graph(points, 100.0, max_num_neighbors=3, flow="target_to_source")
+            assert result[0].bincount().tolist() == [3] * len(points)
+            assert (result[0] != result[1]).all()
 
     def test_points_at_the_radius_are_outside(self):
         x = torch.tensor([[1.0], [2.0], [3.0]])
@@ -146,8 +146,8 @@ class TestRadius:
         assert float(np.float32(0.1) * np.float32(0.1)) > float(np.float32(0.1 * 0.1))
 
     def test_same_index(self):
-        wanted = edges(POINTS, QUERIES, within(0.7, 3, False))
-        assert mine.radius(POINTS, QUERIES, 0.7, None, None, 3, ignore_same_index=True).tolist() == wanted
+        expected = edges(POINTS, QUERIES, within(0.7, 3, False))
+        assert mine.radius(POINTS, QUERIES, 0.7, None, None, 3, ignore_same_index=True).tolist() == expected
         same = mine.radius(POINTS, POINTS, 0.7, None, None, 3, ignore_same_index=True)
         assert same.tolist() == edges(POINTS, POINTS, within(0.7, 3, False))
 
@@ -161,11 +161,11 @@ class TestRadius:
 
 class TestNearest:
     def test_loop(self):
-        wanted = edges(QUERIES, POINTS, k_nearest(1))[1]
-        assert mine.nearest(POINTS, QUERIES).tolist() == wanted
+        expected = edges(QUERIES, POINTS, k_nearest(1))[1]
+        assert mine.nearest(POINTS, QUERIES).tolist() == expected
         of_x, of_y = OF_POINTS.clamp(max=2), torch.tensor([0] * 4 + [1] * 2 + [2] * 6)
-        wanted = edges(QUERIES, POINTS, k_nearest(1), of_y, of_x)[1]
-        assert mine.nearest(POINTS, QUERIES, of_x, of_y).tolist() == wanted
+        expected = edges(QUERIES, POINTS, k_nearest(1), of_y, of_x)[1]
+        assert mine.nearest(POINTS, QUERIES, of_x, of_y).tolist() == expected
 
     def test_wide_and_far_apart(self):
         """torch_cluster scales all clouds to 0..1 and tells them apart by one coordinate more."""
@@ -203,12 +203,12 @@ class TestFps:
     def test_ratio_of_float64_clouds(self):
         """A ratio rounded to float32 must not be multiplied in float64, and 100 * 0.28 is 28."""
         for dtype in (torch.float32, torch.float64):
-            for size, clouds, ratio, wanted in ((10, 1, 0.1, 1), (100, 10, 0.2, 200), (25, 1, 0.28, 7)):
+            for size, clouds, ratio, expected in ((10, 1, 0.1, 1), (100, 10, 0.2, 200), (25, 1, 0.28, 7)):
                 points = torch.rand(size * clouds, 3, dtype=dtype)
                 of = torch.arange(clouds).repeat_interleave(size)
                 for given in (ratio, torch.tensor(ratio), torch.tensor(ratio, dtype=torch.float64),
                               torch.full((clouds,), ratio)):
-                    assert len(mine.fps(points, of, given)) == wanted, (dtype, given)
+                    assert len(mine.fps(points, of, given)) == expected, (dtype, given)
 
     def test_documented(self):
         points, of = torch.cat([CORNERS, 2 * CORNERS]), torch.tensor([0] * 4 + [1] * 4)
@@ -218,19 +218,19 @@ class TestFps:
             for dtype in DTYPES:
                 assert mine.fps(points.to(dtype), random_start=False, **options).tolist() == [0, 2, 4, 6]
         for ratio in (None, 0.5, torch.tensor(0.5), torch.tensor([0.5])):
-            found = mine.fps(points, None, ratio, False)
-            assert found.tolist() == reference(points.numpy(), 4)[0].tolist()
+            result = mine.fps(points, None, ratio, False)
+            assert result.tolist() == reference(points.numpy(), 4)[0].tolist()
 
     def test_more_axes(self):
         points = torch.from_numpy(cloud(20, 6))
-        wanted = mine.fps(points, None, 0.5, False)
-        assert torch.equal(mine.fps(points.reshape(20, 2, 3), None, 0.5, False), wanted)
-        assert wanted.tolist() == reference(points.numpy(), 10)[0].tolist()
+        expected = mine.fps(points, None, 0.5, False)
+        assert torch.equal(mine.fps(points.reshape(20, 2, 3), None, 0.5, False), expected)
+        assert expected.tolist() == reference(points.numpy(), 10)[0].tolist()
 
     def test_empty_clouds(self):
-        found = mine.fps(POINTS, OF_POINTS, 0.3, False, batch_size=6)
-        assert found.tolist() == mine.fps(POINTS, None, 0.3, False, ptr=[0, 9, 9, 23, 30, 30, 30]).tolist()
-        assert len(found) == 3 + 5 + 3 and mine.fps(POINTS[:0]).shape == (0,)
+        result = mine.fps(POINTS, OF_POINTS, 0.3, False, batch_size=6)
+        assert result.tolist() == mine.fps(POINTS, None, 0.3, False, ptr=[0, 9, 9, 23, 30, 30, 30]).tolist()
+        assert len(result) == 3 + 5 + 3 and mine.fps(POINTS[:0]).shape == (0,)
 
     def test_refused(self):
         for options, text in (
@@ -311,8 +311,8 @@ def test_scripts_are_the_same_and_can_be_saved():
         torch.jit.save(scripted, file)
         file.seek(0)
         for call in (scripted, torch.jit.load(file)):
-            for found, wanted in zip(call(*arguments), function(*arguments), strict=True):
-                assert torch.equal(found, wanted)
+            for actual, expected in zip(call(*arguments), function(*arguments), strict=True):
+                assert torch.equal(actual, expected)
 
 
 def test_every_function_can_be_scripted():
@@ -325,27 +325,27 @@ def test_compiled():
         return mine.knn_graph(x * 1, 3, of) + 1, mine.radius_graph(x * 1, 0.4, of) + 1, mine.fps(x, of, 0.3, False)
 
     compiled = torch.compile(both, backend="eager")
-    for found, wanted in zip(compiled(POINTS, OF_POINTS), both(POINTS, OF_POINTS)):
-        assert torch.equal(found, wanted)
+    for actual, expected in zip(compiled(POINTS, OF_POINTS), both(POINTS, OF_POINTS)):
+        assert torch.equal(actual, expected)
 
 
 def test_default_device_elsewhere():
     arguments = POINTS, QUERIES, OF_POINTS, OF_QUERIES
-    wanted = [*searched(*arguments), mine.fps(POINTS, OF_POINTS, 0.3, False)]
+    expected = [*searched(*arguments), mine.fps(POINTS, OF_POINTS, 0.3, False)]
     torch.set_default_device("meta")
     try:
-        found = [*searched(*arguments), mine.fps(POINTS, OF_POINTS, 0.3, False)]
+        actual = [*searched(*arguments), mine.fps(POINTS, OF_POINTS, 0.3, False)]
         assert mine.fps(POINTS, OF_POINTS, 0.3).device.type == "cpu"
     finally:
         torch.set_default_device(None)
-    assert all(torch.equal(a, b) for a, b in zip(found, wanted))
+    assert all(torch.equal(a, b) for a, b in zip(actual, expected))
 
 
 # ------------------------------------------------------------------------------- the original
 
 
-def pairs(found):
-    return {tuple(pair) for pair in found.t().tolist()}
+def pairs(result):
+    return {tuple(pair) for pair in result.t().tolist()}
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -358,10 +358,10 @@ def test_torch_cluster_agrees(dtype):
             for k in (1, 4):
                 assert torch.equal(mine.knn(x, y, k, of_x, of_y), theirs.knn(x, y, k, of_x, of_y))
                 assert torch.equal(mine.knn_graph(x, k, of_x), theirs.knn_graph(x, k, of_x))
-            found, wanted = [m.radius(x, y, 0.3, of_x, of_y, 100) for m in (mine, theirs)]
-            assert pairs(found) == pairs(wanted)
-            found, wanted = [m.radius_graph(x, 0.3, of_x, max_num_neighbors=100) for m in (mine, theirs)]
-            assert pairs(found) == pairs(wanted)
+            actual, expected = [m.radius(x, y, 0.3, of_x, of_y, 100) for m in (mine, theirs)]
+            assert pairs(actual) == pairs(expected)
+            actual, expected = [m.radius_graph(x, 0.3, of_x, max_num_neighbors=100) for m in (mine, theirs)]
+            assert pairs(actual) == pairs(expected)
             assert torch.equal(mine.nearest(x, y, of_x, of_y), theirs.nearest(x, y, of_x, of_y))
             for ratio in (0.1, 0.28, 1.0):
                 assert torch.equal(mine.fps(x, of_x, ratio, False), theirs.fps(x, of_x, ratio, False))
@@ -381,13 +381,13 @@ class TestOffsetsOnAGpu:
         other = torch.tensor([0, 0, 1]) if len(sizes) > 1 else torch.tensor([0, 0, 0])
         points, queries = torch.rand(len(batch), 3), torch.rand(3, 3)
         for given, asked in (([batch], points), ([batch, other], queries)):
-            found, wanted = (
+            actual, expected = (
                 pair(points, asked, given, ("batch_x", "batch_y"), batch_size)
                 for pair in (_clouds._pair_on_gpu, _clouds._pair_on_cpu)
             )
-            assert found.ends == wanted.ends and found.finite and found.sizes() == wanted.sizes()
-            assert found.point_offsets.tolist() == wanted.point_offsets
-            assert found.query_offsets.tolist() == wanted.query_offsets
+            assert actual.ends == expected.ends and actual.finite and actual.sizes() == expected.sizes()
+            assert actual.point_offsets.tolist() == expected.point_offsets
+            assert actual.query_offsets.tolist() == expected.query_offsets
 
     def test_errors_and_numbers_that_are_not_finite(self):
         from farpoint.compat import _clouds
@@ -418,8 +418,8 @@ class TestOffsetsOnAGpu:
         points = torch.randint(3, (len(batch), 3)).double()
         for one, queries in ((True, points), (False, points + 0.5)):
             given = [batch] if one else [batch, batch.clone()]
-            found, wanted = (
+            actual, expected = (
                 _edges.knn_edges(pair(points, queries, given, ("batch", "batch"), None), k, one, turned)
                 for pair in (_clouds._pair_on_gpu, _clouds._pair_on_cpu)
             )
-            assert torch.equal(found, wanted) and found.is_contiguous()
+            assert torch.equal(actual, expected) and actual.is_contiguous()

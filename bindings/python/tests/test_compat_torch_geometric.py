@@ -28,17 +28,17 @@ def test_names_and_arguments():
     theirs = original()
     assert {*mine.__all__, "nn"} == set(package.__all__) and mine.knn is torch_cluster.knn
     for name in mine.__all__:
-        wanted = inspect.signature(getattr(theirs, name)).parameters
-        found = inspect.signature(getattr(mine, name)).parameters
+        expected = inspect.signature(getattr(theirs, name)).parameters
+        actual = inspect.signature(getattr(mine, name)).parameters
         # Those of torch_cluster have more, at the end.
-        given = [(p.name, p.default) for p in found.values()][: len(wanted)]
-        assert given == [(p.name, p.default) for p in wanted.values()], name
+        given = [(p.name, p.default) for p in actual.values()][: len(expected)]
+        assert given == [(p.name, p.default) for p in expected.values()], name
 
 
 def test_fps_has_points_named_x():
     for options in (dict(), dict(batch=OF_X), dict(batch=OF_X, ratio=0.2, batch_size=4)):
-        wanted = torch_cluster.fps(POS_X, random_start=False, **options)
-        assert torch.equal(mine.fps(x=POS_X, random_start=False, **options), wanted)
+        expected = torch_cluster.fps(POS_X, random_start=False, **options)
+        assert torch.equal(mine.fps(x=POS_X, random_start=False, **options), expected)
     assert torch.equal(mine.fps(x=POS_X.reshape(30, 3, 1), random_start=False), mine.fps(POS_X, None, 0.5, False))
 
 
@@ -48,15 +48,15 @@ def test_fps_has_points_named_x():
 def interpolated(x, pos_x, pos_y, of_x, of_y, k):
     """In double precision."""
     x, pos_x, pos_y = (part.detach().double().numpy() for part in (x, pos_x, pos_y))
-    found = np.zeros((len(pos_y), x.shape[1]))
+    result = np.zeros((len(pos_y), x.shape[1]))
     for row, at in enumerate(pos_y):
         own = np.flatnonzero(of_x == of_y[row])
         apart = ((pos_x[own] - at) ** 2).sum(1)
         near = np.argsort(apart, kind="stable")[:k]
         weights = 1 / np.maximum(apart[near], 1e-16)
         if len(near):
-            found[row] = (weights[:, None] * x[own[near]]).sum(0) / weights.sum()
-    return found
+            result[row] = (weights[:, None] * x[own[near]]).sum(0) / weights.sum()
+    return result
 
 
 class TestKnnInterpolate:
@@ -64,14 +64,14 @@ class TestKnnInterpolate:
     def test_loop(self, k):
         for of_x, of_y in ((None, None), (OF_X, OF_Y)):
             kinds = [np.zeros(30), np.zeros(12)] if of_x is None else [of_x.numpy(), of_y.numpy()]
-            found = mine.knn_interpolate(FEATURES, POS_X, POS_Y, of_x, of_y, k)
-            assert found.dtype == torch.float32
-            np.testing.assert_allclose(found, interpolated(FEATURES, POS_X, POS_Y, *kinds, k), rtol=2e-6)
+            result = mine.knn_interpolate(FEATURES, POS_X, POS_Y, of_x, of_y, k)
+            assert result.dtype == torch.float32
+            np.testing.assert_allclose(result, interpolated(FEATURES, POS_X, POS_Y, *kinds, k), rtol=2e-6)
 
     def test_points_of_the_cloud_keep_their_features(self):
         for k in (1, 3):
-            found = mine.knn_interpolate(FEATURES, POS_X, POS_X[4:9], k=k)
-            torch.testing.assert_close(found, FEATURES[4:9], rtol=1e-6, atol=0)
+            result = mine.knn_interpolate(FEATURES, POS_X, POS_X[4:9], k=k)
+            torch.testing.assert_close(result, FEATURES[4:9], rtol=1e-6, atol=0)
 
     def test_documented(self):
         """Of PyTorch Geometric's own tests: exact."""
@@ -82,16 +82,16 @@ class TestKnnInterpolate:
         assert mine.knn_interpolate(x, pos_x, pos_y, of_x, of_y, k=2).tolist() == [[4], [70], [-4], [-70]]
 
     def test_types(self):
-        for kind, positions, wanted in (
+        for kind, positions, expected in (
             (torch.float64, torch.float32, torch.float64), (torch.float32, torch.float64, torch.float64),
             (torch.float16, torch.float32, torch.float32), (torch.float16, torch.float16, torch.float16),
             (torch.bfloat16, torch.bfloat16, torch.bfloat16),
         ):
             pos_x, pos_y = POS_X.to(positions), torch.cat([POS_Y, POS_X[:3]]).to(positions)
-            found = mine.knn_interpolate(FEATURES.to(kind), pos_x, pos_y)
-            assert found.dtype == wanted and found.isfinite().all()
-            wanted = interpolated(FEATURES.to(kind), pos_x, pos_y, np.zeros(30), np.zeros(15), 3)
-            np.testing.assert_allclose(found.double(), wanted, rtol=1e-2 if found.dtype.itemsize == 2 else 2e-6)
+            actual = mine.knn_interpolate(FEATURES.to(kind), pos_x, pos_y)
+            assert actual.dtype == expected and actual.isfinite().all()
+            expected = interpolated(FEATURES.to(kind), pos_x, pos_y, np.zeros(30), np.zeros(15), 3)
+            np.testing.assert_allclose(actual.double(), expected, rtol=1e-2 if actual.dtype.itemsize == 2 else 2e-6)
 
     def test_gradient_of_features_only(self):
         x = FEATURES.double().requires_grad_()
@@ -103,8 +103,8 @@ class TestKnnInterpolate:
 
     def test_nothing_near(self):
         x = FEATURES.clone().requires_grad_()
-        found = mine.knn_interpolate(x, POS_X, POS_Y, OF_X, OF_Y)
-        assert not found[4:6].any() and found[:4].all()
+        result = mine.knn_interpolate(x, POS_X, POS_Y, OF_X, OF_Y)
+        assert not result[4:6].any() and result[:4].all()
         for given in (mine.knn_interpolate(x[:0], POS_X[:0], POS_Y), mine.knn_interpolate(x, POS_X, POS_Y[:0])):
             assert given.shape[1] == 5 and not given.any()
             given.sum().backward()
@@ -268,8 +268,8 @@ def test_networks_of_the_examples(which):
         torch.nn.functional.nll_loss(out, torch.arange(len(out)) % 4).backward()
         results.append([out, *(p.grad for p in net.parameters())])
     assert all(part is not None for part in results[0])
-    for found, wanted in zip(*results, strict=True):
-        torch.testing.assert_close(found, wanted, rtol=1e-3, atol=1e-5)
+    for actual, expected in zip(*results, strict=True):
+        torch.testing.assert_close(actual, expected, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning", "ignore:.*torch.jit:FutureWarning")
@@ -279,5 +279,5 @@ def test_scripted():
 
     scripted, file = torch.jit.script(both), io.BytesIO()
     torch.jit.save(scripted, file)
-    for found, wanted in zip(scripted(POS_X, OF_X), both(POS_X, OF_X), strict=True):
-        assert torch.equal(found, wanted)
+    for actual, expected in zip(scripted(POS_X, OF_X), both(POS_X, OF_X), strict=True):
+        assert torch.equal(actual, expected)

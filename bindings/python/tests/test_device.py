@@ -47,13 +47,13 @@ class Array:
     def __array_namespace__(self):
         class Namespace:
             @staticmethod
-            def from_dlpack(found):
-                return Answer(found.array)
+            def from_dlpack(result):
+                return Answer(result.array)
 
             @staticmethod
-            def asarray(found, device):
+            def asarray(result, device):
                 assert device == "cpu"
-                return Answer(found)
+                return Answer(result)
 
             float64 = np.float64
             maximum = staticmethod(np.maximum)
@@ -95,20 +95,20 @@ BATCH = np.stack([cloud(40, seed=s) for s in range(3)])
     dict(count=4, start=[[1, 2], [3, 4], [5, 6]]),
 ], ids=str)
 def test_batches_and_options(options):
-    found = farpoint.sample(Array(BATCH), **options)
-    assert type(found) is Answer
-    np.testing.assert_array_equal(found, farpoint.sample(BATCH, **options))
+    result = farpoint.sample(Array(BATCH), **options)
+    assert type(result) is Answer
+    np.testing.assert_array_equal(result, farpoint.sample(BATCH, **options))
 
 
 @pytest.mark.parametrize("points", [
     cloud(50), cloud(50, dtype=np.float64), cloud(50, 6)[::2, 1:4], np.asfortranarray(cloud(50)),
 ], ids=lambda p: f"{p.dtype}-{p.strides}")
 def test_single_clouds(points):
-    found = farpoint.sample(Array(points), 9, return_distances=True)
-    wanted = farpoint.sample(points, 9, return_distances=True)
-    np.testing.assert_array_equal(found.indices, wanted.indices)
-    np.testing.assert_allclose(found.distances, wanted.distances, rtol=1e-6)
-    assert found.covering_radius == 2.0
+    actual = farpoint.sample(Array(points), 9, return_distances=True)
+    expected = farpoint.sample(points, 9, return_distances=True)
+    np.testing.assert_array_equal(actual.indices, expected.indices)
+    np.testing.assert_allclose(actual.distances, expected.distances, rtol=1e-6)
+    assert actual.covering_radius == 2.0
     even = farpoint.sample(Array(points), spacing=0.3)
     np.testing.assert_array_equal(even, farpoint.sample(points, spacing=0.3))
 
@@ -133,24 +133,24 @@ OTHERS = np.stack([cloud(30, seed=s) for s in range(3, 6)])
     dict(x_lengths=[40, 20, 1], y_lengths=[1, 30, 7], squared=False),
 ], ids=str)
 def test_nearest_and_chamfer(options):
-    found = farpoint.nearest(Array(BATCH), Array(OTHERS), **options)
-    assert type(found.distances) is Answer and type(found.indices) is Answer
-    wanted = farpoint.nearest(BATCH, OTHERS, **options)
-    np.testing.assert_array_equal(found.indices, wanted.indices)
-    np.testing.assert_array_equal(found.distances, wanted.distances)
+    actual = farpoint.nearest(Array(BATCH), Array(OTHERS), **options)
+    assert type(actual.distances) is Answer and type(actual.indices) is Answer
+    expected = farpoint.nearest(BATCH, OTHERS, **options)
+    np.testing.assert_array_equal(actual.indices, expected.indices)
+    np.testing.assert_array_equal(actual.distances, expected.distances)
     for reduction in ("mean", "sum", "max"):
         for one_sided in (False, True):
             more = dict(options, reduction=reduction, one_sided=one_sided)
-            found = farpoint.chamfer(Array(BATCH), Array(OTHERS), **more)
-            assert isinstance(found, Answer) and found.shape == (3,)
-            np.testing.assert_allclose(found, farpoint.chamfer(BATCH, OTHERS, **more), rtol=1e-14)
+            actual = farpoint.chamfer(Array(BATCH), Array(OTHERS), **more)
+            assert isinstance(actual, Answer) and actual.shape == (3,)
+            np.testing.assert_allclose(actual, farpoint.chamfer(BATCH, OTHERS, **more), rtol=1e-14)
 
 
 def test_nearest_of_single_clouds():
     x, y = cloud(50, 6, np.float64)[::2, 1:4], cloud(40, dtype=np.float64)
-    found, wanted = farpoint.nearest(Array(x), Array(y)), farpoint.nearest(x, y)
-    np.testing.assert_array_equal(found.indices, wanted.indices)
-    assert found.distances.shape == (25,)
+    actual, expected = farpoint.nearest(Array(x), Array(y)), farpoint.nearest(x, y)
+    np.testing.assert_array_equal(actual.indices, expected.indices)
+    assert actual.distances.shape == (25,)
     number = farpoint.chamfer(Array(x), Array(y))
     assert isinstance(number, float) and number == pytest.approx(farpoint.chamfer(x, y), rel=1e-14)
 
@@ -187,9 +187,9 @@ def test_dlpack_alone(monkeypatch):
             assert stream == 1
             return self.array.__dlpack__()
 
-    found = farpoint.sample(Capsule(cloud(50, 6)[:, ::2]), 9)
-    assert type(found) is Memory  # nothing is known of this library
-    np.testing.assert_array_equal(found.array, farpoint.sample(cloud(50, 6)[:, ::2], 9))
+    result = farpoint.sample(Capsule(cloud(50, 6)[:, ::2]), 9)
+    assert type(result) is Memory  # nothing is known of this library
+    np.testing.assert_array_equal(result.array, farpoint.sample(cloud(50, 6)[:, ::2], 9))
 
 
 @pytest.mark.parametrize("points, options, kind, text", [

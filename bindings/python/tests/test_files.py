@@ -105,22 +105,22 @@ def test_columns_of_a_text_are_given(tmp_path):
     path.write_text("1,20,10,30,CP\n2,50,40,60,EP\n3,80,70,90,EP\n")
     with pytest.raises(ValueError, match="xyz="):
         farpoint.read(path)
-    wanted = [[10, 20, 30], [40, 50, 60], [70, 80, 90]]
+    expected = [[10, 20, 30], [40, 50, 60], [70, 80, 90]]
     for xyz in ((3, 2, 4), ("3", "2", "4"), np.array([3, 2, 4])):
         read = farpoint.read(path, xyz=xyz)
-        np.testing.assert_array_equal(read.points, wanted)
+        np.testing.assert_array_equal(read.points, expected)
         for again in (pickle.loads(pickle.dumps(read[1:])), farpoint.read(path, xyz=xyz)[1:]):
-            np.testing.assert_array_equal(again.points, wanted[1:])
-    np.testing.assert_array_equal(farpoint.read(path, xyz=(3, 2, 4), progress=True).points, wanted)
+            np.testing.assert_array_equal(again.points, expected[1:])
+    np.testing.assert_array_equal(farpoint.read(path, xyz=(3, 2, 4), progress=True).points, expected)
     path.write_text("ID,Easting,Northing,Height\n7,10,20,30\n")
-    np.testing.assert_array_equal(farpoint.read(path).points, wanted[:1])
+    np.testing.assert_array_equal(farpoint.read(path).points, expected[:1])
     np.testing.assert_array_equal(
         farpoint.read(path, xyz=("northing", "easting", 4)).points, [[20, 10, 30]]
     )
     with pytest.raises(ValueError, match="'what' among 1 'ID', 2 'Easting'"):
         farpoint.read(path, xyz=("what", 2, 3))
     farpoint.write(tmp_path / "a.ply", cloud())
-    with pytest.raises(ValueError, match="PLY says itself"):
+    with pytest.raises(ValueError, match="xyz is not for PLY"):
         farpoint.read(tmp_path / "a.ply", xyz=(1, 2, 3))
     with pytest.raises(ValueError, match="three columns"):
         farpoint.read(path, xyz=(1, 2))
@@ -156,24 +156,24 @@ def test_precision_and_scale(tmp_path):
     assert las.scale == (0.25, 0.25, 0.25) and las.crs is None
     np.testing.assert_allclose(las.points, points, atol=0.125)
     assert farpoint.read(tmp_path / "a.pcd").scale is None
-    with pytest.raises(ValueError, match="'half' is no precision"):
+    with pytest.raises(ValueError, match="'half' unknown precision"):
         farpoint.write(tmp_path / "a.ply", points, precision="half")
 
 
-def same_cloud(found, wanted, folder, name):
+def same_cloud(actual, expected, folder, name):
     """All that can be seen of them, and the files that are written of them."""
-    assert len(found) == len(wanted) and repr(found) == repr(wanted)
-    assert (found.fields, found.warnings) == (wanted.fields, wanted.warnings)
-    assert found.points.dtype == wanted.points.dtype
-    np.testing.assert_array_equal(found.points, wanted.points)
-    for field in wanted.fields:
-        np.testing.assert_array_equal(found[field], wanted[field])
+    assert len(actual) == len(expected) and repr(actual) == repr(expected)
+    assert (actual.fields, actual.warnings) == (expected.fields, expected.warnings)
+    assert actual.points.dtype == expected.points.dtype
+    np.testing.assert_array_equal(actual.points, expected.points)
+    for field in expected.fields:
+        np.testing.assert_array_equal(actual[field], expected[field])
     for extension in (name.rpartition(".")[2], "ply", "npy"):
         try:
-            farpoint.write(folder / f"wanted.{extension}", wanted)
+            farpoint.write(folder / f"wanted.{extension}", expected)
         except ValueError:  # a format that is only read
             continue
-        farpoint.write(folder / f"found.{extension}", found)
+        farpoint.write(folder / f"found.{extension}", actual)
         bytes_of = [(folder / f"{which}.{extension}").read_bytes() for which in ("found", "wanted")]
         assert bytes_of[0] == bytes_of[1], extension
 
@@ -195,14 +195,14 @@ def test_clouds_can_be_pickled_and_copied(scan, tmp_path, name, encoding):
         farpoint.write(tmp_path / name, made, encoding=encoding)
         whole = farpoint.read(tmp_path / name)
     some = whole[farpoint.sample(whole, 50)]
-    for wanted in (whole, some, whole[:0], some.with_column("level", np.arange(50.0))):
-        if len(wanted) > 0:
-            same_cloud(pickle.loads(pickle.dumps(wanted)), wanted, tmp_path, name)
+    for expected in (whole, some, whole[:0], some.with_column("level", np.arange(50.0))):
+        if len(expected) > 0:
+            same_cloud(pickle.loads(pickle.dumps(expected)), expected, tmp_path, name)
         else:
-            assert len(pickle.loads(pickle.dumps(wanted)).points) == 0
-        for alike in (copy.copy(wanted), copy.deepcopy(wanted)):
-            assert alike is not wanted
-            np.testing.assert_array_equal(alike.points, wanted.points)
+            assert len(pickle.loads(pickle.dumps(expected)).points) == 0
+        for alike in (copy.copy(expected), copy.deepcopy(expected)):
+            assert alike is not expected
+            np.testing.assert_array_equal(alike.points, expected.points)
     twice = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(some))))
     same_cloud(twice, some, tmp_path, name)
     assert len(pickle.dumps(some)) < len(pickle.dumps(whole)) / 2  # other rows do not go along

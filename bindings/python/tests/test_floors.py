@@ -26,7 +26,7 @@ FLOORS = [
 ]
 
 #: What replacements of other libraries may use below the public functions.
-COMPAT_MAY_USE = {"farpoint._torch.presence", "farpoint._torch.transfer"}
+COMPAT_MAY_USE = {"farpoint._torch.lazy_torch", "farpoint._torch.transfer"}
 
 
 def modules():
@@ -56,9 +56,9 @@ def imported(name, is_package, tree, known):
 
 
 def graph():
-    found = list(modules())
-    known = {name for name, *_ in found}
-    return {name: set(imported(name, *rest, known)) - {name} for name, *rest in found}
+    result = list(modules())
+    known = {name for name, *_ in result}
+    return {name: set(imported(name, *rest, known)) - {name} for name, *rest in result}
 
 
 def circle(uses):
@@ -71,13 +71,13 @@ def circle(uses):
         if name in done:
             return None
         for other in sorted(uses[name]):
-            found = walk(other, [*path, name])
-            if found:
-                return found
+            result = walk(other, [*path, name])
+            if result:
+                return result
         done.add(name)
         return None
 
-    return next((found for name in sorted(uses) if (found := walk(name, []))), None)
+    return next((result for name in sorted(uses) if (result := walk(name, []))), None)
 
 
 def floor(name):
@@ -90,7 +90,7 @@ def floor(name):
 def test_nobody_imports_in_a_circle():
     uses = graph()
     assert len(uses) > 35 and "farpoint._torch.chamfer" in uses["farpoint._arrays.torch"]
-    assert "farpoint._torch.tracing" in uses["farpoint._torch.presence"]  # inside a function
+    assert "farpoint._torch.tracing" in uses["farpoint._torch.lazy_torch"]  # inside a function
     assert "farpoint.files" in uses["farpoint.sampling"]  # for types
     assert circle(uses) is None
 

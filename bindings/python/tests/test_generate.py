@@ -25,7 +25,7 @@ def test_scenes_with_classes(kind):
 
 
 def test_what_is_no_scene():
-    with pytest.raises(ValueError, match="'house' is no kind of scene with classes; choose indoor or town"):
+    with pytest.raises(ValueError, match="unknown kind of scene 'house'; choose indoor or town"):
         farpoint.generate_labeled("house", 5)
     with pytest.raises(ValueError, match="count is -1; it must be 0 or more"):
         farpoint.generate_labeled("town", -1)

@@ -24,23 +24,23 @@ CLOUDS = {
 def test_indices_are_those_of_the_cpu(cuda, name):
     points = CLOUDS[name]
     on_gpu = cuda.from_numpy(points).cuda()
-    wanted = farpoint.sample(points, ratio=0.25, return_distances=True)
-    found = farpoint.sample(on_gpu, ratio=0.25, return_distances=True)
-    assert found.indices.device == on_gpu.device and found.indices.dtype == cuda.int64
-    same(found.indices, wanted.indices)
-    same(found.distances, wanted.distances)
-    assert found.covering_radius.dtype == cuda.float64
-    assert float(found.covering_radius) == wanted.covering_radius
-    same(farpoint.sample(on_gpu, ratio=0.25), wanted.indices)
+    expected = farpoint.sample(points, ratio=0.25, return_distances=True)
+    actual = farpoint.sample(on_gpu, ratio=0.25, return_distances=True)
+    assert actual.indices.device == on_gpu.device and actual.indices.dtype == cuda.int64
+    same(actual.indices, expected.indices)
+    same(actual.distances, expected.distances)
+    assert actual.covering_radius.dtype == cuda.float64
+    assert float(actual.covering_radius) == expected.covering_radius
+    same(farpoint.sample(on_gpu, ratio=0.25), expected.indices)
 
 
 @pytest.mark.parametrize("name", CLOUDS)
 def test_points_in_host_memory_are_sampled_by_a_gpu(name):
     points = CLOUDS[name]
-    wanted = farpoint.sample(points, ratio=0.25, return_distances=True)
+    expected = farpoint.sample(points, ratio=0.25, return_distances=True)
     for device in ("cuda", "cuda:0", 0):
-        found = farpoint.sample(points, ratio=0.25, device=device, return_distances=True)
-        for part, right in zip(found, wanted, strict=True):
+        actual = farpoint.sample(points, ratio=0.25, device=device, return_distances=True)
+        for part, right in zip(actual, expected, strict=True):
             np.testing.assert_array_equal(part, right)
     batch, options = np.stack([points, points[::-1]]), dict(lengths=[len(points), 1], start=[0, 0])
     np.testing.assert_array_equal(
@@ -55,8 +55,8 @@ def test_points_in_host_memory_are_sampled_by_a_gpu(name):
 @pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak", "quick"])
 def test_every_algorithm(cuda, algorithm, kind):
     points = cloud(5000, dtype=kind)
-    found = farpoint.sample(cuda.from_numpy(points).cuda(), 700, algorithm=algorithm)
-    same(found, farpoint.sample(points, 700))
+    result = farpoint.sample(cuda.from_numpy(points).cuda(), 700, algorithm=algorithm)
+    same(result, farpoint.sample(points, 700))
 
 
 OPTIONS = [
@@ -74,15 +74,15 @@ OPTIONS = [
 def test_batches_and_options(cuda, filled, options, kind):
     points = np.stack([cloud(400, seed=s, dtype=kind) for s in range(3)])
     on_gpu = cuda.from_numpy(points).cuda()
-    wanted = farpoint.sample(points, return_distances=True, **{**options, "algorithm": "auto"})
-    found = farpoint.sample(on_gpu, return_distances=True, **options)
-    same(found.indices, wanted.indices)
-    same(found.distances, wanted.distances)
-    same(found.covering_radius, wanted.covering_radius)
+    expected = farpoint.sample(points, return_distances=True, **{**options, "algorithm": "auto"})
+    actual = farpoint.sample(on_gpu, return_distances=True, **options)
+    same(actual.indices, expected.indices)
+    same(actual.distances, expected.distances)
+    same(actual.covering_radius, expected.covering_radius)
     for name in ("lengths", "start"):
         if isinstance(options.get(name), list):
             options = {**options, name: cuda.tensor(options[name], device="cuda")}
-    same(farpoint.sample(on_gpu, **options), wanted.indices)
+    same(farpoint.sample(on_gpu, **options), expected.indices)
 
 
 @pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak", "quick"])
@@ -90,13 +90,13 @@ def test_places_left_over_are_filled(cuda, filled, algorithm):
     points = np.stack([cloud(2000, seed=s) for s in range(4)])
     on_gpu, lengths = cuda.from_numpy(points).cuda(), [2000, 700, 1, 30]
     for options in (dict(count=900), dict(ratio=0.4), dict(count=2100), dict(spacing=0.1)):
-        found = farpoint.sample(
+        actual = farpoint.sample(
             on_gpu, lengths=lengths, algorithm=algorithm, return_distances=True, **options
         )
-        wanted = farpoint.sample(points, lengths=lengths, return_distances=True, **options)
-        same(found.indices, wanted.indices)
-        same(found.distances, wanted.distances)
-        same(found.covering_radius, wanted.covering_radius)
+        expected = farpoint.sample(points, lengths=lengths, return_distances=True, **options)
+        same(actual.indices, expected.indices)
+        same(actual.distances, expected.distances)
+        same(actual.covering_radius, expected.covering_radius)
 
 
 @pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak", "quick"])
@@ -107,14 +107,14 @@ def test_clouds_of_length_0(cuda, filled, algorithm):
     on_gpu, host = cuda.from_numpy(points).cuda(), [0, 700, 1, 0]
     for lengths in (host, cuda.tensor(host, device="cuda")):
         for options in (dict(count=900), dict(ratio=0.4), dict(count=2100), dict(count=1)):
-            found = farpoint.sample(
+            actual = farpoint.sample(
                 on_gpu, lengths=lengths, algorithm=algorithm, return_distances=True, **options
             )
-            wanted = farpoint.sample(points, lengths=host, return_distances=True, **options)
-            same(found.indices, wanted.indices)
-            same(found.distances, wanted.distances)
-            same(found.covering_radius, wanted.covering_radius)
-            assert bool((found.indices[[0, 3]] == -1).all()) and bool((found.distances[[0, 3]] == 0).all())
+            expected = farpoint.sample(points, lengths=host, return_distances=True, **options)
+            same(actual.indices, expected.indices)
+            same(actual.distances, expected.distances)
+            same(actual.covering_radius, expected.covering_radius)
+            assert bool((actual.indices[[0, 3]] == -1).all()) and bool((actual.distances[[0, 3]] == 0).all())
         for batch, given in ((points, host), (on_gpu, lengths)):
             with pytest.raises(ValueError, match="cloud 0 of the batch: .*no usable point"):
                 farpoint.sample(batch, spacing=0.1, lengths=given)
@@ -125,8 +125,8 @@ def test_nothing_to_do(cuda, filled):
     same(farpoint.sample(none, 5, lengths=[0, 0]), np.full((2, 5), -1))
     assert farpoint.sample(none, 0).shape == (2, 0)
     assert farpoint.sample(cuda.empty(0, 9, 3, device="cuda"), 5).shape == (0, 5)
-    found = farpoint.sample(cuda.zeros(9, 3, device="cuda"), 0, return_distances=True)
-    assert found.indices.shape == (0,) and float(found.covering_radius) == np.inf
+    result = farpoint.sample(cuda.zeros(9, 3, device="cuda"), 0, return_distances=True)
+    assert result.indices.shape == (0,) and float(result.covering_radius) == np.inf
     for empty in (cuda.empty(0, 3), cuda.empty(0, 3, device="cuda"), none, none.cpu()):
         with pytest.raises(ValueError, match="no usable point"):
             farpoint.sample(empty, spacing=0.1)
@@ -145,20 +145,20 @@ def test_strides_are_followed(cuda, kind):
 
 
 def test_memory_is_read_in_place(cuda, monkeypatch):
-    from farpoint._torch import met
+    from farpoint._torch import shape_cache
 
     seen, real = [], _native.CudaSample
 
     class Spy:
-        def __init__(self, *told):
-            self.plan, self.strides = real(*told), told[3]
+        def __init__(self, *arguments):
+            self.plan, self.strides = real(*arguments), arguments[3]
             self.scratch = self.plan.scratch
 
         def sample(self, stream, points, *rest):
             seen.append((points.data_ptr(), self.strides))
             self.plan.sample(stream, points, *rest)
 
-    monkeypatch.setattr(met, "_met", met.table())
+    monkeypatch.setattr(shape_cache, "_cache", shape_cache.table())
     monkeypatch.setattr(_native, "CudaSample", Spy)
     whole = cuda.rand(200, 6, device="cuda")
     for view in (whole[:, :3], whole[::2, 1:4], whole.t()[:3].t(), whole[:, :3].requires_grad_()):
@@ -179,9 +179,9 @@ def test_a_hundred_clouds(cuda):
 
 def test_order(cuda):
     points = cloud(2000)
-    found, wanted = farpoint.order(cuda.from_numpy(points).cuda()), farpoint.order(points)
-    same(found.indices, wanted.indices)
-    same(found.spacings, wanted.spacings)
+    actual, expected = farpoint.order(cuda.from_numpy(points).cuda()), farpoint.order(points)
+    same(actual.indices, expected.indices)
+    same(actual.spacings, expected.spacings)
 
 
 def test_out(cuda):
@@ -195,15 +195,15 @@ def test_out(cuda):
 
 def test_modes_of_torch(cuda):
     points = cuda.rand(3, 500, 3, device="cuda")
-    wanted = farpoint.sample(points, 50)
+    expected = farpoint.sample(points, 50)
     with cuda.inference_mode():
-        assert cuda.equal(farpoint.sample(points, 50), wanted)
-        assert cuda.equal(farpoint.sample(points.clone(), 50), wanted)
+        assert cuda.equal(farpoint.sample(points, 50), expected)
+        assert cuda.equal(farpoint.sample(points.clone(), 50), expected)
     with cuda.autocast("cuda"):
-        assert cuda.equal(farpoint.sample(points, 50), wanted)
+        assert cuda.equal(farpoint.sample(points, 50), expected)
     grown = points.clone().requires_grad_()
-    found = farpoint.sample(grown * 1, 50, return_distances=True)
-    assert cuda.equal(found.indices, wanted) and not found.distances.requires_grad
+    actual = farpoint.sample(grown * 1, 50, return_distances=True)
+    assert cuda.equal(actual.indices, expected) and not actual.distances.requires_grad
 
 
 def test_bad_rows(cuda):
@@ -218,8 +218,8 @@ def test_bad_rows(cuda):
     with pytest.raises(ValueError, match="cloud 1 of the batch: 1 of 500 rows .* row 0"):
         farpoint.check(batch)
     for options in (dict(count=50), dict(ratio=0.5), dict(spacing=0.3), dict(count=5, start=[8, 9])):
-        found = farpoint.sample(on_gpu, on_bad="skip", **options)
-        same(found, farpoint.sample(points, on_bad="skip", **options))
+        result = farpoint.sample(on_gpu, on_bad="skip", **options)
+        same(result, farpoint.sample(points, on_bad="skip", **options))
     with pytest.raises(ValueError, match="start index"):
         farpoint.sample(on_gpu, 5, start=7, on_bad="skip")
 
@@ -255,18 +255,18 @@ def test_replacements(cuda):
     from farpoint.compat import pointnet2_ops, torch_cluster
 
     a, b = cloud(200), cloud(310, seed=2)
-    wanted = [*farpoint.sample(a, ratio=0.5), *(200 + farpoint.sample(b, ratio=0.5))]
+    expected = [*farpoint.sample(a, ratio=0.5), *(200 + farpoint.sample(b, ratio=0.5))]
     points = cuda.from_numpy(np.concatenate([a, b])).cuda()
     of = cuda.cat([cuda.zeros(200), cuda.ones(310)]).long().cuda()
-    same(torch_cluster.fps(points, of, 0.5, random_start=False), wanted)
-    assert len(torch_cluster.fps(points, of, 0.5)) == len(wanted)
+    same(torch_cluster.fps(points, of, 0.5, random_start=False), expected)
+    assert len(torch_cluster.fps(points, of, 0.5)) == len(expected)
     counts = cuda.tensor([200, 310], dtype=cuda.int32, device="cuda")
     stacked = pointnet2_ops.stack_farthest_point_sample(points, counts, [100, 155])
     assert stacked.dtype == cuda.int32
-    same(stacked, wanted)
+    same(stacked, expected)
     batch = cuda.from_numpy(np.stack([a, a[::-1].copy()])).cuda()
-    found = pointnet2_ops.furthest_point_sample(batch, 50)
-    same(found, farpoint.sample(batch.cpu().numpy(), 50))
+    actual = pointnet2_ops.furthest_point_sample(batch, 50)
+    same(actual, farpoint.sample(batch.cpu().numpy(), 50))
 
 
 def test_replacement_that_pads(cuda, filled):
@@ -275,8 +275,8 @@ def test_replacement_that_pads(cuda, filled):
     a = cloud(200)
     batch = cuda.from_numpy(np.stack([a, a[::-1].copy()])).cuda()
     lengths = cuda.tensor([200, 7], device="cuda")
-    for wanted in ([20, 20], [20, 3], 250):
-        selected, indices = pytorch3d.sample_farthest_points(batch, lengths, K=wanted)
-        other, on_cpu = pytorch3d.sample_farthest_points(batch.cpu(), lengths.cpu(), K=wanted)
+    for expected in ([20, 20], [20, 3], 250):
+        selected, indices = pytorch3d.sample_farthest_points(batch, lengths, K=expected)
+        other, on_cpu = pytorch3d.sample_farthest_points(batch.cpu(), lengths.cpu(), K=expected)
         same(indices, on_cpu.numpy())
         same(selected, other.numpy())

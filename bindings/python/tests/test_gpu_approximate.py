@@ -25,9 +25,9 @@ def test_indices_are_those_of_the_cpu(cuda, name):
     on_gpu = cuda.from_numpy(points).cuda()
     for estimator in ("network", "fit"):
         options = dict(ratio=0.25, method="fastpoint", estimator=estimator)
-        found = approximate(on_gpu, **options)
-        assert found.device == on_gpu.device and found.dtype == cuda.int64
-        same(found, approximate(points, **options))
+        result = approximate(on_gpu, **options)
+        assert result.device == on_gpu.device and result.dtype == cuda.int64
+        same(result, approximate(points, **options))
         same(approximate(on_gpu, index=farpoint.Index(on_gpu), **options), approximate(points, **options))
 
 
@@ -45,14 +45,14 @@ OPTIONS = [
 def test_batches_and_options(cuda, filled, options, kind):
     points = np.stack([cloud(1000, seed=s, dtype=kind) for s in range(3)])
     on_gpu = cuda.from_numpy(points).cuda()
-    wanted = approximate(points, method="fastpoint", **options)
-    same(approximate(on_gpu, method="fastpoint", **options), wanted)
-    out = cuda.empty(wanted.shape, dtype=cuda.int64, device="cuda")
+    expected = approximate(points, method="fastpoint", **options)
+    same(approximate(on_gpu, method="fastpoint", **options), expected)
+    out = cuda.empty(expected.shape, dtype=cuda.int64, device="cuda")
     assert approximate(on_gpu, method="fastpoint", out=out, **options) is out
-    same(out, wanted)
+    same(out, expected)
     if "on_bad" not in options:
         index = farpoint.Index(on_gpu, y_lengths=options.get("lengths"))
-        same(approximate(on_gpu, method="fastpoint", index=index, **options), wanted)
+        same(approximate(on_gpu, method="fastpoint", index=index, **options), expected)
 
 
 def test_rows_that_are_far_apart(cuda):
@@ -69,14 +69,14 @@ def test_bad_rows_are_left_out(cuda):
     on_gpu = cuda.from_numpy(points).cuda()
     options = dict(method="fastpoint", on_bad="skip", start=5)
     same(approximate(on_gpu, 600, **options), approximate(points, 600, **options))
-    with pytest.raises(ValueError, match="start index names a row with NaN"):
+    with pytest.raises(ValueError, match="start row has NaN"):
         approximate(on_gpu, 600, method="fastpoint", on_bad="skip", start=3)
 
 
 def test_nothing_waits(cuda):
     points = cuda.from_numpy(cloud(20_000)).cuda()
     index = farpoint.Index(points)
-    wanted = approximate(points, 5000, method="fastpoint")
+    expected = approximate(points, 5000, method="fastpoint")
     before = cuda.cuda.get_sync_debug_mode()
     cuda.cuda.set_sync_debug_mode("error")
     stream = cuda.cuda.Stream()
@@ -85,14 +85,14 @@ def test_nothing_waits(cuda):
         with cuda.cuda.stream(stream):
             approximate(points, 5000, method="fastpoint", index=index)
             cuda.cuda._sleep(100_000_000)
-            found = approximate(points, 5000, method="fastpoint", index=index, seed=None)
+            actual = approximate(points, 5000, method="fastpoint", index=index, seed=None)
             ended = cuda.cuda.Event()
             ended.record()
         assert not ended.query(), "the call has waited for the GPU"
     finally:
         cuda.cuda.set_sync_debug_mode(before)
     stream.synchronize()
-    assert cuda.equal(found, wanted)
+    assert cuda.equal(actual, expected)
 
 
 def test_a_graph_samples_what_lies_in_its_memory(cuda):
@@ -102,11 +102,11 @@ def test_a_graph_samples_what_lies_in_its_memory(cuda):
     cuda.cuda.synchronize()
     graph = cuda.cuda.CUDAGraph()
     with cuda.cuda.graph(graph):
-        found = approximate(points, 1500, method="fastpoint")
+        result = approximate(points, 1500, method="fastpoint")
     for one in clouds:
         points.copy_(cuda.from_numpy(one))
         graph.replay()
-        same(found, approximate(one, 1500, method="fastpoint"))
+        same(result, approximate(one, 1500, method="fastpoint"))
 
 
 def test_one_index_serves_sampler_and_searches(cuda):
@@ -115,18 +115,18 @@ def test_one_index_serves_sampler_and_searches(cuda):
     samples = approximate(points, 2000, method="fastpoint", index=index)
     same(samples, approximate(points.cpu(), 2000, method="fastpoint"))
     centers = farpoint.gather(points, samples)
-    for found, wanted in (
+    for actual, expected in (
         (index.ball_query(centers, 0.1, 32), farpoint.ball_query(centers, points, 0.1, 32)),
         (index.knn(centers, 3), farpoint.knn(centers, points, 3)),
     ):
-        assert cuda.equal(found.indices, wanted.indices) and cuda.equal(found.distances, wanted.distances)
+        assert cuda.equal(actual.indices, expected.indices) and cuda.equal(actual.distances, expected.distances)
 
 
 def test_what_does_not_fit_is_refused(cuda):
     points = cuda.from_numpy(cloud(2000)).cuda()
     with pytest.raises(ValueError, match="index is of other points"):
         approximate(points, 600, method="fastpoint", index=farpoint.Index(points.clone()))
-    with pytest.raises(ValueError, match="2001 samples were asked of a cloud of 2000"):
+    with pytest.raises(ValueError, match="2001 samples (from|were asked of) a cloud of 2000"):
         approximate(points, 2001, method="fastpoint")
     with pytest.raises(ValueError, match="start index 2000 is outside"):
         approximate(points, 600, method="fastpoint", start=2000)

@@ -18,8 +18,8 @@ def batch(cuda):
     return make
 
 
-def flat(found):
-    return [part for one in found for part in flat(one)] if isinstance(found, (tuple, list)) else [found]
+def flat(result):
+    return [part for one in result for part in flat(one)] if isinstance(result, (tuple, list)) else [result]
 
 
 def same(mine, theirs, of=lambda part: part):
@@ -83,11 +83,11 @@ def no_waiting(cuda):
 @pytest.mark.parametrize("name", EVERY)
 def test_default_calls_do_not_wait(cuda, batch, no_waiting, name):
     call, points = {**calls(), **calls_of_match()}[name], batch()
-    wanted = call(points)
+    expected = call(points)
     no_waiting()
-    found = call(points)
+    actual = call(points)
     cuda.cuda.set_sync_debug_mode("default")
-    same(found, wanted)
+    same(actual, expected)
 
 
 @pytest.mark.parametrize("name", OF_MATCH)
@@ -105,11 +105,11 @@ def test_default_calls_are_captured(cuda, batch, name):
     cuda.cuda.synchronize()
     graph = cuda.cuda.CUDAGraph()
     with cuda.cuda.graph(graph):
-        found = call(points)
+        result = call(points)
     for seed in (10, 20):
         points.copy_(batch(seed=seed))
         graph.replay()
-        same(found, call(points))
+        same(result, call(points))
 
 
 def test_random_starts_of_replacements_are_captured(cuda, batch):
@@ -122,12 +122,12 @@ def test_random_starts_of_replacements_are_captured(cuda, batch):
         cuda.cuda.synchronize()
         graph = cuda.cuda.CUDAGraph()
         with cuda.cuda.graph(graph):
-            found = call()
+            result = call()
         first = set()
         for _ in range(20):
             graph.replay()
-            assert len(found.unique()) == len(found)
-            first.add(int(found[0]))
+            assert len(result.unique()) == len(result)
+            first.add(int(result[0]))
         assert len(first) > 3
 
 
@@ -146,24 +146,24 @@ def test_numbers_of_the_host_do_not_wait(cuda, batch, no_waiting):
             pointnet2_ops.stack_farthest_point_sample(points[0], [100, 200, 300], [5, 2, 9]),
         )
 
-    wanted = [part.clone() for part in run()]
+    expected = [part.clone() for part in run()]
     cuda.cuda.synchronize()
     cuda.cuda._sleep(200_000_000)
     no_waiting()
-    found = run()
+    actual = run()
     for given in (lengths, starts, pinned):
         given.fill_(1)
     cuda.cuda.set_sync_debug_mode("default")
-    same(found, wanted)
+    same(actual, expected)
 
 
 def test_lengths_of_pairs_do_not_wait(cuda, batch, no_waiting):
     points = batch()
-    wanted = farpoint.chamfer(points, points.flip(0), x_lengths=[600, 50, 7], y_lengths=cuda.tensor([9, 8, 1]))
+    expected = farpoint.chamfer(points, points.flip(0), x_lengths=[600, 50, 7], y_lengths=cuda.tensor([9, 8, 1]))
     no_waiting()
-    found = farpoint.chamfer(points, points.flip(0), x_lengths=[600, 50, 7], y_lengths=cuda.tensor([9, 8, 1]))
+    actual = farpoint.chamfer(points, points.flip(0), x_lengths=[600, 50, 7], y_lengths=cuda.tensor([9, 8, 1]))
     cuda.cuda.set_sync_debug_mode("default")
-    same(found, wanted)
+    same(actual, expected)
 
 
 def test_numbers_of_the_host_are_not_captured(cuda, batch):
@@ -180,9 +180,9 @@ def test_numbers_of_the_host_are_not_captured(cuda, batch):
 def test_halves_give_what_they_give_on_the_cpu(cuda, batch, half):
     points = batch().to(getattr(cuda, half))
     for options in (dict(count=50), dict(spacing=0.2), dict(count=50, on_bad="skip"), dict(count=50, lengths=[600, 9, 1])):
-        found = farpoint.sample(points, return_distances=True, **options)
-        wanted = farpoint.sample(points.cpu(), return_distances=True, **options)
-        same(tuple(found)[:2], [part.cuda() for part in wanted[:2]])
+        actual = farpoint.sample(points, return_distances=True, **options)
+        expected = farpoint.sample(points.cpu(), return_distances=True, **options)
+        same(tuple(actual)[:2], [part.cuda() for part in expected[:2]])
     farpoint.check(points)
     with pytest.raises(TypeError, match="must be float32 or float64, not torch.*float16"):
         cuda.ops.farpoint.sample(batch().to(getattr(cuda, half)), 5, None, None, None, None, "auto", None)
@@ -247,8 +247,8 @@ def test_second_derivatives_have_the_same_bits_on_every_run(cuda, batch):
 
 def test_vmap(cuda, batch):
     points = batch(4)
-    found = cuda.vmap(lambda p: farpoint.sample(p, 20))(points)
-    same(found, farpoint.sample(points, 20))
+    result = cuda.vmap(lambda p: farpoint.sample(p, 20))(points)
+    same(result, farpoint.sample(points, 20))
     same(cuda.vmap(lambda p: farpoint.sample(p, 20, seed=3))(points.reshape(2, 2, 600, 3)).reshape(4, 20),
          farpoint.sample(points, 20, seed=3))
 
@@ -273,11 +273,11 @@ def test_a_graph_breaks(cuda, batch, options):
 def test_the_default_device_is_nobodys_business(cuda, batch):
     points = batch().cpu()
     every = {**calls(), **calls_of_match()}
-    wanted = {name: flat(call(points)) for name, call in every.items()}
+    expected = {name: flat(call(points)) for name, call in every.items()}
     cuda.set_default_device("cuda")
     try:
         for name, call in every.items():
-            for mine, theirs in zip(flat(call(points)), wanted[name], strict=True):
+            for mine, theirs in zip(flat(call(points)), expected[name], strict=True):
                 assert mine.is_cpu and cuda.equal(mine, theirs), name
     finally:
         cuda.set_default_device(None)

@@ -23,18 +23,18 @@ def results(x, y, x_lengths=None, y_lengths=None, norm=2, both=True):
 
     x, y = x.detach().requires_grad_(), y.detach().requires_grad_()
     search, lengths = nearest_both if both else farpoint.nearest, dict(x_lengths=x_lengths, y_lengths=y_lengths)
-    found = search(x, y, norm=norm, **lengths)
-    found = [*found[0], *found[1]] if both else found
-    weights = [torch.arange(d.numel(), device=d.device).reshape(d.shape) % 7 - 2.75 for d in found[::2]]
-    total = sum((d * w.to(d.dtype)).sum() for d, w in zip(found[::2], weights))
-    return [*found, *torch.autograd.grad(total, (x, y))]
+    result = search(x, y, norm=norm, **lengths)
+    result = [*result[0], *result[1]] if both else result
+    weights = [torch.arange(d.numel(), device=d.device).reshape(d.shape) % 7 - 2.75 for d in result[::2]]
+    total = sum((d * w.to(d.dtype)).sum() for d, w in zip(result[::2], weights))
+    return [*result, *torch.autograd.grad(total, (x, y))]
 
 
 def same_as_on_the_cpu(x, y, *lengths, **options):
     on_cpu = [part.cpu() if hasattr(part, "cpu") else part for part in (x, y, *lengths)]
-    for k, (mine, wanted) in enumerate(zip(results(x, y, *lengths, **options), results(*on_cpu, **options))):
-        assert mine.is_cuda and mine.dtype == wanted.dtype and mine.is_contiguous(), k
-        same(mine, wanted.detach().numpy())
+    for k, (mine, expected) in enumerate(zip(results(x, y, *lengths, **options), results(*on_cpu, **options))):
+        assert mine.is_cuda and mine.dtype == expected.dtype and mine.is_contiguous(), k
+        same(mine, expected.detach().numpy())
 
 
 def pairs(kind):
@@ -62,11 +62,11 @@ def test_bits_are_those_of_the_cpu(cuda, filled, name, kind, norm):
 
 def test_nearest_is_the_obvious_one(cuda):
     for x, y in (pairs("random"), pairs("ties"), pairs("features")):
-        found = farpoint.nearest(cuda.from_numpy(x).cuda(), cuda.from_numpy(y).cuda())
+        result = farpoint.nearest(cuda.from_numpy(x).cuda(), cuda.from_numpy(y).cuda())
         distances, indices = obvious_nearest(x, y)
-        same(found.indices, indices)
-        same(found.distances, distances)
-        assert found.indices.dtype == cuda.int64
+        same(result.indices, indices)
+        same(result.distances, distances)
+        assert result.indices.dtype == cuda.int64
 
 
 @pytest.mark.parametrize("norm", [1, 2])
@@ -94,20 +94,20 @@ def test_a_hundred_pairs(cuda, filled):
 
 
 def test_memory_is_read_in_place(cuda, monkeypatch):
-    from farpoint._torch import met
+    from farpoint._torch import shape_cache
 
     seen, real = [], _native.CudaNearest
 
     class Spy:
-        def __init__(self, *told):
-            self.plan, self.strides = real(*told), told[3]
+        def __init__(self, *arguments):
+            self.plan, self.strides = real(*arguments), arguments[3]
             self.scratch, self.backward = self.plan.scratch, self.plan.backward
 
         def search(self, stream, x, y, *rest):
             seen.append((x.data_ptr(), self.strides[0], y.data_ptr(), self.strides[1]))
             self.plan.search(stream, x, y, *rest)
 
-    monkeypatch.setattr(met, "_met", met.table())
+    monkeypatch.setattr(shape_cache, "_cache", shape_cache.table())
     monkeypatch.setattr(_native, "CudaNearest", Spy)
     whole = cuda.rand(200, 6, device="cuda")
     for x, y in ((whole[:, :3], whole[::2, 1:4]), (whole.t()[:3].t(), whole[:, ::2].requires_grad_())):
@@ -166,8 +166,8 @@ def test_the_same_bits_on_every_run(cuda):
         x, y = (cuda.from_numpy(part).cuda().unsqueeze(0) for part in pairs(name))
         first = results(x, y)
         for _ in range(19):
-            for mine, wanted in zip(results(x, y), first):
-                assert cuda.equal(mine, wanted)
+            for mine, expected in zip(results(x, y), first):
+                assert cuda.equal(mine, expected)
 
 
 def test_gradients_of_long_sums_are_right(cuda):
@@ -206,9 +206,9 @@ def test_replacements(cuda):
         lambda x, y: pytorch3d.chamfer_distance(x, y, batch_reduction=None, point_reduction=None)[0],
     ]
     for call in of_points:  # no sums: the same bits
-        for mine, wanted in zip(call(x, y), call(x.cpu(), y.cpu())):
-            assert mine.is_cuda and mine.dtype == wanted.dtype
-            same(mine, wanted.numpy())
+        for mine, expected in zip(call(x, y), call(x.cpu(), y.cpu())):
+            assert mine.is_cuda and mine.dtype == expected.dtype
+            same(mine, expected.numpy())
     sums = [
         kaolin.chamfer_distance, lambda x, y: kaolin.chamfer_distance(x, y, 0.5, 2.0, False),
         lambda x, y: pytorch3d.chamfer_distance(x, y)[0],
@@ -224,5 +224,5 @@ def test_replacements(cuda):
             value = call(a, b)
             value.sum().backward()
             both.append((value.detach().cpu(), a.grad.cpu(), b.grad.cpu()))
-        for mine, wanted in zip(*both):
-            cuda.testing.assert_close(mine, wanted)
+        for mine, expected in zip(*both):
+            cuda.testing.assert_close(mine, expected)

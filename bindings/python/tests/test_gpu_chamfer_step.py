@@ -36,9 +36,9 @@ def step(x, y, **options):
 
 def same_as_on_the_cpu(x, y, **options):
     on_cpu = {name: part.cpu() if hasattr(part, "cpu") else part for name, part in options.items()}
-    for mine, wanted in zip(step(x, y, **options), step(x.cpu(), y.cpu(), **on_cpu)):
-        assert mine.is_cuda and mine.dtype == wanted.dtype and mine.shape == wanted.shape
-        same(mine, wanted.detach().numpy())
+    for mine, expected in zip(step(x, y, **options), step(x.cpu(), y.cpu(), **on_cpu)):
+        assert mine.is_cuda and mine.dtype == expected.dtype and mine.shape == expected.shape
+        same(mine, expected.detach().numpy())
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -77,8 +77,8 @@ def test_many_pairs(cuda, filled, rows):
 def test_arrays_and_tensors_have_the_same_bits(cuda):
     x, y = batch(cuda, 3, 5000, kind=np.float64), batch(cuda, 3, 3000, kind=np.float64, seed=9)
     for options in OPTIONS:
-        found = farpoint.chamfer(x, y, **options)
-        same(found, farpoint.chamfer(x.cpu().numpy(), y.cpu().numpy(), **options))
+        result = farpoint.chamfer(x, y, **options)
+        same(result, farpoint.chamfer(x.cpu().numpy(), y.cpu().numpy(), **options))
 
 
 def test_gradients_of_all_strides(cuda):
@@ -87,10 +87,10 @@ def test_gradients_of_all_strides(cuda):
     value = farpoint.chamfer(x, y)
     grads = [value.new_tensor(0.3).expand(3), cuda.rand(3, 2, device="cuda")[:, 0], cuda.rand(3, device="cuda")]
     for grad in grads:
-        mine, wanted = (
+        mine, expected = (
             cuda.autograd.grad(value, x, g, retain_graph=True)[0] for g in (grad, grad.clone().contiguous())
         )
-        assert cuda.equal(mine, wanted)
+        assert cuda.equal(mine, expected)
     batched = cuda.autograd.grad(value, x, cuda.stack(grads), is_grads_batched=True, retain_graph=True)[0]
     for mine, grad in zip(batched, grads):
         cuda.testing.assert_close(mine, cuda.autograd.grad(value, x, grad, retain_graph=True)[0])
@@ -100,18 +100,18 @@ def test_only_wanted_gradients(cuda, filled):
     x, y = batch(cuda, 3, 300), batch(cuda, 3, 200, seed=5)
     _, of_x, of_y = step(x, y)
     weights = cuda.arange(3, device="cuda") + 0.7
-    for k, wanted in enumerate((of_x, of_y)):
+    for k, expected in enumerate((of_x, of_y)):
         clouds = [x.detach().requires_grad_(k == 0), y.detach().requires_grad_(k == 1)]
         (farpoint.chamfer(*clouds) * weights).sum().backward()
-        assert cuda.equal(clouds[k].grad, wanted) and clouds[1 - k].grad is None
+        assert cuda.equal(clouds[k].grad, expected) and clouds[1 - k].grad is None
 
 
 def test_clouds_are_read_in_place(cuda, monkeypatch):
     seen, real = [], _native.CudaChamfer
 
     class Spy:
-        def __init__(self, *told):
-            self.compiled, self.strides = real(*told), told[3]
+        def __init__(self, *arguments):
+            self.compiled, self.strides = real(*arguments), arguments[3]
             self.scratch, self.backward = self.compiled.scratch, self.compiled.backward
 
         def forward(self, *step):
@@ -166,20 +166,20 @@ def test_a_step_is_captured(cuda, options, rows):
         with cuda.no_grad():
             x.copy_(batch(cuda, 4, rows, seed=seed))
         graph.replay()
-        found = value.clone(), gradient.clone()
-        wanted = run()
-        assert all(cuda.equal(a, b) for a, b in zip(found, wanted))
+        actual = value.clone(), gradient.clone()
+        expected = run()
+        assert all(cuda.equal(a, b) for a, b in zip(actual, expected))
 
 
 def nodes(cuda, run):
     """How many pieces of work a run is."""
     graph = cuda.cuda.CUDAGraph(keep_graph=True)
     with cuda.cuda.graph(graph):
-        found = run()
+        result = run()
     count = ctypes.c_size_t()
     driver = ctypes.CDLL("libcuda.so.1")
     assert driver.cuGraphGetNodes(ctypes.c_void_p(graph.raw_cuda_graph()), None, ctypes.byref(count)) == 0
-    return count.value, found
+    return count.value, result
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -210,13 +210,13 @@ def test_compiled_steps_have_the_same_bits(cuda):
 def test_streams_of_their_own(cuda):
     """Plans are shared by streams and threads."""
     x, y = batch(cuda, 8, 1000), batch(cuda, 8, 900, seed=30)
-    wanted = step(x, y)
+    expected = step(x, y)
     streams = [cuda.cuda.Stream() for _ in range(4)]
     cuda.cuda.synchronize()
-    found = []
+    actual = []
     for _ in range(5):
         for stream in streams:
             with cuda.cuda.stream(stream):
-                found.append(step(x, y))
+                actual.append(step(x, y))
     cuda.cuda.synchronize()
-    assert all(cuda.equal(a, b) for one in found for a, b in zip(one, wanted))
+    assert all(cuda.equal(a, b) for one in actual for a, b in zip(one, expected))

@@ -18,18 +18,18 @@ OTHERS = {"votenet", "openpoints", "random_sample", "random balls", "matrix", "n
 
 @pytest.mark.parametrize("name", sorted(CALLS.keys() - OTHERS))
 def test_as_on_the_cpu(cuda, filled, name):
-    for found, wanted in zip(parts(CALLS[name](batch().cuda())), parts(CALLS[name](batch()))):
-        assert found.is_cuda and found.dtype == wanted.dtype
+    for actual, expected in zip(parts(CALLS[name](batch().cuda())), parts(CALLS[name](batch()))):
+        assert actual.is_cuda and actual.dtype == expected.dtype
         if name == "fusion":
-            torch.testing.assert_close(found.cpu(), wanted)
+            torch.testing.assert_close(actual.cpu(), expected)
         else:
-            assert torch.equal(found.cpu(), wanted)
+            assert torch.equal(actual.cpu(), expected)
 
 
 @pytest.mark.parametrize("name", sorted(OTHERS))
 def test_the_others_work(cuda, filled, name):
-    for found, wanted in zip(parts(CALLS[name](batch().cuda())), parts(CALLS[name](batch()))):
-        assert found.is_cuda and found.dtype == wanted.dtype and found.shape == wanted.shape
+    for actual, expected in zip(parts(CALLS[name](batch().cuda())), parts(CALLS[name](batch()))):
+        assert actual.is_cuda and actual.dtype == expected.dtype and actual.shape == expected.shape
 
 
 def test_counts_on_the_gpu(cuda, filled):
@@ -49,8 +49,8 @@ def test_counts_on_the_gpu(cuda, filled):
         distances, rows = pointnet2_stack.three_nn(stacks[2], stacks[3], stacks[0], stacks[1])
         return [part.detach().cpu() for part in (groups, idx, grown.grad, distances, rows)]
 
-    for found, wanted in zip(call("cuda"), call("cpu")):
-        assert torch.equal(found, wanted)
+    for actual, expected in zip(call("cuda"), call("cpu")):
+        assert torch.equal(actual, expected)
 
 
 def test_counts_on_the_cpu(cuda):
@@ -58,9 +58,9 @@ def test_counts_on_the_cpu(cuda):
     points = torch.from_numpy(cloud(90))
     sizes = torch.tensor([40, 50])
     for place in ("cpu", "cuda"):
-        found = pointnet2_stack.ball_query(0.3, 4, points.cuda(), sizes.to(place), points.cuda(), sizes)
-        wanted = pointnet2_stack.ball_query(0.3, 4, points, sizes, points, sizes)
-        assert all(torch.equal(a.cpu(), b) for a, b in zip(found, wanted))
+        actual = pointnet2_stack.ball_query(0.3, 4, points.cuda(), sizes.to(place), points.cuda(), sizes)
+        expected = pointnet2_stack.ball_query(0.3, 4, points, sizes, points, sizes)
+        assert all(torch.equal(a.cpu(), b) for a, b in zip(actual, expected))
     with pytest.raises(ValueError, match="must add up to the 90 rows"):
         pointnet2_stack.ball_query(0.3, 4, points.cuda(), torch.tensor([40, 51]), points.cuda(), sizes)
 
@@ -80,8 +80,8 @@ def test_gradients_as_on_the_cpu(cuda, filled):
         dense.backward(torch.linspace(-1, 1, dense.numel()).reshape(dense.shape).to(device))
         return [part.cpu() for part in (groups.detach(), xyz.grad, features.grad, weight.grad)]
 
-    for found, wanted in zip(call("cuda"), call("cpu")):
-        torch.testing.assert_close(found, wanted)
+    for actual, expected in zip(call("cuda"), call("cpu")):
+        torch.testing.assert_close(actual, expected)
     first, again = call("cuda"), call("cuda")
     assert all(torch.equal(a, b) for a, b in zip(first, again))
 
@@ -90,8 +90,8 @@ def test_fusion_repeats_itself(cuda):
     torch.manual_seed(1)
     value, weight = torch.rand(50, 2, 16, device="cuda"), torch.rand(20000, 2, device="cuda")
     target, refer = (torch.randint(0, 50, (20000,), device="cuda") for _ in range(2))
-    found = [pointops.attention_fusion_step(weight, value, target, refer) for _ in range(5)]
-    assert all(torch.equal(found[0], again) for again in found)
+    result = [pointops.attention_fusion_step(weight, value, target, refer) for _ in range(5)]
+    assert all(torch.equal(result[0], again) for again in result)
 
 
 def test_layers(cuda, monkeypatch):
@@ -103,15 +103,15 @@ def test_layers(cuda, monkeypatch):
         pointnet2_ops.PointnetSAModule([5, 8]).eval(),
     ):
         features = torch.rand(3, 5, 60)
-        wanted = module(batch(), features)[1]
-        found = module.cuda()(batch().cuda(), features.cuda())[1]
-        torch.testing.assert_close(found.cpu(), wanted, rtol=1e-4, atol=1e-5)
+        expected = module(batch(), features)[1]
+        actual = module.cuda()(batch().cuda(), features.cuda())[1]
+        torch.testing.assert_close(actual.cpu(), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_matrices(cuda):
     matrix = torch.from_numpy(np.random.default_rng(1).random((2, 300, 300)).astype(np.float32))
-    found = mmcv.furthest_point_sample_with_dist(matrix.cuda(), 300)
-    assert torch.equal(found.cpu(), mmcv.furthest_point_sample_with_dist(matrix, 300))
+    result = mmcv.furthest_point_sample_with_dist(matrix.cuda(), 300)
+    assert torch.equal(result.cpu(), mmcv.furthest_point_sample_with_dist(matrix, 300))
     twins = mmcv.furthest_point_sample_with_dist(torch.zeros(1, 9, 9, device="cuda"), 12)
     assert twins.tolist() == [[*range(9), 0, 0, 0]]
 
@@ -123,7 +123,7 @@ def test_compiled(cuda):
     assert torch.equal(compiled(points, points[:, :9]), module(points, points[:, :9]))
     stacked = torch.compile(pointnet2_stack.ball_query, fullgraph=True, backend="aot_eager")
     flat, counts = points.flatten(0, 1), torch.tensor([60, 60, 60], device="cuda")
-    for found, wanted in zip(
+    for actual, expected in zip(
         stacked(0.4, 8, flat, counts, flat, counts), pointnet2_stack.ball_query(0.4, 8, flat, counts, flat, counts)
     ):
-        assert torch.equal(found, wanted)
+        assert torch.equal(actual, expected)

@@ -29,9 +29,9 @@ def moved(value, device):
     return type(value)(moved(part, device) for part in value) if isinstance(value, (list, tuple)) else value
 
 
-def flat(found):
-    found = found if isinstance(found, (list, tuple)) else [found]
-    return [part for one in found for part in (flat(one) if isinstance(one, (list, tuple)) else [one])
+def flat(result):
+    result = result if isinstance(result, (list, tuple)) else [result]
+    return [part for one in result for part in (flat(one) if isinstance(one, (list, tuple)) else [one])
             if part is not None]
 
 
@@ -42,12 +42,12 @@ def compare(call, *arguments):
         given = moved(arguments, device)
         floats = [one for one in given if isinstance(one, torch.Tensor) and one.is_floating_point()]
         leaves = [one.requires_grad_() for one in floats]
-        found = flat(call(*given))
-        assert all(part.device.type == device for part in found)
-        sums = [part.double().sum() for part in found if part.requires_grad]
+        result = flat(call(*given))
+        assert all(part.device.type == device for part in result)
+        sums = [part.double().sum() for part in result if part.requires_grad]
         if sums:
             torch.stack(sums).sum().backward()
-        results.append([*[part.detach().cpu() for part in found],
+        results.append([*[part.detach().cpu() for part in result],
                         *[one.grad.cpu() for one in leaves if one.grad is not None]])
     for one, other in zip(*results, strict=True):
         assert one.dtype == other.dtype
@@ -119,13 +119,13 @@ def test_chamfer_distance_of_empty_clouds(cuda):
     x, y = points(900, torch.float32, 1).reshape(3, 300, 3), points(600, torch.float32, 2).reshape(3, 200, 3)
     lengths = torch.tensor([300, 0, 7]), torch.tensor([90, 200, 0])
     for options in (dict(), dict(norm=1), dict(point_reduction="max"), dict(weights=torch.tensor([1, 2, 3]))):
-        found = []
+        result = []
         for device in ("cpu", "cuda"):
             given = {name: moved(value, device) for name, value in options.items()}
             loss, _ = pytorch3d.chamfer_distance(x.to(device), y.to(device), *moved(lengths, device), **given)
-            found.append(loss.cpu())
-        torch.testing.assert_close(*found, rtol=1e-6, atol=0)
-        assert found[1].isfinite()
+            result.append(loss.cpu())
+        torch.testing.assert_close(*result, rtol=1e-6, atol=0)
+        assert result[1].isfinite()
 
 
 def test_nothing_waits(cuda):

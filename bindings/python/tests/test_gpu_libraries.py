@@ -24,12 +24,12 @@ def cupy():
 ], ids=lambda p: f"{p.shape}-{p.dtype}")
 def test_cupy(cupy, points):
     count = -(-len(points) // 10)
-    wanted = farpoint.sample(points, count, return_distances=True)
-    found = farpoint.sample(cupy.asarray(points), count, return_distances=True)
-    assert isinstance(found.indices, cupy.ndarray) and found.indices.dtype == np.int64
-    np.testing.assert_array_equal(found.indices.get(), wanted.indices)
-    np.testing.assert_array_equal(found.distances.get(), wanted.distances)
-    assert float(found.covering_radius) == wanted.covering_radius
+    expected = farpoint.sample(points, count, return_distances=True)
+    actual = farpoint.sample(cupy.asarray(points), count, return_distances=True)
+    assert isinstance(actual.indices, cupy.ndarray) and actual.indices.dtype == np.int64
+    np.testing.assert_array_equal(actual.indices.get(), expected.indices)
+    np.testing.assert_array_equal(actual.distances.get(), expected.distances)
+    assert float(actual.covering_radius) == expected.covering_radius
 
 
 @pytest.mark.parametrize("options", [
@@ -57,13 +57,13 @@ def test_strides_of_cupy(cupy, monkeypatch):
     monkeypatch.setattr(_native, "cuda_sample", spy)
     whole = cupy.asarray(cloud(3000, 6))
     for view in (whole[::2, 1:4], whole[:, ::-1], whole[::-3], cupy.asfortranarray(whole)):
-        found = farpoint.sample(view, 50)
+        result = farpoint.sample(view, 50)
         assert seen.pop() == view.data.ptr
-        np.testing.assert_array_equal(found.get(), farpoint.sample(np.ascontiguousarray(view.get()), 50))
+        np.testing.assert_array_equal(result.get(), farpoint.sample(np.ascontiguousarray(view.get()), 50))
 
 
 def test_streams_of_cupy(cupy):
-    wanted = farpoint.sample(cloud(3000), 300)
+    expected = farpoint.sample(cloud(3000), 300)
     slow = cupy.zeros(1 << 26)
     for stream in (cupy.cuda.Stream(), cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.null):
         points = cupy.zeros((3000, 3), np.float32)
@@ -72,8 +72,8 @@ def test_streams_of_cupy(cupy):
             for _ in range(20):
                 slow += 1
             points.set(cloud(3000), stream=stream)
-            found = farpoint.sample(points, 300)
-            np.testing.assert_array_equal(found.get(), wanted)
+            actual = farpoint.sample(points, 300)
+            np.testing.assert_array_equal(actual.get(), expected)
 
 
 PAIRS = [
@@ -87,9 +87,9 @@ PAIRS = [
 @pytest.mark.parametrize("x, y, options", PAIRS)
 def test_nearest_of_cupy(cupy, x, y, options):
     a, b = cupy.asarray(x), cupy.asarray(y)
-    found, wanted = farpoint.nearest(a, b, **options), farpoint.nearest(x, y, **options)
-    np.testing.assert_array_equal(found.indices.get(), wanted.indices)
-    np.testing.assert_array_equal(found.distances.get(), wanted.distances)
+    actual, expected = farpoint.nearest(a, b, **options), farpoint.nearest(x, y, **options)
+    np.testing.assert_array_equal(actual.indices.get(), expected.indices)
+    np.testing.assert_array_equal(actual.distances.get(), expected.distances)
     for reduction in ("mean", "sum", "max"):
         number = farpoint.chamfer(a, b, reduction=reduction, **options)
         assert isinstance(number, float if x.ndim == 2 else cupy.ndarray)
@@ -117,15 +117,15 @@ def test_jax():
     except RuntimeError:
         pytest.skip("this jax has no GPU")
     points = jax.device_put(cloud(3000), device)
-    wanted = farpoint.sample(cloud(3000), 300, return_distances=True)
-    found = farpoint.sample(points, 300, return_distances=True)
-    assert isinstance(found.indices, jax.Array) and found.indices.device == device
-    np.testing.assert_array_equal(np.asarray(found.indices), wanted.indices)
-    np.testing.assert_allclose(np.asarray(found.distances), wanted.distances, rtol=1e-6)
-    np.testing.assert_array_equal(np.asarray(points[found.indices]), cloud(3000)[wanted.indices])
+    expected = farpoint.sample(cloud(3000), 300, return_distances=True)
+    actual = farpoint.sample(points, 300, return_distances=True)
+    assert isinstance(actual.indices, jax.Array) and actual.indices.device == device
+    np.testing.assert_array_equal(np.asarray(actual.indices), expected.indices)
+    np.testing.assert_allclose(np.asarray(actual.distances), expected.distances, rtol=1e-6)
+    np.testing.assert_array_equal(np.asarray(points[actual.indices]), cloud(3000)[expected.indices])
     # Work that JAX has queued before is waited for.
-    found = farpoint.sample(points * 2 / 2, 300)
-    np.testing.assert_array_equal(np.asarray(found), wanted.indices)
+    actual = farpoint.sample(points * 2 / 2, 300)
+    np.testing.assert_array_equal(np.asarray(actual), expected.indices)
     batch = jax.numpy.stack([points, points])
     for options in (dict(count=9, lengths=[3000, 5]), dict(ratio=0.5, lengths=[3000, 5]), dict(spacing=0.2)):
         np.testing.assert_array_equal(
@@ -143,10 +143,10 @@ def test_nearest_of_jax(x, y, options):
         pytest.skip("this jax has no GPU")
     x, y = x.astype(np.float32), y.astype(np.float32)
     a, b = jax.device_put(x, device), jax.device_put(y, device)
-    found, wanted = farpoint.nearest(a, b, **options), farpoint.nearest(x, y, **options)
-    assert isinstance(found.indices, jax.Array) and found.indices.device == device
-    np.testing.assert_array_equal(np.asarray(found.indices), wanted.indices)
-    np.testing.assert_allclose(np.asarray(found.distances), wanted.distances, rtol=1e-6)
+    actual, expected = farpoint.nearest(a, b, **options), farpoint.nearest(x, y, **options)
+    assert isinstance(actual.indices, jax.Array) and actual.indices.device == device
+    np.testing.assert_array_equal(np.asarray(actual.indices), expected.indices)
+    np.testing.assert_allclose(np.asarray(actual.distances), expected.distances, rtol=1e-6)
     number = farpoint.chamfer(a, b, **options)
     np.testing.assert_allclose(np.asarray(number), farpoint.chamfer(x, y, **options), rtol=1e-5)
 
@@ -166,13 +166,13 @@ class Other:
 
 def test_capsules_of_other_libraries(cuda):
     points = cuda.from_numpy(cloud(3000, 6)).cuda()[:, ::2]
-    wanted = farpoint.sample(points.cpu().numpy(), 300, return_distances=False)
-    same(cuda.from_dlpack(farpoint.sample(Other(points), 300)), wanted)
+    expected = farpoint.sample(points.cpu().numpy(), 300, return_distances=False)
+    same(cuda.from_dlpack(farpoint.sample(Other(points), 300)), expected)
     stream = cuda.cuda.Stream()
     with cuda.cuda.stream(stream):
         cuda.cuda._sleep(50_000_000)
-        found = farpoint.sample(Other(points * 1), 300)  # waits for this stream
-        same(cuda.from_dlpack(found), wanted)
+        actual = farpoint.sample(Other(points * 1), 300)  # waits for this stream
+        same(cuda.from_dlpack(actual), expected)
 
 
 class Bare:
@@ -188,9 +188,9 @@ def test_the_device_of_bare_arrays_is_found(cuda):
         points = cuda.from_numpy(cloud(3000)).to(f"cuda:{device}")
         assert _native.cuda_device_of(points.data_ptr()) == device
         cuda.cuda.synchronize(device)
-        found = farpoint.sample(Bare(points), 300)
-        assert found.__dlpack_device__() == (2, device)
-        same(cuda.from_dlpack(found), farpoint.sample(cloud(3000), 300))
+        result = farpoint.sample(Bare(points), 300)
+        assert result.__dlpack_device__() == (2, device)
+        same(cuda.from_dlpack(result), farpoint.sample(cloud(3000), 300))
     with pytest.raises(RuntimeError, match="cuPointerGetAttribute"):
         _native.cuda_device_of(8)
 
@@ -198,12 +198,12 @@ def test_the_device_of_bare_arrays_is_found(cuda):
 def test_nearest_of_other_libraries(cuda):
     x, y = cloud(3000, 6), cloud(2000, seed=2)
     a, b = cuda.from_numpy(x).cuda()[:, ::2], cuda.from_numpy(y).cuda()
-    wanted = farpoint.nearest(np.ascontiguousarray(x[:, ::2]), y)
+    expected = farpoint.nearest(np.ascontiguousarray(x[:, ::2]), y)
     for kind in (Other, Bare):
         cuda.cuda.synchronize()
-        found = farpoint.nearest(kind(a), kind(b))
-        same(cuda.from_dlpack(found.indices), wanted.indices)
-        same(cuda.from_dlpack(found.distances), wanted.distances)
+        actual = farpoint.nearest(kind(a), kind(b))
+        same(cuda.from_dlpack(actual.indices), expected.indices)
+        same(cuda.from_dlpack(actual.distances), expected.distances)
         with pytest.raises(TypeError, match="nothing is known"):
             farpoint.chamfer(kind(a), kind(b))
 

@@ -19,16 +19,16 @@ def spread(shape, dtype=np.float32, seed=1):
     return np.random.default_rng(seed).random(shape).astype(dtype)
 
 
-def flat(found):
-    parts = found if isinstance(found, (tuple, list)) else (found,)
+def flat(result):
+    parts = result if isinstance(result, (tuple, list)) else (result,)
     return [part.detach().cpu().numpy() if hasattr(part, "detach") else part for part in parts]
 
 
-def same(found, wanted):
+def same(actual, expected):
     """Types, shapes and bits."""
-    found, wanted = flat(found), flat(wanted)
-    assert len(found) == len(wanted)
-    for a, b in zip(found, wanted):
+    actual, expected = flat(actual), flat(expected)
+    assert len(actual) == len(expected)
+    for a, b in zip(actual, expected):
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
         a, b = np.atleast_1d(a, b)  # a number has no view of another type
         assert np.array_equal(a.view(np.uint8), b.view(np.uint8)) or np.array_equal(a, b, equal_nan=True)
@@ -47,9 +47,9 @@ def fresh(cuda, filled):
 
 
 def on_gpu(cuda, function, *arrays, **options):
-    found = function(*[moved(cuda, array) for array in arrays], **moved(cuda, options))
-    same(found, function(*arrays, **options))
-    return found
+    result = function(*[moved(cuda, array) for array in arrays], **moved(cuda, options))
+    same(result, function(*arrays, **options))
+    return result
 
 
 CLOUDS = [
@@ -81,8 +81,8 @@ def test_a_cloud_in_itself_is_one_memory(cuda):
     x = ties((700, 3))
     tensor = moved(cuda, x)
     for exclude_self in (False, True):
-        found = farpoint.knn(tensor, tensor, 9, exclude_self=exclude_self)
-        same(found, farpoint.knn(x, x, 9, exclude_self=exclude_self))
+        result = farpoint.knn(tensor, tensor, 9, exclude_self=exclude_self)
+        same(result, farpoint.knn(x, x, 9, exclude_self=exclude_self))
 
 
 @pytest.mark.parametrize("n, m", [(60, 80), (700, 3000)])
@@ -103,8 +103,8 @@ def test_lengths_and_offsets(cuda, n, m):
 def test_strides(cuda):
     x, y = spread((3, 200, 6)), spread((3, 300, 6), seed=2)
     a, b = moved(cuda, x), moved(cuda, y)
-    wanted = farpoint.knn(x[..., 2:5], y[..., 2:5], 4)
-    same(farpoint.knn(a[..., 2:5], b[..., 2:5], 4), wanted)
+    expected = farpoint.knn(x[..., 2:5], y[..., 2:5], 4)
+    same(farpoint.knn(a[..., 2:5], b[..., 2:5], 4), expected)
     same(farpoint.knn(a[:, ::2, :3], b[:, :100, :3], 4), farpoint.knn(x[:, ::2, :3], y[:, :100, :3], 4))
     turned = a.transpose(0, 1).contiguous().transpose(0, 1)
     same(farpoint.knn(turned, b, 4), farpoint.knn(x, y, 4))
@@ -172,8 +172,8 @@ def test_bfloat16(cuda):
         lambda v, i, w, a: farpoint.gather(v, i), lambda v, i, w, a: farpoint.gather_max(v, i, a),
         lambda v, i, w, a: farpoint.interpolate(v, i, w),
     ):
-        found = call(*[part.cuda() for part in (values, indices, weights, add)])
-        assert cuda.equal(found.cpu(), call(values, indices, weights, add))
+        result = call(*[part.cuda() for part in (values, indices, weights, add)])
+        assert cuda.equal(result.cpu(), call(values, indices, weights, add))
 
 
 @pytest.mark.parametrize("index", [300, -2, 2**40, -(2**40), 2**31])
@@ -188,8 +188,8 @@ def test_indices_out_of_range_give_zeros(cuda, index):
     same(farpoint.interpolate(v, i, moved(cuda, weights)), farpoint.interpolate(values, good, weights))
     v.requires_grad_()
     (sent,) = cuda.autograd.grad(farpoint.gather(v, i).sum(), v)
-    wanted = cuda.from_numpy(values).requires_grad_()
-    same(sent, cuda.autograd.grad(farpoint.gather(wanted, cuda.from_numpy(good)).sum(), wanted))
+    expected = cuda.from_numpy(values).requires_grad_()
+    same(sent, cuda.autograd.grad(farpoint.gather(expected, cuda.from_numpy(good)).sum(), expected))
     with pytest.raises(IndexError, match=f"1 of the indices .* 300 rows, the first is {index} at place 30"):
         farpoint.operators.check_indices(i, 300)
     farpoint.operators.check_indices(moved(cuda, good), 300)
@@ -244,9 +244,9 @@ def test_gradients_have_the_bits_of_the_cpu(cuda, name, kind):
     runs = []
     for device in ("cpu", "cuda", "cuda"):
         own = [part.to(device).requires_grad_() for part in inputs]
-        found = function(*own)
-        grad = cuda.linspace(-1, 1, found.numel(), dtype=found.dtype).view(found.shape).to(device)
-        runs.append((found, *cuda.autograd.grad(found, own, grad)))
+        result = function(*own)
+        grad = cuda.linspace(-1, 1, result.numel(), dtype=result.dtype).view(result.shape).to(device)
+        runs.append((result, *cuda.autograd.grad(result, own, grad)))
     same(runs[1], runs[0])
     same(runs[2], runs[1])
 
@@ -302,16 +302,16 @@ def test_nothing_waits(cuda):
 
 def test_current_stream(cuda):
     inputs = parts(cuda)
-    wanted = network(*inputs)
+    expected = network(*inputs)
     stream = cuda.cuda.Stream()
     for _ in range(5):
         with cuda.cuda.stream(stream):
             late = [part.clone() for part in inputs]
             cuda.cuda._sleep(20_000_000)
             late = [part * 1 for part in late]
-            found = network(*late)
+            actual = network(*late)
         cuda.cuda.current_stream().wait_stream(stream)
-        same(found, wanted)
+        same(actual, expected)
 
 
 def test_graphs(cuda):
@@ -319,8 +319,8 @@ def test_graphs(cuda):
     more = [part.detach().flip(-2).contiguous() for part in inputs]
 
     def step():
-        found = network(*inputs)
-        return (found, *cuda.autograd.grad(found.square().sum(), inputs))
+        result = network(*inputs)
+        return (result, *cuda.autograd.grad(result.square().sum(), inputs))
 
     stream = cuda.cuda.Stream()
     stream.wait_stream(cuda.cuda.current_stream())
@@ -348,26 +348,26 @@ def test_compiled(cuda, how):
     run = cuda.compile(network, fullgraph=True, **options)
     for n in (500, 520):
         inputs = [part.requires_grad_() for part in parts(cuda, n)]
-        found, wanted = run(*inputs), network(*inputs)
-        cuda.testing.assert_close(found, wanted)
-        grad = cuda.ones_like(found)
-        for a, b in zip(cuda.autograd.grad(found, inputs, grad), cuda.autograd.grad(wanted, inputs, grad)):
+        actual, expected = run(*inputs), network(*inputs)
+        cuda.testing.assert_close(actual, expected)
+        grad = cuda.ones_like(actual)
+        for a, b in zip(cuda.autograd.grad(actual, inputs, grad), cuda.autograd.grad(expected, inputs, grad)):
             cuda.testing.assert_close(a, b)
 
 
 def test_autocast(cuda):
     x, y, values, _ = parts(cuda)
     with cuda.autocast("cuda", dtype=cuda.float16):
-        found = farpoint.knn(x.half(), y.half(), 3)
-        half = farpoint.gather_max(values.half(), found.indices)
-    assert found.distances.dtype == cuda.float32 and half.dtype == cuda.float16
-    same(found, farpoint.knn(x.half(), y.half(), 3))
+        result = farpoint.knn(x.half(), y.half(), 3)
+        half = farpoint.gather_max(values.half(), result.indices)
+    assert result.distances.dtype == cuda.float32 and half.dtype == cuda.float16
+    same(result, farpoint.knn(x.half(), y.half(), 3))
 
 
 def test_vmap(cuda):
     x, y, values, add = parts(cuda)
-    found = cuda.vmap(lambda x, y: farpoint.knn(x, y, 4).distances)(x, y)
-    assert cuda.equal(found, farpoint.knn(x, y, 4).distances)
+    result = cuda.vmap(lambda x, y: farpoint.knn(x, y, 4).distances)(x, y)
+    assert cuda.equal(result, farpoint.knn(x, y, 4).distances)
 
 
 def test_memory_is_of_the_answer(cuda):
@@ -388,9 +388,9 @@ def test_memory_is_of_the_answer(cuda):
 def test_nan_rows_are_no_neighbors(cuda):
     x, y = spread((50, 3)), spread((400, 3), seed=2)
     y[3], x[7] = np.nan, np.inf
-    found = farpoint.knn(moved(cuda, x), moved(cuda, y), 400)
-    assert found.counts.tolist() == [0 if row == 7 else 399 for row in range(50)]
-    assert not (found.indices == 3).any() and found.indices[0, -1] == -1
+    result = farpoint.knn(moved(cuda, x), moved(cuda, y), 400)
+    assert result.counts.tolist() == [0 if row == 7 else 399 for row in range(50)]
+    assert not (result.indices == 3).any() and result.indices[0, -1] == -1
 
 
 def test_what_is_refused(cuda):

@@ -25,9 +25,9 @@ def spread(shape, seed=1, dtype=np.float32):
     return np.random.default_rng(seed).random(shape).astype(dtype)
 
 
-def same(found, wanted, kind=None):
+def same(actual, expected, kind=None):
     """Library, types and bits."""
-    pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
+    pairs = zip(actual, expected, strict=True) if isinstance(expected, tuple) else [(actual, expected)]
     for a, b in pairs:
         assert kind is None or isinstance(a, kind)
         a = a.get() if hasattr(a, "get") else np.asarray(a)
@@ -87,15 +87,15 @@ def test_values_of_cupy(cupy, kind):
 def test_jax(jax):
     x, y, values = spread((300, 3)), spread((2000, 3), 2), spread((2000, 8), 3)
     a, b, v = (jax.numpy.asarray(part) for part in (x, y, values))
-    found, wanted = farpoint.knn(a, b, 3), farpoint.knn(x, y, 3)
-    same(found, wanted, jax.Array)
-    weights = farpoint.inverse_distance_weights(found)
-    same(weights, farpoint.inverse_distance_weights(wanted))
-    result = farpoint.interpolate(v, found.indices, weights)
-    same(result, farpoint.interpolate(values, wanted.indices, np.asarray(weights)), jax.Array)
-    same(farpoint.gather_max(v, found.indices), farpoint.gather_max(values, wanted.indices))
+    actual, expected = farpoint.knn(a, b, 3), farpoint.knn(x, y, 3)
+    same(actual, expected, jax.Array)
+    weights = farpoint.inverse_distance_weights(actual)
+    same(weights, farpoint.inverse_distance_weights(expected))
+    result = farpoint.interpolate(v, actual.indices, weights)
+    same(result, farpoint.interpolate(values, expected.indices, np.asarray(weights)), jax.Array)
+    same(farpoint.gather_max(v, actual.indices), farpoint.gather_max(values, expected.indices))
     same(farpoint.within(a, b, 0.1), farpoint.within(x, y, 0.1))
-    same(farpoint.Index(b).knn(a, 3), wanted)
+    same(farpoint.Index(b).knn(a, 3), expected)
 
 
 class Interface:
@@ -110,9 +110,9 @@ def test_libraries_that_are_not_known(cupy):
     x, y = spread((300, 3)), spread((2000, 3), 2)
     a, b = cupy.asarray(x), cupy.asarray(y)
     cupy.cuda.Device().synchronize()
-    found = farpoint.knn(Interface(a), Interface(b), 3, index_dtype="int32")
-    assert isinstance(found.indices, _native.DeviceArray) and found.indices.dtype == "int32"
-    same([cupy.asarray(part) for part in found], farpoint.knn(x, y, 3, index_dtype="int32"))
+    result = farpoint.knn(Interface(a), Interface(b), 3, index_dtype="int32")
+    assert isinstance(result.indices, _native.DeviceArray) and result.indices.dtype == "int32"
+    same([cupy.asarray(part) for part in result], farpoint.knn(x, y, 3, index_dtype="int32"))
     values, indices = a.astype(np.float16), cupy.asarray(np.arange(12).reshape(4, 3))
     cupy.cuda.Device().synchronize()
     taken = farpoint.gather(Interface(values), Interface(indices))

@@ -32,13 +32,13 @@ def test_tensors(cuda, points, options):
         options = dict(options)
         if "start" in options:
             options["start"] = int(rows[7])
-        wanted = farpoint.sample(points, **options, **given, return_distances=True)
+        expected = farpoint.sample(points, **options, **given, return_distances=True)
         beside = {name: cuda.from_numpy(value).cuda() for name, value in given.items()}
         for how in (given, beside):
-            found = farpoint.sample(there, **options, **how, return_distances=True)
-            assert found.indices.is_cuda
-            same(found.indices, wanted.indices)
-            same(found.distances, wanted.distances)
+            actual = farpoint.sample(there, **options, **how, return_distances=True)
+            assert actual.indices.is_cuda
+            same(actual.indices, expected.indices)
+            same(actual.distances, expected.distances)
 
 
 def test_batches_of_tensors(cuda):
@@ -75,9 +75,9 @@ def test_other_libraries(library):
         for options in (dict(count=99), dict(ratio=0.1, seed=1), dict(count=9, start=int(rows[3]))):
             if "start" in options and "mask" in given:
                 continue
-            wanted = farpoint.sample(points, **options, **given)
-            np.testing.assert_array_equal(host(farpoint.sample(there, **options, **given)), wanted)
+            expected = farpoint.sample(points, **options, **given)
+            np.testing.assert_array_equal(host(farpoint.sample(there, **options, **given)), expected)
     batch = np.stack([points, cloud(3000, seed=4)])
     mask = batch[..., 0] < 0.02
-    found = farpoint.sample(arrays.asarray(batch), 100, mask=mask)
-    np.testing.assert_array_equal(host(found), farpoint.sample(batch, 100, mask=mask))
+    actual = farpoint.sample(arrays.asarray(batch), 100, mask=mask)
+    np.testing.assert_array_equal(host(actual), farpoint.sample(batch, 100, mask=mask))

@@ -16,7 +16,7 @@ pytestmark = needs_gpu
 def test_the_current_stream_is_used(cuda):
     """Work queued before on the stream is seen, though nothing waits on the host."""
     points = cuda.from_numpy(cloud(5000)).cuda()
-    wanted = farpoint.sample(points, 500)
+    expected = farpoint.sample(points, 500)
     empty = cuda.zeros_like(points)
     stream = cuda.cuda.Stream()
     stream.wait_stream(cuda.cuda.current_stream())
@@ -24,12 +24,12 @@ def test_the_current_stream_is_used(cuda):
         farpoint.sample(empty, 500)  # memory for this stream is allocated before
         cuda.cuda._sleep(100_000_000)
         empty.copy_(points)
-        found = farpoint.sample(empty, 500)
+        actual = farpoint.sample(empty, 500)
         ended = cuda.cuda.Event()
         ended.record()
     assert not ended.query(), "the call has waited for the GPU"
     stream.synchronize()
-    assert cuda.equal(found, wanted)
+    assert cuda.equal(actual, expected)
 
 
 def test_nothing_synchronizes(cuda):
@@ -61,8 +61,8 @@ def captured(cuda, run):
     cuda.cuda.synchronize()
     graph = cuda.cuda.CUDAGraph()
     with cuda.cuda.graph(graph):
-        found = run()
-    return graph, found
+        result = run()
+    return graph, result
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "naive", "radius", "persistent", "peak", "quick"])
@@ -71,17 +71,17 @@ def test_captured_into_a_graph(cuda, algorithm):
     points = cuda.from_numpy(clouds[0]).cuda()
 
     def run():
-        found = farpoint.sample(points, 300, algorithm=algorithm, return_distances=True)
-        return found.indices, found.distances
+        actual = farpoint.sample(points, 300, algorithm=algorithm, return_distances=True)
+        return actual.indices, actual.distances
 
     graph, (indices, distances) = captured(cuda, run)
     for data in clouds:
         points.copy_(cuda.from_numpy(data))
         graph.replay()
         cuda.cuda.synchronize()
-        wanted = farpoint.sample(data, 300, return_distances=True)
-        same(indices, wanted.indices)
-        same(distances, wanted.distances)
+        expected = farpoint.sample(data, 300, return_distances=True)
+        same(indices, expected.indices)
+        same(distances, expected.distances)
 
 
 def test_options_captured_into_a_graph(cuda, filled):
@@ -91,21 +91,21 @@ def test_options_captured_into_a_graph(cuda, filled):
         dict(ratio=0.5, lengths=lengths), dict(count=1000, lengths=lengths, start=starts),
         dict(count=50, seed=4), dict(count=50, lengths=lengths, seed=4), dict(count=50, start=7),
     ]
-    graph, found = captured(cuda, lambda: [farpoint.sample(points, **call) for call in calls])
+    graph, result = captured(cuda, lambda: [farpoint.sample(points, **call) for call in calls])
     for wide in ([900, 400], [30, 900]):
         lengths.copy_(cuda.tensor(wide))
         graph.replay()
-        for indices, call in zip(found, calls):
+        for indices, call in zip(result, calls):
             assert cuda.equal(indices, farpoint.sample(points, **call)), call
 
 
 def test_chamfer_captured_into_a_graph(cuda):
     x, y = cuda.rand(2, 500, 3, device="cuda"), cuda.rand(2, 400, 3, device="cuda")
-    graph, found = captured(cuda, lambda: farpoint.chamfer(x, y))
+    graph, result = captured(cuda, lambda: farpoint.chamfer(x, y))
     for seed in range(3):
         x.copy_(cuda.from_numpy(np.stack([cloud(500, seed=seed)] * 2)))
         graph.replay()
-        assert cuda.equal(found, farpoint.chamfer(x, y))
+        assert cuda.equal(result, farpoint.chamfer(x, y))
 
 
 def test_gradients_captured_into_a_graph(cuda):
@@ -116,14 +116,14 @@ def test_gradients_captured_into_a_graph(cuda):
         loss = farpoint.chamfer(x, y, x_lengths=lengths)
         return (loss, *cuda.autograd.grad(loss.sum(), (x, y)))
 
-    graph, found = captured(cuda, run)
+    graph, actual = captured(cuda, run)
     for seed in range(3):
         with cuda.no_grad():
             x.copy_(cuda.from_numpy(np.stack([cloud(5000, seed=seed + k) for k in range(3)])))
         lengths.copy_(cuda.tensor([5000 - seed, 4, 900]))
         graph.replay()
-        for mine, wanted in zip(found, run()):
-            assert cuda.equal(mine, wanted)
+        for mine, expected in zip(actual, run()):
+            assert cuda.equal(mine, expected)
 
 
 def test_chamfer_on_two_streams(cuda):
@@ -135,34 +135,34 @@ def test_chamfer_on_two_streams(cuda):
         loss = farpoint.chamfer(x, y)
         return (loss.detach(), *cuda.autograd.grad(loss, (x, y)))
 
-    wanted = [run(*pair) for pair in pairs]
-    streams, found = [cuda.cuda.Stream() for _ in range(2)], []
+    expected = [run(*pair) for pair in pairs]
+    streams, actual = [cuda.cuda.Stream() for _ in range(2)], []
     cuda.cuda.synchronize()
     for repeat in range(5):
         for k, pair in enumerate(pairs):
             with cuda.cuda.stream(streams[k % 2]):
-                found.append((k, run(*pair)))
+                actual.append((k, run(*pair)))
     cuda.cuda.synchronize()
-    for k, parts in found:
-        for mine, right in zip(parts, wanted[k]):
+    for k, parts in actual:
+        for mine, right in zip(parts, expected[k]):
             assert cuda.equal(mine, right)
 
 
 def test_memory_of_others_is_left_alone(cuda):
     """Input, starts and scratch that are given back at once are used in the stream's order."""
     data = [cloud(2000 + 100 * s, seed=s) for s in range(12)]
-    wanted = [farpoint.sample(points, 400, start=3) for points in data]
+    expected = [farpoint.sample(points, 400, start=3) for points in data]
     streams = [cuda.cuda.Stream() for _ in range(3)]
-    found = []
+    actual = []
     for k, points in enumerate(data):
         with cuda.cuda.stream(streams[k % 3]):
-            found.append(farpoint.sample(cuda.from_numpy(points).cuda(), 400, start=3))
+            actual.append(farpoint.sample(cuda.from_numpy(points).cuda(), 400, start=3))
             # What the allocator gives now is what the call above has given back.
             for _ in range(20):
                 cuda.full((points.size,), cuda.nan, device="cuda")
                 cuda.full((1 << 16,), -7, dtype=cuda.int64, device="cuda")
     cuda.cuda.synchronize()
-    for indices, right in zip(found, wanted):
+    for indices, right in zip(actual, expected):
         same(indices, right)
 
 
@@ -197,8 +197,8 @@ def test_threads_at_once(cuda):
             return farpoint.sample(cuda.from_numpy(points).cuda(), 200).cpu()
 
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(work, clouds))
-    for points, indices in zip(clouds, found):
+        result = list(pool.map(work, clouds))
+    for points, indices in zip(clouds, result):
         same(indices, farpoint.sample(points, 200))
 
 
@@ -242,9 +242,9 @@ def test_other_devices(cuda, other):
     points, lengths = np.stack([cloud(3000), cloud(3000, seed=2)]), [3000, 20]
     on_other = cuda.from_numpy(points).to(other)
     for options in (dict(), dict(lengths=lengths), dict(seed=3), dict(start=[4, 5])):
-        found = farpoint.sample(on_other, 300, return_distances=True, **options)
-        assert found.indices.device == other and found.distances.device == other
-        same(found.indices, farpoint.sample(points, 300, **options))
+        result = farpoint.sample(on_other, 300, return_distances=True, **options)
+        assert result.indices.device == other and result.distances.device == other
+        same(result.indices, farpoint.sample(points, 300, **options))
     assert cuda.cuda.current_device() == 0 and cuda.zeros(1, device="cuda").device.index == 0
     farpoint.check(on_other)
     same(farpoint.sample(on_other, spacing=0.1), farpoint.sample(points, spacing=0.1))
@@ -252,16 +252,16 @@ def test_other_devices(cuda, other):
 
 def test_streams_and_graphs_of_other_devices(cuda, other):
     points = cuda.from_numpy(cloud(3000)).to(other)
-    wanted = farpoint.sample(cloud(3000), 300)
+    expected = farpoint.sample(cloud(3000), 300)
     with cuda.cuda.stream(cuda.cuda.Stream(other)):
-        found = farpoint.sample(points * 1, 300)
+        actual = farpoint.sample(points * 1, 300)
     cuda.cuda.synchronize(other)
-    same(found, wanted)
+    same(actual, expected)
     with cuda.cuda.device(other):
-        graph, found = captured(cuda, lambda: farpoint.sample(points, 300))
+        graph, actual = captured(cuda, lambda: farpoint.sample(points, 300))
         graph.replay()
         cuda.cuda.synchronize()
-    same(found, wanted)
+    same(actual, expected)
 
 
 def test_chamfer_on_other_devices(cuda, other):

@@ -51,16 +51,16 @@ def test_compiled_as_one_graph(cuda, how):
 @pytest.mark.parametrize("how", ["aot_eager", "default"])
 def test_options_compiled(cuda, how):
     def forward(points, lengths):
-        found = farpoint.sample(points, ratio=0.25, return_distances=True, start=3)
+        actual = farpoint.sample(points, ratio=0.25, return_distances=True, start=3)
         padded = farpoint.sample(points, ratio=0.5, lengths=lengths)
         seeded = farpoint.sample(points, 40, lengths=lengths, seed=5)
-        return found.indices, found.distances, padded, seeded, farpoint.order(points).indices
+        return actual.indices, actual.distances, padded, seeded, farpoint.order(points).indices
 
     run, lengths = compiled(cuda, forward, how), cuda.tensor([64, 30], device="cuda")
     for n in (64, 80, 96):  # the last ones with a dynamic shape
         points = batch(cuda, 2, n)
-        for got, wanted in zip(run(points, lengths), forward(points, lengths)):
-            cuda.testing.assert_close(got, wanted)
+        for got, expected in zip(run(points, lengths), forward(points, lengths)):
+            cuda.testing.assert_close(got, expected)
 
 
 def test_exported(cuda):
@@ -107,11 +107,11 @@ def test_chamfer_compiled(cuda, how):
     x, y = batch(cuda, 2, 300).requires_grad_(), batch(cuda, 2, 200)
     run = compiled(cuda, lambda x, y: farpoint.chamfer(x, y).mean(), how)
     farpoint.chamfer(x, y).mean().backward()
-    wanted = x.grad.clone()
+    expected = x.grad.clone()
     for _ in range(3):
         x.grad = None
         run(x, y).backward()
-        cuda.testing.assert_close(x.grad, wanted)
+        cuda.testing.assert_close(x.grad, expected)
 
 
 @pytest.mark.parametrize("how", ["not compiled", "compiled"])

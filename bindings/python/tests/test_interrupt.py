@@ -54,13 +54,13 @@ def test_ctrl_c_is_heard(call):
 def test_a_bar_of_quality(capsys, monkeypatch):
     points = cloud(60_000)
     rows = farpoint.sample(points, 50_000)
-    wanted = farpoint.quality(points, rows)
-    assert farpoint.quality(points, rows, progress=True) == wanted
+    expected = farpoint.quality(points, rows)
+    assert farpoint.quality(points, rows, progress=True) == expected
     assert "measuring" in capsys.readouterr().err
-    told = []
-    found = farpoint._native.quality(points, [rows], None, 1, lambda *now: told.append(now))
-    assert found[0][1] == list(wanted[2:])
-    assert all(0 <= done <= of == 110_000 for done, of in told)
+    reported = []
+    actual = farpoint._native.quality(points, [rows], None, 1, lambda *now: reported.append(now))
+    assert actual[0][1] == list(expected[2:])
+    assert all(0 <= done <= of == 110_000 for done, of in reported)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -13,13 +13,13 @@ def test_jax():
     jax = pytest.importorskip("jax", reason="jax is not installed")
     with jax.default_device(jax.devices("cpu")[0]):
         points = jax.numpy.asarray(cloud())
-        found = farpoint.sample(points, 20, return_distances=True)
-        wanted = farpoint.sample(cloud(), 20, return_distances=True)
-        assert isinstance(found.indices, jax.Array) and isinstance(found.distances, jax.Array)
-        assert found.indices.device == points.device
-        np.testing.assert_array_equal(found.indices, wanted.indices)
-        np.testing.assert_array_equal(found.distances, wanted.distances)
-        np.testing.assert_array_equal(points[found.indices], cloud()[wanted.indices])
+        actual = farpoint.sample(points, 20, return_distances=True)
+        expected = farpoint.sample(cloud(), 20, return_distances=True)
+        assert isinstance(actual.indices, jax.Array) and isinstance(actual.distances, jax.Array)
+        assert actual.indices.device == points.device
+        np.testing.assert_array_equal(actual.indices, expected.indices)
+        np.testing.assert_array_equal(actual.distances, expected.distances)
+        np.testing.assert_array_equal(points[actual.indices], cloud()[expected.indices])
         with pytest.raises(TypeError, match="int32"):
             farpoint.sample(jax.numpy.zeros((5, 3), dtype="int32"), 1)
 
@@ -43,9 +43,9 @@ def test_jax_is_read_in_place():
 def test_array_api():
     strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
     points = strict.asarray(cloud())
-    found = farpoint.sample(points, 20)
-    assert type(found) is type(points)
-    np.testing.assert_array_equal(np.asarray(found), farpoint.sample(cloud(), 20))
+    result = farpoint.sample(points, 20)
+    assert type(result) is type(points)
+    np.testing.assert_array_equal(np.asarray(result), farpoint.sample(cloud(), 20))
 
 
 def test_dlpack_capsules_are_understood():

@@ -192,20 +192,20 @@ def test_a_progress_bar(scans, tmp_path, capsys):
 
 
 def test_files_wait_for_memory():
-    from farpoint._admission import Admission, LeftFile
+    from farpoint._admission import Admission, PendingFile
 
-    files = [LeftFile(k, "", "", False, size) for k, size in enumerate([9, 1, 5, 3, 3])]
+    files = [PendingFile(k, "", "", False, size) for k, size in enumerate([9, 1, 5, 3, 3])]
     wait = Admission(files, 10)
     first = wait.take()
     assert first.bytes == 9 and wait.take().bytes == 1 and wait.take() is None
-    wait.give(first)
+    wait.release(first)
     assert wait.take().bytes == 5 and wait.take().bytes == 3 and wait.take() is None
-    wait.put_back([files[0]])
+    wait.requeue([files[0]])
     assert [file.bytes for file in wait.waiting] == [3, 9]
     # Larger than all there is: alone.
     alone = Admission(files, 2)
     assert alone.take().bytes == 9 and alone.take() is None
-    assert [file.bytes for file in Admission(files, None).take_with(files[2], 3)] == [5, 3, 3]
+    assert [file.bytes for file in Admission(files, None).take_smaller(files[2], 3)] == [5, 3, 3]
 
 
 def test_memory_limits_what_goes_side_by_side(scans, tmp_path, monkeypatch):

@@ -13,10 +13,10 @@ import farpoint
 ])
 def test_nearest_is_that_of_all_pairs(x, y):
     distances, indices = obvious_nearest(x, y)
-    found = farpoint.nearest(x, y)
-    np.testing.assert_array_equal(found.distances, distances)
-    np.testing.assert_array_equal(found.indices, indices)
-    assert found.distances.dtype == x.dtype and found.indices.dtype == np.int64
+    result = farpoint.nearest(x, y)
+    np.testing.assert_array_equal(result.distances, distances)
+    np.testing.assert_array_equal(result.indices, indices)
+    assert result.distances.dtype == x.dtype and result.indices.dtype == np.int64
     plain = farpoint.nearest(x, y, squared=False).distances
     np.testing.assert_array_equal(plain, np.sqrt(distances))
 
@@ -25,9 +25,9 @@ def test_nearest_agrees_with_scipy():
     spatial = pytest.importorskip("scipy.spatial", reason="scipy is not installed")
     x, y = cloud(5000, dtype=np.float64), cloud(4000, dtype=np.float64, seed=2)
     distances, indices = spatial.cKDTree(y).query(x)
-    found = farpoint.nearest(x, y, squared=False)
-    np.testing.assert_array_equal(found.indices, indices)
-    np.testing.assert_allclose(found.distances, distances, rtol=1e-14)
+    result = farpoint.nearest(x, y, squared=False)
+    np.testing.assert_array_equal(result.indices, indices)
+    np.testing.assert_allclose(result.distances, distances, rtol=1e-14)
 
 
 def test_chamfer_in_its_variants():
@@ -48,13 +48,13 @@ def test_chamfer_in_its_variants():
 def test_batches_with_lengths():
     x = np.stack([cloud(30, seed=s) for s in range(3)])
     y = np.stack([cloud(40, seed=s) for s in range(3, 6)])
-    found = farpoint.nearest(x, y, x_lengths=[30, 10, 1], y_lengths=[40, 20, 5])
-    assert (found.indices[1, 10:] == -1).all() and (found.distances[1, 10:] == 0).all()
+    result = farpoint.nearest(x, y, x_lengths=[30, 10, 1], y_lengths=[40, 20, 5])
+    assert (result.indices[1, 10:] == -1).all() and (result.distances[1, 10:] == 0).all()
     values = farpoint.chamfer(x, y, x_lengths=[30, 10, 1], y_lengths=[40, 20, 5])
     assert values.shape == (3,)
     for k, (n, m) in enumerate([(30, 40), (10, 20), (1, 5)]):
         alone = farpoint.nearest(x[k, :n], y[k, :m])
-        np.testing.assert_array_equal(found.indices[k, :n], alone.indices)
+        np.testing.assert_array_equal(result.indices[k, :n], alone.indices)
         assert values[k] == pytest.approx(farpoint.chamfer(x[k, :n], y[k, :m]), rel=1e-12)
 
 
@@ -80,13 +80,13 @@ def test_refused(x, y, arguments, kind, text):
 ])
 def test_both_directions_at_once(options):
     x, y = np.stack([cloud(30), cloud(30, seed=2)]), np.stack([cloud(20, seed=3), cloud(20, seed=4)])
-    there, back = farpoint.nearest_both(x, y, **options)
+    forward, backward = farpoint.nearest_both(x, y, **options)
     turned = {name.translate(str.maketrans("xy", "yx")) if "lengths" in name else name: value
               for name, value in options.items()}
-    for found, wanted in ((there, farpoint.nearest(x, y, **options)), (back, farpoint.nearest(y, x, **turned))):
-        assert type(found) is type(wanted)
-        np.testing.assert_array_equal(found.distances, wanted.distances)
-        np.testing.assert_array_equal(found.indices, wanted.indices)
+    for actual, expected in ((forward, farpoint.nearest(x, y, **options)), (backward, farpoint.nearest(y, x, **turned))):
+        assert type(actual) is type(expected)
+        np.testing.assert_array_equal(actual.distances, expected.distances)
+        np.testing.assert_array_equal(actual.indices, expected.indices)
     single = farpoint.nearest_both(x[0], y[0])
     assert single[0].indices.shape == (30,) and single[1].indices.shape == (20,)
 
@@ -95,10 +95,10 @@ def test_f_score_is_that_of_all_pairs():
     x, y = cloud(60, 3), cloud(50, 3, seed=8)
     apart = np.linalg.norm(x[:, None].astype(float) - y, axis=2)
     for threshold in (0.0, 0.2, 9.0):
-        found = farpoint.f_score(x, y, threshold)
+        result = farpoint.f_score(x, y, threshold)
         precision, recall = (apart.min(1) <= threshold).mean(), (apart.min(0) <= threshold).mean()
         both = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-        np.testing.assert_allclose(tuple(found), (both, precision, recall))
+        np.testing.assert_allclose(tuple(result), (both, precision, recall))
     padded = np.stack([x, np.zeros_like(x)])
     batch = farpoint.f_score(padded, np.stack([y, y]), 0.2, x_lengths=[60, 1], y_lengths=[50, 2])
     assert batch.precision.shape == (2,) and batch.precision[0] == farpoint.f_score(x, y, 0.2).precision
@@ -108,9 +108,9 @@ def test_f_score_is_that_of_all_pairs():
 def test_chamfer_weighs_its_sides():
     x, y = cloud(60, 3), cloud(50, 3, seed=8)
     for options in ({}, {"squared": False, "reduction": "sum"}):
-        there, back = (farpoint.chamfer(*pair, one_sided=True, **options) for pair in ((x, y), (y, x)))
-        assert farpoint.chamfer(x, y, weights=(2.0, 0.5), **options) == 2 * there + 0.5 * back
-    with pytest.raises(ValueError, match="weights are for two sides that are added"):
+        forward, backward = (farpoint.chamfer(*pair, one_sided=True, **options) for pair in ((x, y), (y, x)))
+        assert farpoint.chamfer(x, y, weights=(2.0, 0.5), **options) == 2 * forward + 0.5 * backward
+    with pytest.raises(ValueError, match="weights are for two sum of both directions"):
         farpoint.chamfer(x, y, weights=(1.0, 1.0), one_sided=True)
 
 
@@ -120,15 +120,15 @@ def test_clouds_one_after_another_are_those_alone():
     ends = dict(x_offsets=x_offsets, y_offsets=y_offsets)
     parts = [(x[slice(*x_offsets[c:c + 2])], y[slice(*y_offsets[c:c + 2])]) for c in range(3)]
     for options in ({}, {"squared": False}, {"norm": 1}):
-        found, alone = farpoint.nearest(x, y, **ends, **options), [farpoint.nearest(*part, **options) for part in parts]
-        np.testing.assert_array_equal(found.distances, np.concatenate([part.distances for part in alone]))
+        actual, alone = farpoint.nearest(x, y, **ends, **options), [farpoint.nearest(*part, **options) for part in parts]
+        np.testing.assert_array_equal(actual.distances, np.concatenate([part.distances for part in alone]))
         rows = [part.indices + y_offsets[c] for c, part in enumerate(alone)]
-        np.testing.assert_array_equal(found.indices, np.concatenate(rows))
-        assert found.squared == alone[0].squared
-        there, back = farpoint.nearest_both(x, y, **ends, **options)
-        np.testing.assert_array_equal(there.indices, found.indices)
-        wanted = [farpoint.nearest(*part[::-1], **options).distances for part in parts]
-        np.testing.assert_array_equal(back.distances, np.concatenate(wanted))
+        np.testing.assert_array_equal(actual.indices, np.concatenate(rows))
+        assert actual.squared == alone[0].squared
+        forward, backward = farpoint.nearest_both(x, y, **ends, **options)
+        np.testing.assert_array_equal(forward.indices, actual.indices)
+        expected = [farpoint.nearest(*part[::-1], **options).distances for part in parts]
+        np.testing.assert_array_equal(backward.distances, np.concatenate(expected))
         np.testing.assert_array_equal(
             farpoint.chamfer(x, y, **ends, **options), [farpoint.chamfer(*part, **options) for part in parts])
     scores = farpoint.f_score(x, y, 0.3, **ends)

@@ -91,5 +91,5 @@ def test_ctrl_c_leaves_a_spool_that_is_gone_on_with(tmp_path):
         assert child.stdout.read() in ("stopped\n", "")
     if not os.path.exists(out):
         farpoint.sample_file(scan, out, ratio=0.25, memory="64MiB", spool=spool, resume=True)
-    found = farpoint.read(out).points
-    np.testing.assert_array_equal(found, points[farpoint.sample(points, ratio=0.25)])
+    result = farpoint.read(out).points
+    np.testing.assert_array_equal(result, points[farpoint.sample(points, ratio=0.25)])

@@ -16,11 +16,11 @@ def ties(shape, dtype, seed=1):
     return (np.random.default_rng(seed).integers(0, 5, shape) / 4).astype(dtype)
 
 
-def same(found, wanted):
+def same(actual, expected):
     """Types, shapes and bits."""
-    found, wanted = (part if isinstance(part, tuple) else (part,) for part in (found, wanted))
-    assert len(found) == len(wanted)
-    for a, b in zip(found, wanted):
+    actual, expected = (part if isinstance(part, tuple) else (part,) for part in (actual, expected))
+    assert len(actual) == len(expected)
+    for a, b in zip(actual, expected):
         a = np.asarray(a)
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
         assert a.tobytes() == b.tobytes()
@@ -53,18 +53,18 @@ def test_knn(dtype, k, d):
 @pytest.mark.parametrize("index_dtype", ["int32", np.int32, np.dtype("int32"), "int64", None])
 def test_knn_of_clouds_one_after_another(dtype, index_dtype):
     x, y = (part[0] for part in batch(dtype))
-    found = farpoint.knn(x, y, 4, index_dtype=index_dtype, **OFFSETS)
-    same(found, reference.knn(x, y, 4, index_dtype=index_dtype, **OFFSETS))
-    assert found.counts.dtype == found.indices.dtype
+    result = farpoint.knn(x, y, 4, index_dtype=index_dtype, **OFFSETS)
+    same(result, reference.knn(x, y, 4, index_dtype=index_dtype, **OFFSETS))
+    assert result.counts.dtype == result.indices.dtype
 
 
 def test_a_cloud_in_itself(dtype):
     x = ties((60, 3), dtype)
     for exclude_self in (False, True):
-        wanted = reference.knn(x, x, 3, exclude_self=exclude_self)
-        same(farpoint.knn(x, x, 3, exclude_self=exclude_self), wanted)
-        wanted = reference.ball_query(x, x, 0.5, 4, exclude_self=exclude_self)
-        same(farpoint.ball_query(x, x, 0.5, 4, exclude_self=exclude_self), wanted)
+        expected = reference.knn(x, x, 3, exclude_self=exclude_self)
+        same(farpoint.knn(x, x, 3, exclude_self=exclude_self), expected)
+        expected = reference.ball_query(x, x, 0.5, 4, exclude_self=exclude_self)
+        same(farpoint.ball_query(x, x, 0.5, 4, exclude_self=exclude_self), expected)
 
 
 BALLS = [
@@ -79,10 +79,10 @@ def test_ball_query(dtype, options, k):
     x, y = batch(dtype)
     for radius in (0.0, 0.5, 0.7, np.inf):
         for more in ({}, LENGTHS):
-            found = in_ball(x, y, radius, k, **options, **more)
-            same(found, reference.ball_query(x, y, radius, k, **options, **more))
-        found = in_ball(x[0], y[0], radius, k, **options, **OFFSETS)
-        same(found, reference.ball_query(x[0], y[0], radius, k, **options, **OFFSETS))
+            result = in_ball(x, y, radius, k, **options, **more)
+            same(result, reference.ball_query(x, y, radius, k, **options, **more))
+        result = in_ball(x[0], y[0], radius, k, **options, **OFFSETS)
+        same(result, reference.ball_query(x[0], y[0], radius, k, **options, **OFFSETS))
 
 
 @pytest.mark.parametrize("k", [3, None])
@@ -91,8 +91,8 @@ def test_ball_query_by_raw_limits(dtype, k):
     for inclusive in (False, True):
         for least, near in ((0.0, 0.0), (0.2, 0.0), (0.2, 0.0625)):
             limits = {"most": 0.25, "least": least, "near": near, "inclusive": inclusive}
-            found = neighbors.ball_query_raw(x, y, k, **limits)
-            same(found, reference.ball_query_raw(x, y, k, **limits))
+            result = neighbors.ball_query_raw(x, y, k, **limits)
+            same(result, reference.ball_query_raw(x, y, k, **limits))
 
 
 def test_large_clouds_are_searched_through_trees(dtype):
@@ -101,25 +101,25 @@ def test_large_clouds_are_searched_through_trees(dtype):
     for threads in (1, 3):
         same(farpoint.knn(x, y, 16, threads=threads), reference.knn(x, y, 16))
         for k in (8, None):
-            found = in_ball(x, y, 0.1, k, threads=threads)
-            same(found, reference.ball_query(x, y, 0.1, k))
+            result = in_ball(x, y, 0.1, k, threads=threads)
+            same(result, reference.ball_query(x, y, 0.1, k))
 
 
 def test_strides_and_lists():
     x, y = batch(np.float64)
-    wanted = reference.knn(x[0], y[0], 3)
-    same(farpoint.knn(np.asfortranarray(x[0]), y[0][::-1][::-1], 3), wanted)
-    same(farpoint.knn(x[0].tolist(), y[0].tolist(), 3), wanted)
+    expected = reference.knn(x[0], y[0], 3)
+    same(farpoint.knn(np.asfortranarray(x[0]), y[0][::-1][::-1], 3), expected)
+    same(farpoint.knn(x[0].tolist(), y[0].tolist(), 3), expected)
 
 
 def test_nothing_asks_for_nothing():
-    found = farpoint.knn(np.zeros((0, 3)), np.zeros((4, 3)), 2)
-    assert found.indices.shape == (0, 2) and found.counts.shape == (0,)
-    found = farpoint.knn(np.zeros((0, 5, 3)), np.zeros((0, 4, 3)), 2)
-    assert found.distances.shape == (0, 5, 2)
+    result = farpoint.knn(np.zeros((0, 3)), np.zeros((4, 3)), 2)
+    assert result.indices.shape == (0, 2) and result.counts.shape == (0,)
+    result = farpoint.knn(np.zeros((0, 5, 3)), np.zeros((0, 4, 3)), 2)
+    assert result.distances.shape == (0, 5, 2)
     offsets = {"x_offsets": [0, 0, 2], "y_offsets": [0, 0, 3]}
-    found = farpoint.knn(np.zeros((2, 3)), np.zeros((3, 3)), 1, **offsets)
-    assert found.indices.tolist() == [[0], [0]]
+    result = farpoint.knn(np.zeros((2, 3)), np.zeros((3, 3)), 1, **offsets)
+    assert result.indices.tolist() == [[0], [0]]
     assert farpoint.within(np.zeros((0, 3)), np.zeros((4, 3)), 1.0).offsets.tolist() == [0]
 
 
@@ -155,8 +155,8 @@ def test_gather_max(kind):
     indices[1, 2] = -1
     add = ties((2, 7, 4, 6), kind)
     for more in (None, add):
-        wanted = reference.gather_max(values, indices, more)
-        same(farpoint.gather_max(values, indices, more), wanted)
+        expected = reference.gather_max(values, indices, more)
+        same(farpoint.gather_max(values, indices, more), expected)
     same(farpoint.gather_max(values[1], indices[1]), reference.gather_max(values[1], indices[1]))
 
 
@@ -166,8 +166,8 @@ def test_interpolate(kind):
     values = rng.normal(size=(2, 11, 6)).astype(kind)
     indices = rows_of(rng, (2, 9, 3), 11)
     weights = rng.random((2, 9, 3)).astype(np.float32 if kind == np.float16 else kind)
-    wanted = reference.interpolate(values, indices, weights)
-    same(farpoint.interpolate(values, indices, weights), wanted)
+    expected = reference.interpolate(values, indices, weights)
+    same(farpoint.interpolate(values, indices, weights), expected)
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -175,20 +175,20 @@ def test_inverse_distance_weights(dtype, power):
     distances = np.random.default_rng(8).random((2, 9, 3)).astype(dtype)
     distances[0, 1, 2] = distances[1, 3] = np.inf
     distances[0, 2, 0] = 0
-    wanted = reference.inverse_distance_weights(distances, power)
-    same(farpoint.inverse_distance_weights(distances, power, squared=False), wanted)
-    assert (wanted[1, 3] == 0).all()
+    expected = reference.inverse_distance_weights(distances, power)
+    same(farpoint.inverse_distance_weights(distances, power, squared=False), expected)
+    assert (expected[1, 3] == 0).all()
 
 
 def test_features_of_a_cloud_on_another():
     """What a network does: three neighbors, weights, interpolation."""
     rng = np.random.default_rng(9)
     x, y, values = (rng.random(shape).astype(np.float32) for shape in ((50, 3), (20, 3), (20, 8)))
-    found = farpoint.knn(x, y, 3)
-    weights = farpoint.inverse_distance_weights(found)
+    outcome = farpoint.knn(x, y, 3)
+    weights = farpoint.inverse_distance_weights(outcome)
     np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-6)
-    result = farpoint.interpolate(values, found.indices, weights)
-    plain = (values[found.indices] * weights[..., None]).sum(1)
+    result = farpoint.interpolate(values, outcome.indices, weights)
+    plain = (values[outcome.indices] * weights[..., None]).sum(1)
     np.testing.assert_allclose(result, plain, rtol=1e-5, atol=1e-6)
 
 
@@ -198,22 +198,22 @@ def test_gather_of_whole_numbers(kind):
     values = rng.integers(0, 200, (2, 30, 4)).astype(kind)
     for shape in ((2, 9), (2, 9, 5)):
         indices = rng.integers(-1, 30, shape)
-        found = farpoint.gather(values, indices)
-        wanted = np.zeros((*shape, 4), np.dtype(kind).newbyteorder("="))
+        actual = farpoint.gather(values, indices)
+        expected = np.zeros((*shape, 4), np.dtype(kind).newbyteorder("="))
         for place in np.ndindex(shape):
             if indices[place] >= 0:
-                wanted[place] = values[place[0], indices[place]]
-        same(found, wanted)
-        same(farpoint.gather(values[1], indices[1].astype(np.int32)), wanted[1])
-    same(farpoint.gather(values[0, :0], np.array([-1, -1])), np.zeros((2, 4), wanted.dtype))
+                expected[place] = values[place[0], indices[place]]
+        same(actual, expected)
+        same(farpoint.gather(values[1], indices[1].astype(np.int32)), expected[1])
+    same(farpoint.gather(values[0, :0], np.array([-1, -1])), np.zeros((2, 4), expected.dtype))
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16, np.int64, np.bool_], ids=str)
 def test_gather_of_a_number_for_each_row(kind):
     values = (np.arange(10) * 7 % 10).astype(kind)
     indices = np.array([[3, -1, 9], [0, 0, 5]])
-    wanted = np.where(indices < 0, kind(0), values[indices])
-    same(farpoint.gather(values, indices), wanted)
+    expected = np.where(indices < 0, kind(0), values[indices])
+    same(farpoint.gather(values, indices), expected)
     same(farpoint.gather(values[::2], indices[1, :2]), values[::2][indices[1, :2]])
 
 
@@ -240,13 +240,13 @@ def test_index(dtype):
         same(index.knn(y, 4, exclude_self=True), reference.knn(y, y, 4, exclude_self=True))
         options = {"order": "nearest", "min_radius": 0.05, "index_dtype": "int32"}
         for k in (5, None):
-            found = in_ball(x, index, 0.2, k, **options)
-            same(found, reference.ball_query(x, y, 0.2, k, **options))
+            actual = in_ball(x, index, 0.2, k, **options)
+            same(actual, reference.ball_query(x, y, 0.2, k, **options))
     for squared, norm in ((True, 2), (False, 2), (True, 1)):
-        found = index.nearest(x, squared=squared, norm=norm)
-        wanted = farpoint.nearest(x, y, squared=squared, norm=norm)
-        assert type(found) is type(wanted)
-        same(found, wanted)
+        actual = index.nearest(x, squared=squared, norm=norm)
+        expected = farpoint.nearest(x, y, squared=squared, norm=norm)
+        assert type(actual) is type(expected)
+        same(actual, expected)
 
 
 def test_index_of_lengths_and_offsets(dtype):
@@ -257,8 +257,8 @@ def test_index_of_lengths_and_offsets(dtype):
     own = {"x_lengths": [50, 2, 7], "y_lengths": [50, 2, 7]}
     same(index.knn(index.y, 4), reference.knn(y, y, 4, **own))
     index = farpoint.Index(y[0], y_offsets=OFFSETS["y_offsets"])
-    found = index.knn(x[0], 4, x_offsets=OFFSETS["x_offsets"])
-    same(found, reference.knn(x[0], y[0], 4, **OFFSETS))
+    result = index.knn(x[0], 4, x_offsets=OFFSETS["x_offsets"])
+    same(result, reference.knn(x[0], y[0], 4, **OFFSETS))
 
 
 def test_an_index_is_pickled_and_copied(dtype):
@@ -272,16 +272,16 @@ def test_an_index_is_pickled_and_copied(dtype):
         (y[0], x[0], ends, {"x_offsets": OFFSETS["x_offsets"]}),
     ):
         index = farpoint.Index(cloud, threads=2, **kept)
-        wanted = index.knn(other, 4, **asked)
+        expected = index.knn(other, 4, **asked)
         shared = copy.copy(index)
         assert shared.y is index.y and shared._tree is index._tree
         for again in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index), shared):
             assert type(again) is farpoint.Index
-            same(again.knn(other, 4, **asked), wanted)
+            same(again.knn(other, 4, **asked), expected)
             same(again.knn(again.y, 4), index.knn(index.y, 4))
         apart = copy.deepcopy(index)
         apart.y[:] = 0  # memory of its own
-        same(index.knn(other, 4, **asked), wanted)
+        same(index.knn(other, 4, **asked), expected)
 
 
 def test_an_index_says_what_it_is_of():

@@ -39,11 +39,11 @@ def test_compiled_as_one_graph(dynamic):
     compiled = torch.compile(layer, fullgraph=True, dynamic=dynamic)
     for sizes in ({}, {"n": 25, "m": 31}):
         parts = [part.requires_grad_() for part in inputs(**sizes)]
-        found, wanted = compiled(*parts), layer(*parts)
-        torch.testing.assert_close(found, wanted)
-        grad = normal(found.shape, 9)
-        for a, b in zip(torch.autograd.grad(found, parts, grad),
-                        torch.autograd.grad(wanted, parts, grad)):
+        actual, expected = compiled(*parts), layer(*parts)
+        torch.testing.assert_close(actual, expected)
+        grad = normal(actual.shape, 9)
+        for a, b in zip(torch.autograd.grad(actual, parts, grad),
+                        torch.autograd.grad(expected, parts, grad)):
             torch.testing.assert_close(a, b)
 
 
@@ -58,23 +58,23 @@ def test_compiled_with_lengths_and_offsets():
     def ragged(x, y, ends):
         return farpoint.ball_query(x, y, 1.0, 3, x_offsets=ends, y_offsets=ends, order="nearest")
 
-    found = torch.compile(padded, fullgraph=True)(x, y, lengths)
-    assert all(torch.equal(a, b) for a, b in zip(found, padded(x, y, lengths)))
+    result = torch.compile(padded, fullgraph=True)(x, y, lengths)
+    assert all(torch.equal(a, b) for a, b in zip(result, padded(x, y, lengths)))
     ends = torch.tensor([0, 5, 20])
-    found = torch.compile(ragged, fullgraph=True)(x[0], y[0, :20], ends)
-    assert all(torch.equal(a, b) for a, b in zip(found, ragged(x[0], y[0, :20], ends)))
+    result = torch.compile(ragged, fullgraph=True)(x[0], y[0, :20], ends)
+    assert all(torch.equal(a, b) for a, b in zip(result, ragged(x[0], y[0, :20], ends)))
 
 
 def test_compiled_all_in_a_ball():
     torch._dynamo.reset()
 
     def distances(x, y):
-        found = farpoint.within(x, y, 1.0)
-        return found.distances * 2, found.indices, found.offsets
+        result = farpoint.within(x, y, 1.0)
+        return result.distances * 2, result.indices, result.offsets
 
     x, y, *_ = inputs()
-    found = torch.compile(distances, fullgraph=True)(x, y)
-    assert all(torch.equal(a, b) for a, b in zip(found, distances(x, y)))
+    result = torch.compile(distances, fullgraph=True)(x, y)
+    assert all(torch.equal(a, b) for a, b in zip(result, distances(x, y)))
 
 
 def test_exported():
@@ -103,8 +103,8 @@ def samples():
     ops = torch.ops.farpoint
     chosen = ops.gather_max.default(values, indices, add)[1]
     lengths, ragged = torch.tensor([20, 4]), (torch.tensor([0, 15, 20]), torch.tensor([3, 5]), None, 8, 15, "auto")
-    found, both = [part.detach() for part in ops.match_clouds(x, y, None, None, 2, None, True)], (2, True, "max", True, None)
-    of_x, near_x, to_x, near_y = found
+    result, both = [part.detach() for part in ops.match_clouds(x, y, None, None, 2, None, True)], (2, True, "max", True, None)
+    of_x, near_x, to_x, near_y = result
     kept = [part.detach() for part in ops.chamfer(x, y, None, None, *both)]
     of, of_y = torch.arange(2).repeat_interleave(10), torch.arange(2).repeat_interleave(15)
     return [
@@ -177,6 +177,6 @@ def test_compiled_with_an_index():
     def near(x):
         return index.knn(x, 4), index.ball_query(x, 0.5, 3, order="nearest")
 
-    found, wanted = torch.compile(near, fullgraph=True)(x), near(x)
-    for a, b in zip(found, wanted):
+    actual, expected = torch.compile(near, fullgraph=True)(x), near(x)
+    for a, b in zip(actual, expected):
         assert all(torch.equal(one, other) for one, other in zip(a, b))

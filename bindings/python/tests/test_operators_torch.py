@@ -18,10 +18,10 @@ def normal(shape, seed=1, dtype=torch.float64):
     return torch.tensor(np.random.default_rng(seed).normal(size=shape), dtype=dtype)
 
 
-def same(found, wanted):
+def same(actual, expected):
     """Types, shapes and bits."""
-    found, wanted = (part if isinstance(part, tuple) else (part,) for part in (found, wanted))
-    for a, b in zip(found, wanted):
+    actual, expected = (part if isinstance(part, tuple) else (part,) for part in (actual, expected))
+    for a, b in zip(actual, expected):
         a = np.asarray(a.detach() if hasattr(a, "detach") else a)
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
         assert a.tobytes() == b.tobytes()
@@ -38,8 +38,8 @@ def test_searches(sides):
     plain = {name: np.asarray(value) for name, value in sides.items()}
     same(farpoint.knn(x, y, 3, **sides), reference.knn(x.numpy(), y.numpy(), 3, **plain))
     for k in (3, None):
-        found = in_ball(x, y, 0.6, k, **sides)
-        same(found, reference.ball_query(x.numpy(), y.numpy(), 0.6, k, **plain))
+        result = in_ball(x, y, 0.6, k, **sides)
+        same(result, reference.ball_query(x.numpy(), y.numpy(), 0.6, k, **plain))
 
 
 def test_clouds_one_after_another():
@@ -47,29 +47,29 @@ def test_clouds_one_after_another():
     for kind in (list, torch.tensor):
         sides = {"x_offsets": kind([0, 5, 12]), "y_offsets": kind([0, 8, 15])}
         plain = {name: list(map(int, value)) for name, value in sides.items()}
-        found = farpoint.knn(x, y, 3, index_dtype=torch.int32, **sides)
-        same(found, reference.knn(x.numpy(), y.numpy(), 3, index_dtype=np.int32, **plain))
-        found = farpoint.within(x, y, 0.6, **sides)
-        same(found, reference.ball_query(x.numpy(), y.numpy(), 0.6, None, **plain))
+        result = farpoint.knn(x, y, 3, index_dtype=torch.int32, **sides)
+        same(result, reference.knn(x.numpy(), y.numpy(), 3, index_dtype=np.int32, **plain))
+        result = farpoint.within(x, y, 0.6, **sides)
+        same(result, reference.ball_query(x.numpy(), y.numpy(), 0.6, None, **plain))
 
 
 @pytest.mark.parametrize("half", [torch.float16, torch.bfloat16])
 def test_halves(half):
     x, y = ties((12, 3), dtype=half), ties((15, 3), 2, half)
-    found, wanted = farpoint.knn(x, y, 3), farpoint.knn(x.float(), y.float(), 3)
-    assert all(torch.equal(a, b) for a, b in zip(found, wanted))
+    actual, expected = farpoint.knn(x, y, 3), farpoint.knn(x.float(), y.float(), 3)
+    assert all(torch.equal(a, b) for a, b in zip(actual, expected))
     values = normal((15, 6), 3, half)
-    assert torch.equal(farpoint.gather(values, found.indices), values[found.indices])
-    largest = farpoint.gather_max(values, found.indices)
-    assert torch.equal(largest, values[found.indices].amax(-2))
+    assert torch.equal(farpoint.gather(values, actual.indices), values[actual.indices])
+    largest = farpoint.gather_max(values, actual.indices)
+    assert torch.equal(largest, values[actual.indices].amax(-2))
     add = normal((12, 3, 6), 4, half)
-    sums = (values[found.indices].float() + add.float()).amax(-2).to(half)
-    assert torch.equal(farpoint.gather_max(values, found.indices, add), sums)
-    weights = farpoint.inverse_distance_weights(found)
-    result = farpoint.interpolate(values, found.indices, weights)
+    sums = (values[actual.indices].float() + add.float()).amax(-2).to(half)
+    assert torch.equal(farpoint.gather_max(values, actual.indices, add), sums)
+    weights = farpoint.inverse_distance_weights(actual)
+    result = farpoint.interpolate(values, actual.indices, weights)
     assert result.dtype == half
-    wanted = farpoint.interpolate(values.float(), found.indices, weights).to(half)
-    assert torch.equal(result, wanted)
+    expected = farpoint.interpolate(values.float(), actual.indices, weights).to(half)
+    assert torch.equal(result, expected)
 
 
 # ------------------------------------------------------------------------------------- gradients
@@ -79,26 +79,26 @@ def test_halves(half):
 @pytest.mark.parametrize("sides", SIDES)
 def test_gradients_of_distances(sides, squared, norm):
     x, y = normal((2, 12, 3)).requires_grad_(), normal((2, 15, 3), 2).requires_grad_()
-    found = farpoint.knn(x, y, 3, squared=squared, norm=norm, **sides)
-    grad = normal(found.distances.shape, 3)
-    found.distances.backward(grad)
+    actual = farpoint.knn(x, y, 3, squared=squared, norm=norm, **sides)
+    grad = normal(actual.distances.shape, 3)
+    actual.distances.backward(grad)
     arrays = x.detach().numpy(), y.detach().numpy()
-    plain = type(found)(*[part.detach().numpy() for part in found])
-    wanted = reference.knn_backward(*arrays, plain, grad.numpy(), squared=squared, norm=norm)
+    plain = type(actual)(*[part.detach().numpy() for part in actual])
+    expected = reference.knn_backward(*arrays, plain, grad.numpy(), squared=squared, norm=norm)
     if squared or norm == 1:
-        same((x.grad, y.grad), wanted)
+        same((x.grad, y.grad), expected)
     else:
-        for a, b in zip((x.grad, y.grad), wanted):
+        for a, b in zip((x.grad, y.grad), expected):
             np.testing.assert_allclose(a.numpy(), b, rtol=1e-12, atol=1e-15)
 
 
 def test_gradients_of_a_cloud_in_itself():
     x = normal((20, 3)).requires_grad_()
-    found = farpoint.knn(x, x, 4, exclude_self=True)
-    found.distances.sum().backward()
+    result = farpoint.knn(x, x, 4, exclude_self=True)
+    result.distances.sum().backward()
     both = reference.knn_backward(
-        x.detach().numpy(), x.detach().numpy(), type(found)(*[p.detach().numpy() for p in found]),
-        np.ones(found.distances.shape),
+        x.detach().numpy(), x.detach().numpy(), type(result)(*[p.detach().numpy() for p in result]),
+        np.ones(result.distances.shape),
     )
     same(x.grad, both[0] + both[1])
 
@@ -128,19 +128,19 @@ def test_gradients_of_gather(index_type):
     values = normal((2, 7, 5)).requires_grad_()
     for shape in ((2, 6), (2, 6, 4)):
         indices = indices_of(shape, 7, dtype=index_type)
-        found = farpoint.gather(values, indices)
-        grad = normal(found.shape, 5)
-        (sent,) = torch.autograd.grad(found, values, grad)
-        wanted = reference.gather_backward(values.detach().numpy(), indices.numpy(), grad.numpy())
-        same(sent, wanted)
+        actual = farpoint.gather(values, indices)
+        grad = normal(actual.shape, 5)
+        (sent,) = torch.autograd.grad(actual, values, grad)
+        expected = reference.gather_backward(values.detach().numpy(), indices.numpy(), grad.numpy())
+        same(sent, expected)
 
 
 def test_gradients_of_gather_max():
     values, add = ties((2, 7, 5)).requires_grad_(), ties((2, 6, 4, 5), 2).requires_grad_()
     indices = indices_of((2, 6, 4), 7)
-    found = farpoint.gather_max(values, indices, add)
-    grad = normal(found.shape, 5)
-    sent = torch.autograd.grad(found, (values, add), grad)
+    result = farpoint.gather_max(values, indices, add)
+    grad = normal(result.shape, 5)
+    sent = torch.autograd.grad(result, (values, add), grad)
     arrays = values.detach().numpy(), indices.numpy()
     chosen = reference.gather_max_with_places(*arrays, add.detach().numpy())[1]
     same(sent, reference.gather_max_backward(*arrays, chosen, grad.numpy(), add.detach().numpy()))
@@ -149,9 +149,9 @@ def test_gradients_of_gather_max():
 def test_gradients_of_interpolate():
     values, weights = normal((2, 7, 40)).requires_grad_(), normal((2, 6, 3), 2).requires_grad_()
     indices = indices_of((2, 6, 3), 7)
-    found = farpoint.interpolate(values, indices, weights)
-    grad = normal(found.shape, 5)
-    sent = torch.autograd.grad(found, (values, weights), grad)
+    result = farpoint.interpolate(values, indices, weights)
+    grad = normal(result.shape, 5)
+    sent = torch.autograd.grad(result, (values, weights), grad)
     arrays = values.detach().numpy(), indices.numpy(), weights.detach().numpy()
     same(sent, reference.interpolate_backward(*arrays, grad.numpy()))
 
@@ -161,13 +161,13 @@ def test_gradients_of_weights():
     distances[0, 1, 2] = distances[1, 3] = torch.inf
     distances.requires_grad_()
     for power in (1, 2):
-        found = farpoint.inverse_distance_weights(distances, power, squared=False)
-        grad = normal(found.shape, 5)
-        (sent,) = torch.autograd.grad(found, distances, grad)
-        wanted = reference.inverse_distance_weights_backward(
+        actual = farpoint.inverse_distance_weights(distances, power, squared=False)
+        grad = normal(actual.shape, 5)
+        (sent,) = torch.autograd.grad(actual, distances, grad)
+        expected = reference.inverse_distance_weights_backward(
             distances.detach().numpy(), grad.numpy(), power
         )
-        np.testing.assert_allclose(sent.numpy(), wanted, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(sent.numpy(), expected, rtol=1e-9, atol=1e-12)
 
 
 FUNCTIONS = {
@@ -200,9 +200,9 @@ def test_the_same_bits_on_every_run(name):
     runs = []
     for threads in (1, 2, 1):
         torch.set_num_threads(threads)
-        found = function(*inputs)
-        grads = torch.autograd.grad(found, inputs, torch.ones_like(found))
-        runs.append([part.detach().numpy().tobytes() for part in (found, *grads)])
+        result = function(*inputs)
+        grads = torch.autograd.grad(result, inputs, torch.ones_like(result))
+        runs.append([part.detach().numpy().tobytes() for part in (result, *grads)])
     assert runs[0] == runs[1] == runs[2]
 
 
@@ -226,11 +226,11 @@ def test_func_grad(name):
     def total(*parts):
         return function(*parts).square().sum()
 
-    found = torch.func.vmap(torch.func.grad(total))(*inputs)
+    result = torch.func.vmap(torch.func.grad(total))(*inputs)
     for k in range(3):
         own = [part[k].clone().requires_grad_() for part in inputs]
         total(*own).backward()
-        torch.testing.assert_close(found[k], own[0].grad)
+        torch.testing.assert_close(result[k], own[0].grad)
 
 
 def test_vmap_of_what_it_cannot_do():
@@ -246,12 +246,12 @@ def test_vmap_of_what_it_cannot_do():
 def test_autocast():
     x, y, values = (normal(shape, dtype=torch.float32) for shape in ((9, 3), (12, 3), (12, 4)))
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = farpoint.knn(x.bfloat16(), y.bfloat16(), 3)
-        half = farpoint.gather(values.bfloat16(), found.indices)
-        weights = farpoint.inverse_distance_weights(found)
-        sums = farpoint.interpolate(values.bfloat16(), found.indices, weights)
-    assert found.distances.dtype == weights.dtype == torch.float32
-    assert torch.equal(found.distances, farpoint.knn(x.bfloat16(), y.bfloat16(), 3).distances)
+        result = farpoint.knn(x.bfloat16(), y.bfloat16(), 3)
+        half = farpoint.gather(values.bfloat16(), result.indices)
+        weights = farpoint.inverse_distance_weights(result)
+        sums = farpoint.interpolate(values.bfloat16(), result.indices, weights)
+    assert result.distances.dtype == weights.dtype == torch.float32
+    assert torch.equal(result.distances, farpoint.knn(x.bfloat16(), y.bfloat16(), 3).distances)
     assert half.dtype == sums.dtype == torch.bfloat16
 
 
@@ -264,30 +264,30 @@ def test_index():
         same(index.within(x, 0.3), reference.ball_query(x.numpy(), y.numpy(), 0.3, None))
     x.requires_grad_()
     (sent,) = torch.autograd.grad(index.knn(x, 3).distances.sum(), x)
-    (wanted,) = torch.autograd.grad(farpoint.knn(x, y, 3).distances.sum(), x)
-    assert torch.equal(sent, wanted)
+    (expected,) = torch.autograd.grad(farpoint.knn(x, y, 3).distances.sum(), x)
+    assert torch.equal(sent, expected)
     half = farpoint.Index(y.half())
     assert torch.equal(half.knn(x.half(), 3).indices, farpoint.knn(x.half(), y.half(), 3).indices)
 
 
 def test_trees_go_with_their_index():
-    from farpoint._torch import several_kernels
+    from farpoint._torch import knn_kernels
 
-    before = len(several_kernels._trees)
+    before = len(knn_kernels._trees)
     index = farpoint.Index(normal((50, 3)))
-    assert len(several_kernels._trees) == before + 1
+    assert len(knn_kernels._trees) == before + 1
     del index
-    assert len(several_kernels._trees) == before
+    assert len(knn_kernels._trees) == before
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_plain_distances_are_rounded_roots(dtype):
     x, y = normal((300, 3), 1, dtype), normal((900, 3), 2, dtype)
-    wanted = reference.knn(x.numpy(), y.numpy(), 4, squared=False)
-    same(farpoint.knn(x, y, 4, squared=False), wanted)
-    same(farpoint.knn(x.requires_grad_(), y, 4, squared=False), wanted)
-    found = farpoint.nearest(x.detach(), y, squared=False)
-    assert torch.equal(found.distances, farpoint.knn(x.detach(), y, 1, squared=False).distances[:, 0])
+    expected = reference.knn(x.numpy(), y.numpy(), 4, squared=False)
+    same(farpoint.knn(x, y, 4, squared=False), expected)
+    same(farpoint.knn(x.requires_grad_(), y, 4, squared=False), expected)
+    actual = farpoint.nearest(x.detach(), y, squared=False)
+    assert torch.equal(actual.distances, farpoint.knn(x.detach(), y, 1, squared=False).distances[:, 0])
 
 
 def test_second_derivatives_of_plain_distances():
@@ -303,21 +303,21 @@ def test_gather_of_whole_numbers(kind):
     values = torch.randint(0, 200, (2, 30, 4), generator=generator).to(kind)
     for shape in ((2, 9), (2, 9, 5)):
         indices = torch.randint(-1, 30, shape, generator=generator)
-        wanted = torch.from_numpy(farpoint.gather(values.numpy(), indices.numpy()))
-        found = farpoint.gather(values, indices)
-        assert found.dtype == kind and torch.equal(found, wanted)
-        assert torch.equal(torch.compile(farpoint.gather, fullgraph=True)(values, indices), wanted)
-        assert torch.equal(torch.vmap(farpoint.gather)(values, indices), wanted)
-        assert torch.equal(farpoint.gather(values[1], indices[1].int()), wanted[1])
+        expected = torch.from_numpy(farpoint.gather(values.numpy(), indices.numpy()))
+        actual = farpoint.gather(values, indices)
+        assert actual.dtype == kind and torch.equal(actual, expected)
+        assert torch.equal(torch.compile(farpoint.gather, fullgraph=True)(values, indices), expected)
+        assert torch.equal(torch.vmap(farpoint.gather)(values, indices), expected)
+        assert torch.equal(farpoint.gather(values[1], indices[1].int()), expected[1])
     nothing = farpoint.gather(values[0, :0], torch.tensor([-1, -1]))
     assert torch.equal(nothing, torch.zeros(2, 4, dtype=kind))
 
 
 def test_gather_of_a_number_for_each_row():
     values, indices = torch.arange(10.0).requires_grad_(), torch.tensor([[3, -1, 9], [0, 0, 5]])
-    found = farpoint.gather(values, indices)
-    assert found.tolist() == [[3, 0, 9], [0, 0, 5]]
-    found.sum().backward()
+    result = farpoint.gather(values, indices)
+    assert result.tolist() == [[3, 0, 9], [0, 0, 5]]
+    result.sum().backward()
     assert values.grad.tolist() == [2, 0, 0, 1, 0, 1, 0, 0, 0, 1]
     assert farpoint.gather(values.detach().long(), indices[0]).tolist() == [3, 0, 9]
 
@@ -330,8 +330,8 @@ def test_an_index_is_pickled_and_copied():
     x = y[:, :10] + 0.01
     for options in ({}, {"y_lengths": torch.tensor([40, 9])}):
         index = farpoint.Index(y, **options)
-        wanted = index.knn(x, 3)
+        expected = index.knn(x, 3)
         for again in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index), copy.copy(index)):
-            found = again.knn(x, 3)
-            assert all(torch.equal(a, b) for a, b in zip(found, wanted))
+            actual = again.knn(x, 3)
+            assert all(torch.equal(a, b) for a, b in zip(actual, expected))
     assert repr(farpoint.Index(y)) == "farpoint.Index(torch.Tensor of shape (2, 40, 3) and type torch.float32)"

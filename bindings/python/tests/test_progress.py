@@ -9,8 +9,8 @@ from farpoint import _native, _progress
 
 
 
-def flat(there, back):
-    return *there, *back
+def flat(forward, backward):
+    return *forward, *backward
 
 
 CALLS = {
@@ -20,8 +20,8 @@ CALLS = {
 }
 
 
-def parts(found):
-    return [np.asarray(part) for part in (found if isinstance(found, tuple) else (found,))]
+def parts(result):
+    return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,))]
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -29,11 +29,11 @@ def parts(found):
 def test_bars_change_nothing(name, lengths, capsys):
     x, y = np.stack([cloud(500), cloud(500, seed=1)]), np.stack([cloud(300, seed=2), cloud(300, seed=3)])
     options = dict(x_lengths=lengths)
-    wanted = CALLS[name](x, y, **options)
+    expected = CALLS[name](x, y, **options)
     assert not capsys.readouterr().err
-    found = CALLS[name](x, y, progress=True, **options)
+    actual = CALLS[name](x, y, progress=True, **options)
     assert "searching" in capsys.readouterr().err
-    for mine, theirs in zip(parts(found), parts(wanted), strict=True):
+    for mine, theirs in zip(parts(actual), parts(expected), strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
 
@@ -41,35 +41,35 @@ def test_bars_change_nothing(name, lengths, capsys):
 def test_tensors(name, capsys):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     x, y = torch.from_numpy(cloud(500)), torch.from_numpy(cloud(300, seed=1))
-    wanted = CALLS[name](x, y)
+    expected = CALLS[name](x, y)
     for leaf in (x, x.clone().requires_grad_()):
-        found = CALLS[name](leaf, y, progress=True)
+        actual = CALLS[name](leaf, y, progress=True)
         assert "searching" in capsys.readouterr().err
-        first = found[0] if isinstance(found, tuple) else found
+        first = actual[0] if isinstance(actual, tuple) else actual
         assert first.requires_grad == leaf.requires_grad
-        for mine, theirs in zip(*[one if isinstance(one, tuple) else (one,) for one in (found, wanted)], strict=True):
+        for mine, theirs in zip(*[one if isinstance(one, tuple) else (one,) for one in (actual, expected)], strict=True):
             assert torch.equal(mine, theirs)
     compiled = torch.compile(lambda x, y: CALLS[name](x, y, progress=True), fullgraph=True, backend="aot_eager")
-    found = compiled(x, y)
-    assert torch.equal(found[0] if isinstance(found, tuple) else found, first)
+    actual = compiled(x, y)
+    assert torch.equal(actual[0] if isinstance(actual, tuple) else actual, first)
     CALLS[name](x, y)
     assert "searching" not in capsys.readouterr().err
     assert _progress.callback() is None
 
 
 @pytest.mark.parametrize("native, call", [
-    ("match_clouds", lambda x, told: _native.match_clouds((x, x, None, None), 2, "reference", 1, True, told)),
-    ("chamfer_clouds", lambda x, told: _native.chamfer_clouds(
-        (x, x, None, None), farpoint._records.Reduction(2, False, "mean", True, 1), False, told)),
+    ("match_clouds", lambda x, reported: _native.match_clouds((x, x, None, None), 2, "reference", 1, True, reported)),
+    ("chamfer_clouds", lambda x, reported: _native.chamfer_clouds(
+        (x, x, None, None), farpoint._records.Reduction(2, False, "mean", True, 1), False, reported)),
 ], ids=["match_clouds", "chamfer_clouds"])
 def test_long_searches_tell_how_far_they_are(native, call):
     shape = (1, 20_000, 3) if native == "match_clouds" else (1, 1_500_000, 3)
     x = np.random.default_rng(1).random(shape, dtype=np.float32)
-    told = []
-    call(x, lambda done, of: told.append((done, of)))
-    assert told and {of for _, of in told} == {2 * shape[1]}
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert all(0 <= done <= of for done, of in told)
+    reported = []
+    call(x, lambda done, of: reported.append((done, of)))
+    assert reported and {of for _, of in reported} == {2 * shape[1]}
+    assert [done for done, _ in reported] == sorted(done for done, _ in reported)
+    assert all(0 <= done <= of for done, of in reported)
 
 
 def test_an_error_of_a_bar_ends_the_search():

@@ -85,11 +85,11 @@ def kill_readers(pipe):
     try:
         # Whoever waited for a writer has it open now.
         for _ in range(100):
-            found = [int(name) for name in os.listdir("/proc") if name.isdigit() and has_open(name, pipe)]
-            for process in found:
+            result = [int(name) for name in os.listdir("/proc") if name.isdigit() and has_open(name, pipe)]
+            for process in result:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
-            if found:
+            if result:
                 return
             time.sleep(0.02)
     finally:

@@ -84,18 +84,18 @@ def test_files_are_one_cloud(tmp_path):
         farpoint.write(path, part)
     points = np.concatenate(parts)
     for tiles, options in [(3, {"ratio": 0.3}), (9, {"count": 200, "start": [1600, 2]}), (1, {"count": 5, "seed": 1})]:
-        found = farpoint.ray.sample(paths, tiles=tiles, num_cpus=0.1, **options)
-        equal(found, farpoint.sample(points, return_distances=True, **options))
-    assert found.write(tmp_path / "thin.ply", memory="64MiB") == []
-    np.testing.assert_array_equal(farpoint.read(tmp_path / "thin.ply").points, points[found.indices])
+        result = farpoint.ray.sample(paths, tiles=tiles, num_cpus=0.1, **options)
+        equal(result, farpoint.sample(points, return_distances=True, **options))
+    assert result.write(tmp_path / "thin.ply", memory="64MiB") == []
+    np.testing.assert_array_equal(farpoint.read(tmp_path / "thin.ply").points, points[result.indices])
     parts[1] = parts[1].astype(np.float64)
     parts[1][0] = np.inf
     farpoint.write(paths[1], parts[1])
     points = np.concatenate(parts)
     with pytest.raises(ValueError, match=r"row 900 and 0 others of 2701 .*1\.ply"):
         farpoint.ray.sample(paths, 5, tiles=2, num_cpus=0.1)
-    found = farpoint.ray.sample(paths, 500, tiles=2, num_cpus=0.1, on_bad="skip")
-    equal(found, farpoint.sample(points, 500, return_distances=True, on_bad="skip"))
+    result = farpoint.ray.sample(paths, 500, tiles=2, num_cpus=0.1, on_bad="skip")
+    equal(result, farpoint.sample(points, 500, return_distances=True, on_bad="skip"))
 
 
 @takes_minutes
@@ -112,7 +112,7 @@ def test_a_file_that_is_changed_is_an_error(monkeypatch, tmp_path):
         return call(actors, calls)
 
     monkeypatch.setattr(_workers.Actors, "transport", transport)
-    with pytest.raises(RuntimeError, match=r"a\.ply has been changed since the run began"):
+    with pytest.raises(RuntimeError, match=r"a\.ply has changed since the run began"):
         farpoint.ray.sample(path, 300, num_cpus=0.1)
 
 
@@ -258,13 +258,13 @@ def test_what_is_chosen_of_files_is_written(tmp_path):
     whole = whole.with_column("intensity", (points[:, 0] * 1000).astype(np.uint16))
     for name, part in [("whole", whole), ("a", whole[:1400]), ("b", whole[1400:])]:
         farpoint.write(tmp_path / f"{name}.ply", part)
-    found = farpoint.ray.sample([tmp_path / "a.ply", tmp_path / "b.ply"], ratio=0.25, num_cpus=0.1, tiles=2)
-    assert isinstance(found, farpoint.Sample) and found._replace(covering_radius=1).files == found.files
+    result = farpoint.ray.sample([tmp_path / "a.ply", tmp_path / "b.ply"], ratio=0.25, num_cpus=0.1, tiles=2)
+    assert isinstance(result, farpoint.Sample) and result._replace(covering_radius=1).files == result.files
     for kind in ("ply", "npy", "laz"):
         farpoint.sample_file(tmp_path / "whole.ply", tmp_path / f"memory.{kind}", ratio=0.25)
-        found.write(tmp_path / f"thin.{kind}", memory="64MiB")
+        result.write(tmp_path / f"thin.{kind}", memory="64MiB")
         assert (tmp_path / f"thin.{kind}").read_bytes() == (tmp_path / f"memory.{kind}").read_bytes()
-    np.testing.assert_array_equal(farpoint.read(tmp_path / "thin.ply")["number"], found.indices)
+    np.testing.assert_array_equal(farpoint.read(tmp_path / "thin.ply")["number"], result.indices)
 
 
 def test_arguments():

@@ -24,7 +24,7 @@ cluster = Cluster(initialize_head=True, head_node_args={{"num_cpus": 1, "object_
 other = cluster.add_node(num_cpus=1, object_store_memory=store)
 ray.init(address=cluster.address, log_to_driver=False, runtime_env=ENVIRONMENT)
 cluster.wait_for_nodes()
-_sources._FEW = {few}
+_sources._MAX_LOCAL_ROWS = {few}
 transport, made, moved = _workers.Actors.transport, [], []
 # Whatever happens, nothing stays.
 atexit.register(lambda: (ray.shutdown(), cluster.shutdown()))

@@ -24,15 +24,15 @@ def cut_all(points, pieces, tiles):
     rows = np.concatenate([one.some_rows + first for one, (first, _) in zip(looked, several, strict=True)])
     planes = _cut.planes_through(some, rows, tiles)
     double = points.dtype == np.float64
-    found = [[] for _ in range(tiles)]
+    result = [[] for _ in range(tiles)]
     for first, piece in several:
         for tile, part in enumerate(_cut.cut(piece, None, first, double, planes, tiles)):
             assert part.points.dtype == points.dtype and part.rows.dtype == np.uint64
             np.testing.assert_array_equal(part.points, points[part.rows.astype(int)])
-            found[tile].append(part.rows)
+            result[tile].append(part.rows)
             for row in part.rows[:: max(1, len(part.rows) // 20)]:
                 assert _cut.tile_of(planes, [float(x) for x in points[int(row)]], int(row)) == tile
-    return [np.concatenate(rows) for rows in found]
+    return [np.concatenate(rows) for rows in result]
 
 
 @pytest.mark.parametrize("tiles", [1, 2, 3, 7, 16])
@@ -52,10 +52,10 @@ def test_every_usable_row_is_in_one_tile(kind, pieces, tiles):
     if len(points) > 100:
         points[::97, 0] = np.nan
     usable = np.flatnonzero(np.isfinite(points).all(axis=1))
-    found = cut_all(points, pieces, tiles)
-    np.testing.assert_array_equal(np.sort(np.concatenate(found)), usable)
+    result = cut_all(points, pieces, tiles)
+    np.testing.assert_array_equal(np.sort(np.concatenate(result)), usable)
     if len(points) > 100:
-        sizes = [len(rows) for rows in found]
+        sizes = [len(rows) for rows in result]
         assert max(sizes) < 1.2 * len(usable) / tiles, sizes
 
 
@@ -74,7 +74,7 @@ def test_what_is_no_cloud_is_said():
 
 @pytest.mark.usefixtures("cluster")
 def test_tasks_cut_what_is_large(monkeypatch):
-    monkeypatch.setattr(_sources, "_FEW", 100)
+    monkeypatch.setattr(_sources, "_MAX_LOCAL_ROWS", 100)
     points = room(4000)
     points[[0, 2500]] = np.nan
     compare(points, ratio=0.25, on_bad="skip", seed=5)
@@ -91,8 +91,8 @@ def test_a_data_set():
     as_table = data.from_items(
         [{"x": x, "y": y, "z": z, "name": "a"} for x, y, z in points.astype(float)], override_num_blocks=3
     )
-    found = farpoint.ray.sample(as_table, ratio=0.2, tiles=2, num_cpus=0.1)
-    equal(found, farpoint.sample(points.astype(float), ratio=0.2, return_distances=True))
+    result = farpoint.ray.sample(as_table, ratio=0.2, tiles=2, num_cpus=0.1)
+    equal(result, farpoint.sample(points.astype(float), ratio=0.2, return_distances=True))
     equal(farpoint.ray.sample(data.from_numpy(points), ratio=0.2, tiles=2, num_cpus=0.1), truth)
     with pytest.raises(TypeError, match="columns u, v"):
         farpoint.ray.sample(as_table, 5, tiles=1, num_cpus=0.1, xyz=["u", "v"])

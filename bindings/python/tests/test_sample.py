@@ -20,15 +20,15 @@ CLOUDS = [
 @pytest.mark.parametrize("points", CLOUDS, ids=lambda p: f"{p.shape}-{p.dtype}")
 def test_indices_are_those_of_the_obvious_loop(points):
     count = min(len(points), 80)
-    wanted, distances = reference(points, count)
-    found = farpoint.sample(points, count, return_distances=True)
-    assert found.indices.dtype == np.int64
-    np.testing.assert_array_equal(found.indices, wanted)
-    np.testing.assert_array_equal(found.distances, distances)
-    assert found.distances.dtype == points.dtype
+    expected, distances = reference(points, count)
+    actual = farpoint.sample(points, count, return_distances=True)
+    assert actual.indices.dtype == np.int64
+    np.testing.assert_array_equal(actual.indices, expected)
+    np.testing.assert_array_equal(actual.distances, distances)
+    assert actual.distances.dtype == points.dtype
     for algorithm in ("reference", "naive", "radius", "tree", "peak"):
-        np.testing.assert_array_equal(farpoint.sample(points, count, algorithm=algorithm), wanted)
-    np.testing.assert_array_equal(farpoint.sample(points, count, threads=2), wanted)
+        np.testing.assert_array_equal(farpoint.sample(points, count, algorithm=algorithm), expected)
+    np.testing.assert_array_equal(farpoint.sample(points, count, threads=2), expected)
 
 
 def test_amounts():
@@ -36,10 +36,10 @@ def test_amounts():
     assert farpoint.sample(points, np.int64(3)).shape == (3,)
     assert farpoint.sample(points, 0).shape == (0,)
     assert farpoint.sample(points, ratio=0.241).shape == (25,)
-    found = farpoint.sample(points, spacing=0.3, return_distances=True)
-    assert found.covering_radius <= 0.3
-    assert (found.distances[1:] > 0.3).all()
-    np.testing.assert_array_equal(found.indices, reference(points, len(found.indices))[0])
+    result = farpoint.sample(points, spacing=0.3, return_distances=True)
+    assert result.covering_radius <= 0.3
+    assert (result.distances[1:] > 0.3).all()
+    np.testing.assert_array_equal(result.indices, reference(points, len(result.indices))[0])
 
 
 def test_starts():
@@ -57,25 +57,25 @@ def test_each_cloud_of_a_batch_draws_its_own_start():
     batch = np.stack([cloud(200)] * 12)
     for seed in (0, 11, 2**64 - 1):
         for options in ({}, dict(lengths=[200, 9] * 6), dict(on_bad="skip"), dict(mask=np.ones((12, 200), bool))):
-            found = farpoint.sample(batch, 9, seed=seed, **options)
-            np.testing.assert_array_equal(found[0], farpoint.sample(batch[0], 9, seed=seed))
+            result = farpoint.sample(batch, 9, seed=seed, **options)
+            np.testing.assert_array_equal(result[0], farpoint.sample(batch[0], 9, seed=seed))
             rows = options.get("lengths", [200] * 12)
             starts = [_native.random_start(_native.cloud_seed(seed, k), n) for k, n in enumerate(rows)]
-            assert found[:, 0].tolist() == starts and len(set(starts)) > 6
-            for one, first, n in zip(found, starts, rows):
+            assert result[:, 0].tolist() == starts and len(set(starts)) > 6
+            for one, first, n in zip(result, starts, rows):
                 np.testing.assert_array_equal(one, farpoint.sample(batch[0][:n], 9, start=first))
         np.testing.assert_array_equal(
             farpoint.order(batch, seed=seed).indices[:, :9], farpoint.sample(batch, 9, seed=seed))
     for method in ("npdu", "fastpoint"):
-        found = getattr(farpoint, f"sample_{method}")(batch, 20, seed=11)
-        np.testing.assert_array_equal(found[:, 0], farpoint.sample(batch, 1, seed=11)[:, 0])
+        result = getattr(farpoint, f"sample_{method}")(batch, 20, seed=11)
+        np.testing.assert_array_equal(result[:, 0], farpoint.sample(batch, 1, seed=11)[:, 0])
 
 
 def test_batches_are_clouds_one_by_one():
     batch = np.stack([cloud(200, seed=s) for s in range(4)])
-    found = farpoint.sample(batch, 30, return_distances=True)
-    assert found.indices.shape == found.distances.shape == (4, 30)
-    for one, indices, distances, radius in zip(batch, *found):
+    result = farpoint.sample(batch, 30, return_distances=True)
+    assert result.indices.shape == result.distances.shape == (4, 30)
+    for one, indices, distances, radius in zip(batch, *result):
         alone = farpoint.sample(one, 30, return_distances=True)
         np.testing.assert_array_equal(indices, alone.indices)
         np.testing.assert_array_equal(distances, alone.distances)
@@ -90,11 +90,11 @@ def test_batches_are_clouds_one_by_one():
 def test_lengths_leave_padding_out():
     batch = np.stack([cloud(50, seed=s) for s in range(3)])
     batch[1, 20:] = np.nan  # padding is not looked at
-    found = farpoint.sample(batch, 30, lengths=[50, 20, 0], return_distances=True)
-    np.testing.assert_array_equal(found.indices[0], reference(batch[0], 30)[0])
-    np.testing.assert_array_equal(found.indices[1, :20], reference(batch[1, :20], 20)[0])
-    assert (found.indices[1, 20:] == -1).all() and (found.indices[2] == -1).all()
-    assert (found.distances[2] == 0).all()
+    result = farpoint.sample(batch, 30, lengths=[50, 20, 0], return_distances=True)
+    np.testing.assert_array_equal(result.indices[0], reference(batch[0], 30)[0])
+    np.testing.assert_array_equal(result.indices[1, :20], reference(batch[1, :20], 20)[0])
+    assert (result.indices[1, 20:] == -1).all() and (result.indices[2] == -1).all()
+    assert (result.distances[2] == 0).all()
     half = farpoint.sample(batch, ratio=0.5, lengths=[50, 20, 1])
     assert half.shape == (3, 25)
     np.testing.assert_array_equal((half >= 0).sum(axis=1), [25, 10, 1])
@@ -103,8 +103,8 @@ def test_lengths_leave_padding_out():
 def test_order_is_the_whole_cloud():
     points = cloud(100)
     order = farpoint.order(points)
-    wanted, distances = reference(points, 100)
-    np.testing.assert_array_equal(order.indices, wanted)
+    expected, distances = reference(points, 100)
+    np.testing.assert_array_equal(order.indices, expected)
     np.testing.assert_array_equal(order.spacings, distances)
     assert farpoint.order(np.stack([points, points])).indices.shape == (2, 100)
 
@@ -117,23 +117,23 @@ def test_any_strides_are_read_in_place(cut):
     whole = cloud(400, 6)
     view = cut(whole)
     assert _native.address(view) == view.__array_interface__["data"][0]
-    found = farpoint.sample(view, 20)
-    np.testing.assert_array_equal(found, reference(np.ascontiguousarray(view), 20)[0])
+    result = farpoint.sample(view, 20)
+    np.testing.assert_array_equal(result, reference(np.ascontiguousarray(view), 20)[0])
 
 
 def test_records_are_read_in_place():
     records = np.zeros(100, [("flag", "u1"), ("xyz", "f4", 3)])  # 13 bytes a row: not aligned
     records["xyz"] = cloud(100)
     assert _native.address(records["xyz"]) == records.__array_interface__["data"][0] + 1
-    found = farpoint.sample(records["xyz"], 20)
-    np.testing.assert_array_equal(found, farpoint.sample(cloud(100), 20))
+    result = farpoint.sample(records["xyz"], 20)
+    np.testing.assert_array_equal(result, farpoint.sample(cloud(100), 20))
 
 
 def test_batches_with_gaps():
     whole = cloud(6 * 40, 6).reshape(6, 40, 6)
     for view in (whole[::2, 3:30, :3], whole.transpose(0, 2, 1)[:, :, :5]):
-        found = farpoint.sample(view, 4)
-        np.testing.assert_array_equal(found, farpoint.sample(np.ascontiguousarray(view), 4))
+        result = farpoint.sample(view, 4)
+        np.testing.assert_array_equal(result, farpoint.sample(np.ascontiguousarray(view), 4))
 
 
 def test_out_is_written_to():
@@ -164,8 +164,8 @@ def test_bad_rows():
         farpoint.check(np.stack([cloud(100), points]))
     assert farpoint.check(cloud(100)) is None
     good = np.setdiff1d(np.arange(100), [0, 40])
-    found = farpoint.sample(points, 9, on_bad="skip")
-    np.testing.assert_array_equal(found, good[reference(points[good], 9)[0]])
+    result = farpoint.sample(points, 9, on_bad="skip")
+    np.testing.assert_array_equal(result, good[reference(points[good], 9)[0]])
     assert len(farpoint.order(points, on_bad="skip").indices) == 98
 
 
@@ -294,14 +294,14 @@ def test_two_samplings_overlap():
 
 
 def test_progress_is_told(capsys):
-    told = []
+    reported = []
     _native.sample(
         cloud(40_000), 4000, None, None, None, None, None, None, "reference", 1, False, False, None,
-        lambda done, of: told.append((done, of)),
+        lambda done, of: reported.append((done, of)),
     )
-    assert told and all(done <= of == 4000 for done, of in told)
-    found = farpoint.sample(cloud(3000), 300, progress=True)
-    np.testing.assert_array_equal(found, farpoint.sample(cloud(3000), 300))
+    assert reported and all(done <= of == 4000 for done, of in reported)
+    result = farpoint.sample(cloud(3000), 300, progress=True)
+    np.testing.assert_array_equal(result, farpoint.sample(cloud(3000), 300))
     assert "sampling" in capsys.readouterr().err
 
 
@@ -342,8 +342,8 @@ def test_no_gpu_is_a_reason():
 ])
 def test_options_of_algorithms(algorithm):
     """They change the time only."""
-    wanted = farpoint.sample(cloud(3000), 300)
-    np.testing.assert_array_equal(farpoint.sample(cloud(3000), 300, algorithm=algorithm), wanted)
+    expected = farpoint.sample(cloud(3000), 300)
+    np.testing.assert_array_equal(farpoint.sample(cloud(3000), 300, algorithm=algorithm), expected)
 
 
 @pytest.mark.parametrize("algorithm, text", [
@@ -395,14 +395,14 @@ def test_levels_of_batches_with_lengths():
         few = [min(size, length) for size in sizes]
         alone = farpoint.sample_levels(batch[c, :length], few, start=[5, 3, 0, 0][c])
         for level, (size, n) in enumerate(zip(sizes, few)):
-            for found, wanted in ((levels.indices, alone.indices), (levels.relative, alone.relative)):
-                assert found[level].shape == (4, size) and (found[level][c, n:] == -1).all()
-                np.testing.assert_array_equal(found[level][c, :n], wanted[level])
+            for actual, expected in ((levels.indices, alone.indices), (levels.relative, alone.relative)):
+                assert actual[level].shape == (4, size) and (actual[level][c, n:] == -1).all()
+                np.testing.assert_array_equal(actual[level][c, :n], expected[level])
     torch = pytest.importorskip("torch", reason="torch is not installed")
     tensors = farpoint.sample_levels(torch.from_numpy(batch), sizes, lengths=torch.tensor(lengths), start=torch.tensor([5, 3, 0, 0]))
-    for part, wanted in zip(sum(tensors, ()), sum(levels, ()), strict=True):
+    for part, expected in zip(sum(tensors, ()), sum(levels, ()), strict=True):
         assert part.dtype == torch.int64
-        np.testing.assert_array_equal(part, wanted)
+        np.testing.assert_array_equal(part, expected)
 
 
 @pytest.mark.parametrize("counts, options, text", [

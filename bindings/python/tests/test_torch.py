@@ -25,12 +25,12 @@ def gather(points, indices):
 
 @pytest.mark.parametrize("points", [cloud(), grid(), cloud(dtype=np.float64), cloud(d=2)])
 def test_tensors_give_what_arrays_give(points):
-    found = farpoint.sample(torch.from_numpy(points), 40, return_distances=True)
-    wanted = farpoint.sample(points, 40, return_distances=True)
-    assert found.indices.dtype == torch.int64 and found.distances.dtype == torch.from_numpy(points).dtype
-    np.testing.assert_array_equal(found.indices.numpy(), wanted.indices)
-    np.testing.assert_array_equal(found.distances.numpy(), wanted.distances)
-    assert float(found.covering_radius) == wanted.covering_radius
+    actual = farpoint.sample(torch.from_numpy(points), 40, return_distances=True)
+    expected = farpoint.sample(points, 40, return_distances=True)
+    assert actual.indices.dtype == torch.int64 and actual.distances.dtype == torch.from_numpy(points).dtype
+    np.testing.assert_array_equal(actual.indices.numpy(), expected.indices)
+    np.testing.assert_array_equal(actual.distances.numpy(), expected.distances)
+    assert float(actual.covering_radius) == expected.covering_radius
 
 
 @pytest.mark.parametrize("options", [
@@ -41,20 +41,20 @@ def test_tensors_give_what_arrays_give(points):
 ])
 def test_batches_and_options(options):
     points = batch()
-    found = farpoint.sample(points, **options)
-    wanted = farpoint.sample(points.numpy(), **options)
-    assert isinstance(found, torch.Tensor)
-    np.testing.assert_array_equal(found.numpy(), wanted)
+    actual = farpoint.sample(points, **options)
+    expected = farpoint.sample(points.numpy(), **options)
+    assert isinstance(actual, torch.Tensor)
+    np.testing.assert_array_equal(actual.numpy(), expected)
     if "lengths" in options:
         options["lengths"] = torch.tensor(options["lengths"], dtype=torch.int32)
-        np.testing.assert_array_equal(farpoint.sample(points, **options).numpy(), wanted)
+        np.testing.assert_array_equal(farpoint.sample(points, **options).numpy(), expected)
 
 
 def test_starts_as_tensors():
     points = batch()
     starts = torch.tensor([[1, 2], [3, 4], [5, 6]])
-    found = farpoint.sample(points, 5, start=starts)
-    np.testing.assert_array_equal(found[:, :2], starts)
+    result = farpoint.sample(points, 5, start=starts)
+    np.testing.assert_array_equal(result[:, :2], starts)
     one = farpoint.sample(points[0], 5, start=torch.tensor([4, 9]))
     np.testing.assert_array_equal(one.numpy(), farpoint.sample(points[0].numpy(), 5, start=[4, 9]))
 
@@ -83,8 +83,8 @@ def test_bad_rows():
         farpoint.sample(points, 5)
     with pytest.raises(ValueError, match="1 of 100 rows .* row 3"):
         farpoint.check(points)
-    found = farpoint.sample(points, ratio=0.5, on_bad="skip")
-    np.testing.assert_array_equal(found, farpoint.sample(points.numpy(), ratio=0.5, on_bad="skip"))
+    result = farpoint.sample(points, ratio=0.5, on_bad="skip")
+    np.testing.assert_array_equal(result, farpoint.sample(points.numpy(), ratio=0.5, on_bad="skip"))
 
 
 def test_out():
@@ -149,9 +149,9 @@ def test_chamfer_operators_are_registered_well():
 def test_operators_take_what_requires_a_gradient():
     points = batch()
     arguments = (5, None, None, None, None, "auto", None)
-    for found in (torch.ops.farpoint.sample(points.clone().requires_grad_(), *arguments),
+    for result in (torch.ops.farpoint.sample(points.clone().requires_grad_(), *arguments),
                   torch.ops.farpoint.sample_distances(points.clone().requires_grad_(), *arguments)[0]):
-        assert torch.equal(found, farpoint.sample(points, 5))
+        assert torch.equal(result, farpoint.sample(points, 5))
 
 
 def test_compiled_as_one_graph():
@@ -166,12 +166,12 @@ def test_compiled_as_one_graph():
 
 def test_compiled_with_ratio_and_distances():
     def forward(points):
-        found = farpoint.sample(points, ratio=0.25, return_distances=True, start=3)
-        return found.indices, found.distances, farpoint.order(points).indices
+        actual = farpoint.sample(points, ratio=0.25, return_distances=True, start=3)
+        return actual.indices, actual.distances, farpoint.order(points).indices
 
     points = batch(2, 64)
-    for got, wanted in zip(torch.compile(forward, fullgraph=True)(points), forward(points)):
-        torch.testing.assert_close(got, wanted)
+    for got, expected in zip(torch.compile(forward, fullgraph=True)(points), forward(points)):
+        torch.testing.assert_close(got, expected)
 
 
 def test_exported():
@@ -198,14 +198,14 @@ def test_gradients_of_chamfer(options):
 def test_chamfer_is_that_of_arrays():
     x, y = batch(2, 50), batch(2, 40)
     for options in ({}, dict(squared=False), dict(reduction="max"), dict(norm=1)):
-        found = farpoint.chamfer(x, y, **options)
-        assert found.shape == (2,) and found.dtype == torch.float32
-        wanted = farpoint.chamfer(x.numpy(), y.numpy(), **options)
-        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5)
-    found = farpoint.nearest(x[0], y[0])
+        actual = farpoint.chamfer(x, y, **options)
+        assert actual.shape == (2,) and actual.dtype == torch.float32
+        expected = farpoint.chamfer(x.numpy(), y.numpy(), **options)
+        np.testing.assert_allclose(actual.numpy(), expected, rtol=1e-5)
+    actual = farpoint.nearest(x[0], y[0])
     distances, indices = obvious_nearest(x[0].numpy(), y[0].numpy())
-    np.testing.assert_array_equal(found.distances.numpy(), distances)
-    np.testing.assert_array_equal(found.indices.numpy(), indices)
+    np.testing.assert_array_equal(actual.distances.numpy(), distances)
+    np.testing.assert_array_equal(actual.indices.numpy(), indices)
     with pytest.raises(TypeError, match="float32.*float64"):
         farpoint.chamfer(x, y.double())
     with pytest.raises(ValueError, match="of the same B and D"):
@@ -228,19 +228,19 @@ def listing_operators():
 
 
 @pytest.mark.parametrize("single", [False, True])
-@pytest.mark.parametrize("wanted", [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("expected", [(True, False), (False, True), (True, True)])
 @pytest.mark.parametrize("options", [{}, dict(squared=False), dict(one_sided=True), dict(norm=1, reduction="sum")])
-def test_chamfer_with_the_operator_and_without(options, wanted, single):
+def test_chamfer_with_the_operator_and_without(options, expected, single):
     def run():
         x, y = (part[0] if single else part for part in (batch(2, 50), batch(2, 40)))
-        x, y = (part.requires_grad_(w) for part, w in zip((x, y), wanted))
-        found, near = farpoint.chamfer(x, y, **options), farpoint.nearest(x, y)
-        assert found.requires_grad and near.distances.requires_grad and not near.indices.requires_grad
-        (found.sum() + (near.distances * near.indices).sum()).backward()
+        x, y = (part.requires_grad_(w) for part, w in zip((x, y), expected))
+        actual, near = farpoint.chamfer(x, y, **options), farpoint.nearest(x, y)
+        assert actual.requires_grad and near.distances.requires_grad and not near.indices.requires_grad
+        (actual.sum() + (near.distances * near.indices).sum()).backward()
         with torch.no_grad():
             alone = farpoint.chamfer(x, y, **options)
-        assert not alone.requires_grad and torch.equal(alone, found)
-        return [found, *near, x.grad, y.grad]
+        assert not alone.requires_grad and torch.equal(alone, actual)
+        return [actual, *near, x.grad, y.grad]
 
     with listing_operators() as mode:
         by_operators = run()
@@ -270,8 +270,8 @@ def test_whoever_would_see_the_operator_does(monkeypatch):
     traced = torch.jit.trace(lambda a, b: farpoint.chamfer(a, b), (x, y))
     assert "farpoint::chamfer" in str(traced.graph)
     slope = torch.func.grad(lambda x: farpoint.chamfer(x, y).sum())(x)
-    (wanted,) = torch.autograd.grad(farpoint.chamfer(x.requires_grad_(), y).sum(), x)
-    assert torch.equal(slope, wanted)
+    (expected,) = torch.autograd.grad(farpoint.chamfer(x.requires_grad_(), y).sum(), x)
+    assert torch.equal(slope, expected)
     x.requires_grad_(False)
     with torch.inference_mode():
         assert alone(x, y.clone()) and torch.equal(farpoint.chamfer(x, y), value)
@@ -291,10 +291,10 @@ def test_without_private_names(monkeypatch):
         (grad,) = torch.autograd.grad(value.sum(), x)
         return value, slope, each, moved, grad, *farpoint.nearest(x, y), farpoint.sample(x, 5)
 
-    wanted = results()
+    expected = results()
     monkeypatch.setattr(fast_path, "TELLS_KEYS", False)
     monkeypatch.setattr(fast_path, "_TELLS_LEVELS", False)
-    for mine, theirs in zip(results(), wanted):
+    for mine, theirs in zip(results(), expected):
         torch.testing.assert_close(mine, theirs)
 
 
@@ -347,14 +347,14 @@ def test_seeds_on_a_gpu_draw_what_the_cpu_draws():
 def test_seeds_of_batches():
     points = batch(64, 30)
     for seed in (0, 3, 2**63 - 1, 2**63, 2**64 - 1):
-        wanted = farpoint.sample(points.numpy(), 5, seed=seed)
-        assert len(set(wanted[:, 0])) > 15
+        expected = farpoint.sample(points.numpy(), 5, seed=seed)
+        assert len(set(expected[:, 0])) > 15
         for options in ({}, dict(on_bad="skip"), dict(lengths=[30] * 64)):
-            np.testing.assert_array_equal(farpoint.sample(points, 5, seed=seed, **options), wanted)
+            np.testing.assert_array_equal(farpoint.sample(points, 5, seed=seed, **options), expected)
         on_gpu = sampling.random_starts(seed, points, None)
-        np.testing.assert_array_equal(on_gpu.squeeze(-1), wanted[:, 0])
+        np.testing.assert_array_equal(on_gpu.squeeze(-1), expected[:, 0])
         mapped = torch.vmap(lambda clouds: farpoint.sample(clouds, 5, seed=seed))(points.reshape(8, 8, 30, 3))
-        np.testing.assert_array_equal(mapped.reshape(64, 5), wanted)
+        np.testing.assert_array_equal(mapped.reshape(64, 5), expected)
 
 
 def test_generators_in_place_of_seeds():

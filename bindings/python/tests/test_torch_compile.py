@@ -57,7 +57,7 @@ def same(mine, theirs):
 
 @pytest.mark.parametrize("name, call", CALLS)
 def test_a_graph_breaks(name, call):
-    wanted = call(batch())
+    expected = call(batch())
     graphs = []
 
     def listing(graph, inputs):
@@ -65,9 +65,9 @@ def test_a_graph_breaks(name, call):
         return graph
 
     torch.compiler.reset()
-    before, found, after = torch.compile(
+    before, actual, after = torch.compile(
         lambda p: (p * 2, call(p), p.sum() + 1), backend=listing)(batch())
-    same(found, wanted)
+    same(actual, expected)
     assert torch.equal(before, batch() * 2) and torch.equal(after, batch().sum() + 1)
     assert len(graphs) >= 2, "what is before and after is compiled"
 
@@ -94,8 +94,8 @@ def test_seeds_and_threads_are_traced():
     calls = [dict(seed=3), dict(seed=2**63 + 5), dict(seed=2**64 - 1), dict(threads=2)]
     for options in calls:
         torch.compiler.reset()
-        found = torch.compile(lambda p: farpoint.sample(p, 5, **options), fullgraph=True, backend="eager")
-        assert torch.equal(found(batch()), farpoint.sample(batch(), 5, **options))
+        result = torch.compile(lambda p: farpoint.sample(p, 5, **options), fullgraph=True, backend="eager")
+        assert torch.equal(result(batch()), farpoint.sample(batch(), 5, **options))
 
 
 def test_default_calls_of_replacements_are_one_graph():

@@ -82,11 +82,11 @@ def test_a_distance_of_zero_has_the_tangent_zero():
 def test_second_derivatives(options):
     mine, theirs = both(options)
     x, y = pair()
-    wanted = torch.autograd.functional.hessian(theirs, (x, y))
-    torch.testing.assert_close(torch.autograd.functional.hessian(mine, (x, y)), wanted)
-    torch.testing.assert_close(torch.autograd.functional.hessian(mine, (x, y), vectorize=True), wanted)
-    torch.testing.assert_close(func.hessian(mine, (0, 1))(x, y), wanted)
-    torch.testing.assert_close(func.jacrev(func.jacrev(mine, (0, 1)), (0, 1))(x, y), wanted)
+    expected = torch.autograd.functional.hessian(theirs, (x, y))
+    torch.testing.assert_close(torch.autograd.functional.hessian(mine, (x, y)), expected)
+    torch.testing.assert_close(torch.autograd.functional.hessian(mine, (x, y), vectorize=True), expected)
+    torch.testing.assert_close(func.hessian(mine, (0, 1))(x, y), expected)
+    torch.testing.assert_close(func.jacrev(func.jacrev(mine, (0, 1)), (0, 1))(x, y), expected)
     x.requires_grad_(), y.requires_grad_()
     assert torch.autograd.gradcheck(mine, (x, y), check_forward_ad=True)
     assert torch.autograd.gradgradcheck(mine, (x, y), check_fwd_over_rev=True)
@@ -95,14 +95,14 @@ def test_second_derivatives(options):
 def test_a_penalty_on_the_gradient():
     """What ``create_graph`` is for."""
     x, y = pair()
-    found = []
+    result = []
     for chamfer in both({}):
         a = x.clone().requires_grad_()
         (slope,) = torch.autograd.grad(chamfer(a, y), a, create_graph=True)
         (slope ** 2).sum().backward()
-        found.append(a.grad)
-    torch.testing.assert_close(*found)
-    assert (found[0] != 0).any()
+        result.append(a.grad)
+    torch.testing.assert_close(*result)
+    assert (result[0] != 0).any()
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -142,13 +142,13 @@ def counted(monkeypatch, name):
 
 def test_nearest_in_vmap(monkeypatch):
     x, y = pair(4)
-    wanted = farpoint.nearest(x, y)
+    expected = farpoint.nearest(x, y)
     calls = counted(monkeypatch, "match_clouds")
     for single in (True, False):  # clouds, and batches of two
         a, b = (part if single else part.reshape(2, 2, *part.shape[1:]) for part in (x, y))
         for dims in ((0, 0), (1, 0), (-1, 0)):
-            found = torch.vmap(farpoint.nearest, in_dims=dims)(a.movedim(0, dims[0]), b)
-            for mine, theirs in zip(found, wanted):
+            actual = torch.vmap(farpoint.nearest, in_dims=dims)(a.movedim(0, dims[0]), b)
+            for mine, theirs in zip(actual, expected):
                 assert torch.equal(mine.reshape(theirs.shape), theirs)
     assert len(calls) == 6, "one call for each vmap"
     one = torch.vmap(lambda x: farpoint.nearest(x, y[0]).indices)(x)
@@ -161,11 +161,11 @@ def test_nearest_in_vmap(monkeypatch):
 
 def test_sample_in_vmap(monkeypatch):
     points = torch.from_numpy(np.stack([cloud(30, seed=s) for s in range(6)]))
-    wanted = farpoint.sample(points, 5, return_distances=True)
+    expected = farpoint.sample(points, 5, return_distances=True)
     calls = counted(monkeypatch, "sample")
     for batches in (points, points.reshape(2, 3, 30, 3)):
-        found = torch.vmap(lambda p: tuple(farpoint.sample(p, 5, return_distances=True)))(batches)
-        for mine, theirs in zip(found, wanted):
+        actual = torch.vmap(lambda p: tuple(farpoint.sample(p, 5, return_distances=True)))(batches)
+        for mine, theirs in zip(actual, expected):
             assert torch.equal(mine.reshape(theirs.shape), theirs)
     twice = torch.vmap(torch.vmap(lambda p: farpoint.sample(p, 5, seed=3)))(points.reshape(2, 3, 30, 3))
     assert len(calls) == 3, "one call for each vmap"
@@ -183,8 +183,8 @@ def test_sample_in_vmap(monkeypatch):
 
 def test_sample_has_no_derivative_and_says_so():
     points = torch.from_numpy(cloud()).requires_grad_()
-    found = farpoint.sample(points, 5, return_distances=True)
-    assert not any(part.requires_grad for part in found)
+    result = farpoint.sample(points, 5, return_distances=True)
+    assert not any(part.requires_grad for part in result)
     assert "they have no derivative" in farpoint.sample.__doc__
     chosen = func.grad(lambda p: p[farpoint.sample(p, 5)].sum())(points.detach())
-    assert torch.equal(chosen.sum(dim=1).nonzero().squeeze(1), found.indices.sort().values)
+    assert torch.equal(chosen.sum(dim=1).nonzero().squeeze(1), result.indices.sort().values)

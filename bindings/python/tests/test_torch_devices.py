@@ -29,15 +29,15 @@ class Listening(TorchDispatchMode):
         of_gpu = any(part.is_cuda for part in given)
         if of_gpu and function.name() in ("aten::_local_scalar_dense", "aten::item", "aten::nonzero"):
             self.waited.append(str(function))
-        found = function(*args, **(kwargs or {}))
-        there = isinstance(found, torch.Tensor) and found.is_cuda
+        result = function(*args, **(kwargs or {}))
+        there = isinstance(result, torch.Tensor) and result.is_cuda
         if there and any(part.is_cpu for part in given):
             self.sent.append(str(function))
             if id(given[0]) not in self.pinned or not (kwargs or {}).get("non_blocking"):
                 self.waited.append(f"{function} of {given[0]}")
         if of_gpu and not there and function.name() in ("aten::_to_copy", "aten::copy_"):
             self.waited.append(str(function))
-        return found
+        return result
 
 
 @pytest.fixture
@@ -46,10 +46,10 @@ def listen(monkeypatch):
     pinned, held = set(), []
 
     def pin(values):
-        found = values.to(torch.int64).clone()
-        pinned.add(id(found))
-        held.append(found)  # so that no other gets its id
-        return found
+        result = values.to(torch.int64).clone()
+        pinned.add(id(result))
+        held.append(result)  # so that no other gets its id
+        return result
 
     monkeypatch.setattr(transfer, "_pinned", pin)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
@@ -140,8 +140,8 @@ def test_a_copy_into_a_graph_is_refused(listen, monkeypatch):
 ])
 def test_numbers(values, monkeypatch):
     """Those counted on the device are those sent."""
-    found = transfer.numbers(values, torch.device("cpu"))
-    assert found.dtype == torch.int64 and found.tolist() == values
+    result = transfer.numbers(values, torch.device("cpu"))
+    assert result.dtype == torch.int64 and result.tolist() == values
 
     class Elsewhere:  # the CPU, if it were a device to count on
         type = "cuda"
@@ -178,8 +178,8 @@ def test_the_default_device_is_nobodys_business(meta_by_default):
     calls += [call for name, call in DEFAULT_OF_MATCH.items() if name != "chamfer_3d"]
     calls += [lambda p: chamfer_3d.chamfer_3DDist()(p, p), lambda p: farpoint.chamfer(p, p, x_lengths=[60, 20, 3])]
     for call in calls:
-        found = call(points)
-        for part in found if isinstance(found, tuple) else (found,):
+        result = call(points)
+        for part in result if isinstance(result, tuple) else (result,):
             assert not isinstance(part, torch.Tensor) or part.is_cpu, call
     grown = points.clone().requires_grad_()
     farpoint.chamfer(grown, points.flip(0), squared=False).sum().backward()

@@ -59,9 +59,9 @@ def test_samples_are_those_of_float32(name, half):
 @pytest.mark.parametrize("name", PAIRS)
 def test_pairs_are_those_of_float32(name, half):
     x, y = batch().to(half), batch(seed=9).to(half)
-    wanted = PAIRS[name](x.float(), y.float())
-    same(PAIRS[name](x, y), wanted)
-    same(PAIRS[name](x, y.float()), wanted)  # a network's answer and its target
+    expected = PAIRS[name](x.float(), y.float())
+    same(PAIRS[name](x, y), expected)
+    same(PAIRS[name](x, y.float()), expected)  # a network's answer and its target
 
 
 @pytest.mark.parametrize("half", HALVES)
@@ -85,8 +85,8 @@ def test_distances_do_not_overflow():
 def test_kaolin_gives_the_type_it_is_given(half):
     x, y = batch().to(half), batch(seed=9).to(half)
     distances, indices = kaolin.sided_distance(x, y)
-    wanted = kaolin.sided_distance(x.float(), y.float())
-    same((distances, indices), (wanted[0].to(half), wanted[1]))
+    expected = kaolin.sided_distance(x.float(), y.float())
+    same((distances, indices), (expected[0].to(half), expected[1]))
     same(kaolin.chamfer_distance(x, y), kaolin.chamfer_distance(x.float(), y.float()).to(half))
 
 
@@ -117,14 +117,14 @@ def test_operators_in_autocast():
         with torch.autocast("cpu", dtype=kind):
             moved = x @ weight
             assert moved.dtype == kind
-            found = ops.match_clouds(moved, y, None, None, 2, None, True)
+            result = ops.match_clouds(moved, y, None, None, 2, None, True)
             rows = ops.sample(moved, 5, None, None, None, None, "auto", None)
             apart = ops.sample_distances(moved, 5, None, None, None, None, "auto", None)[1]
             ragged = ops.sample_ragged(moved[0], *(torch.tensor(v) for v in ([0, 60], [4])), None, 4, 60, "auto")
             of_both = farpoint.chamfer(moved, y)
             wide = ops.match_clouds(x.double(), y.double(), None, None, 2, None, True)
         rounded = moved.float()
-        same(tuple(found), tuple(ops.match_clouds(rounded, y, None, None, 2, None, True)))
+        same(tuple(result), tuple(ops.match_clouds(rounded, y, None, None, 2, None, True)))
         same((rows, apart), tuple(farpoint.sample(rounded, 5, return_distances=True))[:2])
         same(ragged, farpoint.sample(rounded[0], 4))
         same(of_both, farpoint.chamfer(rounded, y))
@@ -152,7 +152,7 @@ def test_a_step_in_autocast_compiled():
             return farpoint.chamfer(moved, y).sum(), farpoint.sample(moved, 4)
 
     torch.compiler.reset()
-    found, wanted = torch.compile(step, fullgraph=True, backend="aot_eager")(batch()), step(batch())
-    same(tuple(part.detach() for part in found), tuple(part.detach() for part in wanted))
-    slopes = [torch.autograd.grad(part[0], layer.weight)[0] for part in (found, wanted)]
+    actual, expected = torch.compile(step, fullgraph=True, backend="aot_eager")(batch()), step(batch())
+    same(tuple(part.detach() for part in actual), tuple(part.detach() for part in expected))
+    slopes = [torch.autograd.grad(part[0], layer.weight)[0] for part in (actual, expected)]
     torch.testing.assert_close(*slopes)

@@ -20,10 +20,10 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, or 2 for wrong arguments or inputs."""
     runs = {"evaluate": _evaluate, "train": _train, "time": _time, "report": _report, "generate": _generate}
-    given = parser(runs).parse_args(arguments)
-    run: Command = given.run
+    args = parser(runs).parse_args(arguments)
+    run: Command = args.run
     try:
-        run(given)
+        run(args)
     except (OSError, ValueError) as error:
         print(f"error: {_text(error)}", file=sys.stderr)
         return 2
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}{help}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("stopped; repeat the command to resume", file=sys.stderr)
         return 130
     return 0
 
@@ -43,179 +43,179 @@ def _text(error: Exception) -> str:
     return str(error)
 
 
-def _network(given: argparse.Namespace, seed: int) -> Any:
+def _network(args: argparse.Namespace, seed: int) -> Any:
     """Returns the network on its device, with random weights."""
     import torch
 
     from .networks import build
 
-    module = build(given.network, given.data, seed=seed)
-    name = given.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    module = build(args.network, args.data, seed=seed)
+    name = args.device or ("cuda" if torch.cuda.is_available() else "cpu")
     if name.partition(":")[0] == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"--device {name}: PyTorch {torch.__version__} finds no GPU")
     try:
         module = module.to(torch.device(name))
     except RuntimeError as error:
         raise ValueError(f"--device {name}: {str(error).splitlines()[0]}") from None
-    if given.compile:
+    if args.compile:
         module.compile_layers()
     return module
 
 
-def _loaded(given: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+def _loaded(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """Returns the network with its checkpoint, and the options for its records."""
     from .data import GENERATED
     from .evaluate import fingerprint
     from .networks import load_checkpoint
     from .run import check_trained
 
-    if (given.checkpoint is None) != given.random_weights:
-        raise ValueError("give either --checkpoint FILE or --random-weights, by which only times count")
+    if (args.checkpoint is None) != args.random_weights:
+        raise ValueError("give either --checkpoint FILE, or --random-weights to measure times only")
     options = {
-        "checkpoint": "random weights", "class_order": given.class_order, "bfloat16": given.bfloat16,
-        "compile": given.compile, "folder": Path(given.folder).name, "split": given.split,
+        "checkpoint": "random weights", "class_order": args.class_order, "bfloat16": args.bfloat16,
+        "compile": args.compile, "folder": Path(args.folder).name, "split": args.split,
     }
-    module = _network(given, given.seed)
-    if given.folder == GENERATED:
-        options |= {"scene_points": given.points}
-    if given.stride > 1:  # the points that "val" takes of voxels depend on the scenes before
-        options |= {"stride": given.stride}
-    if given.checkpoint is not None:
-        rest = load_checkpoint(module, given.checkpoint)
+    module = _network(args, args.seed)
+    if args.folder == GENERATED:
+        options |= {"scene_points": args.points}
+    if args.stride > 1:  # the points that "val" takes of voxels depend on the scenes before
+        options |= {"stride": args.stride}
+    if args.checkpoint is not None:
+        rest = load_checkpoint(module, args.checkpoint)
         state = rest.get("scheduler")
         # In checkpoints of other projects an entry of this name is no description.
         state = state if isinstance(state, dict) and "recipe" in state else {}
-        check_trained(given.checkpoint, state, given.network, recipe(given.data, given.class_order))
-        options |= {"checkpoint": fingerprint(given.checkpoint)}
+        check_trained(args.checkpoint, state, args.network, recipe(args.data, args.class_order))
+        options |= {"checkpoint": fingerprint(args.checkpoint)}
         # For checkpoints of ``train``: keys by which results are grouped.
         options |= {"recipe": state.get("recipe"), "trained_seed": state.get("seed")}
     return module, options
 
 
-def _source(given: argparse.Namespace, numbers: Recipe, split: str, scenes: int | None) -> Any:
+def _source(args: argparse.Namespace, numbers: Recipe, split: str, scenes: int | None) -> Any:
     from .data import open_data
 
-    return open_data(given.folder, split, numbers, scenes=scenes, points=given.points)
+    return open_data(args.folder, split, numbers, scenes=scenes, points=args.points)
 
 
-def _sampler_names(given: argparse.Namespace) -> list[str]:
+def _sampler_names(args: argparse.Namespace) -> list[str]:
     """Returns each name once; "paper" stands for the samplers of its tables."""
     from .samplers import TABLE_2, TABLE_5
 
-    every = [[name] if name != "paper" else [*TABLE_2, *TABLE_5] for name in given.samplers]
-    return list(dict.fromkeys(name for names in every for name in names))
+    groups = [[name] if name != "paper" else [*TABLE_2, *TABLE_5] for name in args.samplers]
+    return list(dict.fromkeys(name for names in groups for name in names))
 
 
-def _evaluate(given: argparse.Namespace) -> None:
+def _evaluate(args: argparse.Namespace) -> None:
     from .evaluate import Evaluation, evaluate
     from .samplers import parse
     from .table import table
 
-    numbers = recipe(given.data, given.class_order)
-    samplers = [parse(name, given.data) for name in _sampler_names(given)]
-    source = _source(given, numbers, given.split, given.scenes)
-    module, options = _loaded(given)
+    numbers = recipe(args.data, args.class_order)
+    samplers = [parse(name, args.data) for name in _sampler_names(args)]
+    source = _source(args, numbers, args.split, args.scenes)
+    module, options = _loaded(args)
     task = Evaluation(
-        recipe=numbers, source=source, network=given.network, module=module, output=given.output,
-        protocol=given.protocol, seed=given.seed, options=options,
-        bfloat16=given.bfloat16, graphs=given.graphs and not given.compile, predictions=given.predictions,
-        progress=not given.quiet,
+        recipe=numbers, source=source, network=args.network, module=module, output=args.output,
+        protocol=args.protocol, seed=args.seed, options=options,
+        bfloat16=args.bfloat16, graphs=args.graphs and not args.compile, predictions=args.predictions,
+        progress=not args.quiet,
     )
-    names = list(source.names)[:: given.stride][: given.scenes]
-    print(table(evaluate(task, samplers, names), numbers, per_class=given.per_class))
+    names = list(source.names)[:: args.stride][: args.scenes]
+    print(table(evaluate(task, samplers, names), numbers, per_class=args.per_class))
 
 
-def _train(given: argparse.Namespace) -> None:
+def _train(args: argparse.Namespace) -> None:
     from .data import GENERATED, Kept
     from .run import READERS
     from .samplers import parse
     from .train import Run, train
 
-    small = given.recipe == "small"
-    if small and given.folder != GENERATED:
+    small = args.recipe == "small"
+    if small and args.folder != GENERATED:
         raise ValueError('--recipe small trains on generated scenes: write "generated" for the folder')
-    numbers = recipe(given.data, given.class_order)
-    scenes = given.scenes
-    if scenes is None and given.folder == GENERATED:
-        scenes = 200 if given.data == "semantickitti" else 60
-    plan = training(given.data, given.network, small=small)
-    plan = replace(plan, batch=given.batch or plan.batch, steps=given.steps or plan.steps)
-    source = _source(given, numbers, "train", scenes)
-    validation = _validation(given, numbers)
-    if given.folder == GENERATED and len(given.seeds) > 1:  # generating takes longer than training
+    numbers = recipe(args.data, args.class_order)
+    scenes = args.scenes
+    if scenes is None and args.folder == GENERATED:
+        scenes = 200 if args.data == "semantickitti" else 60
+    plan = training(args.data, args.network, small=small)
+    plan = replace(plan, batch=args.batch or plan.batch, steps=args.steps or plan.steps)
+    source = _source(args, numbers, "train", scenes)
+    validation = _validation(args, numbers)
+    if args.folder == GENERATED and len(args.seeds) > 1:  # generating takes longer than training
         source = Kept(source)
-    for seed in given.seeds:
+    for seed in args.seeds:
         run = Run(
-            recipe=numbers, source=source, network=given.network, module=_network(given, seed),
-            sampler=parse(given.sampler, given.data), training=plan, output=given.output, seed=seed,
-            name=given.recipe, crop=given.crop, cache=int(given.cache * (1 << 30)),
-            readers=given.readers or READERS, every=given.every, bfloat16=given.bfloat16, validation=validation,
-            folder=Path(given.folder).name, scene_points=given.points,
-            graphs=given.graphs and not given.compile, progress=not given.quiet,
+            recipe=numbers, source=source, network=args.network, module=_network(args, seed),
+            sampler=parse(args.sampler, args.data), training=plan, output=args.output, seed=seed,
+            name=args.recipe, crop=args.crop, cache=int(args.cache * (1 << 30)),
+            readers=args.readers or READERS, every=args.every, bfloat16=args.bfloat16, validation=validation,
+            folder=Path(args.folder).name, scene_points=args.points,
+            graphs=args.graphs and not args.compile, progress=not args.quiet,
         )
-        run = replace(run, validate=given.validate or (500 if small else run.epoch_steps))
+        run = replace(run, validate=args.validate or (500 if small else run.epoch_steps))
         print(train(run))
 
 
-def _validation(given: argparse.Namespace, numbers: Recipe) -> Any:
+def _validation(args: argparse.Namespace, numbers: Recipe) -> Any:
     """Returns the scenes for validation; None if there are none, or validation is off."""
     from .data import GENERATED, Chosen, Generated, Kept
 
-    if given.validate == 0:
+    if args.validate == 0:
         return None
-    if given.validate is not None and given.validate < 0:
-        raise ValueError(f"--validate {given.validate}: it must be 1 or more, or 0 for no validation")
-    if given.folder == GENERATED:
+    if args.validate is not None and args.validate < 0:
+        raise ValueError(f"--validate {args.validate}: it must be 1 or more, or 0 for no validation")
+    if args.folder == GENERATED:
         # Different from the scenes of "evaluate", which must be unseen.
-        return Kept(Generated(numbers, "val", given.val_scenes or 4, given.points, seed=1))
+        return Kept(Generated(numbers, "val", args.val_scenes or 4, args.points, seed=1))
     try:
-        found = _source(given, numbers, "val", None)
+        source = _source(args, numbers, "val", None)
     except FileNotFoundError as error:
-        if given.validate is not None or given.val_scenes is not None:
+        if args.validate is not None or args.val_scenes is not None:
             raise
         print(f"no validation: {_text(error)}", file=sys.stderr)
         return None
-    return found if given.val_scenes is None else Chosen(found, given.val_scenes)
+    return source if args.val_scenes is None else Chosen(source, args.val_scenes)
 
 
-def _time(given: argparse.Namespace) -> None:
+def _time(args: argparse.Namespace) -> None:
     from .evaluate import clouds
     from .samplers import parse
     from .table import table
     from .timing import ALL_PAIRS, run
 
-    numbers = recipe(given.data, given.class_order)
-    samplers = _sampler_names(given)
+    numbers = recipe(args.data, args.class_order)
+    samplers = _sampler_names(args)
     for name in samplers:
-        parse(name.removesuffix(ALL_PAIRS), given.data)
-    source = _source(given, numbers, given.split, given.scenes)
-    module, options = _loaded(given)
+        parse(name.removesuffix(ALL_PAIRS), args.data)
+    source = _source(args, numbers, args.split, args.scenes)
+    module, options = _loaded(args)
     module.eval()
-    names = list(source.names)[:: given.stride][: given.scenes]
-    found: list[SceneRecord] = []
-    with progress.bar(not given.quiet, "timing", "scenes") as tell:
-        for number, scene in enumerate(clouds(source, names, numbers, given.network, module)):
-            found += run(
-                module, [scene], samplers, given.output, data=given.data, name=given.network, seed=given.seed,
-                options=options, rounds=given.repeats, bfloat16=given.bfloat16,
-                graphs=given.graphs and not given.compile,
-                there={one.key: one for one in read_scenes(given.output)},
+    names = list(source.names)[:: args.stride][: args.scenes]
+    results: list[SceneRecord] = []
+    with progress.bar(not args.quiet, "timing", "scenes") as report:
+        for number, scene in enumerate(clouds(source, names, numbers, args.network, module)):
+            results += run(
+                module, [scene], samplers, args.output, data=args.data, name=args.network, seed=args.seed,
+                options=options, rounds=args.repeats, bfloat16=args.bfloat16,
+                graphs=args.graphs and not args.compile,
+                existing={one.key: one for one in read_scenes(args.output)},
             )
-            if tell is not None:
-                tell(number + 1, len(names))
-    print(table(found, numbers))
+            if report is not None:
+                report(number + 1, len(names))
+    print(table(results, numbers))
 
 
-def _report(given: argparse.Namespace) -> None:
+def _report(args: argparse.Namespace) -> None:
     from . import report
 
-    print(report.run(given.results, given.output))
+    print(report.run(args.results, args.output))
 
 
-def _generate(given: argparse.Namespace) -> None:
+def _generate(args: argparse.Namespace) -> None:
     from .data.generated import POINTS
     from .layouts import write_scenes
 
-    points = given.points or POINTS[given.layout.partition("-")[0]]
-    with progress.bar(not given.quiet, "generating", "scenes") as tell:
-        write_scenes(given.output, given.layout, given.scenes, points, given.seed, tell)
+    points = args.points or POINTS[args.layout.partition("-")[0]]
+    with progress.bar(not args.quiet, "generating", "scenes") as report:
+        write_scenes(args.output, args.layout, args.scenes, points, args.seed, report)

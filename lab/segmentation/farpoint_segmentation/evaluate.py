@@ -120,37 +120,37 @@ def evaluate(
         in the folder.
     """
     names = list(task.source.names if scenes is None else scenes)
-    there = {record.key: record for record in records.read_scenes(task.output)}
+    existing = {record.key: record for record in records.read_scenes(task.output)}
     state = np.random.RandomState(0)
-    found: list[SceneRecord] = []
+    results: list[SceneRecord] = []
     warm = task.device.type == "cpu"
     task.module.eval()
-    with progress.bar(task.progress, "evaluating", "scenes") as tell, torch.inference_mode():
+    with progress.bar(task.progress, "evaluating", "scenes") as report, torch.inference_mode():
         for number, name in enumerate(names):
-            known_ones = [there.get(task.record(one, name).key) for one in samplers]
-            if None not in known_ones and not _lacks_predictions(task, samplers, name):
-                done = [one for one in known_ones if one is not None]
+            known_records = [existing.get(task.record(one, name).key) for one in samplers]
+            if None not in known_records and not _lacks_predictions(task, samplers, name):
+                done = [one for one in known_records if one is not None]
                 draw(state, done[0].fullest or 1, done[0].points)  # as if it had been read
-                found += done
+                results += done
             else:
                 prepared = _prepare(task, name, state)
                 if not warm:
                     _warm_up(task, samplers, prepared)
                     warm = True
-                for sampler, record in zip(samplers, known_ones, strict=True):
+                for sampler, record in zip(samplers, known_records, strict=True):
                     if record is None or _lacks_predictions(task, [sampler], name):
                         record = _evaluate_scene(task, sampler, prepared, record)
-                    found.append(record)
-            if tell is not None:
-                tell(number + 1, len(names))
-    return found
+                    results.append(record)
+            if report is not None:
+                report(number + 1, len(names))
+    return results
 
 
 def _prepare(task: Evaluation, name: str, state: np.random.RandomState) -> _Prepared:
     scene = task.source.read(name)
     cloud = cloud_of(scene, task.device)
-    found = voxels(cloud.points, task.recipe.voxel).compact()
-    return _Prepared(scene, cloud, found, choose(found, state))
+    occupied = voxels(cloud.points, task.recipe.voxel).compact()
+    return _Prepared(scene, cloud, occupied, choose(occupied, state))
 
 
 def clouds(
@@ -187,7 +187,7 @@ def _warm_up(task: Evaluation, samplers: Iterable[Sampler], prepared: _Prepared)
 
 
 def _evaluate_scene(
-    task: Evaluation, sampler: Sampler, prepared: _Prepared, there: SceneRecord | None
+    task: Evaluation, sampler: Sampler, prepared: _Prepared, existing: SceneRecord | None
 ) -> SceneRecord:
     """Returns the record of a scene and writes it unless it exists; also writes the prediction, if requested."""
     run = _validated if task.protocol == "val" else _tested
@@ -203,8 +203,8 @@ def _evaluate_scene(
         if task.protocol == "val":  # of voxels
             predictions = _spread(predictions, prepared.voxels)
         _write(task, sampler.name, prepared.scene, predictions.cpu().numpy())
-    if there is not None:
-        return there
+    if existing is not None:
+        return existing
     records.append(task.output, record)
     return record
 
@@ -273,10 +273,10 @@ def _autocast(task: Evaluation) -> AbstractContextManager[object]:
     return torch.autocast(task.device.type, torch.bfloat16) if task.bfloat16 else nullcontext()
 
 
-def _spread(predictions: Tensor, found: Voxels) -> Tensor:
+def _spread(predictions: Tensor, occupied: Voxels) -> Tensor:
     """Returns the predictions of all points from those of voxels."""
-    everywhere = torch.empty_like(found.order)
-    everywhere[found.order] = predictions.repeat_interleave(found.counts)
+    everywhere = torch.empty_like(occupied.order)
+    everywhere[occupied.order] = predictions.repeat_interleave(occupied.counts)
     return everywhere
 
 

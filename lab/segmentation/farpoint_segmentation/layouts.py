@@ -53,7 +53,7 @@ def kind_of(layout: Layout) -> Literal["indoor", "town"]:
 
 def write_scenes(
     folder: str | os.PathLike[str], layout: Layout, scenes: int, points: int, seed: int = 0,
-    tell: Callable[[int, int], None] | None = None,
+    report: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write generated scenes, with seeds from ``seed`` on.
 
@@ -90,8 +90,8 @@ def write_scenes(
     for number in range(scenes):
         made = farpoint.generate_labeled(kind_of(layout), points, seed=seed + number)
         _write(root, _files(layout, number, made))
-        if tell is not None:
-            tell(number + 1, scenes)
+        if report is not None:
+            report(number + 1, scenes)
     if layout == "scannet":
         _write(root, _lists(scenes))  # last, so that they never name a missing scene
 
@@ -136,22 +136,22 @@ def _text(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
     """Yields a text file for each class, and one for the room."""
     area, room = _room(number)
     rows = np.concatenate([scene.points.astype(np.float64), _colors(scene)], axis=1)
-    whole = []
+    contents = []
     for label, name in enumerate(scene.class_names):
         lines = ["%.3f %.3f %.3f %d %d %d\n" % tuple(row) for row in rows[scene.labels == label].tolist()]
         if lines:
-            whole.append("".join(lines).encode())
-            yield f"{area}/{room}/Annotations/{name}_1.txt", whole[-1]
-    yield f"{area}/{room}/{room}.txt", b"".join(whole)
+            contents.append("".join(lines).encode())
+            yield f"{area}/{room}/Annotations/{name}_1.txt", contents[-1]
+    yield f"{area}/{room}/{room}.txt", b"".join(contents)
 
 
 def _array(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
     """Yields one array, as stored by projects that use S3DIS."""
     area, room = _room(number)
-    made = io.BytesIO()
+    content = io.BytesIO()
     columns: list[NDArray[Any]] = [scene.points, _colors(scene), scene.labels[:, None]]
-    np.save(made, np.concatenate([part.astype("<f4") for part in columns], axis=1))
-    yield f"{area}_{room}.npy", made.getvalue()
+    np.save(content, np.concatenate([part.astype("<f4") for part in columns], axis=1))
+    yield f"{area}_{room}.npy", content.getvalue()
 
 
 def _scene_name(number: int) -> str:

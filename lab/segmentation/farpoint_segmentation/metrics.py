@@ -124,6 +124,6 @@ def summary(matrix: Any) -> dict[str, float]:
     points."""
     if int(np.asarray(matrix).sum()) == 0:
         return {}
-    found = scores(matrix)
+    result = scores(matrix)
     other = float(iou(matrix, "semantic-kitti").mean())
-    return {"miou": found.miou, "miou_semantic_kitti": other, "macc": found.macc, "oa": found.oa}
+    return {"miou": result.miou, "miou_semantic_kitti": other, "macc": result.macc, "oa": result.oa}

@@ -10,9 +10,9 @@ __all__ = ["bar"]
 
 
 @contextmanager
-def bar(wanted: bool, what: str, unit: str) -> Iterator[Callable[[int, int], None] | None]:
+def bar(enabled: bool, what: str, unit: str) -> Iterator[Callable[[int, int], None] | None]:
     """Yield a progress callback ``(done, of)``, or None without a bar."""
-    if not wanted:
+    if not enabled:
         yield None
         return
     try:

@@ -172,12 +172,12 @@ def recipe(data: str, class_order: ClassOrder = "chair-first") -> Recipe:
     ValueError
         Unknown name.
     """
-    found = _RECIPES[known(data, DATA, "data")]
+    result = _RECIPES[known(data, DATA, "data")]
     known(class_order, get_args(ClassOrder), "class_order")
     if data != "s3dis" or class_order == "chair-first":
-        return found
+        return result
     classes = (*_S3DIS[:7], "table", "chair", "sofa", "bookcase", *_S3DIS[11:])
-    return replace(found, classes=classes)
+    return replace(result, classes=classes)
 
 
 def training(data: str, network: str, *, small: bool = False) -> Training:
@@ -197,10 +197,10 @@ def training(data: str, network: str, *, small: bool = False) -> Training:
     ValueError
         Unknown name.
     """
-    found = _TRAINING[known(data, DATA, "data")]
+    result = _TRAINING[known(data, DATA, "data")]
     known(network, NETWORKS, "network")
     if not small:
-        return replace(found, batch=_BATCHES.get((data, network), found.batch))
+        return replace(result, batch=_BATCHES.get((data, network), result.batch))
     return replace(
-        found, schedule="cosine", floor=1e-5, milestones=(), batch=_SMALL_BATCHES[data], steps=3000
+        result, schedule="cosine", floor=1e-5, milestones=(), batch=_SMALL_BATCHES[data], steps=3000
     )

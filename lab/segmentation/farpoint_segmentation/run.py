@@ -107,11 +107,11 @@ class Run(Task):
             "names": hashlib.sha256("\n".join(self.source.names).encode()).hexdigest()[:12],
         }
 
-    def differs(self, told: Mapping[str, Any]) -> list[str]:
+    def differs(self, description: Mapping[str, Any]) -> list[str]:
         """Return the differences between a checkpoint's description and this training."""
-        wanted = {key: value for key, value in self.description().items() if key not in _LATER or key in told}
-        return [f"{key} {_short(told.get(key))}, not {_short(value)}" for key, value in wanted.items()
-                if told.get(key) != value]
+        expected = {key: value for key, value in self.description().items() if key not in _LATER or key in description}
+        return [f"{key} {_short(description.get(key))}, not {_short(value)}" for key, value in expected.items()
+                if description.get(key) != value]
 
 
 def checkpoint_path(run: Run) -> Path:
@@ -124,7 +124,7 @@ def best_path(run: Run) -> Path:
     return checkpoint_path(run).with_suffix(".best.pth")
 
 
-def check_trained(path: str | os.PathLike[str], told: Mapping[str, Any], network: str, recipe: Recipe) -> None:
+def check_trained(path: str | os.PathLike[str], description: Mapping[str, Any], network: str, recipe: Recipe) -> None:
     """Check that a trained network can be evaluated by this recipe.
 
     Parameters
@@ -143,10 +143,10 @@ def check_trained(path: str | os.PathLike[str], told: Mapping[str, Any], network
     ValueError
         Another network, dataset or order of classes.
     """
-    for key, given, value in (("network", "--network", network), ("data", "--data", recipe.data)):
-        if told.get(key, value) != value:
-            raise ValueError(f"{os.fspath(path)}: of a training with {given} {told[key]}, not {value}")
-    classes = told.get("classes", list(recipe.classes))
+    for key, option, value in (("network", "--network", network), ("data", "--data", recipe.data)):
+        if description.get(key, value) != value:
+            raise ValueError(f"{os.fspath(path)}: of a training with {option} {description[key]}, not {value}")
+    classes = description.get("classes", list(recipe.classes))
     moved = [
         f"{number} {before}, not {now}"
         for number, (before, now) in enumerate(zip(classes, recipe.classes)) if before != now

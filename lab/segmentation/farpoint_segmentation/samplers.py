@@ -156,11 +156,11 @@ class Sampler:
             options["count"] = count
         elif points.shape[0] > 1:
             raise ValueError(
-                f"{self.name} gives each of {points.shape[0]} clouds another number of points; clouds go one by one"
+                f"{self.name} gives a different number of points for each of {points.shape[0]} clouds; sample them one by one"
             )
         sample = getattr(farpoint, f"sample_{self.method}")
-        found: Tensor = sample(points, **options)
-        return found
+        result: Tensor = sample(points, **options)
+        return result
 
 
 def parse(text: str, data: str | None = None) -> Sampler:
@@ -186,9 +186,9 @@ def parse(text: str, data: str | None = None) -> Sampler:
     body, at, levels = text.partition("@")
     if at and levels not in ("every", "first", "released"):
         raise ValueError(f'sampler {text!r} ends with "@{levels}"; it must be "@every", "@first" or "@released"')
-    head, _, given = body.partition(":")
+    head, _, option_text = body.partition(":")
     if head == "cpu":
-        return _levels(_exact(text, given, "cpu"), levels, data)
+        return _levels(_exact(text, option_text, "cpu"), levels, data)
     if head in _EXACT:
         return _levels(_exact(text, body, "input"), levels, data)
     method, plus, first_stage = head.partition("+")
@@ -197,13 +197,13 @@ def parse(text: str, data: str | None = None) -> Sampler:
             f"sampler {text!r} is unknown; there are {', '.join(_EXACT)}, each with cpu: before it or not, "
             f"{', '.join(_APPROXIMATE)}, and fastpoint+ with one of the first"
         )
-    options = _options(text, method, given)
+    options = _options(text, method, option_text)
     if plus:
         if first_stage not in _EXACT:
             raise ValueError(f"sampler {text!r}: {first_stage!r} is none of {', '.join(_EXACT)}")
         options["first_stage"] = first_stage
-    here = method == "fastpoint" and first_stage not in _ON_CPU
-    return _levels(Sampler(text, False, "input" if here else "cpu", method, options), levels, data)
+    runs_on_input_device = method == "fastpoint" and first_stage not in _ON_CPU
+    return _levels(Sampler(text, False, "input" if runs_on_input_device else "cpu", method, options), levels, data)
 
 
 def _exact(text: str, algorithm: str, device: Literal["cpu", "input"]) -> Sampler:
@@ -213,9 +213,9 @@ def _exact(text: str, algorithm: str, device: Literal["cpu", "input"]) -> Sample
     return Sampler(text, True, device, algorithm)
 
 
-def _options(text: str, method: str, given: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for part in given.split(",") if given else []:
+def _options(text: str, method: str, option_text: str) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for part in option_text.split(",") if option_text else []:
         name, _, value = part.partition("=")
         if name not in _OPTIONS[method]:
             raise ValueError(
@@ -223,10 +223,10 @@ def _options(text: str, method: str, given: str) -> dict[str, Any]:
             )
         key, kind = _OPTIONS[method][name]
         try:
-            found[key] = kind(value)
+            options[key] = kind(value)
         except ValueError:
             raise ValueError(f"sampler {text!r}: {name} is {value!r}; it must be a number") from None
-    return found
+    return options
 
 
 def _levels(sampler: Sampler, levels: str, data: str | None) -> Sampler:

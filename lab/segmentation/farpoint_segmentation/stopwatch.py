@@ -45,19 +45,19 @@ class TimedSampler:
         """Sample as the wrapped sampler, and measure the time, including copies of CPU samplers."""
         if points.device.type != "cuda":
             start = time.perf_counter()
-            found = self._sampler.sample(points, count, level, *more)
+            result = self._sampler.sample(points, count, level, *more)
             spent = time.perf_counter() - start
             self._parts.append(lambda: spent)
-            return found
+            return result
         capturing = torch.cuda.is_current_stream_capturing()
         if capturing and not self._captured:
             self._parts, self._captured = [], True  # times of a graph are those of its last replay
         first, last = (_event(capturing) for _ in range(2))
         first.record()
-        found = self._sampler.sample(points, count, level, *more)
+        result = self._sampler.sample(points, count, level, *more)
         last.record()
         self._parts.append(lambda: first.elapsed_time(last) / 1000)
-        return found
+        return result
 
     def seconds(self) -> float:
         """Return the total time of all calls; the device must be synchronized."""

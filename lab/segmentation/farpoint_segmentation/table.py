@@ -65,17 +65,17 @@ def _name(record: SceneRecord) -> str:
 
 
 def _row(group: Sequence[SceneRecord]) -> str:
-    found = metrics.summary(total(group))
-    scores = [found.get(name) for name in ("miou", "miou_semantic_kitti", "macc", "oa")]
+    summary = metrics.summary(total(group))
+    scores = [summary.get(name) for name in ("miou", "miou_semantic_kitti", "macc", "oa")]
     texts = ["-" if one is None else f"{100 * one:.2f}" for one in scores]
-    whole, part = (
+    totals, part = (
         [spent for one in group if (spent := getattr(one.seconds, name)) is not None]
         for name in ("all", "sampling")
     )
     memory = [one.peak_memory for one in group if one.peak_memory is not None]
-    most = f"{max(memory) / (1 << 20):.0f}" if memory else "-"
+    peak = f"{max(memory) / (1 << 20):.0f}" if memory else "-"
     return (
-        f"{texts[0]:>6}  {texts[1]:>9} {texts[2]:>6} {texts[3]:>6}  {_mean(whole):>7}  {_mean(part):>8}  {most:>8}"
+        f"{texts[0]:>6}  {texts[1]:>9} {texts[2]:>6} {texts[3]:>6}  {_mean(totals):>7}  {_mean(part):>8}  {peak:>8}"
     )
 
 

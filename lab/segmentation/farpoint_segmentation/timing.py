@@ -100,7 +100,7 @@ def run(
     network: Network, scenes: Iterable[Input], samplers: Sequence[str | Sampler], output: str | os.PathLike[str],
     *, data: str, name: str, seed: int = 0, options: Mapping[str, Option] | None = None, rounds: int = 3,
     warm_up: int = 1, bfloat16: bool = False, graphs: bool = False,
-    there: Mapping[Key, SceneRecord] | None = None,
+    existing: Mapping[Key, SceneRecord] | None = None,
 ) -> Iterator[SceneRecord]:
     """Time forward passes, and write each as a record.
 
@@ -116,7 +116,7 @@ def run(
         Seed of the parameters or scenes, which identifies runs.
     options : mapping, optional
         Further options that identify runs.
-    there : mapping, optional
+    existing : mapping, optional
         Existing records of the folder by key, which are not measured again.
 
     Yields
@@ -133,22 +133,22 @@ def run(
     """
     device = next(network.parameters()).device
     turns = _turns(samplers, data, graphs and device.type == "cuda")
-    told = {**(options or {}), "bfloat16": bfloat16, "rounds": rounds}
+    all_options = {**(options or {}), "bfloat16": bfloat16, "rounds": rounds}
     for scene in scenes:
         blanks = [
             SceneRecord(
                 task="time", data=data, network=name, sampler=turn.name, scene=scene.name,
                 points=len(scene.points), device=device_name(device), seed=seed, protocol="time",
                 # Only if set, so that older records belong to the same run.
-                options={**told, "graph": True} if turn.graph else told,
+                options={**all_options, "graph": True} if turn.graph else all_options,
             )
             for turn in turns
         ]
-        missing = [turn for turn, blank in zip(turns, blanks, strict=True) if blank.key not in (there or {})]
+        missing = [turn for turn, blank in zip(turns, blanks, strict=True) if blank.key not in (existing or {})]
         measured = iter(_measured(network, scene, missing, rounds, warm_up, bfloat16))
         for blank in blanks:
-            if there and blank.key in there:
-                yield there[blank.key]
+            if existing and blank.key in existing:
+                yield existing[blank.key]
                 continue
             one = next(measured)
             record = dataclasses.replace(blank, seconds=one.seconds, peak_memory=one.peak_memory)
@@ -167,19 +167,19 @@ def _measured(
 ) -> Iterator[Measurement]:
     if network.training or rounds < 1:
         raise ValueError(
-            f"timed are networks in evaluation mode, once or more often (got training={network.training}, "
+            f"only networks in evaluation mode can be timed, once or more often (got training={network.training}, "
             f"{rounds=})"
         )
     device = next(network.parameters()).device
     points, features = scene.points.to(device)[None], scene.features.to(device)[None]
     passes = [_Pass(network, points, features, turn, bfloat16) for turn in turns]
-    found: list[list[tuple[Seconds, int | None]]] = [[] for _ in turns]
+    results_by_turn: list[list[tuple[Seconds, int | None]]] = [[] for _ in turns]
     for number in range(warm_up + rounds):
-        for one, times in zip(passes, found, strict=True):
+        for one, times in zip(passes, results_by_turn, strict=True):
             result = one()
             if number >= warm_up:
                 times.append(result)
-    for turn, times in zip(turns, found, strict=True):
+    for turn, times in zip(turns, results_by_turn, strict=True):
         yield Measurement(scene.name, turn.name, turn.graph, points.shape[1], *_median(times))
 
 
@@ -208,18 +208,18 @@ class _Pass:
         self._network, self._given, self._turn, self._bfloat16 = network, (points, features), turn, bfloat16
         self._replay: Replay | None = None
         if turn.graph:
-            most = peak_memory(points.device)
+            peak = peak_memory(points.device)
             with self._context():
                 self._replay = Replay(network, points, features, turn.sampler)
-            self._memory = most()
+            self._memory = peak()
 
     def __call__(self) -> tuple[Seconds, int | None]:
         with self._context():
             if self._replay is not None:
                 return self._replay(*self._given)[1], self._memory
-            most = peak_memory(self._given[0].device)
+            peak = peak_memory(self._given[0].device)
             _, seconds = timed(self._network, *self._given, self._turn.sampler)
-            return seconds, most()
+            return seconds, peak()
 
     @contextmanager
     def _context(self) -> Iterator[None]:
@@ -236,5 +236,5 @@ def _median(times: list[tuple[Seconds, int | None]]) -> tuple[Seconds, int | Non
     """Returns the round with the median time (the lower of two), and the peak memory of all."""
     middle = statistics.median_low([seconds.all or 0.0 for seconds, _ in times])
     chosen = next(seconds for seconds, _ in times if (seconds.all or 0.0) == middle)
-    memory = [most for _, most in times if most is not None]
+    memory = [peak for _, peak in times if peak is not None]
     return chosen, max(memory) if memory else None

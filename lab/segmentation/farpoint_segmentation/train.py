@@ -57,7 +57,7 @@ def train(run: Run) -> Path:
     batches, steps, piece = Batches(run), Steps(run, optimizer), _Piece(run)
     devices = [run.device] if run.device.type == "cuda" else []
     with (
-        _Pool(run) as pool, progress.bar(run.progress, "training", "steps") as tell,
+        _Pool(run) as pool, progress.bar(run.progress, "training", "steps") as report,
         torch.random.fork_rng(devices),
     ):
         for step in range(first, run.steps):
@@ -75,8 +75,8 @@ def train(run: Run) -> Path:
                 _save(run, optimizer, done, best.score)
                 records.append(run.output, record)
                 piece = _Piece(run)
-            if tell is not None:
-                tell(done, run.steps)
+            if report is not None:
+                report(done, run.steps)
     return checkpoint_path(run)
 
 
@@ -152,12 +152,12 @@ class _Best:
 
     def compare(self, record: TrainingRecord) -> TrainingRecord:
         """Saves the current parameters if they are better; returns the record with the scores."""
-        found = self._validation()
-        score = found.get("val_miou", 0.0)
+        scores = self._validation()
+        score = scores.get("val_miou", 0.0)
         if score > self.score or not best_path(self._run).exists():
             self.score = score
             _write(self._run, best_path(self._run), None, record.step, score)
-        return dataclasses.replace(record, metrics={**record.metrics, **found})
+        return dataclasses.replace(record, metrics={**record.metrics, **scores})
 
 
 def _save(run: Run, optimizer: torch.optim.Optimizer, step: int, best: float) -> None:
@@ -239,17 +239,17 @@ class _Pool:
     def _read(self, name: str) -> Cloud:
         return cloud_of(self._run.source.read(name), torch.device("cpu"))
 
-    def _drop(self, wanted: set[str]) -> None:
+    def _drop(self, needed: set[str]) -> None:
         """Evicts the least recently used scenes beyond the limit, except those needed next."""
-        held = {
+        sizes = {
             name: sum(part.nbytes for part in cloud if part is not None)
             for name, cloud in self._kept.items()
         }
-        total = sum(held.values())
-        for name, size in held.items():
+        total = sum(sizes.values())
+        for name, size in sizes.items():
             if total <= self._run.cache:
                 break
-            if name not in wanted:
+            if name not in needed:
                 del self._kept[name]
                 total -= size
 

@@ -136,19 +136,19 @@ def channels(cloud: Cloud, recipe: Recipe, axis: int) -> Tensor:
 def crop(cloud: Cloud, size: float, count: int, generator: Generator) -> Cloud:
     """Return a random point of each of the voxels nearest to a random one: shuffled, repeated if they are fewer than
     ``count``, with the minimum corner at the origin."""
-    found = voxels(cloud.points, size)
+    occupied = voxels(cloud.points, size)
     device, rows = cloud.points.device, len(cloud.points)
     random = torch.rand(rows + 1, generator=generator, device=device, dtype=torch.float64)
-    offsets = (random[:rows] * found.counts).long()
+    offsets = (random[:rows] * occupied.counts).long()
     # Padding beyond the last voxel refers to arbitrary points, at infinite distance.
-    chosen = found.order[(found.starts + offsets).clamp_(max=rows - 1)]
+    chosen = occupied.order[(occupied.starts + offsets).clamp_(max=rows - 1)]
     points = cloud.points[chosen]
-    center = points.index_select(0, (random[rows:] * found.total).long())
+    center = points.index_select(0, (random[rows:] * occupied.total).long())
     distances = (points - center).square().sum(dim=1)
-    left_over = torch.arange(rows, device=device) >= found.total
+    left_over = torch.arange(rows, device=device) >= occupied.total
     nearest = distances.masked_fill(left_over, math.inf).sort(stable=True).indices
     keys = torch.rand(count, generator=generator, device=device, dtype=torch.float64)
-    shuffled = keys.argsort() % found.total.clamp(max=count)
+    shuffled = keys.argsort() % occupied.total.clamp(max=count)
     return cloud.rows(chosen[nearest[shuffled]]).at_zero()
 
 
@@ -228,12 +228,12 @@ def _contrasted(cloud: Cloud, generator: Generator) -> Cloud:
     colors = cloud.colors
     if colors is None:
         return cloud
-    wanted, blend = _uniform(cloud, 2, generator).unbind(0)
+    draws, blend = _uniform(cloud, 2, generator).unbind(0)
     low, high = colors.amin(dim=0), colors.amax(dim=0)
     # A constant channel has no contrast.
     full = torch.where(high > low, (colors - low) * (255 / (high - low).clamp(min=1e-9)), colors)
     mixed = colors + (full - colors) * blend
-    return cloud._replace(colors=torch.where(wanted < 0.2, mixed, colors))
+    return cloud._replace(colors=torch.where(draws < 0.2, mixed, colors))
 
 
 def _dropped(cloud: Cloud, generator: Generator) -> Cloud:
@@ -241,5 +241,5 @@ def _dropped(cloud: Cloud, generator: Generator) -> Cloud:
     colors = cloud.colors
     if colors is None:
         return cloud
-    wanted = _uniform(cloud, 1, generator) < 0.2
-    return cloud._replace(colors=torch.where(wanted, torch.zeros_like(colors), colors))
+    is_dropped = _uniform(cloud, 1, generator) < 0.2
+    return cloud._replace(colors=torch.where(is_dropped, torch.zeros_like(colors), colors))

@@ -61,8 +61,8 @@ class Validation:
             run.module.train()
         if total.sum() == 0:
             return {}
-        found = metrics.scores(total, run.recipe.metric)
-        return {"val_miou": found.miou, "val_oa": found.oa}
+        result = metrics.scores(total, run.recipe.metric)
+        return {"val_miou": result.miou, "val_oa": result.oa}
 
     def _confusion(self, scene: _Scene) -> NDArray[np.int64]:
         run = self._run
@@ -91,9 +91,9 @@ class Validation:
         """Returns the inputs of a scene as in "val", and caches them within the limit."""
         run = self._run
         cloud = cloud_of(scene, run.device)
-        found = voxels(cloud.points, run.recipe.voxel).compact()
+        occupied = voxels(cloud.points, run.recipe.voxel).compact()
         # One state per scene, so that results do not depend on the cache.
-        cloud = cloud.rows(choose(found, np.random.RandomState(place)))
+        cloud = cloud.rows(choose(occupied, np.random.RandomState(place)))
         points, features = prepare_validation(cloud, run.recipe, height_axis(run.recipe, run.network, "val"))
         made = _Scene(points.cpu(), features.cpu(), cloud.labels.cpu())
         size = sum(part.nbytes for part in made)

@@ -52,10 +52,10 @@ class Voxels(NamedTuple):
 
 def hashes(cells: Tensor) -> Tensor:
     """Return the hash of each row of integers (N, 3), as int64 with the bits of the unsigned number."""
-    found = torch.full_like(cells[:, 0], _FIRST)
+    result = torch.full_like(cells[:, 0], _FIRST)
     for axis in range(3):
-        found = found * _FACTOR ^ cells[:, axis]
-    return found
+        result = result * _FACTOR ^ cells[:, axis]
+    return result
 
 
 def voxels(points: Tensor, size: float) -> Voxels:
@@ -86,7 +86,7 @@ def voxels(points: Tensor, size: float) -> Voxels:
     return Voxels(order, starts, ends - starts, first.sum())
 
 
-def choose(found: Voxels, state: np.random.RandomState) -> Tensor:
+def choose(occupied: Voxels, state: np.random.RandomState) -> Tensor:
     """Choose a random point of each voxel, as in OpenPoints: ``randint(0, largest count) % count``.
 
     Parameters
@@ -101,8 +101,8 @@ def choose(found: Voxels, state: np.random.RandomState) -> Tensor:
     tensor of int64, (V,)
         Indices of points.
     """
-    drawn = draw(state, int(found.counts.max()), len(found.counts))
-    return found.order[found.starts + drawn.to(found.counts.device) % found.counts]
+    drawn = draw(state, int(occupied.counts.max()), len(occupied.counts))
+    return occupied.order[occupied.starts + drawn.to(occupied.counts.device) % occupied.counts]
 
 
 def draw(state: np.random.RandomState, fullest: int, voxels: int) -> Tensor:
@@ -110,9 +110,9 @@ def draw(state: np.random.RandomState, fullest: int, voxels: int) -> Tensor:
     return torch.from_numpy(state.randint(0, fullest, voxels)).long()
 
 
-def sub_cloud(found: Voxels, number: int) -> Tensor:
+def sub_cloud(occupied: Voxels, number: int) -> Tensor:
     """Return (V,) indices of one point per voxel, with this number modulo the voxel's count. Needs compact voxels.
 
     The clouds of all numbers below the largest count together contain all points.
     """
-    return found.order[found.starts + number % found.counts]
+    return occupied.order[occupied.starts + number % occupied.counts]

@@ -78,11 +78,11 @@ ROOM_VIEW, TURN_VIEW = (-0.6, -1, 1.0), (-0.5, -1, 0.8)
 
 def picture(rows, titles, width, output):
     """Rows of drawings under their titles, each above the colors of its classes."""
-    whole = width * len(titles)
-    placed = [placed_names(names, whole - 20) for _, names, _ in rows]
+    total_width = width * len(titles)
+    placed = [placed_names(names, total_width - 20) for _, names, _ in rows]
     heights = [images[0].shape[0] for images, _, _ in rows]
     sizes = [height + (names[-1][1] + 1) * LINE + 16 for height, names in zip(heights, placed)]
-    image = Image.new("RGB", (whole, LINE + 6 + sum(sizes)), PAPER)
+    image = Image.new("RGB", (total_width, LINE + 6 + sum(sizes)), PAPER)
     draw = ImageDraw.Draw(image)
     for place, title in enumerate(titles):
         draw.text((width * place + 10, 3), title, fill=INK, font=font(13))
@@ -116,11 +116,11 @@ def shown(data):
     names, colors = recipe(data).classes, ROOM if data == "s3dis" else TURN
     if data == "semantickitti":
         return [*names, "no class"], colors
-    left = [k for k, name in enumerate(names) if name not in ("ceiling", "beam")]
-    return [names[k] for k in left], [colors[k] for k in left]
+    kept = [k for k, name in enumerate(names) if name not in ("ceiling", "beam")]
+    return [names[k] for k in kept], [colors[k] for k in kept]
 
 
-def scenes(given):
+def scenes(args):
     width, rows = 540, []
     for data, points, seed, keep, eye, height in (
         ("s3dis", 700_000, 12, inside, ROOM_VIEW, 390), ("semantickitti", 120_000, 7, near, TURN_VIEW, 300)
@@ -134,13 +134,13 @@ def scenes(given):
         classes = np.array(ROOM if data == "s3dis" else TURN, np.uint8)[scene.labels]
         images = [drawn(scene.points[kept], one[kept], width, height, eye) for one in (sensed, classes)]
         rows.append((images, *shown(data)))
-    picture(rows, ["what a sensor measures", "classes"], width, given.output)
+    picture(rows, ["what a sensor measures", "classes"], width, args.output)
 
 
-def prediction(given):
+def prediction(args):
     width, rows = 400, []
     for data, path, keep, eye, height in (
-        ("s3dis", given.room, inside, ROOM_VIEW, 300), ("semantickitti", given.turn, near, TURN_VIEW, 250)
+        ("s3dis", args.room, inside, ROOM_VIEW, 300), ("semantickitti", args.turn, near, TURN_VIEW, 250)
     ):
         cloud = farpoint.read(path)
         points, labels, predicted = np.array(cloud.points), np.array(cloud["label"]), np.array(cloud["prediction"])
@@ -154,7 +154,7 @@ def prediction(given):
             for one in (colors[labels], colors[predicted], wrong)
         ]
         rows.append((images, *shown(data)))
-    picture(rows, ["classes", "prediction", "wrong, in red"], width, given.output)
+    picture(rows, ["classes", "prediction", "wrong, in red"], width, args.output)
 
 
 def main():
@@ -163,10 +163,10 @@ def main():
     parser.add_argument("--room", type=pathlib.Path)
     parser.add_argument("--turn", type=pathlib.Path)
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
-    given = parser.parse_args()
-    if given.what == "prediction" and None in (given.room, given.turn):
+    args = parser.parse_args()
+    if args.what == "prediction" and None in (args.room, args.turn):
         parser.error("prediction needs --room and --turn")
-    (scenes if given.what == "scenes" else prediction)(given)
+    (scenes if args.what == "scenes" else prediction)(args)
 
 
 if __name__ == "__main__":

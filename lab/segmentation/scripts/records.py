@@ -36,7 +36,7 @@ PLACES = {"s3dis": "rooms, classes of S3DIS", "semantickitti": "turns, classes o
 
 def records(folders, kind):
     """Of all files below the folders; the last of those with one key."""
-    found = {}
+    results = {}
     paths = [path for folder in folders for path in sorted(pathlib.Path(folder).rglob("*.jsonl*"))]
     with tempfile.TemporaryDirectory() as place:
         for path in paths:
@@ -46,15 +46,15 @@ def records(folders, kind):
             # Named as in the folder of a command, for its reader.
             pathlib.Path(place, kind.FILE).write_bytes(path.read_bytes())
             for one in read_training(place) if kind is TrainingRecord else read_scenes(place):
-                found[one.key if kind is SceneRecord else (one.data, one.network, one.seed, one.step)] = one
-    return list(found.values())
+                results[one.key if kind is SceneRecord else (one.data, one.network, one.seed, one.step)] = one
+    return list(results.values())
 
 
 def grouped(values, key):
-    found = defaultdict(list)
+    groups = defaultdict(list)
     for one in values:
-        found[key(one)].append(one)
-    return dict(sorted(found.items(), key=lambda item: str(item[0])))
+        groups[key(one)].append(one)
+    return dict(sorted(groups.items(), key=lambda item: str(item[0])))
 
 
 def table(head, rows):
@@ -78,13 +78,13 @@ def evaluations(scenes):
     for (data, network, seed, sampler), group in grouped(scenes, key).items():
         group = sorted(group, key=lambda one: one.scene)
         total = np.sum([one.confusion for one in group], axis=0)
-        found = metrics.scores(total, recipe(data).metric)
+        result = metrics.scores(total, recipe(data).metric)
         each = json.dumps([[one.scene, one.confusion] for one in group])
         made.append({
             "kind": "evaluation", "data": data, "network": network, "seed": seed, "sampler": sampler,
             "exact": is_exact(sampler), "scenes": len(group), "points": sum(one.points for one in group),
             "device": group[0].device, "protocol": group[0].protocol, "checkpoint": group[0].options["checkpoint"],
-            "miou": found.miou, "macc": found.macc, "oa": found.oa, "iou": np.round(found.iou, 5).tolist(),
+            "miou": result.miou, "macc": result.macc, "oa": result.oa, "iou": np.round(result.iou, 5).tolist(),
             "matrices": hashlib.sha256(each.encode()).hexdigest()[:16], "confusion": total.tolist(),
         })
     return made
@@ -108,10 +108,10 @@ def equal(made):
     lines, wrong = [], []
     for (data, network), group in grouped(made, lambda one: (one["data"], one["network"])).items():
         compared, names = 0, set()
-        for own in grouped([one for one in group if one["exact"]], lambda one: one["seed"]).values():
-            first = next((one for one in own if one["sampler"] == "peak"), own[0])
-            names |= {one["sampler"] for one in own}
-            for one in own:
+        for same_seed in grouped([one for one in group if one["exact"]], lambda one: one["seed"]).values():
+            first = next((one for one in same_seed if one["sampler"] == "peak"), same_seed[0])
+            names |= {one["sampler"] for one in same_seed}
+            for one in same_seed:
                 if (one["matrices"], one["scenes"]) != (first["matrices"], first["scenes"]):
                     wrong.append(f"{data} {network} seed {one['seed']}: {one['sampler']}")
                 compared += one["scenes"] if one is not first else 0
@@ -127,18 +127,18 @@ def samplers_table(group):
     by = grouped(group, lambda one: one["sampler"])
     exact = {one["seed"]: one for one in by.get("peak", [])}
     same = {}  # exact samplers with equal matrices are one row
-    for sampler, own in by.items():
-        key = tuple(one["matrices"] for one in own) if own[0]["exact"] else sampler
+    for sampler, runs in by.items():
+        key = tuple(one["matrices"] for one in runs) if runs[0]["exact"] else sampler
         same.setdefault(key, []).append(sampler)
     rows = []
     for names in same.values():
-        sampler, own = ", ".join(names), by[names[0]]
-        miou, apart = ([100 * one["miou"] for one in own],
-                       [100 * (one["miou"] - exact[one["seed"]]["miou"]) for one in own if one["seed"] in exact])
-        rows.append((statistics.fmean(apart) if apart else 0.0, [
-            sampler, "yes" if own[0]["exact"] else "no", str(len(own)), spread(miou),
-            spread(apart, sign="+") if apart and not own[0]["exact"] else "0" if apart else "-",
-            spread([100 * one["macc"] for one in own]), spread([100 * one["oa"] for one in own]),
+        sampler, runs = ", ".join(names), by[names[0]]
+        miou, differences = ([100 * one["miou"] for one in runs],
+                       [100 * (one["miou"] - exact[one["seed"]]["miou"]) for one in runs if one["seed"] in exact])
+        rows.append((statistics.fmean(differences) if differences else 0.0, [
+            sampler, "yes" if runs[0]["exact"] else "no", str(len(runs)), spread(miou),
+            spread(differences, sign="+") if differences and not runs[0]["exact"] else "0" if differences else "-",
+            spread([100 * one["macc"] for one in runs]), spread([100 * one["oa"] for one in runs]),
         ]))
     rows.sort(key=lambda row: (row[1][1] != "yes", -row[0], -int(row[1][2]), row[1][0]))
     head = ["sampler", "exact", "trainings", "mIoU, %", "to the exact sample", "mean accuracy, %", "accuracy, %"]
@@ -191,15 +191,15 @@ absent counts 100 %; SemanticKITTI: it counts 0). Mean, and the lowest to the hi
     return "\n".join(parts)
 
 
-def training(given):
+def training(args):
     evaluated = evaluations([
-        one for one in records(given.folders, SceneRecord)
+        one for one in records(args.folders, SceneRecord)
         if one.task == "evaluate" and one.confusion is not None and one.options.get("trained_seed") is not None
     ])
-    made = trainings(records(given.folders, TrainingRecord))
+    made = trainings(records(args.folders, TrainingRecord))
     if not made or not evaluated:
-        raise SystemExit(f"{len(made)} trainings and {len(evaluated)} evaluations in {given.folders}: both are needed")
-    write(given.output, "small-training", training_text(made, evaluated, given.note), made + evaluated)
+        raise SystemExit(f"{len(made)} trainings and {len(evaluated)} evaluations in {args.folders}: both are needed")
+    write(args.output, "small-training", training_text(made, evaluated, args.note), made + evaluated)
 
 
 # -- Times
@@ -213,25 +213,25 @@ def times_table(group):
     by = grouped(group, name)
     slow = {one.scene: one.seconds.all for one in by.get("naive+all-pairs", [])}
     rows = []
-    for sampler, own in by.items():
-        whole = statistics.fmean(one.seconds.all for one in own)
-        known = [one.seconds.sampling for one in own if one.seconds.sampling is not None]
+    for sampler, timings in by.items():
+        mean = statistics.fmean(one.seconds.all for one in timings)
+        known = [one.seconds.sampling for one in timings if one.seconds.sampling is not None]
         part = statistics.fmean(known) if known else None
-        common = [one for one in own if one.scene in slow]
+        common = [one for one in timings if one.scene in slow]
         faster = sum(slow[one.scene] for one in common) / sum(one.seconds.all for one in common) if common else None
-        most = max((one.peak_memory or 0 for one in own), default=0) / (1 << 20)
-        rows.append((whole, [
-            sampler, str(len(own)), f"{1e3 * whole:.1f}", "-" if part is None else f"{1e3 * part:.1f}",
-            "-" if part is None else f"{100 * part / whole:.0f} %", "-" if faster is None else f"{faster:.1f}",
-            f"{most:.0f}" if most else "-",
+        peak = max((one.peak_memory or 0 for one in timings), default=0) / (1 << 20)
+        rows.append((mean, [
+            sampler, str(len(timings)), f"{1e3 * mean:.1f}", "-" if part is None else f"{1e3 * part:.1f}",
+            "-" if part is None else f"{100 * part / mean:.0f} %", "-" if faster is None else f"{faster:.1f}",
+            f"{peak:.0f}" if peak else "-",
         ]))
     head = ["sampler", "scenes", "forward, ms", "sampling, ms", "of the forward", "times faster than `naive+all-pairs`",
             "memory, MiB"]
     return table(head, [row for _, row in sorted(rows, key=lambda row: row[0])])
 
 
-def times_text(found):
-    device = ", ".join(sorted({one.device for one in found}))
+def times_text(timings):
+    device = ", ".join(sorted({one.device for one in timings}))
     parts = [f"""# Times of segmentation networks by sampler
 
 {device}. Random weights, float32: times count, scores do not. Made by `lab/segmentation/scripts/times.py`
@@ -245,7 +245,7 @@ medians of three rounds in turn, the slow ones one pass a scene. Times are means
 PyTorch's in use.
 """]
     key = lambda one: (one.data, one.network, one.options.get("folder"), one.device)  # noqa: E731
-    for (data, network, folder, _), group in grouped(found, key).items():
+    for (data, network, folder, _), group in grouped(timings, key).items():
         points = sorted({one.scene: one.points for one in group}.values())
         names = ", ".join(sorted({one.scene for one in group})) if folder != "generated" else "generated"
         sizes = f"{points[0]:,} to {points[-1]:,} voxels" if len(points) > 1 else f"{points[0]:,} voxels"
@@ -254,11 +254,11 @@ PyTorch's in use.
     return "\n".join(parts)
 
 
-def times(given):
-    found = [one for one in records(given.folders, SceneRecord) if one.task == "time"]
-    if not found:
-        raise SystemExit(f"no times in {given.folders}")
-    write(given.output, "times", times_text(found), [as_line(one) for one in found])
+def times(args):
+    timings = [one for one in records(args.folders, SceneRecord) if one.task == "time"]
+    if not timings:
+        raise SystemExit(f"no times in {args.folders}")
+    write(args.output, "times", times_text(timings), [as_line(one) for one in timings])
 
 
 def as_line(one):
@@ -279,8 +279,8 @@ def main():
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
     parser.add_argument("--note", default="", help="what else is to be said of the run of the trainings")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
-    given = parser.parse_args()
-    (training if given.what == "training" else times)(given)
+    args = parser.parse_args()
+    (training if args.what == "training" else times)(args)
 
 
 if __name__ == "__main__":

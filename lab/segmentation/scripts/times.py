@@ -65,26 +65,26 @@ class Read:
         return self.scenes[name]
 
 
-def sources(given, data):
+def sources(args, data):
     """Each with what its records say of it."""
-    made = open_data("generated", "val", recipe(data), scenes=given.scenes, points=POINTS[data])
-    found = [(Read(made), {"folder": "generated", "scene_points": POINTS[data]})]
-    files = getattr(given, data)
-    return found + [(Read(Recorded(files)), {"folder": "recorded clouds"})] if files else found
+    made = open_data("generated", "val", recipe(data), scenes=args.scenes, points=POINTS[data])
+    results = [(Read(made), {"folder": "generated", "scene_points": POINTS[data]})]
+    files = getattr(args, data)
+    return results + [(Read(Recorded(files)), {"folder": "recorded clouds"})] if files else results
 
 
-def measure(given, module, source, told, names):
+def measure(args, module, source, description, names):
     """All scenes with these samplers; fast ones thrice in turn, also as graphs."""
-    network, data = told["network"], told["data"]
+    network, data = description["network"], description["data"]
     fast = names is FAST
     options = {"checkpoint": "random weights", "class_order": "chair-first", "compile": False, "split": "val"}
     for number, scene in enumerate(clouds(source, source.names, recipe(data), network, module)):
-        found = timing.run(
-            module, [scene], names, given.out, data=data, name=network, options={**options, **told["options"]},
-            rounds=3 if fast else 1, warm_up=int(fast or number == 0), graphs=fast, bfloat16=given.bfloat16,
-            there={one.key: one for one in records.read_scenes(given.out)},
+        timings = timing.run(
+            module, [scene], names, args.out, data=data, name=network, options={**options, **description["options"]},
+            rounds=3 if fast else 1, warm_up=int(fast or number == 0), graphs=fast, bfloat16=args.bfloat16,
+            existing={one.key: one for one in records.read_scenes(args.out)},
         )
-        for one in found:
+        for one in timings:
             kind = "graph" if "graph" in one.options else "launches"
             print(f"{data} {network} {one.scene} {one.points} {one.sampler} {kind} {1e3 * one.seconds.all:.2f} ms, "
                   f"sampling {1e3 * (one.seconds.sampling or 0):.2f}", flush=True)
@@ -100,19 +100,19 @@ def main():
     parser.add_argument("--bfloat16", action="store_true")
     for data in POINTS:
         parser.add_argument(f"--{data}", type=pathlib.Path, nargs="+", default=[])
-    given = parser.parse_args()
+    args = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    scenes = {data: sources(given, data) for data in given.data}
+    scenes = {data: sources(args, data) for data in args.data}
     modules = {
         (network, data): build(network, data, seed=0).eval().to(device)
-        for network in given.networks for data in given.data
+        for network in args.networks for data in args.data
     }
     # What is fast first, so that less is missing of a run that is stopped.
-    for names in (FAST, MIDDLE) if given.quick else (FAST, MIDDLE, SLOW, SLOWEST):
+    for names in (FAST, MIDDLE) if args.quick else (FAST, MIDDLE, SLOW, SLOWEST):
         for (network, data), module in modules.items():
             for source, options in scenes[data]:
-                told = {"network": network, "data": data, "options": options}
-                measure(given, module, source, told, names)
+                description = {"network": network, "data": data, "options": options}
+                measure(args, module, source, description, names)
 
 
 if __name__ == "__main__":

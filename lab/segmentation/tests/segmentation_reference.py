@@ -119,9 +119,9 @@ class Layers:
 
     def convolution(self, name, values):
         weight = self.state[f"{name}.weight"]
-        found = torch.einsum("oi,bi...->bo...", weight.flatten(1), values)
+        result = torch.einsum("oi,bi...->bo...", weight.flatten(1), values)
         bias = self.state.get(f"{name}.bias")
-        return found if bias is None else found + bias.view(1, -1, *[1] * (values.dim() - 2))
+        return result if bias is None else result + bias.view(1, -1, *[1] * (values.dim() - 2))
 
     def normalization(self, name, values):
         shape = (1, -1, *[1] * (values.dim() - 2))

@@ -61,11 +61,11 @@ class TestS3dis:
     def test_the_other_order_of_classes(self, tmp_path):
         points, colors, classes = room()
         write_s3dis(tmp_path, "Area_5/a", (points, colors, classes))
-        found = data.open_data(tmp_path, "val", recipe("s3dis", "table-first")).read("Area_5/a")
-        wanted = by_class((points, colors, classes))[2]
+        actual = data.open_data(tmp_path, "val", recipe("s3dis", "table-first")).read("Area_5/a")
+        expected = by_class((points, colors, classes))[2]
         swap = np.arange(13)
         swap[[7, 8, 9, 10]] = [8, 7, 10, 9]  # chair, table, bookcase, sofa
-        np.testing.assert_array_equal(found.labels, swap[wanted])
+        np.testing.assert_array_equal(actual.labels, swap[expected])
         assert recipe("s3dis", "table-first").classes[7:11] == ("table", "chair", "sofa", "bookcase")
 
     def test_unknown_classes_are_clutter(self, tmp_path):
@@ -79,17 +79,17 @@ class TestS3dis:
         row = np.flatnonzero((scene.points == [1, 2, 3]).all(axis=1))
         assert scene.labels[row].tolist() == [12]
 
-    @pytest.mark.parametrize("line, wanted", [
+    @pytest.mark.parametrize("line, expected", [
         # Six numbers remain: the character is dropped.
         (b"1.5 2.5 3.\x105 10 20 30", [1.5, 2.5, 3.5, 10, 20, 30]),
         # Five remain: it stands for a blank.
         (b"1.5 2.5 3.5 10\x1020 30", [1.5, 2.5, 3.5, 10, 20, 30]),
     ])
-    def test_the_two_known_faults(self, tmp_path, line, wanted):
+    def test_the_two_known_faults(self, tmp_path, line, expected):
         path = tmp_path / "ceiling_1.txt"
         path.write_bytes(b"1 2 3 4 5 6\n" + line + b"\r\n7 8 9 10 11 12\n\n")
         rows = s3dis.read_rows(path)
-        np.testing.assert_array_equal(rows, [[1, 2, 3, 4, 5, 6], wanted, [7, 8, 9, 10, 11, 12]])
+        np.testing.assert_array_equal(rows, [[1, 2, 3, 4, 5, 6], expected, [7, 8, 9, 10, 11, 12]])
 
     @pytest.mark.parametrize("line", [b"1 2 3 4 5", b"1 2 3 4 5 6 7", b"1 2 x 4 5 6", b"1 2\x10 3 4 5"])
     def test_damaged_rows_are_named(self, tmp_path, line):
@@ -151,11 +151,11 @@ class TestScanNet:
         return points, colors, classes
 
     def test_meshes(self, tmp_path):
-        wanted = self.write(tmp_path)
+        expected = self.write(tmp_path)
         for folder in (tmp_path, tmp_path / "scans"):
             source = data.open_data(folder, "val", recipe("scannet"))
             assert list(source.names) == ["scene0011_00", "scene0011_01"]
-            same_scene(source.read("scene0011_01"), *wanted)
+            same_scene(source.read("scene0011_01"), *expected)
 
     def test_missing_and_damaged(self, tmp_path):
         self.write(tmp_path)
@@ -248,12 +248,12 @@ class TestSemanticKitti:
 
     def test_every_id(self):
         """The map of the data set's authors, written down a second time."""
-        wanted = {
+        expected = {
             10: 1, 11: 2, 13: 5, 15: 3, 16: 5, 18: 4, 20: 5, 30: 6, 31: 7, 32: 8, 40: 9, 44: 10, 48: 11,
             49: 12, 50: 13, 51: 14, 60: 9, 70: 15, 71: 16, 72: 17, 80: 18, 81: 19, 252: 1, 253: 7, 254: 6,
             255: 8, 256: 5, 257: 5, 258: 4, 259: 5,
         }
-        assert semantickitti.class_map() == {number: label - 1 for number, label in wanted.items()}
+        assert semantickitti.class_map() == {number: label - 1 for number, label in expected.items()}
 
     def test_missing_and_damaged(self, tmp_path):
         write_semantickitti(tmp_path, "08/000000", turn())

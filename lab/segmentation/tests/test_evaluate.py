@@ -53,10 +53,10 @@ def seen(task):
 class TestVal:
     def test_voxels_as_one_cloud(self, rooms, tmp_path):
         task = a_task(rooms, tmp_path / "out")
-        found = evaluate(task, [parse("peak"), parse("random")])
-        assert [one.scene for one in found[::2]] == list(task.source.names)
-        assert [one.sampler for one in found] == ["peak", "random"] * 3
-        for record, (points, features, _) in zip(found, seen(task)):
+        result = evaluate(task, [parse("peak"), parse("random")])
+        assert [one.scene for one in result[::2]] == list(task.source.names)
+        assert [one.sampler for one in result] == ["peak", "random"] * 3
+        for record, (points, features, _) in zip(result, seen(task)):
             cells = torch.floor(points[0] / 0.3)
             assert points.shape == (1, record.points, 3) and features.shape == (1, record.points, 4)
             assert record.fullest > 1 and record.raw_points > record.points and len(cells) > 100
@@ -66,22 +66,22 @@ class TestVal:
             assert 0 <= record.seconds.sampling <= record.seconds.all
             assert record.peak_memory is None and record.device.startswith("cpu")
         assert torch.equal(seen(task)[0][0], seen(task)[1][0])  # the same for each sampler
-        assert records.read_scenes(task.output) == found
+        assert records.read_scenes(task.output) == result
 
     def test_runs_repeat_themselves_and_go_on(self, rooms, tmp_path):
         whole = a_task(rooms, tmp_path / "whole")
-        wanted = evaluate(whole, [parse("peak"), parse("grid")])
+        expected = evaluate(whole, [parse("peak"), parse("grid")])
         task = a_task(rooms, tmp_path / "out")
         names = list(task.source.names)
         evaluate(task, [parse("peak")], names[:2])
         assert len(seen(task)) == 2
-        found = evaluate(task, [parse("peak"), parse("grid")])
+        actual = evaluate(task, [parse("peak"), parse("grid")])
         # Of the first two scenes only the other sampler, of the third both.
         assert [name for _, _, name in seen(task)[2:]] == ["grid", "grid", "peak", "grid"]
-        same = [(one.key, one.confusion, one.points) for one in wanted]
-        assert [(one.key, one.confusion, one.points) for one in found] == same
+        same = [(one.key, one.confusion, one.points) for one in expected]
+        assert [(one.key, one.confusion, one.points) for one in actual] == same
         again = evaluate(task, [parse("peak"), parse("grid")])
-        assert again == found and len(seen(task)) == 6
+        assert again == actual and len(seen(task)) == 6
         # Scenes that are not read leave the numbers of the later ones as they were.
         last = tmp_path / "last"
         last.mkdir()
@@ -89,9 +89,9 @@ class TestVal:
         first_two = [line for line in kept if json.loads(line)["scene"] != names[2]]
         (last / "scenes.jsonl").write_text("\n".join(first_two) + "\n")
         resumed = a_task(rooms, last)
-        found = evaluate(resumed, [parse("peak"), parse("grid")])
+        actual = evaluate(resumed, [parse("peak"), parse("grid")])
         assert len(seen(resumed)) == 2
-        assert [(one.key, one.confusion, one.points) for one in found] == same
+        assert [(one.key, one.confusion, one.points) for one in actual] == same
 
     def test_other_runs_are_not_taken_for_this(self, rooms, tmp_path):
         evaluate(a_task(rooms, tmp_path), [parse("peak")])
@@ -102,14 +102,14 @@ class TestVal:
 
     def test_a_record_that_was_cut_off(self, rooms, tmp_path):
         task = a_task(rooms, tmp_path)
-        found = evaluate(task, [parse("peak")])
+        result = evaluate(task, [parse("peak")])
         path = tmp_path / "scenes.jsonl"
         path.write_bytes(path.read_bytes()[:-20])
         assert len(records.read_scenes(tmp_path)) == 2
         evaluate(task, [parse("peak")])
         assert len(seen(task)) == 4
         again = records.read_scenes(tmp_path)
-        assert [one.key for one in again] == [one.key for one in found]
+        assert [one.key for one in again] == [one.key for one in result]
         path.write_text('{"task": "evaluate"}\n')
         with pytest.raises(ValueError, match=r"scenes\.jsonl:1: .*missing"):
             evaluate(task, [parse("peak")])
@@ -123,9 +123,9 @@ class TestVal:
 
     def test_exact_samplers_give_equal_scores(self, rooms, tmp_path):
         names = ("peak", "naive", "radius", "tree", "quick", "cpu:naive")
-        found = evaluate(a_task(rooms, tmp_path), [parse(name) for name in names])
-        for scene in {one.scene for one in found}:
-            assert len({one.confusion for one in found if one.scene == scene}) == 1
+        result = evaluate(a_task(rooms, tmp_path), [parse(name) for name in names])
+        for scene in {one.scene for one in result}:
+            assert len({one.confusion for one in result if one.scene == scene}) == 1
 
 
 class TestTest:
@@ -201,9 +201,9 @@ def test_predictions_for_the_server(tmp_path):
     task = Evaluation(
         numbers, source, "pointvector-l", Tiny(4, 19), tmp_path / "out", predictions=True
     )
-    found = evaluate(task, [parse("radius:nvox=24")])
+    result = evaluate(task, [parse("radius:nvox=24")])
     place = tmp_path / "out/predictions/pointvector-l-val-radius-nvox=24"
-    for name, record in zip(("000000", "000001"), found):
+    for name, record in zip(("000000", "000001"), result):
         written = place / f"sequences/08/predictions/{name}.label"
         again = data.read_scan(
             tmp_path / f"sequences/08/velodyne/{name}.bin", written, data.semantickitti.class_map()
@@ -253,11 +253,11 @@ class TestUsersPath:
 
     def test_table(self, folder, tmp_path, capsys):
         save_checkpoint(build("pointmetabase-l", "s3dis", seed=3), tmp_path / "best.pth")
-        given = (
+        arguments = (
             "--checkpoint", str(tmp_path / "best.pth"), "--samplers", "peak,naive,npdu:order=morton,window=64",
             "--predictions", "--per-class", "-o", str(tmp_path / "out"),
         )
-        assert self.command(folder, *given) == 0
+        assert self.command(folder, *arguments) == 0
         printed = capsys.readouterr().out
         lines = printed.splitlines()
         assert lines[0].startswith("S3DIS, pointmetabase-l, val, 2 scenes, cpu")
@@ -268,7 +268,7 @@ class TestUsersPath:
         written = farpoint.read(tmp_path / "out/predictions/pointmetabase-l-val-peak/Area_5/hallway_6.ply")
         assert len(written) == 900 and {"prediction", "label", "red"} <= set(written.fields)
         # All of it is there now: the same table, at once.
-        assert self.command(folder, *given) == 0
+        assert self.command(folder, *arguments) == 0
         assert capsys.readouterr().out == printed
 
     def test_mistakes(self, folder, tmp_path, capsys):
@@ -276,17 +276,17 @@ class TestUsersPath:
         bad = folder / "Area_5/hallway_6/Annotations/floor_1.txt"
         bad.write_text(bad.read_text() + "1 2 3\n")
         last = len(bad.read_text().splitlines())
-        for given, text in (
-            ((str(folder), *output), "either --checkpoint FILE or --random-weights"),
+        for options, text in (
+            ((str(folder), *output), "either --checkpoint FILE, or --random-weights"),
             ((str(folder), *output, "--random-weights"), f"floor_1.txt:{last}: b'1 2 3'"),
             ((str(folder), *output, "--random-weights", "--samplers", "fps"), "'fps'"),
             ((str(folder), *output, "--checkpoint", "none.pth"), "none.pth: No such file"),
             ((str(tmp_path / "none"), *output, "--random-weights"), "none: no such folder"),
             ((str(folder), *output, "--random-weights", "--device", "abacus"), "--device abacus: "),
         ):
-            assert self.command(*given) == 2
-            told = capsys.readouterr().err
-            assert text in told and "Traceback" not in told
+            assert self.command(*options) == 2
+            message = capsys.readouterr().err
+            assert text in message and "Traceback" not in message
         with pytest.raises(SystemExit) as stopped:
             self.command(folder, *output, "--scenes", "0")
         assert stopped.value.code == 2
@@ -294,30 +294,30 @@ class TestUsersPath:
 
 def test_tables_say_what_scores_are_worth(rooms, tmp_path):
     options = {"checkpoint": "random weights", "folder": "generated"}
-    found = evaluate(a_task(rooms, tmp_path, options=options), [parse("peak")])
-    text = table(found, NUMBERS)
+    result = evaluate(a_task(rooms, tmp_path, options=options), [parse("peak")])
+    text = table(result, NUMBERS)
     assert "random weights: times count" in text and "say nothing about S3DIS" in text
     assert table([], NUMBERS) == "no scenes"
     matrix = np.zeros((13, 13), int)
     matrix[9, 9], matrix[10, 10] = 14, 1  # bookcase and sofa
-    for order, told in (("chair-first", False), ("table-first", True)):
-        swapped = dataclasses.replace(found[0], confusion=tuple(map(tuple, matrix)), options={})
-        assert ("--class-order" in table([swapped], recipe("s3dis", order))) == told
+    for order, is_unusual in (("chair-first", False), ("table-first", True)):
+        swapped = dataclasses.replace(result[0], confusion=tuple(map(tuple, matrix)), options={})
+        assert ("--class-order" in table([swapped], recipe("s3dis", order))) == is_unusual
 
 
 def test_times(rooms, tmp_path, capsys):
-    given = [
+    arguments = [
         "time", str(rooms), "--data", "s3dis", "--network", "pointvector-l", "--quiet", "--device", "cpu",
         "--random-weights", "--scenes", "1", "--samplers", "peak,naive+all-pairs", "--repeats", "1",
         "-o", str(tmp_path / "out"),
     ]
-    assert main(given) == 0
+    assert main(arguments) == 0
     printed = capsys.readouterr().out
     assert [line.split()[0] for line in printed.splitlines()[2:4]] == ["peak", "naive+all-pairs"]
-    found = records.read_scenes(tmp_path / "out")
-    assert [one.task for one in found] == ["time", "time"] and all(one.seconds.all > 0 for one in found)
-    assert main(given) == 0  # all of it is there
-    assert capsys.readouterr().out == printed and records.read_scenes(tmp_path / "out") == found
+    result = records.read_scenes(tmp_path / "out")
+    assert [one.task for one in result] == ["time", "time"] and all(one.seconds.all > 0 for one in result)
+    assert main(arguments) == 0  # all of it is there
+    assert capsys.readouterr().out == printed and records.read_scenes(tmp_path / "out") == result
 
 
 @pytest.mark.skipif(not LABELLED.is_dir(), reason="shared/data is not part of the repository")

@@ -45,9 +45,9 @@ def test_scannet_has_the_classes_that_it_has():
         (recipe("s3dis").classes[one], names[other])
         for one, other in zip(room.labels, scan.labels) if one >= 0
     }
-    wanted = {one: one for one in ("floor", "wall", "window", "door", "chair", "table", "sofa")}
-    wanted |= {"bookcase": "bookshelf", "clutter": "other furniture"}
-    assert all(other == wanted.get(one) for one, other in pairs) and len(pairs) >= 6
+    expected = {one: one for one in ("floor", "wall", "window", "door", "chair", "table", "sofa")}
+    expected |= {"bookcase": "bookshelf", "clutter": "other furniture"}
+    assert all(other == expected.get(one) for one, other in pairs) and len(pairs) >= 6
 
 
 @pytest.mark.parametrize("name", ["s3dis", "scannet", "semantickitti"])
@@ -64,8 +64,8 @@ def test_in_the_published_layouts(tmp_path, name):
         (tmp_path / "scannetv2_val.txt").write_text("scene0000_00\n")
     else:
         write_semantickitti(tmp_path, "08/000000", cloud)
-    found = data.open_data(tmp_path, "val", recipe(name))
-    again = found.read(found.names[0])
+    result = data.open_data(tmp_path, "val", recipe(name))
+    again = result.read(result.names[0])
     order = np.arange(len(cloud[0]))
     if name == "s3dis":
         files = np.array(recipe("s3dis").classes)[cloud[2]]
@@ -75,17 +75,17 @@ def test_in_the_published_layouts(tmp_path, name):
 
 
 def test_training_and_evaluation_by_command(tmp_path, capsys):
-    given = ["--data", "semantickitti", "--network", "pointvector-l", "--quiet", "--device", "cpu"]
+    options = ["--data", "semantickitti", "--network", "pointvector-l", "--quiet", "--device", "cpu"]
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     trained = main([
-        "train", "generated", *given, "--recipe", "small", "--steps", "2", "--batch", "1", "--crop", "512",
+        "train", "generated", *options, "--recipe", "small", "--steps", "2", "--batch", "1", "--crop", "512",
         "--points", "3000", "--scenes", "2", "--seeds", "0,1", "-o", str(tmp_path),
     ])
     paths = capsys.readouterr().out.split()
     assert trained == 0 and [one.seed for one in records.read_training(tmp_path)] == [0, 1]
     evaluated = main([
-        "evaluate", "generated", *given, "--points", "2000", "--scenes", "2", "--checkpoint", paths[1],
+        "evaluate", "generated", *options, "--points", "2000", "--scenes", "2", "--checkpoint", paths[1],
         "--samplers", "peak,radius", "-o", str(tmp_path),
     ])
     torch.set_num_threads(threads)
@@ -97,7 +97,7 @@ def test_training_and_evaluation_by_command(tmp_path, capsys):
     assert first.confusion == second.confusion and first.options["folder"] == "generated"
     # Scenes of another size are other scenes.
     assert main([
-        "evaluate", "generated", *given, "--points", "2500", "--scenes", "1", "--checkpoint", paths[1],
+        "evaluate", "generated", *options, "--points", "2500", "--scenes", "1", "--checkpoint", paths[1],
         "-o", str(tmp_path),
     ]) == 0
     assert [one.raw_points for one in records.read_scenes(tmp_path)] == [2000] * 4 + [2500]

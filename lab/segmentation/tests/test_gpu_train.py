@@ -72,8 +72,8 @@ def test_batches_by_graphs(cuda, tmp_path, data):
     for seed, points in enumerate((5000, 6000, 5000, 5000)):
         cloud, colors, classes = room(points, seed)
         clouds = [cloud_of(Scene("a", cloud, colors, None, classes), run.device)] * 2
-        wanted = make_batch(run, clouds, torch.Generator("cuda").manual_seed(seed))
-        assert all(torch.equal(one, other) for one, other in zip(made(clouds, seed), wanted))
+        expected = make_batch(run, clouds, torch.Generator("cuda").manual_seed(seed))
+        assert all(torch.equal(one, other) for one, other in zip(made(clouds, seed), expected))
 
 
 def test_batches_wait_for_nothing(cuda):

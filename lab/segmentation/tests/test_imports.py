@@ -42,8 +42,8 @@ def test_only_public_names_of_farpoint():
     sources |= {path.name: ast.parse(path.read_text(encoding="utf-8")) for path in SCRIPTS.glob("*.py")}
     used = {}
     for name, tree in sources.items():
-        found = [*imported(tree), *attributes(tree)]
-        used[name] = [one for one in found if one == "farpoint" or one.startswith("farpoint.")]
+        result = [*imported(tree), *attributes(tree)]
+        used[name] = [one for one in result if one == "farpoint" or one.startswith("farpoint.")]
         private = [one for one in used[name] if "._" in one]
         assert not private, f"{name} uses {private}"
     assert "farpoint.Index" in used["farpoint_segmentation.networks.geometry"]
@@ -53,8 +53,8 @@ def test_nobody_imports_in_a_circle():
     known = {name for name, *_ in trees()}
     uses = {}
     for name, package, tree in trees():
-        found = {one if one in known else one.rpartition(".")[0] for one in imported(tree, package)}
-        uses[name] = (found & known) - {name}
+        result = {one if one in known else one.rpartition(".")[0] for one in imported(tree, package)}
+        uses[name] = (result & known) - {name}
     assert "farpoint_segmentation.networks.geometry" in uses["farpoint_segmentation.networks.network"]
     while leaves := [name for name, others in uses.items() if not others & uses.keys()]:
         for name in leaves:

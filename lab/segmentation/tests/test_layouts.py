@@ -88,14 +88,14 @@ def test_turns(tmp_path):
 
 
 def test_files_of_rooms_as_text(tmp_path):
-    found = names(written(tmp_path, "s3dis", 8))
+    result = names(written(tmp_path, "s3dis", 8))
     rooms = [f"Area_{area}/office_{room}" for area, room in
              ((1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (5, 2), (6, 1), (1, 2))]
-    assert {"/".join(name.split("/")[:2]) for name in found} == set(rooms)
+    assert {"/".join(name.split("/")[:2]) for name in result} == set(rooms)
     made = generated("s3dis", SEED + 6)
     for label, name in enumerate(made.class_names):
         path = f"Area_5/office_2/Annotations/{name}_1.txt"
-        assert (path in found) == (label in made.labels), path
+        assert (path in result) == (label in made.labels), path
     lines = (tmp_path / "Area_5/office_2/office_2.txt").read_text().splitlines()
     assert len(lines) == POINTS and len(lines[0].split(" ")) == 6
 
@@ -127,9 +127,9 @@ def test_meshes_have_the_ids_of_nyu40(tmp_path):
 
 def test_turns_have_the_ids_of_semantickitti(tmp_path):
     turns = {"00": 6, "08": 2}
-    wanted = [f"sequences/{one}/{kind}/{k:06d}.{ending}" for one, count in turns.items() for k in range(count)
+    expected = [f"sequences/{one}/{kind}/{k:06d}.{ending}" for one, count in turns.items() for k in range(count)
               for kind, ending in (("labels", "label"), ("velodyne", "bin"))]
-    assert names(written(tmp_path, "semantickitti", 8)) == sorted(wanted)
+    assert names(written(tmp_path, "semantickitti", 8)) == sorted(expected)
     ids = np.array([10, 11, 15, 18, 20, 30, 31, 32, 40, 44, 48, 49, 50, 51, 70, 71, 72, 80, 81, 0])
     # The seventh scene is the second of validation, the eighth the sixth of training.
     for seed, turn in ((SEED + 6, "08/{}/000001.{}"), (SEED + 7, "00/{}/000005.{}")):

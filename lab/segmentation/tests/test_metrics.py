@@ -13,32 +13,32 @@ def matrix(labels, predictions, classes=3):
 
 
 def test_confusion():
-    found = matrix([0, 0, 1, 2, 2, 2], [0, 1, 1, 0, 2, 2])
-    assert found.tolist() == [[1, 1, 0], [0, 1, 0], [1, 0, 2]]
+    result = matrix([0, 0, 1, 2, 2, 2], [0, 1, 1, 0, 2, 2])
+    assert result.tolist() == [[1, 1, 0], [0, 1, 0], [1, 0, 2]]
 
 
 def test_ignored_points_are_in_no_matrix():
-    found = matrix([0, -1, -1, 1], [0, 0, 2, 0])
-    assert found.tolist() == [[1, 0, 0], [1, 0, 0], [0, 0, 0]]
+    result = matrix([0, -1, -1, 1], [0, 0, 2, 0])
+    assert result.tolist() == [[1, 0, 0], [1, 0, 0], [0, 0, 0]]
     assert matrix([-1, -1], [0, 1]).sum() == 0 and metrics.summary(matrix([-1], [1])) == {}
 
 
 def test_scores():
     one = matrix([0, 0, 1, 2, 2, 2], [0, 1, 1, 0, 2, 2])
-    wanted = [1 / 3, 1 / 2, 2 / 3]
+    expected = [1 / 3, 1 / 2, 2 / 3]
     for kind in ("openpoints", "semantic-kitti"):
-        found = metrics.scores(one, kind)
-        np.testing.assert_allclose(found.iou, wanted, rtol=1e-9)
-        assert found.miou == pytest.approx(0.5) and found.oa == pytest.approx(4 / 6)
-        assert found.macc == pytest.approx((1 / 2 + 1 + 2 / 3) / 3)
+        actual = metrics.scores(one, kind)
+        np.testing.assert_allclose(actual.iou, expected, rtol=1e-9)
+        assert actual.miou == pytest.approx(0.5) and actual.oa == pytest.approx(4 / 6)
+        assert actual.macc == pytest.approx((1 / 2 + 1 + 2 / 3) / 3)
 
 
 def test_absent_classes():
     """Class 2 neither occurs nor is predicted: 1 by OpenPoints, 0 by semantic-kitti-api."""
     one = matrix([0, 0, 1, 1], [0, 0, 1, 0])
-    found = metrics.scores(one)
-    np.testing.assert_allclose(found.iou, [2 / 3, 1 / 2, 1], rtol=1e-9)
-    assert found.macc == pytest.approx((1 + 1 / 2 + 1) / 3)
+    result = metrics.scores(one)
+    np.testing.assert_allclose(result.iou, [2 / 3, 1 / 2, 1], rtol=1e-9)
+    assert result.macc == pytest.approx((1 + 1 / 2 + 1) / 3)
     other = metrics.scores(one, "semantic-kitti")
     np.testing.assert_allclose(other.iou, [2 / 3, 1 / 2, 0], rtol=1e-9)
     assert other.miou == pytest.approx((2 / 3 + 1 / 2) / 3)

@@ -61,10 +61,10 @@ LARGE = ("pointmetabase-l", "pointvector-l")
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("data", DATA)
 def test_counts(network, data):
-    made = networks.build(network, data, seed=0)
+    model = networks.build(network, data, seed=0)
     parameters, entries = COUNTS[network]
-    assert sum(part.numel() for part in made.parameters()) == parameters[DATA.index(data)]
-    assert len(made.state_dict()) == entries
+    assert sum(part.numel() for part in model.parameters()) == parameters[DATA.index(data)]
+    assert len(model.state_dict()) == entries
 
 
 @pytest.mark.parametrize("network", KEYS)
@@ -81,31 +81,31 @@ def test_the_largest_is_joined_on_scannet():
 
 def case(network, data, count, dtype, seed=1, batch=1):
     """A network in evaluation, and what it is given."""
-    made = reference.randomize(networks.build(network, data, seed=0).to(dtype), seed).eval()
+    model = reference.randomize(networks.build(network, data, seed=0).to(dtype), seed).eval()
     points = torch.cat([reference.cloud(data, count, seed + of) for of in range(batch)]).to(dtype)
-    return made, points, reference.features(points, made.sizes.channels, seed)
+    return model, points, reference.features(points, model.sizes.channels, seed)
 
 
-def far(found, wanted):
+def far(actual, expected):
     """The largest difference, in spreads of the logits."""
-    return float((found - wanted).abs().max() / wanted.std())
+    return float((actual - expected).abs().max() / expected.std())
 
 
-def same_classes(found, wanted):
+def same_classes(actual, expected):
     """The share of points whose class is the same, as if the head's bias made all classes as frequent."""
-    found, wanted = [(logits - wanted.mean(1)) / wanted.std(1) for logits in (found, wanted)]
-    assert len(wanted.argmax(-1).unique()) > 3
-    return float((found.argmax(-1) == wanted.argmax(-1)).float().mean())
+    actual, expected = [(logits - expected.mean(1)) / expected.std(1) for logits in (actual, expected)]
+    assert len(expected.argmax(-1).unique()) > 3
+    return float((actual.argmax(-1) == expected.argmax(-1)).float().mean())
 
 
-def obvious(made, how, points, features):
+def obvious(model, how, points, features):
     with torch.no_grad():
-        return reference.logits(made.state_dict(), how, points, features)
+        return reference.logits(model.state_dict(), how, points, features)
 
 
-def ours(made, points, features, **options):
+def ours(model, points, features, **options):
     with torch.inference_mode():
-        return made(points, features, **options)
+        return model(points, features, **options)
 
 
 # XL is as L with other numbers; one of each kind is enough.
@@ -117,36 +117,36 @@ CASES = [(network, data) for network in LARGE for data in DATA] + [
 @pytest.mark.parametrize(("network", "data"), CASES)
 def test_equals_plain_implementation(network, data):
     count = 800 if network in LARGE else 500
-    made, points, features = case(network, data, count, torch.float64)
-    wanted = obvious(made, reference.numbers(network, data), points, features)
-    assert wanted.shape == (1, count, made.sizes.classes)
-    assert wanted.std() > 0.01  # not all is alike
-    assert far(ours(made, points, features), wanted) < 1e-9
+    model, points, features = case(network, data, count, torch.float64)
+    expected = obvious(model, reference.numbers(network, data), points, features)
+    assert expected.shape == (1, count, model.sizes.classes)
+    assert expected.std() > 0.01  # not all is alike
+    assert far(ours(model, points, features), expected) < 1e-9
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_float32_chooses_the_same_classes(network):
-    made, points, features = case(network, "s3dis", 2000, torch.float32)
-    wanted = obvious(made, reference.numbers(network, "s3dis"), points, features)
-    found = ours(made, points, features)
-    assert found.dtype == torch.float32
-    assert same_classes(found, wanted) >= 0.997
+    model, points, features = case(network, "s3dis", 2000, torch.float32)
+    expected = obvious(model, reference.numbers(network, "s3dis"), points, features)
+    actual = ours(model, points, features)
+    assert actual.dtype == torch.float32
+    assert same_classes(actual, expected) >= 0.997
 
 
 @pytest.mark.parametrize("network", LARGE)
 @pytest.mark.parametrize("data", ["s3dis", "semantickitti"])
 def test_wrong_numbers_are_seen(network, data):
     """The comparison would notice another radius, another number of neighbors, another growth of radii."""
-    made, points, features = case(network, data, 800, torch.float64)
-    how, found = reference.numbers(network, data), ours(made, points, features)
+    model, points, features = case(network, data, 800, torch.float64)
+    how, result = reference.numbers(network, data), ours(model, points, features)
     wrong = {
         "radius": reference.changed(how, radius=1.1 * how.radius),
         "down": reference.changed(how, down=31),
         "within": reference.changed(how, within=how.within - 1),
         "growth": reference.changed(how, growth=how.growth + 0.5),
     }
-    apart = {name: far(found, obvious(made, other, points, features)) for name, other in wrong.items()}
-    assert min(apart.values()) > 1e-3, apart
+    separate = {name: far(result, obvious(model, other, points, features)) for name, other in wrong.items()}
+    assert min(separate.values()) > 1e-3, separate
 
 
 REAL = [
@@ -163,50 +163,50 @@ def test_equals_plain_implementation_on_real_clouds(network, data, name):
         pytest.skip(f"{name} is not there (shared/data is not part of the repository)")
     whole = np.asarray(np.load(path)[..., :3].tolist(), np.float64).reshape(-1, 3)
     points = torch.from_numpy(reference.crop(whole.astype(np.float32), 1000))[None].double()
-    made = reference.randomize(networks.build(network, data, seed=0).double()).eval()
-    features = reference.features(points, made.sizes.channels)
-    wanted = obvious(made, reference.numbers(network, data), points, features)
-    assert far(ours(made, points, features), wanted) < 1e-9
-    single = ours(made.float(), points.float(), features.float())
-    assert same_classes(single, wanted) >= 0.997
+    model = reference.randomize(networks.build(network, data, seed=0).double()).eval()
+    features = reference.features(points, model.sizes.channels)
+    expected = obvious(model, reference.numbers(network, data), points, features)
+    assert far(ours(model, points, features), expected) < 1e-9
+    single = ours(model.float(), points.float(), features.float())
+    assert same_classes(single, expected) >= 0.997
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_exact_samplers_give_the_same_bits(network):
-    made, points, features = case(network, "s3dis", 400, torch.float32, batch=2)
-    wanted = ours(made, points, features)
+    model, points, features = case(network, "s3dis", 400, torch.float32, batch=2)
+    expected = ours(model, points, features)
     for sampler in ("reference", "naive", "radius", "tree", "quick", "cpu:radius", "auto"):
-        assert torch.equal(ours(made, points, features, sampler=sampler), wanted), sampler
-    other = ours(made, points, features, sampler="random")
-    assert not torch.equal(other, wanted)
+        assert torch.equal(ours(model, points, features, sampler=sampler), expected), sampler
+    other = ours(model, points, features, sampler="random")
+    assert not torch.equal(other, expected)
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_geometry_found_before(network):
-    made, points, features = case(network, "s3dis", 600, torch.float32)
-    found = made.find_geometry(points)
-    assert [len(level.samples[0]) for level in found.levels] == [150, 37, 9, 2]
-    assert torch.equal(ours(made, points, features, geometry=found), ours(made, points, features))
+    model, points, features = case(network, "s3dis", 600, torch.float32)
+    result = model.find_geometry(points)
+    assert [len(level.samples[0]) for level in result.levels] == [150, 37, 9, 2]
+    assert torch.equal(ours(model, points, features, geometry=result), ours(model, points, features))
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_batches(network):
-    made, points, features = case(network, "s3dis", 500, torch.float64)
-    one = ours(made, points, features)
-    two = ours(made, points.expand(2, -1, -1), features.expand(2, -1, -1))
+    model, points, features = case(network, "s3dis", 500, torch.float64)
+    one = ours(model, points, features)
+    two = ours(model, points.expand(2, -1, -1), features.expand(2, -1, -1))
     assert max(far(two[:1], one), far(two[1:], one)) < 1e-11
-    made, points, features = case(network, "scannet", 500, torch.float64, batch=2)
-    apart = [ours(made, points[of : of + 1], features[of : of + 1]) for of in range(2)]
-    assert far(ours(made, points, features), torch.cat(apart)) < 1e-11
+    model, points, features = case(network, "scannet", 500, torch.float64, batch=2)
+    separate = [ours(model, points[of : of + 1], features[of : of + 1]) for of in range(2)]
+    assert far(ours(model, points, features), torch.cat(separate)) < 1e-11
 
 
 @pytest.mark.parametrize("network", LARGE)
 def test_permuted_rows(network):
     """Where no ball is full and nothing ties, the order of the points behind the first does not matter."""
     points = torch.rand(1, 1000, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1)) * 3
-    made = reference.randomize(networks.build(network, "s3dis", seed=0).double()).eval()
+    model = reference.randomize(networks.build(network, "s3dis", seed=0).double()).eval()
     features = reference.features(points, 4)
-    for level in made.find_geometry(points).levels:
+    for level in model.find_geometry(points).levels:
         for ball in (level.down, level.within):
             repeated = ball.indices[..., 1:] == ball.indices[..., :1]
             if not bool(repeated.any(-1).all()):
@@ -215,20 +215,20 @@ def test_permuted_rows(network):
             continue
         pytest.fail("a ball is full")
     order = torch.cat([torch.zeros(1, dtype=torch.int64), 1 + torch.randperm(999, generator=torch.Generator().manual_seed(2))])
-    found = ours(made, points[:, order], features[:, order])
-    assert far(found, ours(made, points, features)[:, order]) < 1e-11
+    result = ours(model, points[:, order], features[:, order])
+    assert far(result, ours(model, points, features)[:, order]) < 1e-11
 
 
 def test_errors():
-    made = networks.build("pointmetabase-l", "s3dis", seed=0)
+    model = networks.build("pointmetabase-l", "s3dis", seed=0)
     with pytest.raises(ValueError, match="must be one of pointmetabase-l"):
         networks.build("pointnet", "s3dis")
     with pytest.raises(ValueError, match="data is 'modelnet'"):
         networks.build("pointvector-l", "modelnet")
     with pytest.raises(ValueError, match=r"features \(B, N, 4\), not \(1, 300, 3\) and \(1, 300, 7\)"):
-        made(torch.zeros(1, 300, 3), torch.zeros(1, 300, 7))
+        model(torch.zeros(1, 300, 3), torch.zeros(1, 300, 7))
     with pytest.raises(ValueError, match="255 points; 4 levels of a quarter each need at least 256"):
-        made(torch.zeros(1, 255, 3), torch.zeros(1, 255, 4))
+        model(torch.zeros(1, 255, 3), torch.zeros(1, 255, 4))
 
 
 def test_seeds():
@@ -243,8 +243,8 @@ def test_seeds():
 @pytest.mark.parametrize("network", LARGE)
 def test_compiled_layers(network):
     """All layers are one graph."""
-    made, points, features = case(network, "s3dis", 300, torch.float64)
-    wanted = ours(made, points, features)
-    compiled = copy.deepcopy(made).compile_layers(backend="eager", fullgraph=True, dynamic=False)
-    assert far(ours(compiled, points, features), wanted) < 1e-10
-    assert torch.equal(ours(made, points, features), wanted)
+    model, points, features = case(network, "s3dis", 300, torch.float64)
+    expected = ours(model, points, features)
+    compiled = copy.deepcopy(model).compile_layers(backend="eager", fullgraph=True, dynamic=False)
+    assert far(ours(compiled, points, features), expected) < 1e-10
+    assert torch.equal(ours(model, points, features), expected)

@@ -131,9 +131,9 @@ def scored(sampler, right, *, seed=0, checkpoint="x.pth", scene="a", **more):
 def test_wide_tables_are_two_on_the_page(tmp_path):
     """Scores and times: each column is in one of them, each sampler where it has numbers."""
     page = report.run([made(tmp_path / "in", [*TIMES, scored("radius", 80)])], tmp_path / "out").read_text()
-    [found] = [table for run in runs_of([*TIMES, scored("radius", 80)]) for table in latency(2, [run])]
-    (scores, names, score_rows), (times, other, time_rows) = found.shown()
-    assert (scores, times) == ("Scores", "Times") and set(names) | set(other) == set(found.head)
+    [result] = [table for run in runs_of([*TIMES, scored("radius", 80)]) for table in latency(2, [run])]
+    (scores, names, score_rows), (times, other, time_rows) = result.shown()
+    assert (scores, times) == ("Scores", "Times") and set(names) | set(other) == set(result.head)
     assert max(len(names), len(other)) <= 10
     ours = [{row[0] for row in part if row[0] is not None} for part in (score_rows, time_rows)]
     assert ours[0] >= {"radius"} and "peak" not in ours[0] and ours[1] == {"naive", "radius", "peak"}
@@ -276,8 +276,8 @@ def test_remarks_name_numbers_of_the_paper():
         for figures in row.values()
     }
     numbers |= {f"{value:.2f}" for row in published.TABLE_5.values() for value in row.values()}
-    found = re.findall(r"\d\d\.\d\d", " ".join(texts))
-    assert len(found) > 25 and set(found) <= numbers
+    result = re.findall(r"\d\d\.\d\d", " ".join(texts))
+    assert len(result) > 25 and set(result) <= numbers
     for pair in ("68.28 and 67.90", "50.22"):
         assert any(pair in text for text in texts)
 

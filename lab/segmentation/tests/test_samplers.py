@@ -37,12 +37,12 @@ def test_approximate(points, name):
     sampler = samplers.parse(name)
     assert not sampler.exact
     for level in (1, 2):
-        found = sampler.sample(points, 150, level)
-        assert found.shape == (2, 150) and found.dtype == torch.int64
-        assert all(len(cloud.unique()) == 150 for cloud in found)
-        assert torch.equal(found, sampler.sample(points, 150, level))
+        result = sampler.sample(points, 150, level)
+        assert result.shape == (2, 150) and result.dtype == torch.int64
+        assert all(len(cloud.unique()) == 150 for cloud in result)
+        assert torch.equal(result, sampler.sample(points, 150, level))
     if not name.startswith("fastpoint"):  # which fills up such small samples exactly
-        assert not torch.equal(found, farpoint.sample(points, 150))
+        assert not torch.equal(result, farpoint.sample(points, 150))
 
 
 def _lattice(dtype):
@@ -132,11 +132,11 @@ def test_as_released(points):
 
 
 def test_a_network_takes_as_many_points_as_come():
-    made = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
+    model = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
     points = reference.cloud("s3dis", 900)
-    found = made.find_geometry(points, samplers.parse("grid@released", "s3dis")).levels
+    result = model.find_geometry(points, samplers.parse("grid@released", "s3dis")).levels
     count = farpoint.sample_grid(points, cell=0.08).shape[1]
-    assert [level.samples.shape[1] for level in found] == [count, count // 4, count // 16, count // 64]
+    assert [level.samples.shape[1] for level in result] == [count, count // 4, count // 16, count // 64]
 
 
 @pytest.mark.parametrize(("name", "text"), [
@@ -156,11 +156,11 @@ def test_errors(name, text):
 
 def test_what_can_be_captured():
     """What is on the GPU and never waits."""
-    for name, wanted in (
+    for name, expected in (
         ("peak", True), ("naive", True), ("radius:nvox=24", True), ("quick", True), ("cpu:peak", False),
         ("random", False), ("npdu", False), ("grid@released", False), ("morton@first", False),
     ):
-        assert networks.can_capture(samplers.parse(name, "s3dis")) == wanted, name
+        assert networks.can_capture(samplers.parse(name, "s3dis")) == expected, name
 
 
 def test_tables_name_samplers():
@@ -170,37 +170,37 @@ def test_tables_name_samplers():
 
 def test_all_pairs(points):
     centers = points[:, ::5].contiguous()
-    found = all_pairs.ball_query(centers, points, 0.1, 32)
-    wanted = farpoint.ball_query(centers, points, 0.1, 32, index_dtype="int32").indices
-    assert torch.equal(found, wanted)
-    assert (wanted[..., -1] >= 0).any() and (wanted[..., -1] < 0).any()
+    actual = all_pairs.ball_query(centers, points, 0.1, 32)
+    expected = farpoint.ball_query(centers, points, 0.1, 32, index_dtype="int32").indices
+    assert torch.equal(actual, expected)
+    assert (expected[..., -1] >= 0).any() and (expected[..., -1] < 0).any()
 
 
 def test_timing(points, tmp_path):
-    made = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
+    model = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
     scenes = [timing.Input(f"room-{of}", points[of], reference.features(points[:1], 4)[0]) for of in range(2)]
     chosen = ["peak", samplers.parse("random"), "naive+all-pairs"]
-    found = list(timing.run(
-        made, scenes, chosen, tmp_path, data="s3dis", name="pointmetabase-l", rounds=2, warm_up=0
+    result = list(timing.run(
+        model, scenes, chosen, tmp_path, data="s3dis", name="pointmetabase-l", rounds=2, warm_up=0
     ))
-    assert [(one.scene, one.sampler) for one in found] == [
+    assert [(one.scene, one.sampler) for one in result] == [
         (f"room-{of}", name) for of in range(2) for name in ("peak", "random", "naive+all-pairs")
     ]
-    for one in found:
+    for one in result:
         assert one.points == 600 and one.peak_memory is None and one.task == "time"
         assert 0 < one.seconds.sampling < one.seconds.all
-    assert read_scenes(tmp_path) == found
+    assert read_scenes(tmp_path) == result
     with pytest.raises(ValueError, match="training=True"):
-        next(timing.measure(made.train(), scenes, chosen))
+        next(timing.measure(model.train(), scenes, chosen))
 
 
 def test_all_pairs_give_the_same_network(points):
-    made = networks.build("pointvector-l", "s3dis", seed=0).eval()
+    model = networks.build("pointvector-l", "s3dis", seed=0).eval()
     features = reference.features(points, 4)
     with torch.inference_mode():
-        wanted = made(points, features)
-        made.ball_query = all_pairs.ball_query
-        assert torch.equal(made(points, features), wanted)
+        expected = model(points, features)
+        model.ball_query = all_pairs.ball_query
+        assert torch.equal(model(points, features), expected)
 
 
 def test_the_samplers_of_the_paper_by_one_word():

@@ -31,12 +31,12 @@ def rooms(tmp_path):
 
 
 def a_run(rooms, output, **changes):
-    given = {
+    settings = {
         "recipe": NUMBERS, "source": data.open_data(rooms, "train", NUMBERS), "network": "pointvector-l",
         "module": Tiny(4, 13), "sampler": parse("peak"), "training": PLAN, "output": output, "crop": 128,
         "every": 4, "name": "small",
     }
-    return Run(**{**given, **changes})
+    return Run(**{**settings, **changes})
 
 
 def weights(run):
@@ -96,8 +96,8 @@ def test_a_checkpoint_of_another_training_is_not_gone_on_from(rooms, tmp_path):
 
 def test_other_data_is_another_training(rooms, tmp_path):
     """Another order of classes, folder, or scenes; what an older checkpoint does not say is not compared."""
-    given = {"folder": "rooms", "scene_points": None}
-    train(a_run(rooms, tmp_path, **given))
+    settings = {"folder": "rooms", "scene_points": None}
+    train(a_run(rooms, tmp_path, **settings))
     order = dataclasses.replace(NUMBERS, classes=recipe("s3dis", "table-first").classes)
     names = data.Chosen(data.open_data(rooms, "train", NUMBERS), 5)
     write_s3dis_npy(rooms, "Area_2/office_9", room(400))
@@ -109,13 +109,13 @@ def test_other_data_is_another_training(rooms, tmp_path):
         ({"source": data.open_data(rooms, "train", NUMBERS)}, "names '"),
     ):
         with pytest.raises(ValueError, match=text):
-            train(a_run(rooms, tmp_path, **{**given, "source": names, **changes}))
+            train(a_run(rooms, tmp_path, **{**settings, "source": names, **changes}))
     path = checkpoint_path(a_run(rooms, tmp_path))
     held = torch.load(path, weights_only=True)
     for name in ("classes", "folder", "scene_points", "names"):
         del held["scheduler"][name]
     torch.save(held, path)
-    train(a_run(rooms, tmp_path, **given, recipe=order))
+    train(a_run(rooms, tmp_path, **settings, recipe=order))
 
 
 def with_validation(rooms, output, **changes):
@@ -192,9 +192,9 @@ class TestValidation:
             [torch.load(tmp_path / name / path(whole).name, weights_only=True) for path in (best_path, checkpoint_path)]
             for name in ("whole", "parts")
         )
-        for wanted, found in zip(one, other):
-            assert wanted["best_val"] == found["best_val"] and wanted["scheduler"] == found["scheduler"]
-            assert all(torch.equal(value, found["model"][name]) for name, value in wanted["model"].items())
+        for expected, actual in zip(one, other):
+            assert expected["best_val"] == actual["best_val"] and expected["scheduler"] == actual["scheduler"]
+            assert all(torch.equal(value, actual["model"][name]) for name, value in expected["model"].items())
         scores = [
             [record.metrics for record in records.read_training(tmp_path / name)] for name in ("whole", "parts")
         ]
@@ -296,9 +296,9 @@ def test_the_command(rooms, tmp_path, capsys):
     ]
     assert main(given) == 0
     path = tmp_path / "out/pointvector-l-s3dis-seed0.pth"
-    told = capsys.readouterr()
-    assert told.out.strip() == str(path) and path.exists()
-    assert "no validation: " in told.err and "Area_5" in told.err
+    output = capsys.readouterr()
+    assert output.out.strip() == str(path) and path.exists()
+    assert "no validation: " in output.err and "Area_5" in output.err
     assert main([*given, "--recipe", "small"]) == 2
     assert '"generated" for the folder' in capsys.readouterr().err
     evaluated = [
@@ -324,7 +324,7 @@ def test_the_command_validates(rooms, tmp_path, capsys):
         "--steps", "2", "--batch", "1", "--crop", "512", "-o", str(tmp_path / "out"),
     ]
     assert main([*given, "--validate", "1", "--val-scenes", "1"]) == 0
-    found = records.read_training(tmp_path / "out")
-    assert [one.step for one in found] == [1, 2] and all(0 < one.metrics["val_miou"] < 1 for one in found)
+    result = records.read_training(tmp_path / "out")
+    assert [one.step for one in result] == [1, 2] and all(0 < one.metrics["val_miou"] < 1 for one in result)
     assert (tmp_path / "out/pointvector-l-s3dis-seed0.best.pth").exists() and capsys.readouterr().err == ""
     assert main([*given, "--validate", "-1"]) == 2 and "--validate -1" in capsys.readouterr().err

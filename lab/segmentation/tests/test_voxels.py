@@ -23,10 +23,10 @@ def a_cloud(points=1500, seed=1):
 
 def obvious_hash(cell):
     """In whole numbers without a limit."""
-    found = 14695981039346656037
+    result = 14695981039346656037
     for value in cell:
-        found = (found * 1099511628211) % 2**64 ^ int(value)
-    return found
+        result = (result * 1099511628211) % 2**64 ^ int(value)
+    return result
 
 
 def obvious_voxels(points, size):
@@ -41,42 +41,42 @@ def obvious_voxels(points, size):
 @pytest.mark.parametrize("size", [0.04, 0.3, 100.0])
 def test_voxels_come_in_the_order_of_the_hash(size):
     points = room(700)[0] - np.float32(2)
-    wanted = obvious_voxels(points, size)
-    found = voxels(torch.from_numpy(points), size)
-    assert int(found.total) == len(wanted)
-    for part in (found, found.compact()):
-        assert part.counts[: len(wanted)].tolist() == [len(group) for group in wanted]
-        assert found.order.tolist() == [row for group in wanted for row in group]
-    assert (found.counts[len(wanted):] == 0).all() and (found.starts[len(wanted):] == 700).all()
+    expected = obvious_voxels(points, size)
+    actual = voxels(torch.from_numpy(points), size)
+    assert int(actual.total) == len(expected)
+    for part in (actual, actual.compact()):
+        assert part.counts[: len(expected)].tolist() == [len(group) for group in expected]
+        assert actual.order.tolist() == [row for group in expected for row in group]
+    assert (actual.counts[len(expected):] == 0).all() and (actual.starts[len(expected):] == 700).all()
 
 
 def test_hashes_have_all_bits():
     cells = np.random.default_rng(1).integers(0, 2000, (50, 3))
-    found = hashes(torch.from_numpy(cells)).numpy().view(np.uint64)
-    assert found.tolist() == [obvious_hash(cell) for cell in cells]
+    result = hashes(torch.from_numpy(cells)).numpy().view(np.uint64)
+    assert result.tolist() == [obvious_hash(cell) for cell in cells]
 
 
 def test_points_are_drawn_as_openpoints_draws_them():
     points = torch.from_numpy(room(900)[0])
-    found = voxels(points, 0.3).compact()
+    result = voxels(points, 0.3).compact()
     groups = obvious_voxels(points.numpy(), 0.3)
     counts = np.array([len(group) for group in groups])
     state, theirs = np.random.RandomState(0), np.random.RandomState(0)
     for _ in range(2):  # the second scene of a set
-        chosen = choose(found, state)
+        chosen = choose(result, state)
         places = np.cumsum(np.insert(counts, 0, 0)[:-1]) + theirs.randint(0, counts.max(), counts.size) % counts
         assert chosen.tolist() == np.concatenate(groups)[places].tolist()
     skipping = np.random.RandomState(0)
     draw(skipping, int(counts.max()), len(counts))
-    assert choose(found, skipping).tolist() == chosen.tolist()
+    assert choose(result, skipping).tolist() == chosen.tolist()
 
 
 def test_sub_clouds_have_all_points():
     points = torch.from_numpy(room(900)[0])
-    found = voxels(points, 0.3).compact()
-    fullest = int(found.counts.max())
-    parts = [sub_cloud(found, number) for number in range(fullest)]
-    assert fullest > 3 and all(len(part) == len(found.counts) for part in parts)
+    result = voxels(points, 0.3).compact()
+    fullest = int(result.counts.max())
+    parts = [sub_cloud(result, number) for number in range(fullest)]
+    assert fullest > 3 and all(len(part) == len(result.counts) for part in parts)
     assert torch.cat(parts).unique().tolist() == list(range(900))
     groups = obvious_voxels(points.numpy(), 0.3)
     assert parts[3].tolist() == [group[3 % len(group)] for group in groups]
@@ -86,10 +86,10 @@ class TestCrop:
     def test_the_nearest_voxels(self):
         cloud = a_cloud()._replace(labels=torch.arange(1500))
         alone = cloud.rows(choose(voxels(cloud.points, 0.3).compact(), np.random.RandomState(0)))
-        found = crop(alone, 0.001, 100, torch.Generator().manual_seed(1))
-        rows = found.labels
-        assert torch.equal(found.points, cloud.points[rows] - cloud.points[rows].amin(dim=0))
-        assert torch.equal(found.colors, cloud.colors[rows])
+        result = crop(alone, 0.001, 100, torch.Generator().manual_seed(1))
+        rows = result.labels
+        assert torch.equal(result.points, cloud.points[rows] - cloud.points[rows].amin(dim=0))
+        assert torch.equal(result.colors, cloud.colors[rows])
         # The same points in another order as the nearest of one of them.
         nearest = torch.cdist(alone.points, alone.points).topk(100, largest=False).indices
         sets = [set(alone.labels[one].tolist()) for one in nearest]
@@ -105,8 +105,8 @@ class TestCrop:
     def test_few_points_are_repeated(self):
         cloud = a_cloud(40)
         total = int(voxels(cloud.points, 0.3).total)
-        found = crop(cloud, 0.3, 3 * total + 1, torch.Generator().manual_seed(1))
-        counts = found.points.unique(dim=0, return_counts=True)[1]
+        result = crop(cloud, 0.3, 3 * total + 1, torch.Generator().manual_seed(1))
+        counts = result.points.unique(dim=0, return_counts=True)[1]
         assert sorted(counts.tolist()) == [3] * (total - 1) + [4]
 
     def test_a_seed_decides(self):
@@ -150,10 +150,10 @@ class TestTraining:
     def test_semantickitti_keeps_up_and_distances(self):
         points, _, labels = turn()
         cloud = Cloud(torch.from_numpy(points), None, torch.from_numpy(labels))
-        found, features, _ = seeded("semantickitti", cloud, count=1000)
-        assert found.amin(dim=0).tolist() == [0, 0, 0]
-        assert torch.equal(features[:, :3], found) and torch.equal(features[:, 3], found[:, 2])
-        assert abs(found[:, 2].max() - 4) < 0.5  # scaled by 0.9 to 1.1, and never turned over
+        result, features, _ = seeded("semantickitti", cloud, count=1000)
+        assert result.amin(dim=0).tolist() == [0, 0, 0]
+        assert torch.equal(features[:, :3], result) and torch.equal(features[:, 3], result[:, 2])
+        assert abs(result[:, 2].max() - 4) < 0.5  # scaled by 0.9 to 1.1, and never turned over
 
     def test_colors_are_dropped_and_contrasted_in_a_fifth(self):
         cloud = a_cloud(300)

@@ -21,7 +21,7 @@ samplers of other papers, ``centroids`` computes means of grid cells, and
 """
 
 from ._native import CudaUnavailable, __version__
-from ._torch import arrival
+from ._torch import import_hook
 from .approximate import (
     Centroids, centroids, sample_fastpoint, sample_grid, sample_morton, sample_npdu, sample_random,
 )
@@ -38,7 +38,7 @@ from .operators import check_indices, gather, gather_max, interpolate, inverse_d
 from .sampling import Levels, Order, Sample, order, sample, sample_levels, sample_padded, sample_ragged
 
 # Operators are registered once both farpoint and PyTorch are imported: exported programs rely on it.
-arrival.watch()
+import_hook.watch()
 
 __all__ = [
     "BallNeighbors",

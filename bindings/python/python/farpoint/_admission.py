@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 
-class LeftFile(NamedTuple):
-    """A file left to sample."""
+class PendingFile(NamedTuple):
+    """A file to sample."""
 
     number: int
     path: str
@@ -22,42 +22,42 @@ class LeftFile(NamedTuple):
 class Admission:
     """Queue of files that releases those that fit into memory beside the files in progress."""
 
-    def __init__(self, files: Iterable[LeftFile], memory: int | None) -> None:
+    def __init__(self, files: Iterable[PendingFile], memory: int | None) -> None:
         #: Queued files, smallest first; among equals the first of the input last.
         self.waiting = sorted(reversed(list(files)), key=_bytes)
         self._memory = memory
-        self._taken = 0
-        self._at_work = 0
+        self._used = 0
+        self._running = 0
 
-    def take(self) -> LeftFile | None:
+    def take(self) -> PendingFile | None:
         """Returns the largest file that fits, or None. A file above the limit is released alone."""
-        place = len(self.waiting)
-        if self._memory is not None and self._at_work:
-            place = bisect.bisect_right(self.waiting, self._memory - self._taken, key=_bytes)
-        if place == 0:
+        end = len(self.waiting)
+        if self._memory is not None and self._running:
+            end = bisect.bisect_right(self.waiting, self._memory - self._used, key=_bytes)
+        if end == 0:
             return None
-        file = self.waiting.pop(place - 1)
-        self._taken += file.bytes
-        self._at_work += 1
+        file = self.waiting.pop(end - 1)
+        self._used += file.bytes
+        self._running += 1
         return file
 
-    def take_with(self, file: LeftFile, count: int) -> list[LeftFile]:
+    def take_smaller(self, file: PendingFile, count: int) -> list[PendingFile]:
         """Returns up to ``count`` files that take no more memory than this one, to run after it in its place."""
         end = bisect.bisect_right(self.waiting, file.bytes, key=_bytes)
-        more = self.waiting[max(end - count, 0) : end]
+        taken = self.waiting[max(end - count, 0) : end]
         del self.waiting[max(end - count, 0) : end]
-        return more[::-1]
+        return taken[::-1]
 
-    def give(self, file: LeftFile) -> None:
+    def release(self, file: PendingFile) -> None:
         """Releases the memory of a file that is done."""
-        self._taken -= file.bytes
-        self._at_work -= 1
+        self._used -= file.bytes
+        self._running -= 1
 
-    def put_back(self, files: Iterable[LeftFile]) -> None:
+    def requeue(self, files: Iterable[PendingFile]) -> None:
         """Returns files to the queue."""
         for file in files:
             bisect.insort(self.waiting, file, key=_bytes)
 
 
-def _bytes(file: LeftFile) -> int:
+def _bytes(file: PendingFile) -> int:
     return file.bytes

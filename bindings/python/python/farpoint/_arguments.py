@@ -10,10 +10,10 @@ from typing import Any
 from ._native import METHODS
 
 #: Largest number of rows of an array.
-_MOST = 2**63 - 1
+_MAX_INTEGER = 2**63 - 1
 
 
-def integer(value: Any, name: str, low: int, high: int = _MOST) -> int:
+def integer(value: Any, name: str, low: int, high: int = _MAX_INTEGER) -> int:
     """Returns the value as an int after checking that it is an integer within the range."""
     # Ints are not converted: torch.compile replaces some by symbols.
     if not isinstance(value, int):
@@ -26,8 +26,8 @@ def integer(value: Any, name: str, low: int, high: int = _MOST) -> int:
         raise ValueError(f"{name} is {value}; it must be {low} or more")
     if value > high:
         raise ValueError(f"{name} {value} is outside {low}..={high}")
-    whole: int = value
-    return whole
+    checked: int = value
+    return checked
 
 
 #: Types of immutable arguments, whose records can be cached. Others may be hashable and still
@@ -78,16 +78,16 @@ def is_narrow(index_dtype: Any) -> bool:
 
 def number(value: Any, name: str) -> float:
     """Returns the value as a float after checking that it is a number and not NaN."""
-    found = value
+    converted = value
     if not isinstance(value, float):
         try:
-            found = float(value)
+            converted = float(value)
         except (TypeError, ValueError):
             text = f"{name} must be a number, not {value!r} ({type(value).__name__})"
             raise TypeError(text) from None
-    if found != found:
+    if converted != converted:
         raise ValueError(f"{name} is NaN; it must be a number")
-    return float(found)
+    return float(converted)
 
 
 #: Suffixes of memory sizes, as on the command line; a letter alone is binary.
@@ -101,16 +101,16 @@ _SIZES = {
 
 def size(value: Any, name: str) -> int:
     """Returns a memory size in bytes from a number or a text such as "8GiB"."""
-    found = value
+    amount = value
     if isinstance(value, str):
-        ending = next((ending for ending in _SIZES if value.endswith(ending)), "")
+        suffix = next((suffix for suffix in _SIZES if value.endswith(suffix)), "")
         try:
-            found = float(value.removesuffix(ending).rstrip()) * _SIZES.get(ending, 1)
+            amount = float(value.removesuffix(suffix).rstrip()) * _SIZES.get(suffix, 1)
         except ValueError:
-            found = 0
-    if isinstance(found, bool) or not isinstance(found, (int, float)) or not 1 <= found <= 1e18:
+            amount = 0
+    if isinstance(amount, bool) or not isinstance(amount, (int, float)) or not 1 <= amount <= 1e18:
         raise ValueError(f'{name} is {value!r}; give an amount of memory in bytes, or such as "512MiB" or "8GiB"')
-    return int(found)
+    return int(amount)
 
 
 def gpu_number(device: Any) -> int:
@@ -119,11 +119,11 @@ def gpu_number(device: Any) -> int:
         if not 0 <= device < 1 << 31:
             raise ValueError(f"there is no device of number {device}; they count from 0")
         return device
-    found = None if device is None else re.fullmatch(r"cuda(?::(\d{1,9}))?", str(device))
-    if device is not None and found is None:
+    match = None if device is None else re.fullmatch(r"cuda(?::(\d{1,9}))?", str(device))
+    if device is not None and match is None:
         raise ValueError(f"device must be a number, 'cuda' or 'cuda:N', not {device!r}")
-    if found is not None and found[1] is not None:
-        return int(found[1])
+    if match is not None and match[1] is not None:
+        return int(match[1])
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         return int(torch.cuda.current_device())

@@ -37,7 +37,7 @@ class Output(NamedTuple):
     scratch: tuple[int, int] = (0, 0)
 
 
-class Found(NamedTuple):
+class MatchOutput(NamedTuple):
     """Output arrays for the nearest points of both sides."""
 
     distances: tuple[int, int]

@@ -17,13 +17,13 @@ import time
 from typing import Any, NamedTuple
 
 #: Polling interval of the time limit, in seconds.
-_LOOK = 0.05
+_POLL_INTERVAL = 0.05
 #: Timeout for starting a process, in seconds: it imports this package, perhaps from a network drive.
-_START = 300.0
+_START_TIMEOUT = 300.0
 #: Timeout for a process to exit by itself, in seconds.
-_END = 10.0
+_EXIT_TIMEOUT = 10.0
 #: Settings of glibc's allocator that return freed memory to the system; ignored elsewhere.
-GIVE_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
+RETURN_MEMORY = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
 
 
 class Limits(NamedTuple):
@@ -56,7 +56,7 @@ class Worker:
         #: Deadline of the current file, by ``time.monotonic``; None without one.
         self.deadline: float | None = None
         self.late = False
-        self._guard = threading.Lock()
+        self._deadline_lock = threading.Lock()
 
     def ask(self, path: str, output: str, limits: Limits | None = None) -> Answer:
         """Has the process sample a file. Not thread-safe."""
@@ -74,7 +74,7 @@ class Worker:
         except (BrokenPipeError, ValueError):
             pass  # the process died or was killed: no line
         finally:
-            with self._guard:
+            with self._deadline_lock:
                 self.deadline = None
         if not line.endswith("\n"):
             self.kill()
@@ -89,17 +89,17 @@ class Worker:
         if self._pool.ended:
             self.kill()
         assert process.stdin is not None and process.stdout is not None
-        self.deadline = time.monotonic() + _START
+        self.deadline = time.monotonic() + _START_TIMEOUT
         process.stdin.write(json.dumps(self._pool.settings) + "\n")
         process.stdin.flush()
         if not process.stdout.readline() and not self._pool.ended:
             self.kill()
-            raise RuntimeError("a process for files ended before it had begun; see its messages above")
+            raise RuntimeError("a worker process ended while starting; see its messages above")
         return process
 
-    def look(self, now: float) -> None:
+    def check_deadline(self, now: float) -> None:
         """Kills the process if its deadline has passed."""
-        with self._guard:
+        with self._deadline_lock:
             if self.deadline is not None and now > self.deadline:
                 self.late = True
                 self.deadline = None
@@ -112,7 +112,7 @@ class Worker:
         if self._process is not None:
             self._process.send_signal(signal.SIGINT)
             try:
-                self._process.wait(_END)
+                self._process.wait(_EXIT_TIMEOUT)
             except subprocess.TimeoutExpired:
                 pass
         self.kill()
@@ -149,7 +149,7 @@ class Pool:
         self._workers: list[Worker] = []
         self._idle: list[Worker] = []
         self._lock = threading.Lock()
-        self._over = threading.Event()
+        self._stop = threading.Event()
 
     def worker(self) -> Worker:
         """Returns an idle worker."""
@@ -169,7 +169,7 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
+        self._stop.set()
         self.kill()
 
     def kill(self) -> None:
@@ -181,17 +181,17 @@ class Pool:
             worker.kill()
 
     def _watch(self) -> None:
-        while not self._over.wait(_LOOK):
+        while not self._stop.wait(_POLL_INTERVAL):
             with self._lock:
                 workers = list(self._workers)
             now = time.monotonic()
             for worker in workers:
-                worker.look(now)
+                worker.check_deadline(now)
 
 
 def _start(environment: dict[str, str]) -> subprocess.Popen[str]:
     if not sys.executable:
-        raise RuntimeError("this program does not know the Python that it runs in (sys.executable)")
+        raise RuntimeError("sys.executable is not set; it must be the path of the Python interpreter")
     # The worker imports the package from the same path as this process.
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -216,10 +216,10 @@ def main() -> None:
     # Other output must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape")
     os.dup2(2, 1)
-    questions = os.fdopen(os.dup(0), "r", encoding="utf-8", errors="surrogateescape")
-    worker = make(json.loads(questions.readline()))
+    requests = os.fdopen(os.dup(0), "r", encoding="utf-8", errors="surrogateescape")
+    worker = make(json.loads(requests.readline()))
     print("ready", file=answers, flush=True)
-    for line in questions:
+    for line in requests:
         path, output, limits = json.loads(line)
         if limits is None:
             answer = worker.sample(path, output, None)

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._device_records import Found, Gradients, Input, Output
+from ._device_records import Gradients, Input, MatchOutput, Output
 from ._records import Approximation, Batches, Clouds, Neighborhood, Reduction
 
 __all__ = [
@@ -68,7 +68,7 @@ def cuda_sample_approximate(
     input: Input, output: Output, count: int, request: Approximation, index: tuple[int, int]
 ) -> None: ...
 def cuda_approximate_scratch_bytes(
-    device: int, wide: bool, shape: tuple[int, int, int], wanted: int, request: Approximation, indexed: bool
+    device: int, wide: bool, shape: tuple[int, int, int], count: int, request: Approximation, indexed: bool
 ) -> int: ...
 def centroids(
     points: NDArray[Any], request: Approximation
@@ -117,10 +117,10 @@ class CudaSample:
     ) -> None: ...
 def cuda_check(input: Input, counts: int, firsts: int) -> None: ...
 def cuda_scratch_bytes(
-    device: int, wide: bool, shape: tuple[int, int, int], wanted: int, algorithm: str
+    device: int, wide: bool, shape: tuple[int, int, int], count: int, algorithm: str
 ) -> int: ...
-def cuda_match(x: Input, y: Input, found: Found, norm: int) -> None: ...
-def cuda_match_backward(x: Input, y: Input, wanted: Gradients, norm: int) -> None: ...
+def cuda_match(x: Input, y: Input, output: MatchOutput, norm: int) -> None: ...
+def cuda_match_backward(x: Input, y: Input, gradients: Gradients, norm: int) -> None: ...
 def cuda_match_scratch_bytes(
     device: int, wide: bool, pairs: int, rows: tuple[int, int], dims: int, both: bool, norm: int,
     backward: bool,
@@ -422,7 +422,7 @@ class CudaValues:
         self, stream: int, values: int, indices: int, weights: int, grad: int, of_values: int,
         of_weights: int, scratch: int,
     ) -> None: ...
-    def check_indices(self, stream: int, indices: int, found: int) -> None: ...
+    def check_indices(self, stream: int, indices: int, result: int) -> None: ...
 
 def cuda_weights(
     device: int, stream: int | None, wide: bool, shape: tuple[int, int], power: int, eps: float,
@@ -454,7 +454,7 @@ def values_interpolate(
 ) -> NDArray[Any]: ...
 def values_interpolate_backward(
     sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any],
-    grad: NDArray[Any], wanted: tuple[bool, bool],
+    grad: NDArray[Any], needed: tuple[bool, bool],
 ) -> tuple[NDArray[Any] | None, NDArray[Any] | None]: ...
 def values_weights(k: int, distances: NDArray[Any], power: int, eps: float) -> NDArray[Any]: ...
 def values_weights_backward(
@@ -471,7 +471,7 @@ class Met:
     """Cache of plans for argument shapes, strides and dtypes."""
     def __new__(
         cls, device_type: int, plain: tuple[type, type], levels: Any, keys: Callable[[], Any] | None, unusual: int,
-        most: int,
+        max_entries: int,
     ) -> Met: ...
     def find(
         self, make: Any, request: Any, first: Any, second: Any, third: Any = None, fourth: Any = None

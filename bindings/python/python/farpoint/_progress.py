@@ -29,10 +29,10 @@ def callback() -> Callable[[int, int], None] | None:
 
 @contextmanager
 def bar(
-    wanted: bool, what: str, unit: str, scale: bool = False
+    enabled: bool, what: str, unit: str, scale: bool = False
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Yields a progress callback ``(done, of)``, or None without a bar."""
-    if not wanted:
+    if not enabled:
         yield None
         return
     try:

@@ -42,7 +42,7 @@ class Sampling(NamedTuple):
     #: True if only count or ratio, algorithm, threads, distances and lengths are set.
     simple: bool = False
     #: The cached record without lengths, if there is one.
-    kept: Any = None
+    cached: Any = None
 
 
 class Reduction(NamedTuple):
@@ -70,7 +70,7 @@ class Search(NamedTuple):
     both: bool = False
     reduction: str = "mean"
     #: The cached record without lengths, if there is one.
-    kept: Any = None
+    cached: Any = None
 
     def how(self) -> Reduction:
         """Returns the reduction of the distances."""

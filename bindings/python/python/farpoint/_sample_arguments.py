@@ -8,7 +8,7 @@ from typing import Any
 from . import _arguments
 from ._records import Sampling, Selection
 from ._arrays import conversion, numpy
-from ._torch import presence
+from ._torch import lazy_torch
 
 #: Default start.
 FIRST = 0
@@ -19,14 +19,14 @@ def simple_request(
 ) -> Sampling | None:
     """Returns the cached record of a call without further options except lengths, or None if it can't be
     cached."""
-    usual = ratio is threads is None and type(count) is int and type(algorithm) is str
-    if presence.is_compiling() or not (usual or _arguments.are_constant(count, ratio, algorithm, threads)):
+    is_simple = ratio is threads is None and type(count) is int and type(algorithm) is str
+    if lazy_torch.is_compiling() or not (is_simple or _arguments.are_constant(count, ratio, algorithm, threads)):
         return None
-    return _kept_request(count, ratio, algorithm, threads, bool(distances))
+    return _cached_request(count, ratio, algorithm, threads, bool(distances))
 
 
 @lru_cache(maxsize=1024, typed=True)
-def _kept_request(
+def _cached_request(
     count: Any, ratio: Any, algorithm: Any, threads: Any, distances: bool
 ) -> Sampling:
     request = new_request(
@@ -66,7 +66,7 @@ def new_request(
     if seed is not None:
         if not (start is None or isinstance(start, int) and start == 0):
             raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
-        seed = _arguments.seed(presence.seed_of(seed))
+        seed = _arguments.seed(lazy_torch.seed_of(seed))
     return Sampling(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",
         bool(progress), selected,

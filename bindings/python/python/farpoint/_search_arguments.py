@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _arguments
 from ._records import WHOLE, Neighborhood, Sides
-from ._torch import presence
+from ._torch import lazy_torch
 from ._typing import IndexType
 
 def nearest_request(
@@ -17,9 +17,9 @@ def nearest_request(
 ) -> Neighborhood:
     """Returns the request of ``knn``."""
     usual = type(k) is int and exclude_self is False and norm == 2 and index_dtype is threads is None
-    if usual and type(norm) is int and not presence.is_compiling():
-        return _made(_nearest_request, None, k, False, 2, None)
-    return _kept(_nearest_request, index_dtype, k, exclude_self, norm, threads)
+    if usual and type(norm) is int and not lazy_torch.is_compiling():
+        return _cached_request(_nearest_request, None, k, False, 2, None)
+    return _build_request(_nearest_request, index_dtype, k, exclude_self, norm, threads)
 
 
 def _nearest_request(
@@ -37,7 +37,7 @@ def ball_request(
     exclude_self: bool = False, norm: int = 2, index_dtype: IndexType = None, threads: int | None = None,
 ) -> Neighborhood:
     """Returns the request of ``ball_query``."""
-    return _kept(
+    return _build_request(
         _ball_request, index_dtype, radius, k, min_radius, order, inclusive, exclude_self, norm, threads
     )
 
@@ -53,12 +53,12 @@ def _ball_request(
 
 
 def raw_request(
-    k: int | None, most: float, least: float, near: float, inclusive: bool, order: str, exclude_self: bool,
+    k: int | None, maximum: float, minimum: float, near: float, inclusive: bool, order: str, exclude_self: bool,
     norm: int, index_dtype: IndexType, threads: int | None,
 ) -> Neighborhood:
     """Returns the request of ``ball_query_raw``."""
-    given = ((most, "most"), (least, "least"), (near, "near"))
-    limits = tuple([_arguments.number(value, name) for value, name in given])
+    bounds = ((maximum, "most"), (minimum, "least"), (near, "near"))
+    limits = tuple([_arguments.number(value, name) for value, name in bounds])
     return _request(
         _places(k), "raw", limits, inclusive, order, exclude_self, norm, index_dtype, threads
     )
@@ -88,8 +88,8 @@ def sides_of(
     if x_lengths is None and y_lengths is None and x_offsets is None and y_offsets is None:
         return WHOLE if tree is None else Sides(tree=tree)
     if (x_offsets is None) != (y_offsets is None):
-        given, other = ("x", "y") if y_offsets is None else ("y", "x")
-        raise ValueError(f"{given}_offsets are given without {other}_offsets; give both or none")
+        present, missing = ("x", "y") if y_offsets is None else ("y", "x")
+        raise ValueError(f"{present}_offsets are given without {missing}_offsets; give both or none")
     if x_offsets is not None and not (x_lengths is None and y_lengths is None):
         raise ValueError("lengths are for padded batches (B, N, D), offsets for rows (N, D); give one of them")
     return Sides(x_lengths, y_lengths, x_offsets, y_offsets, tree)
@@ -112,16 +112,16 @@ def _request(
     )
 
 
-def _kept(make: Callable[..., Neighborhood], index_dtype: Any, *given: Any) -> Neighborhood:
+def _build_request(make: Callable[..., Neighborhood], index_dtype: Any, *arguments: Any) -> Neighborhood:
     """Returns the record of these arguments, cached except under ``torch.compile``."""
-    if not presence.is_compiling() and _arguments.are_constant(*given):
+    if not lazy_torch.is_compiling() and _arguments.are_constant(*arguments):
         try:
-            return _made(make, index_dtype, *given)
+            return _cached_request(make, index_dtype, *arguments)
         except TypeError:  # an unhashable index dtype, or an invalid argument
             pass
-    return make(index_dtype, *given)
+    return make(index_dtype, *arguments)
 
 
 @lru_cache(maxsize=1024, typed=True)
-def _made(make: Callable[..., Neighborhood], *given: Any) -> Neighborhood:
-    return make(*given)
+def _cached_request(make: Callable[..., Neighborhood], *arguments: Any) -> Neighborhood:
+    return make(*arguments)

@@ -9,7 +9,7 @@ import numpy as np
 from . import _arguments, _native, _progress
 from ._arrays import library_of, whole_numbers
 from ._records import Approximation
-from ._torch.presence import seed_of, untraced
+from ._torch.lazy_torch import seed_of, untraced
 from ._typing import Algorithm, ArrayT, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, subscriptable
 
 if TYPE_CHECKING:
@@ -449,15 +449,15 @@ def centroids(
         "grid", count, ratio, cell, lengths=whole_numbers.lengths_of(lengths), threads=threads,
         skip_bad=on_bad == "skip",
     )
-    found = _native.centroids(array, request)
+    results = _native.centroids(array, request)
     size: Any
     if array.ndim == 2:
-        rows, counts, size = found[0]
+        rows, counts, size = results[0]
     else:
-        shape = (len(found), max((len(counts) for _, counts, _ in found), default=0))
-        rows = _stacked([rows for rows, *_ in found], (*shape, array.shape[2]), 0, array.dtype)
-        counts = _stacked([counts for _, counts, _ in found], shape, 0)
-        size = np.array([size for *_, size in found], np.float64)
+        shape = (len(results), max((len(counts) for _, counts, _ in results), default=0))
+        rows = _stacked([rows for rows, *_ in results], (*shape, array.shape[2]), 0, array.dtype)
+        counts = _stacked([counts for _, counts, _ in results], shape, 0)
+        size = np.array([size for *_, size in results], np.float64)
     return Centroids(library.like(rows, points), library.like(counts, points), size)
 
 
@@ -494,25 +494,25 @@ def _indices(
         starts = None if start is None else whole_numbers.starts_of(start, array.ndim == 3)
         rows = whole_numbers.lengths_of(lengths)
         with _progress.bar(progress, "sampling", "points") as callback:
-            found = _native.sample_approximate(array, request._replace(starts=starts, lengths=rows, callback=callback))
-        chosen = found[0] if array.ndim == 2 else _stacked(found, (len(found), _width(found, array, request)), -1)
+            samples = _native.sample_approximate(array, request._replace(starts=starts, lengths=rows, callback=callback))
+        chosen = samples[0] if array.ndim == 2 else _stacked(samples, (len(samples), _width(samples, array, request)), -1)
         chosen = chosen if out is not None else library.like(chosen, points)
     return chosen if out is None else library.fill(out, chosen, points)
 
 
-def _width(found: list[np.ndarray], batch: np.ndarray, request: Approximation) -> int:
+def _width(samples: list[np.ndarray], batch: np.ndarray, request: Approximation) -> int:
     """Returns the number of columns of a batch's result."""
     if request.count is not None:
         return request.count
     if request.ratio is not None:
         return _native.limit(batch.shape[1], ratio=request.ratio)
-    return max((len(one) for one in found), default=0)
+    return max((len(indices) for indices in samples), default=0)
 
 
 def _tree_of(index: Index[Any, Any], points: Any, lengths: Any) -> Any:
     """Returns the tree of an index after checking that it is one of these points."""
-    own, offsets = index._lengths_and_offsets
-    if index.y is not points or own is not lengths or offsets is not None:
+    index_lengths, offsets = index._lengths_and_offsets
+    if index.y is not points or index_lengths is not lengths or offsets is not None:
         raise ValueError(
             "index is of other points or lengths; give farpoint.Index(points, y_lengths=lengths) of the same two objects"
         )
@@ -533,9 +533,9 @@ def _one_amount(
 
 
 def _stacked(
-    found: list[np.ndarray], shape: tuple[int, ...], padding: int, dtype: Any = np.int64
+    arrays: list[np.ndarray], shape: tuple[int, ...], padding: int, dtype: Any = np.int64
 ) -> np.ndarray:
     stacked: np.ndarray = np.full(shape, padding, dtype)
-    for to, one in zip(stacked, found):
-        to[: len(one)] = one
+    for target, array in zip(stacked, arrays):
+        target[: len(array)] = array
     return stacked

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _arguments, _native, _progress
 from ._arrays import conversion
-from ._torch.presence import is_tensor
+from ._torch.lazy_torch import is_tensor
 from ._typing import Path
 
 if TYPE_CHECKING:
@@ -181,9 +181,9 @@ class Cloud:
         values = np.asarray(values)
         if self._rows is not None:
             # Rows outside this cloud are never written.
-            whole = np.zeros(len(self._file), values.dtype)
-            whole[self._rows] = values
-            values = whole
+            column = np.zeros(len(self._file), values.dtype)
+            column[self._rows] = values
+            values = column
         return Cloud(self._file.with_column(name, np.ascontiguousarray(values)), self._rows)
 
 
@@ -241,12 +241,12 @@ def read(
     if not progress:
         return Cloud(_native.read(path, format, columns, axes))
     content = bytearray()
-    with open(path, "rb") as file, _progress.bar(True, "reading", "B", scale=True) as tell:
+    with open(path, "rb") as file, _progress.bar(True, "reading", "B", scale=True) as report:
         size = os.fstat(file.fileno()).st_size
         while chunk := file.read(_CHUNK):
             content += chunk
-            if tell is not None:
-                tell(len(content), max(size, len(content)))
+            if report is not None:
+                report(len(content), max(size, len(content)))
     return Cloud(_native.read_bytes(bytes(content), str(path), format, columns, axes))
 
 

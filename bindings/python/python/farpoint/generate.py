@@ -61,7 +61,7 @@ def generate_labeled(kind: Literal["indoor", "town"], count: int, *, seed: int =
     ValueError
         An unknown kind, or a negative count or seed.
     """
-    whole, start = _arguments.integer(count, "count", 0), _arguments.integer(seed, "seed", 0, 2**64 - 1)
-    made: dict[str, Any] = _native.generate_labelled(kind, whole, start)
+    total, start = _arguments.integer(count, "count", 0), _arguments.integer(seed, "seed", 0, 2**64 - 1)
+    made: dict[str, Any] = _native.generate_labelled(kind, total, start)
     names = tuple(_native.labelled_classes(kind))
     return LabeledCloud(made["points"], made["classes"], names, made.get("colors"), made.get("intensity"))

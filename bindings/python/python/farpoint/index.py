@@ -146,8 +146,8 @@ class Index(Generic[ArrayT, IndexT]):
         """
         request = arguments.nearest_request(k, exclude_self, norm, index_dtype, threads)
         sides = self._both(x, x_lengths, x_offsets)
-        found: Neighbors[ArrayT, IndexT] = neighbors.search(x, self.y, sides, request, squared)
-        return found
+        result: Neighbors[ArrayT, IndexT] = neighbors.search(x, self.y, sides, request, squared)
+        return result
 
     def ball_query(
         self, x: ArrayT, radius: float, k: int, **options: Unpack[IndexBallOptions]
@@ -173,8 +173,8 @@ class Index(Generic[ArrayT, IndexT]):
             As for ``farpoint.ball_query``.
         """
         arguments.refuse_all(k)
-        found: Neighbors[ArrayT, IndexT] = self._in_ball(x, radius, k, **options)
-        return found
+        result: Neighbors[ArrayT, IndexT] = self._in_ball(x, radius, k, **options)
+        return result
 
     def within(
         self, x: ArrayT, radius: float, **options: Unpack[IndexBallOptions]
@@ -198,8 +198,8 @@ class Index(Generic[ArrayT, IndexT]):
         ValueError, TypeError, farpoint.CudaUnavailable
             As for ``farpoint.within``.
         """
-        found: BallNeighbors[ArrayT, IndexT] = self._in_ball(x, radius, None, **options)
-        return found
+        result: BallNeighbors[ArrayT, IndexT] = self._in_ball(x, radius, None, **options)
+        return result
 
     def _in_ball(
         self, x: Any, radius: float, k: int | None, *, x_lengths: Any = None, x_offsets: Any = None,
@@ -237,11 +237,11 @@ class Index(Generic[ArrayT, IndexT]):
         ValueError, TypeError, farpoint.CudaUnavailable
             As for ``farpoint.nearest``.
         """
-        found: Any = self.knn(
+        result: Any = self.knn(
             x, 1, x_lengths=x_lengths, x_offsets=x_offsets, squared=squared, norm=norm,
             threads=threads,
         )
-        return kind_of(squared, norm)(found.distances[..., 0], found.indices[..., 0])
+        return kind_of(squared, norm)(result.distances[..., 0], result.indices[..., 0])
 
     def _both(self, x: Any, x_lengths: Any, x_offsets: Any) -> Sides:
         """Returns lengths and offsets of both sides; the cloud in itself has its own."""

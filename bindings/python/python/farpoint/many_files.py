@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ._admission import Admission, LeftFile
+    from ._admission import Admission, PendingFile
     from ._file_workers import Pool
     from ._typing import FileOptions
 
@@ -22,7 +22,7 @@ __all__ = ["FileSample", "sample_files"]
 
 
 #: Polling interval in seconds for free memory, or for the end of the run.
-_LOOK = 0.2
+_POLL_INTERVAL = 0.2
 
 
 class FileSample(NamedTuple):
@@ -127,12 +127,12 @@ def sample_files(
     )
     limit = positive(time_limit, "time_limit")
     workers = _cores() if workers is None else _arguments.integer(workers, "workers", 1)
-    room = None if memory is None else _arguments.size(memory, "memory")
+    memory_limit = None if memory is None else _arguments.size(memory, "memory")
     with open_batch(paths, output_dir, recursive, to, settings, force) as batch:
-        left = batch.left()
-        with _progress.bar(progress, "sampling", "files") as tell:
+        pending = batch.pending()
+        with _progress.bar(progress, "sampling", "files") as report:
             pool = Pool(settings, limit)
-            _run(batch, left, pool, min(workers, max(len(left), 1)), room, fail_fast, tell)
+            _run(batch, pending, pool, min(workers, max(len(pending), 1)), memory_limit, fail_fast, report)
     return batch.rows
 
 
@@ -143,11 +143,11 @@ class open_batch:
         self, paths: Path | Iterable[Path], output_dir: Path, recursive: bool, to: str | None,
         settings: dict[str, Any], force: bool,
     ) -> None:
-        several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+        inputs = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
         digest = _native.FileWorker(**{**settings, "gpu": None}).digest
         extension = None if to is None else to.lstrip(".").lower()
         self._batch = _native.FileBatch(
-            [os.fspath(path) for path in several], os.fspath(output_dir), recursive, extension, digest, force
+            [os.fspath(path) for path in inputs], os.fspath(output_dir), recursive, extension, digest, force
         )
         #: Entries of all files that were tried, once the batch is closed.
         self.rows: list[FileSample] = []
@@ -158,13 +158,13 @@ class open_batch:
     def __exit__(self, *_: object) -> None:
         self.rows = [FileSample(*row) for row in self._batch.close() if row is not None]
 
-    def left(self) -> list[LeftFile]:
-        """Returns the files left to sample, largest first."""
-        from ._admission import LeftFile
+    def pending(self) -> list[PendingFile]:
+        """Returns the files to sample, largest first."""
+        from ._admission import PendingFile
 
         return [
-            LeftFile(k, os.fspath(i), os.fspath(o), at_fault, size)
-            for k, i, o, at_fault, size in self._batch.left()
+            PendingFile(k, os.fspath(i), os.fspath(o), suspect, size)
+            for k, i, o, suspect, size in self._batch.left()
         ]
 
     def __getattr__(self, name: str) -> Any:
@@ -191,7 +191,7 @@ def worker_settings(
     scale: float | str | None = None,
 ) -> dict[str, Any]:
     """Returns the settings of a worker as JSON types."""
-    if sum(given is not None for given in (count, ratio, spacing)) != 1:
+    if sum(amount is not None for amount in (count, ratio, spacing)) != 1:
         raise ValueError("give one of count, ratio and spacing")
     if start is not None and seed is not None:
         raise ValueError("give start or seed (of a random start), not both")
@@ -233,88 +233,88 @@ def _cores() -> int:
 
 
 def _run(
-    batch: open_batch, left: list[LeftFile], pool: Pool, workers: int, memory: int | None,
-    fail_fast: bool, tell: Callable[[int, int], None] | None,
+    batch: open_batch, pending: list[PendingFile], pool: Pool, workers: int, memory: int | None,
+    fail_fast: bool, report: Callable[[int, int], None] | None,
 ) -> None:
     """Samples all files that are left; those that may have killed a process last, one at a time."""
     from ._admission import Admission
 
-    together = [file for file in left if not file.suspect]
-    alone = [file for file in left if file.suspect]
+    shared = [file for file in pending if not file.suspect]
+    isolated = [file for file in pending if file.suspect]
     done = 0
     with pool:
-        for files, side in ((together, workers), (alone, 1)):
-            for failed in _side_by_side(batch, Admission(files, memory), pool, side):
+        for files, concurrency in ((shared, workers), (isolated, 1)):
+            for failed in _run_workers(batch, Admission(files, memory), pool, concurrency):
                 done += 1
-                if tell is not None:
-                    tell(done, len(left))
+                if report is not None:
+                    report(done, len(pending))
                 if failed and fail_fast:
                     return
 
 
-def _side_by_side(
+def _run_workers(
     batch: open_batch, files: Admission, pool: Pool, workers: int
 ) -> Iterable[bool]:
     """Samples files with ``workers`` workers; yields whether each failed. Stops early when closed."""
     import queue
     import threading
 
-    ended: queue.SimpleQueue[bool | BaseException | None] = queue.SimpleQueue()
-    change, over = threading.Condition(), threading.Event()
+    outcomes: queue.SimpleQueue[bool | BaseException | None] = queue.SimpleQueue()
+    changed, stop = threading.Condition(), threading.Event()
 
     def work() -> None:
         try:
             worker = pool.worker()
-            while not over.is_set():
-                with change:
-                    while (file := files.take()) is None and files.waiting and not over.is_set():
-                        change.wait(_LOOK)
+            while not stop.is_set():
+                with changed:
+                    while (file := files.take()) is None and files.waiting and not stop.is_set():
+                        changed.wait(_POLL_INTERVAL)
                 if file is None:
                     break
                 try:
-                    ended.put(_one(batch, file, worker, over))
+                    outcomes.put(_sample_with_retries(batch, file, worker, stop))
                 finally:
-                    with change:
-                        files.give(file)
-                        change.notify_all()
+                    with changed:
+                        files.release(file)
+                        changed.notify_all()
             worker.release()
         except BaseException as error:  # re-raised by the waiting thread
-            ended.put(error)
+            outcomes.put(error)
         finally:
-            ended.put(None)
+            outcomes.put(None)
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(files.waiting)))]
     for thread in threads:
         thread.start()
-    working = len(threads)
+    running = len(threads)
     try:
-        while working:
+        while running:
             # With a timeout, so that Ctrl-C is handled on every system.
             try:
-                told = ended.get(timeout=1)
+                outcome = outcomes.get(timeout=1)
             except queue.Empty:
                 continue
-            if isinstance(told, BaseException):
-                raise told
-            if told is None:
-                working -= 1
+            if isinstance(outcome, BaseException):
+                raise outcome
+            if outcome is None:
+                running -= 1
             else:
-                yield told
+                yield outcome
     finally:
-        over.set()
-        if working:
+        stop.set()
+        if running:
             pool.kill()
         for thread in threads:
             thread.join()
 
 
-def _one(batch: open_batch, file: LeftFile, worker: Any, over: threading.Event) -> bool:
+def _sample_with_retries(batch: open_batch, file: PendingFile, worker: Any, stop: threading.Event) -> bool:
     """Samples a file with a worker, again if its process is killed; returns whether it failed."""
     number, path, output = file[:3]
-    while not over.is_set():
+    while not stop.is_set():
         batch.begin(number)
         answer = worker.ask(path, output)
-        if over.is_set() and not answer.line:
+        if stop.is_set() and not answer.line:
             break
         if answer.late:
             error = f"{path}: took longer than {answer.seconds:g} s, the time limit; its process was killed"

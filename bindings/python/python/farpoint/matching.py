@@ -11,7 +11,7 @@ from . import _arguments
 from ._arrays import library_of, library_of_pair, whole_numbers
 from ._records import Search, repr_of
 from ._search_arguments import sides_of
-from ._torch import presence
+from ._torch import lazy_torch
 from ._typing import ArrayT, IndexT, Integers, NamedTuple, Rows, subscriptable
 from .neighbors import knn
 from .operators import gather
@@ -153,8 +153,8 @@ def nearest(
         )
         return kind_of(squared, norm)(one.distances[..., 0], one.indices[..., 0])
     search = _search(x_lengths, y_lengths, squared, norm, threads, progress, False)
-    found = library_of_pair(x, y).nearest(x, y, search)
-    return kind_of(squared, norm)(*found)
+    result = library_of_pair(x, y).nearest(x, y, search)
+    return kind_of(squared, norm)(*result)
 
 
 @overload
@@ -199,20 +199,20 @@ def nearest_both(
     --------
     >>> import numpy, farpoint
     >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
-    >>> there, back = farpoint.nearest_both(x, y)
-    >>> there.indices, back.indices
+    >>> forward, backward = farpoint.nearest_both(x, y)
+    >>> forward.indices, backward.indices
     (array([0, 0]), array([0]))
     """
     if not (x_offsets is y_offsets is None):
         options: Any = {"squared": squared, "norm": norm, "threads": threads}
         sides = sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
-        there: Any = nearest(x, y, x_offsets=sides.x_offsets, y_offsets=sides.y_offsets, **options)
-        back: Any = nearest(y, x, x_offsets=sides.y_offsets, y_offsets=sides.x_offsets, **options)
-        return there, back
+        forward: Any = nearest(x, y, x_offsets=sides.x_offsets, y_offsets=sides.y_offsets, **options)
+        backward: Any = nearest(y, x, x_offsets=sides.y_offsets, y_offsets=sides.x_offsets, **options)
+        return forward, backward
     search = _search(x_lengths, y_lengths, squared, norm, threads, progress, True)
-    found = library_of_pair(x, y).nearest(x, y, search)
+    result = library_of_pair(x, y).nearest(x, y, search)
     kind = kind_of(squared, norm)
-    return kind(*found[:2]), kind(*found[2:])
+    return kind(*result[:2]), kind(*result[2:])
 
 
 def kind_of(squared: bool, norm: int) -> type[Nearest[Any, Any]]:
@@ -293,13 +293,13 @@ def chamfer(
     x, y, x_lengths, y_lengths = _as_batches(x, y, x_lengths, y_lengths, x_offsets, y_offsets)
     if weights is not None:
         if one_sided or reduction == "max":
-            raise ValueError("weights are for two sides that are added; leave out one_sided and reduction='max'")
+            raise ValueError("weights are for a sum of both directions; leave out one_sided and reduction='max'")
         options: Any = {
             "squared": squared, "norm": norm, "reduction": reduction, "threads": threads, "progress": progress,
         }
-        there = chamfer(x, y, x_lengths=x_lengths, y_lengths=y_lengths, one_sided=True, **options)
-        back = chamfer(y, x, x_lengths=y_lengths, y_lengths=x_lengths, one_sided=True, **options)
-        return weights[0] * there + weights[1] * back
+        forward = chamfer(x, y, x_lengths=x_lengths, y_lengths=y_lengths, one_sided=True, **options)
+        backward = chamfer(y, x, x_lengths=y_lengths, y_lengths=x_lengths, one_sided=True, **options)
+        return weights[0] * forward + weights[1] * backward
     search = _search(
         x_lengths, y_lengths, squared, norm, threads, progress, not one_sided, reduction
     )
@@ -350,12 +350,12 @@ def f_score(
     """
     threshold = _arguments.number(threshold, "threshold")
     x, y, x_lengths, y_lengths = _as_batches(x, y, x_lengths, y_lengths, x_offsets, y_offsets)
-    found = nearest_both(
+    results = nearest_both(
         x, y, x_lengths=x_lengths, y_lengths=y_lengths, squared=False, threads=threads, progress=progress
     )
     precision, recall = [
         # Padding has no index.
-        ((side.distances <= threshold) & (side.indices >= 0)).sum(-1) / (side.indices >= 0).sum(-1) for side in found
+        ((side.distances <= threshold) & (side.indices >= 0)).sum(-1) / (side.indices >= 0).sum(-1) for side in results
     ]
     total = precision + recall
     return FScore(2 * precision * recall / (total + (total == 0)), precision, recall)
@@ -382,7 +382,7 @@ def _padded(points: Any, offsets: Any, side: str) -> tuple[Any, list[int]]:
     for row, begin, length in zip(places, ends, lengths):
         row[:length] = np.arange(begin, begin + length)
     indices = library_of(points).like(places, points)
-    return gather(points, indices.to(points.device) if presence.is_tensor(points) else indices), lengths
+    return gather(points, indices.to(points.device) if lazy_torch.is_tensor(points) else indices), lengths
 
 
 def _search(
@@ -391,13 +391,13 @@ def _search(
 ) -> Search:
     """Returns checked arguments: the same record for equal ones, lengths aside. Nothing is cached under
     ``torch.compile``."""
-    given = squared, norm, threads, progress, both, reduction
-    if presence.is_compiling() or not _arguments.are_constant(*given):
-        return _new_search(*given, x_lengths, y_lengths)
-    kept = _kept_search(*given)
+    constants = squared, norm, threads, progress, both, reduction
+    if lazy_torch.is_compiling() or not _arguments.are_constant(*constants):
+        return _new_search(*constants, x_lengths, y_lengths)
+    cached = _cached_search(*constants)
     if x_lengths is y_lengths is None:
-        return kept
-    return kept._replace(x_lengths=x_lengths, y_lengths=y_lengths, kept=kept)
+        return cached
+    return cached._replace(x_lengths=x_lengths, y_lengths=y_lengths, cached=cached)
 
 
 def _new_search(
@@ -413,4 +413,4 @@ def _new_search(
     return Search(x_lengths, y_lengths, norm, plain, threads, bool(progress), both, reduction)
 
 
-_kept_search = lru_cache(maxsize=1024, typed=True)(_new_search)
+_cached_search = lru_cache(maxsize=1024, typed=True)(_new_search)

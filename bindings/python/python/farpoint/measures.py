@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _arguments, _native, _progress
 from ._arrays import conversion, library_of, whole_numbers
-from ._torch.presence import untraced
+from ._torch.lazy_torch import untraced
 from ._typing import Integers
 
 __all__ = ["Quality", "check", "quality"]
@@ -111,11 +111,11 @@ def quality(
     samples = [rows] if array.ndim == 2 else [row[row != -1] for row in rows]
     limits = whole_numbers.lengths_of(lengths)
     with _progress.bar(progress and array.ndim == 2, "measuring", "points") as callback:
-        found = _native.quality(array, samples, limits, threads, callback)
+        results = _native.quality(array, samples, limits, threads, callback)
     if array.ndim == 2:
-        return Quality(*found[0][0], *found[0][1])
-    counts = np.array([counts for counts, _ in found], np.int64).reshape(-1, 2)
-    measures = np.array([measures for _, measures in found], np.float64).reshape(-1, 8)
+        return Quality(*results[0][0], *results[0][1])
+    counts = np.array([counts for counts, _ in results], np.int64).reshape(-1, 2)
+    measures = np.array([measures for _, measures in results], np.float64).reshape(-1, 8)
     return Quality(*counts.T, *measures.T)
 
 

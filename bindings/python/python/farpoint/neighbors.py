@@ -177,8 +177,8 @@ def knn(
     """
     sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
     request = arguments.nearest_request(k, exclude_self, norm, index_dtype, threads)
-    found: Neighbors[Any, Any] = search(x, y, sides, request, squared)
-    return found
+    result: Neighbors[Any, Any] = search(x, y, sides, request, squared)
+    return result
 
 
 @overload
@@ -258,8 +258,8 @@ def ball_query(
     request = arguments.ball_request(
         radius, k, min_radius, order, inclusive, exclude_self, norm, index_dtype, threads
     )
-    found: Neighbors[Any, Any] = search(x, y, sides, request, squared)
-    return found
+    result: Neighbors[Any, Any] = search(x, y, sides, request, squared)
+    return result
 
 
 @overload
@@ -320,8 +320,8 @@ def within(
     request = arguments.ball_request(
         radius, None, min_radius, order, inclusive, exclude_self, norm, index_dtype, threads
     )
-    found: BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
-    return found
+    result: BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
+    return result
 
 
 def ball_query_raw(
@@ -379,8 +379,8 @@ def ball_query_raw(
     request = arguments.raw_request(
         k, most, least, near, inclusive, order, exclude_self, norm, index_dtype, threads
     )
-    found: Neighbors[Any, Any] | BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
-    return found
+    result: Neighbors[Any, Any] | BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
+    return result
 
 
 def search(x: Any, y: Any, sides: Sides, request: Neighborhood, squared: bool) -> Any:

@@ -74,7 +74,7 @@ def sample_file(
     -----
     ``memory`` is a budget, not an enforced limit; docs/scale.md has measurements.
     """
-    from ._file_workers import GIVE_BACK, Pool  # imports subprocess, which takes 5 ms
+    from ._file_workers import RETURN_MEMORY, Pool  # imports subprocess, which takes 5 ms
 
     limits = _limits(memory, spool, resume)
     if threads is not None:
@@ -86,7 +86,7 @@ def sample_file(
     os.stat(path)
     if os.path.exists(output) and os.path.samefile(path, output):
         raise ValueError(f"{output} is the input; write to another file")
-    with Pool(settings, None, {} if limits is None else GIVE_BACK) as pool:
+    with Pool(settings, None, {} if limits is None else RETURN_MEMORY) as pool:
         worker = pool.worker()
         try:
             answer = worker.ask(str(path), str(output), limits)
@@ -95,7 +95,7 @@ def sample_file(
             raise
     if not answer.line:
         raise RuntimeError(
-            f"{path}: the process that sampled it has ended, perhaps for lack of memory; allow less by memory="
+            f"{path}: its worker process ended, perhaps out of memory; set a smaller memory="
         )
     return _row(str(path), str(output), answer.line)
 
@@ -103,10 +103,10 @@ def sample_file(
 def _limits(memory: int | str | None, spool: Path | None, resume: bool) -> Limits | None:
     if memory is None:
         if spool is not None or resume:
-            raise ValueError('spool and resume are for runs through the disk; give memory, such as "8GiB"')
+            raise ValueError('spool and resume are for sampling on disk; give memory, such as "8GiB"')
         return None
     if resume and spool is None:
-        raise ValueError("resume goes on with a run whose files are kept; give their folder by spool")
+        raise ValueError("resume needs the folder of the interrupted run; give it by spool")
     from ._file_workers import Limits
 
     return Limits(_arguments.size(memory, "memory"), None if spool is None else str(os.fspath(spool)), resume)
@@ -115,9 +115,9 @@ def _limits(memory: int | str | None, spool: Path | None, resume: bool) -> Limit
 def _row(path: str, output: str, line: str) -> FileSample:
     import json
 
-    seconds, *told = json.loads(line)
-    if len(told) == 1:
-        raise ValueError(told[0])
-    points, samples, radius, _ = told
+    seconds, *fields = json.loads(line)
+    if len(fields) == 1:
+        raise ValueError(fields[0])
+    points, samples, radius, _ = fields
     # JSON has no infinity.
     return FileSample(path, output, points, samples, float("inf") if radius is None else radius, seconds, None)

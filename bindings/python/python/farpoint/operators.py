@@ -55,8 +55,8 @@ def gather(values: ArrayT, indices: Any) -> ArrayT:
     array([[3., 4.],
            [0., 0.]])
     """
-    found: ArrayT = library_of_values(values, indices).gather(values, indices)
-    return found
+    result: ArrayT = library_of_values(values, indices).gather(values, indices)
+    return result
 
 
 def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> ArrayT:
@@ -98,8 +98,8 @@ def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> Array
     array([[3., 4.],
            [1., 4.]])
     """
-    found: ArrayT = library_of_values(values, indices, add).gather_max(values, indices, add)
-    return found
+    result: ArrayT = library_of_values(values, indices, add).gather_max(values, indices, add)
+    return result
 
 
 def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
@@ -138,9 +138,9 @@ def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
     >>> farpoint.interpolate(values, numpy.array([[0, 1]]), numpy.array([[0.25, 0.75]]))
     array([[2.5]])
     """
-    found: ArrayT
-    found = library_of_values(values, indices, weights).interpolate(values, indices, weights)
-    return found
+    result: ArrayT
+    result = library_of_values(values, indices, weights).interpolate(values, indices, weights)
+    return result
 
 
 @overload
@@ -207,10 +207,10 @@ def inverse_distance_weights(
         squared, distances = distances.squared, distances.distances
     if squared is None:
         raise TypeError(
-            "whether an array of distances is squared can't be seen; give squared=True or squared=False, or what knn returned"
+            "give squared=True or squared=False for an array of distances, or the result of knn"
         )
     if squared and power == 1:
-        raise ValueError("power is 1, of squared distances; search with squared=False")
+        raise ValueError("power=1 needs plain distances; search with squared=False")
     # Squared distances are already the second power.
     return library_of_values(distances).weights(distances, 1 if squared else power, eps)
 

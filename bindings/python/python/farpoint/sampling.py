@@ -240,7 +240,7 @@ def sample(
     if usual and on_bad == "error" and not progress:
         request = simple_request(count, ratio, algorithm, threads, return_distances)
         if request is not None and lengths is not None:
-            request = request._replace(lengths=lengths, kept=request)
+            request = request._replace(lengths=lengths, cached=request)
     if request is None:
         request = new_request(
             count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances, on_bad,
@@ -249,8 +249,8 @@ def sample(
     library = library_of(points)
     if device is not None:
         request = request._replace(gpu=gpu_for(points, library, device))
-    found = library.sample(points, request)
-    return Sample(*found) if return_distances else found[0]
+    result = library.sample(points, request)
+    return Sample(*result) if return_distances else result[0]
 
 
 @overload
@@ -305,11 +305,11 @@ def order(
     >>> order.indices, order.spacings
     (array([0, 2, 1]), array([inf,  3.,  1.]))
     """
-    found: Any = sample(
+    result: Any = sample(
         points, ratio=1.0, start=start, lengths=lengths, rows=rows, mask=mask, algorithm=algorithm, seed=seed,
         threads=threads, device=device, return_distances=True, on_bad=on_bad, progress=progress,
     )
-    return Order(found.indices, found.distances)
+    return Order(result.indices, result.distances)
 
 
 def sample_levels(
@@ -419,14 +419,14 @@ def sample_padded(
            [ 0, -1, -1]])
     """
     shape = points.shape if hasattr(points, "shape") else np.shape(points)
-    wanted = whole_numbers.integers(counts, "counts", 1)
-    whole_numbers.refuse_negative(wanted, "count")
-    if len(shape) != 3 or len(wanted) != shape[0]:
+    requested = whole_numbers.integers(counts, "counts", 1)
+    whole_numbers.refuse_negative(requested, "count")
+    if len(shape) != 3 or len(requested) != shape[0]:
         raise ValueError(
             f"points must be a batch (B, N, D) with a count per cloud, not {tuple(shape)} with "
-            f"{len(wanted)} counts"
+            f"{len(requested)} counts"
         )
-    each: list[int] = wanted.tolist()
+    each: list[int] = requested.tolist()
     request = Sampling(
         max(each, default=0), None, None, start,
         np.full(shape[0], shape[1]) if lengths is None else lengths,
@@ -476,5 +476,5 @@ def sample_ragged(
     >>> farpoint.sample_ragged(points, [0, 2, 5], [1, 2])
     array([0, 2, 4])
     """
-    ends, wanted = whole_numbers.listed(offsets, "offsets"), whole_numbers.listed(counts, "counts")
-    return library_of(points).sample_ragged(points, ends, wanted, start)
+    ends, requested = whole_numbers.listed(offsets, "offsets"), whole_numbers.listed(counts, "counts")
+    return library_of(points).sample_ragged(points, ends, requested, start)

@@ -1,7 +1,7 @@
 //! Approximate samplers of clouds in device memory. Python passes the addresses and allocates the output.
 
 use super::Request;
-use crate::device::{Input, given};
+use crate::device::{Input, non_null};
 use crate::error::cuda as failed;
 use farpoint::approximate::Method;
 use farpoint::{Amount, ApproximateSampler, DeviceKind};
@@ -66,11 +66,11 @@ fn enqueue<T: CudaScalar>(
     let (starts, start_count) = output.starts;
     let (scratch, scratch_bytes) = output.scratch;
     let batch = DeviceBatch::<T> {
-        samples: given(output.samples),
-        slots: given(output.slots),
-        starts: given(starts).map(|starts| (starts, start_count)),
+        samples: non_null(output.samples),
+        slots: non_null(output.slots),
+        starts: non_null(starts).map(|starts| (starts, start_count)),
         indices: output.indices,
-        scratch: given(scratch).map(|scratch| (scratch, scratch_bytes)),
+        scratch: non_null(scratch).map(|scratch| (scratch, scratch_bytes)),
         precision: PhantomData,
         ..input.batch()
     };
@@ -81,20 +81,20 @@ fn enqueue<T: CudaScalar>(
 
 /// Returns the bytes of scratch memory that a sampling needs, with an index or without one.
 #[pyfunction]
-#[pyo3(signature = (device, wide, shape, wanted, request, indexed))]
+#[pyo3(signature = (device, wide, shape, count, request, indexed))]
 fn cuda_approximate_scratch_bytes(
     py: Python<'_>,
     device: usize,
     wide: bool,
     shape: [usize; 3],
-    wanted: usize,
+    count: usize,
     request: Request<'_>,
     indexed: bool,
 ) -> PyResult<usize> {
-    let job = job(&request, wanted)?;
+    let job = job(&request, count)?;
     let gpu = py.detach(|| Gpu::new(device)).map_err(|error| failed(error, "scratch"))?;
     Ok(match wide {
-        false => gpu.approximate_scratch_bytes::<f32>(&job, shape, wanted, indexed),
-        true => gpu.approximate_scratch_bytes::<f64>(&job, shape, wanted, indexed),
+        false => gpu.approximate_scratch_bytes::<f32>(&job, shape, count, indexed),
+        true => gpu.approximate_scratch_bytes::<f64>(&job, shape, count, indexed),
     })
 }

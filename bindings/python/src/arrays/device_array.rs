@@ -24,7 +24,7 @@ enum Memory {
     Single(Arc<Buffer<f32>>),
     Double(Arc<Buffer<f64>>),
     Half(Arc<Buffer<u16>>),
-    Whole(Arc<Buffer<i64>>),
+    Long(Arc<Buffer<i64>>),
     Narrow(Arc<Buffer<i32>>),
 }
 
@@ -40,7 +40,7 @@ fn filled<T: Element>(
     len: usize,
     byte: Option<u8>,
 ) -> Result<Arc<Buffer<T>>, farpoint_cuda::Error> {
-    let mut buffer = Buffer::new(stream, len, "an answer")?;
+    let mut buffer = Buffer::new(stream, len, "a result")?;
     if let Some(byte) = byte {
         buffer.fill(byte)?;
     }
@@ -61,7 +61,7 @@ impl Memory {
             Self::Single(buffer) => Self::Single(buffer.clone()),
             Self::Double(buffer) => Self::Double(buffer.clone()),
             Self::Half(buffer) => Self::Half(buffer.clone()),
-            Self::Whole(buffer) => Self::Whole(buffer.clone()),
+            Self::Long(buffer) => Self::Long(buffer.clone()),
             Self::Narrow(buffer) => Self::Narrow(buffer.clone()),
         }
     }
@@ -71,7 +71,7 @@ impl Memory {
             Self::Single(buffer) => buffer.pointer(),
             Self::Double(buffer) => buffer.pointer(),
             Self::Half(buffer) => buffer.pointer(),
-            Self::Whole(buffer) => buffer.pointer(),
+            Self::Long(buffer) => buffer.pointer(),
             Self::Narrow(buffer) => buffer.pointer(),
         }
     }
@@ -82,7 +82,7 @@ impl Memory {
             Self::Single(_) => (2, 32),
             Self::Double(_) => (2, 64),
             Self::Half(_) => (2, 16),
-            Self::Whole(_) => (0, 64),
+            Self::Long(_) => (0, 64),
             Self::Narrow(_) => (0, 32),
         }
     }
@@ -110,10 +110,10 @@ impl DeviceArray {
                 "f8" => Memory::Double(filled(&stream, len, byte)?),
                 "f2" => Memory::Half(filled(&stream, len, byte)?),
                 "i4" => Memory::Narrow(filled(&stream, len, byte)?),
-                _ => Memory::Whole(filled(&stream, len, byte)?),
+                _ => Memory::Long(filled(&stream, len, byte)?),
             })
         };
-        let memory = py.detach(allocate).map_err(|error| failed(error, "an answer"))?;
+        let memory = py.detach(allocate).map_err(|error| failed(error, "a result"))?;
         Ok(Self { memory, device, stream, shape })
     }
 
@@ -123,13 +123,13 @@ impl DeviceArray {
         let upload = || Buffer::upload(&borrowed(device, stream)?, &values, "numbers");
         let buffer = py.detach(upload).map_err(|error| failed(error, "numbers"))?;
         let shape = vec![values.len() as i64];
-        Ok(Self { memory: Memory::Whole(buffer.into()), device, stream, shape })
+        Ok(Self { memory: Memory::Long(buffer.into()), device, stream, shape })
     }
 
     /// Copies whole numbers to the host, once the stream has reached this point.
     fn download(&self, py: Python<'_>) -> PyResult<Vec<i64>> {
-        let Memory::Whole(buffer) = &self.memory else {
-            return Err(PyTypeError::new_err("only whole numbers are copied to the host"));
+        let Memory::Long(buffer) = &self.memory else {
+            return Err(PyTypeError::new_err("only int64 arrays can be copied to the host"));
         };
         let len = self.shape.iter().product::<i64>() as usize;
         py.detach(|| buffer.download(len)).map_err(|error| failed(error, "numbers"))
@@ -151,7 +151,7 @@ impl DeviceArray {
             Memory::Single(_) => "float32",
             Memory::Double(_) => "float64",
             Memory::Half(_) => "float16",
-            Memory::Whole(_) => "int64",
+            Memory::Long(_) => "int64",
             Memory::Narrow(_) => "int32",
         }
     }
@@ -159,7 +159,7 @@ impl DeviceArray {
     /// Synchronizes with the stream on which the numbers are written.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
         let wait = || borrowed(self.device, self.stream)?.synchronize();
-        py.detach(wait).map_err(|error| failed(error, "an answer"))
+        py.detach(wait).map_err(|error| failed(error, "a result"))
     }
 
     #[getter]
@@ -172,7 +172,7 @@ impl DeviceArray {
                 Memory::Single(_) => "<f4",
                 Memory::Double(_) => "<f8",
                 Memory::Half(_) => "<f2",
-                Memory::Whole(_) => "<i8",
+                Memory::Long(_) => "<i8",
                 Memory::Narrow(_) => "<i4",
             },
         )?;

@@ -2,7 +2,7 @@
 //! and allocates the outputs.
 
 use super::job;
-use crate::device::{Input, given};
+use crate::device::{Input, non_null};
 use crate::error::cuda as failed;
 use farpoint::Matcher;
 use farpoint_cuda::{CudaScalar, DeviceGradients, DevicePairs, DeviceSide, Gpu, Stream};
@@ -18,7 +18,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Addresses of distances and indices of either side; 0 for none.
 #[derive(FromPyObject)]
-struct Found {
+struct MatchOutput {
     distances: [u64; 2],
     indices: [u64; 2],
     scratch: (u64, usize),
@@ -66,16 +66,16 @@ impl Pair {
     }
 
     fn pairs<T: CudaScalar>(&self, distances: [u64; 2], indices: [u64; 2]) -> DevicePairs<T> {
-        let side = |which: usize| {
-            let from = &self.0[which];
+        let side = |index: usize| {
+            let input = &self.0[index];
             DeviceSide {
-                points: from.points,
-                strides: from.strides,
-                rows: from.shape[1],
-                offsets: given(from.offsets),
-                lengths: given(from.lengths),
-                distances: given(distances[which]),
-                indices: given(indices[which]),
+                points: input.points,
+                strides: input.strides,
+                rows: input.shape[1],
+                offsets: non_null(input.offsets),
+                lengths: non_null(input.lengths),
+                distances: non_null(distances[index]),
+                indices: non_null(indices[index]),
             }
         };
         let [pairs, _, dims] = self.0[0].shape;
@@ -85,7 +85,7 @@ impl Pair {
 }
 
 fn scratch((address, bytes): (u64, usize)) -> Option<(u64, usize)> {
-    given(address).map(|address| (address, bytes))
+    non_null(address).map(|address| (address, bytes))
 }
 
 /// Queues a search for nearest points. Nothing waits, nothing is copied to the host.
@@ -93,11 +93,11 @@ fn scratch((address, bytes): (u64, usize)) -> Option<(u64, usize)> {
 /// The Python half passes addresses of arrays that it keeps alive in stream order, sized as
 /// [`DevicePairs`] says.
 #[pyfunction]
-fn cuda_match(py: Python<'_>, x: Input, y: Input, found: Found, norm: u8) -> PyResult<()> {
+fn cuda_match(py: Python<'_>, x: Input, y: Input, output: MatchOutput, norm: u8) -> PyResult<()> {
     let (pair, job) = (Pair::new(x, y)?, job(norm)?);
     let result = py.detach(|| match pair.wide() {
-        false => search::<f32>(&job, &pair, &found),
-        true => search::<f64>(&job, &pair, &found),
+        false => search::<f32>(&job, &pair, &output),
+        true => search::<f64>(&job, &pair, &output),
     });
     result.map_err(|error| failed(error, &pair.about()))
 }
@@ -105,11 +105,11 @@ fn cuda_match(py: Python<'_>, x: Input, y: Input, found: Found, norm: u8) -> PyR
 fn search<T: CudaScalar>(
     job: &Matcher,
     pair: &Pair,
-    found: &Found,
+    output: &MatchOutput,
 ) -> Result<(), farpoint_cuda::Error> {
     let (gpu, stream) = pair.open()?;
-    let pairs = pair.pairs::<T>(found.distances, found.indices);
-    let pairs = DevicePairs { scratch: scratch(found.scratch), ..pairs };
+    let pairs = pair.pairs::<T>(output.distances, output.indices);
+    let pairs = DevicePairs { scratch: scratch(output.scratch), ..pairs };
     // SAFETY: the Python half allocated what the pairs describe, with lengths held within the clouds,
     // and keeps it in stream order.
     unsafe { gpu.enqueue_nearest(job, &stream, &pairs) }
@@ -121,13 +121,13 @@ fn cuda_match_backward(
     py: Python<'_>,
     x: Input,
     y: Input,
-    wanted: Gradients,
+    gradients: Gradients,
     norm: u8,
 ) -> PyResult<()> {
     let (pair, job) = (Pair::new(x, y)?, job(norm)?);
     let result = py.detach(|| match pair.wide() {
-        false => backward::<f32>(&job, &pair, &wanted),
-        true => backward::<f64>(&job, &pair, &wanted),
+        false => backward::<f32>(&job, &pair, &gradients),
+        true => backward::<f64>(&job, &pair, &gradients),
     });
     result.map_err(|error| failed(error, &pair.about()))
 }
@@ -135,15 +135,15 @@ fn cuda_match_backward(
 fn backward<T: CudaScalar>(
     job: &Matcher,
     pair: &Pair,
-    wanted: &Gradients,
+    record: &Gradients,
 ) -> Result<(), farpoint_cuda::Error> {
     let (gpu, stream) = pair.open()?;
     let gradients = DeviceGradients {
-        pairs: pair.pairs::<T>([0; 2], wanted.indices),
-        grads: wanted.grads.map(given),
-        gradients: wanted.gradients.map(given),
+        pairs: pair.pairs::<T>([0; 2], record.indices),
+        grads: record.grads.map(non_null),
+        gradients: record.gradients.map(non_null),
         value: None,
-        scratch: scratch(wanted.scratch),
+        scratch: scratch(record.scratch),
     };
     // SAFETY: the Python half allocated what the gradients describe and keeps it in stream order; the
     // indices are those that `search` found for the same pairs, within their clouds.
@@ -166,17 +166,17 @@ fn cuda_match_scratch_bytes(
     backward: bool,
 ) -> PyResult<usize> {
     let job = job(norm)?;
-    let asked = Some(256).filter(|_| both);
+    let y_distances = Some(256).filter(|_| both);
     py.detach(|| {
         let gpu = Gpu::new(device)?;
         Ok(match wide {
             false => {
                 let sizes = DevicePairs::<f32>::padded([0; 2], pairs, rows, dims);
-                bytes(&job, &gpu, &sizes.answers([Some(256), asked], [None; 2]), backward)
+                bytes(&job, &gpu, &sizes.answers([Some(256), y_distances], [None; 2]), backward)
             }
             true => {
                 let sizes = DevicePairs::<f64>::padded([0; 2], pairs, rows, dims);
-                bytes(&job, &gpu, &sizes.answers([Some(256), asked], [None; 2]), backward)
+                bytes(&job, &gpu, &sizes.answers([Some(256), y_distances], [None; 2]), backward)
             }
         })
     })

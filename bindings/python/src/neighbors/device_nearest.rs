@@ -2,7 +2,7 @@
 //! every step are passed once; a step passes nothing but addresses.
 
 use super::device_pairs::{PairLayout, Plan, Step, scratch};
-use crate::device::given;
+use crate::device::non_null;
 use crate::tensors::{Address, stream_of};
 use farpoint_cuda::{CudaScalar, DeviceGradients, DevicePairs, Error, Stream};
 use pyo3::prelude::*;
@@ -118,16 +118,16 @@ impl CudaNearest {
         to: [u64; 2],
     ) -> Result<(), Error> {
         let plan = &self.plan;
-        let wanted = DeviceGradients {
+        let gradients = DeviceGradients {
             pairs: plan.at::<T>(step, [0; 2], indices),
-            grads: grads.map(given),
-            gradients: to.map(given),
+            grads: grads.map(non_null),
+            gradients: to.map(non_null),
             value: None,
             scratch: scratch(step, self.scratch.1),
         };
         // SAFETY: the arrays meet the plan's contract; the indices are those that `search` found for the
         // same clouds.
-        unsafe { plan.gpu.enqueue_gradients(&plan.job, stream, &wanted) }
+        unsafe { plan.gpu.enqueue_gradients(&plan.job, stream, &gradients) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Pairs of clouds in device memory of known shapes: the data of plans.
 
 use super::job;
-use crate::device::given;
+use crate::device::non_null;
 use crate::error::cuda as failed;
 use farpoint::Matcher;
 use farpoint_cuda::{CudaScalar, DevicePairs, Error, Gpu, Stream};
@@ -93,8 +93,8 @@ impl Plan {
         indices: [u64; 2],
     ) -> DevicePairs<T> {
         let mut pairs = DevicePairs::padded(step.points, self.pairs, self.rows, self.dims)
-            .answers(distances.map(given), indices.map(given))
-            .lengths(step.lengths.map(given));
+            .answers(distances.map(non_null), indices.map(non_null))
+            .lengths(step.lengths.map(non_null));
         for (side, strides) in pairs.sides.iter_mut().zip(self.strides) {
             side.strides = strides;
         }
@@ -104,5 +104,5 @@ impl Plan {
 
 /// Returns scratch memory of `bytes`, if there is any.
 pub(super) fn scratch(step: &Step, bytes: usize) -> Option<(u64, usize)> {
-    given(step.scratch).map(|address| (address, bytes))
+    non_null(step.scratch).map(|address| (address, bytes))
 }

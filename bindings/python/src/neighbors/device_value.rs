@@ -3,7 +3,7 @@
 
 use super::device_pairs::{PairLayout, Plan, Step, scratch};
 use super::value::reduction_of;
-use crate::device::given;
+use crate::device::non_null;
 use crate::tensors::{Address, stream_of};
 use farpoint::neighbors::Reduction;
 use farpoint_cuda::{
@@ -102,10 +102,10 @@ impl CudaChamfer {
         scratch: u64,
     ) -> PyResult<()> {
         let step = Step { stream, points: [x, y], lengths: [x_lengths, y_lengths], scratch };
-        let (kept, upstream, wanted) = ([distances, indices], (grad, stride), [of_x, of_y]);
+        let (saved, upstream, outputs) = ([distances, indices], (grad, stride), [of_x, of_y]);
         let (narrow, wide) = (
-            |stream: &Stream| self.enqueue_backward::<f32>(stream, &step, kept, upstream, wanted),
-            |stream: &Stream| self.enqueue_backward::<f64>(stream, &step, kept, upstream, wanted),
+            |stream: &Stream| self.enqueue_backward::<f32>(stream, &step, saved, upstream, outputs),
+            |stream: &Stream| self.enqueue_backward::<f64>(stream, &step, saved, upstream, outputs),
         );
         self.plan.queue(py, &step, narrow, wide)
     }
@@ -151,10 +151,10 @@ impl CudaChamfer {
         let pairs = DevicePairs { scratch, ..self.pairs_at::<T>(step, distances, indices) };
         let (reduction, plain) = (self.reduction, self.plain);
         let extremes = self.extremes::<T>(distances);
-        let wanted = DeviceValues { pairs, reduction, plain, values, extremes };
+        let record = DeviceValues { pairs, reduction, plain, values, extremes };
         // SAFETY: the Python half allocated what is described, and
         // keeps it in stream order.
-        unsafe { plan.gpu.enqueue_values(&plan.job, stream, &wanted) }
+        unsafe { plan.gpu.enqueue_values(&plan.job, stream, &record) }
     }
 
     fn enqueue_backward<T: CudaScalar>(
@@ -163,7 +163,7 @@ impl CudaChamfer {
         step: &Step,
         [distances, indices]: [u64; 2],
         upstream: (u64, i64),
-        wanted: [u64; 2],
+        outputs: [u64; 2],
     ) -> Result<(), Error> {
         let value = ValueGradient {
             reduction: self.reduction,
@@ -171,15 +171,15 @@ impl CudaChamfer {
             upstream,
             extremes: self.extremes::<T>(distances),
         };
-        let wanted = DeviceGradients {
+        let gradients = DeviceGradients {
             pairs: self.pairs_at::<T>(step, distances, indices),
             grads: [None; 2],
-            gradients: wanted.map(given),
+            gradients: outputs.map(non_null),
             value: Some(value),
             scratch: scratch(step, self.scratch.1),
         };
         // SAFETY: the Python half allocated what is described and keeps it in stream order; indices and
         // distances are those that `forward` wrote.
-        unsafe { self.plan.gpu.enqueue_gradients(&self.plan.job, stream, &wanted) }
+        unsafe { self.plan.gpu.enqueue_gradients(&self.plan.job, stream, &gradients) }
     }
 }

@@ -59,46 +59,46 @@ fn gradients<'py, T: Scalar + Element>(
         let indices = room(|| memory::try_collected(indices.row(k).iter().map(to_index)))??;
         PyResult::Ok(Nearest { raw_distances: Vec::new(), indices, norm, dropped: 0 })
     };
-    let given = |side: usize, k: usize| {
+    let distance_grads = |side: usize, k: usize| {
         room(|| memory::collected(grads[side].as_array().row(k).iter().copied()))
     };
     let job = |k: usize| {
-        let found = Chamfer { a_to_b: nearest(0, k)?, b_to_a: nearest(1, k)? };
-        PyResult::Ok((found, [given(0, k)?, given(1, k)?]))
+        let nearest_points = Chamfer { a_to_b: nearest(0, k)?, b_to_a: nearest(1, k)? };
+        PyResult::Ok((nearest_points, [distance_grads(0, k)?, distance_grads(1, k)?]))
     };
     let jobs = (0..pairs).map(job).collect::<PyResult<Vec<_>>>()?;
-    sent(pair, &jobs, threads)
+    pair_gradients(pair, &jobs, threads)
 }
 
 /// Input of the gradients of a pair: the nearest points, and gradients of their distances.
-pub(super) type Sending<T> = (Chamfer<T>, [Vec<T>; 2]);
+pub(super) type GradientInput<T> = (Chamfer<T>, [Vec<T>; 2]);
 
 /// Returns the gradients of all pairs as arrays of the shapes of both batches, padding included.
-pub(super) fn sent<'py, T: Scalar + Element>(
+pub(super) fn pair_gradients<'py, T: Scalar + Element>(
     pair: &Pair<'_, 'py, T>,
-    jobs: &[Sending<T>],
+    jobs: &[GradientInput<T>],
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let (py, arrays) = (pair.py(), pair.arrays);
-    let whole = Pair { arrays, lengths: [None, None] };
-    let [xs, ys] = &whole.clouds()?;
+    let padded = Pair { arrays, lengths: [None, None] };
+    let [xs, ys] = &padded.clouds()?;
     let sizes: Vec<_> = xs.iter().zip(ys).map(|(x, y)| x.len().saturating_add(y.len())).collect();
     let one = |k: usize, threads: usize| -> Result<Gradients<T>, Error> {
-        let (found, [gx, gy]) = &jobs[k];
-        Cpu::new().threads(threads).backward(found, &xs[k], &ys[k], [gx, gy])
+        let (nearest_points, [gx, gy]) = &jobs[k];
+        Cpu::new().threads(threads).backward(nearest_points, &xs[k], &ys[k], [gx, gy])
     };
-    let sent = watch::several(py, false, |stop| side_by_side(threads, &sizes, stop, one))?;
-    let sent = sent.map_err(|error| error::without_skipping(error, &pair.about()))?;
-    let (of_x, of_y) = room(|| joined(sent))?;
+    let results = watch::run_batch(py, false, |stop| side_by_side(threads, &sizes, stop, one))?;
+    let results = results.map_err(|error| error::without_skipping(error, &pair.about()))?;
+    let (of_x, of_y) = room(|| joined(results))?;
     let of_x = of_x.into_pyarray(py).reshape(arrays[0].shape())?;
     let of_y = of_y.into_pyarray(py).reshape(arrays[1].shape())?;
     (of_x, of_y).into_pyobject(py)
 }
 
 /// Concatenates the gradients of all pairs.
-pub(crate) fn joined<T>(sent: Vec<Gradients<T>>) -> (Vec<T>, Vec<T>) {
+pub(crate) fn joined<T>(gradients: Vec<Gradients<T>>) -> (Vec<T>, Vec<T>) {
     let (mut of_x, mut of_y) = (Vec::new(), Vec::new());
-    for Gradients { a, b } in sent {
+    for Gradients { a, b } in gradients {
         memory::extend(&mut of_x, a);
         memory::extend(&mut of_y, b);
     }

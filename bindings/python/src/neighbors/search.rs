@@ -33,8 +33,8 @@ fn match_clouds<'py>(
     let (job, cpu) = (job(norm)?.method(method.parse().map_err(error::name)?), watch::cpu(threads));
     let Batches(x, y, x_lengths, y_lengths) = &clouds;
     let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
-    let told = callback.as_ref();
-    in_precision!(x, y, |a, b| search(&job, &cpu, &Pair { arrays: [a, b], lengths }, both, told))
+    let progress = callback.as_ref();
+    in_precision!(x, y, |a, b| search(&job, &cpu, &Pair { arrays: [a, b], lengths }, both, progress))
 }
 
 fn search<'py, T: Scalar + Element>(
@@ -45,13 +45,13 @@ fn search<'py, T: Scalar + Element>(
     callback: Option<&Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = pair.py();
-    let found = nearest(job, cpu, pair, both, callback)?;
+    let results = nearest(job, cpu, pair, both, callback)?;
     let rows = pair.rows();
-    let (dx, ix) = stacked(py, &found[0], rows[0])?;
+    let (dx, ix) = stacked(py, &results[0], rows[0])?;
     if !both {
         return (dx, ix).into_pyobject(py);
     }
-    let (dy, iy) = stacked(py, &found[1], rows[1])?;
+    let (dy, iy) = stacked(py, &results[1], rows[1])?;
     (dx, ix, dy, iy).into_pyobject(py)
 }
 
@@ -68,14 +68,14 @@ pub(super) fn nearest<T: Scalar + Element>(
 ) -> PyResult<Sides<T>> {
     let [xs, ys] = &pair.clouds()?;
     let long = watch::is_long(xs.iter().zip(ys).map(|(x, y)| (x.len(), y.len())));
-    let found = watch::run(pair.py(), long, callback, |told| match both {
-        false => Ok([each_nearest(job, cpu, xs, ys, told)?, Vec::new()]),
+    let results = watch::run(pair.py(), long, callback, |observer| match both {
+        false => Ok([each_nearest(job, cpu, xs, ys, observer)?, Vec::new()]),
         true => {
-            let found = each_chamfer(job, cpu, xs, ys, told)?.into_iter();
-            Ok(found.map(|Chamfer { a_to_b, b_to_a }| (a_to_b, b_to_a)).unzip().into())
+            let results = each_chamfer(job, cpu, xs, ys, observer)?.into_iter();
+            Ok(results.map(|Chamfer { a_to_b, b_to_a }| (a_to_b, b_to_a)).unzip().into())
         }
     })?;
-    found.map_err(|error| error::without_skipping(error, &pair.about()))
+    results.map_err(|error| error::without_skipping(error, &pair.about()))
 }
 
 /// Searches each pair. Errors of a single pair do not mention a batch.
@@ -84,11 +84,11 @@ fn each_nearest<T: Scalar>(
     cpu: &Cpu,
     xs: &[View<'_, T>],
     ys: &[View<'_, T>],
-    told: Option<Observer<'_>>,
+    observer: Option<Observer<'_>>,
 ) -> Result<Vec<Nearest<T>>, Error> {
     match (xs, ys) {
-        ([x], [y]) => Ok(vec![cpu.nearest(job, x, y, told)?]),
-        _ => cpu.nearest_batch(job, xs, ys, told),
+        ([x], [y]) => Ok(vec![cpu.nearest(job, x, y, observer)?]),
+        _ => cpu.nearest_batch(job, xs, ys, observer),
     }
 }
 
@@ -97,11 +97,11 @@ fn each_chamfer<T: Scalar>(
     cpu: &Cpu,
     xs: &[View<'_, T>],
     ys: &[View<'_, T>],
-    told: Option<Observer<'_>>,
+    observer: Option<Observer<'_>>,
 ) -> Result<Vec<Chamfer<T>>, Error> {
     match (xs, ys) {
-        ([x], [y]) => Ok(vec![cpu.chamfer(job, x, y, told)?]),
-        _ => cpu.chamfer_batch(job, xs, ys, told),
+        ([x], [y]) => Ok(vec![cpu.chamfer(job, x, y, observer)?]),
+        _ => cpu.chamfer_batch(job, xs, ys, observer),
     }
 }
 
@@ -110,16 +110,16 @@ type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 /// Returns distances and indices of a batch as arrays `(b, n)`.
 fn stacked<'py, T: Scalar + Element>(
     py: Python<'py>,
-    found: &[Nearest<T>],
+    results: &[Nearest<T>],
     n: usize,
 ) -> PyResult<Arrays<'py>> {
     let failed = |error| error::sampling(error, "nearest points");
-    let distances: Vec<_> = found.iter().map(|nearest| &nearest.raw_distances[..]).collect();
+    let distances: Vec<_> = results.iter().map(|nearest| &nearest.raw_distances[..]).collect();
     let indices = |nearest: &Nearest<T>| memory::collected(nearest.indices.iter().map(from_index));
-    let indices = room(|| memory::collected(found.iter().map(indices)))?;
+    let indices = room(|| memory::collected(results.iter().map(indices)))?;
     let distances = padded_rows(&distances, n, T::ZERO).map_err(failed)?;
     let indices = padded_rows(&indices, n, -1).map_err(failed)?;
-    let shape = (found.len(), n);
+    let shape = (results.len(), n);
     let distances = Array2::from_shape_vec(shape, distances).expect("n per cloud");
     let indices = Array2::from_shape_vec(shape, indices).expect("n per cloud");
     Ok((distances.into_pyarray(py).into_any(), indices.into_pyarray(py).into_any()))

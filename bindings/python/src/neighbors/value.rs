@@ -1,6 +1,6 @@
 //! One value for each pair of clouds in NumPy arrays: the Chamfer distance, and its gradients.
 
-use super::gradients::{Sending, sent};
+use super::gradients::{GradientInput, pair_gradients};
 use super::search::{Sides, from_index, nearest, to_index};
 use super::{Batches, Pair, job};
 use crate::arrays::in_precision;
@@ -25,7 +25,7 @@ const EXTREMES: usize = farpoint_cuda::neighbors::EXTREMES;
 
 /// Reduction of the distances of a pair to one value: the attributes of Python's `Reduction`.
 #[derive(FromPyObject)]
-struct How {
+struct ReductionOptions {
     norm: u8,
     /// True if distances of norm 2 are square roots.
     plain: bool,
@@ -45,46 +45,46 @@ pub(super) fn reduction_of(name: &str) -> PyResult<Reduction> {
 #[pyo3(signature = (clouds, how, keep, callback = None))]
 fn chamfer_clouds<'py>(
     clouds: Batches<'py>,
-    how: How,
+    how: ReductionOptions,
     keep: bool,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let Batches(x, y, x_lengths, y_lengths) = &clouds;
     let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
-    let told = callback.as_ref();
-    in_precision!(x, y, |a, b| values(&Pair { arrays: [a, b], lengths }, &how, keep, told))
+    let progress = callback.as_ref();
+    in_precision!(x, y, |a, b| values(&Pair { arrays: [a, b], lengths }, &how, keep, progress))
 }
 
 fn values<'py, T: Scalar + Element>(
     pair: &Pair<'_, 'py, T>,
-    how: &How,
+    how: &ReductionOptions,
     keep: bool,
     callback: Option<&Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = pair.py();
     let reduction = reduction_of(&how.reduction)?;
-    let found = nearest(&job(how.norm)?, &watch::cpu(how.threads), pair, how.both, callback)?;
+    let results = nearest(&job(how.norm)?, &watch::cpu(how.threads), pair, how.both, callback)?;
     let reduced: Vec<Reduced> = (0..found[0].len())
-        .map(|k| reduce(&found[0][k], found[1].get(k), reduction, how.plain))
+        .map(|k| reduce(&results[0][k], results[1].get(k), reduction, how.plain))
         .collect();
     let values: Vec<f64> = reduced.iter().map(|reduced| reduced.value).collect();
     let values = values.into_pyarray(py);
     if !keep {
         return (values,).into_pyobject(py);
     }
-    let (indices, distances) = room(|| kept(&found, &reduced, pair.rows(), reduction))?;
+    let (indices, distances) = room(|| saved_arrays(&results, &reduced, pair.rows(), reduction))?;
     (values, indices.into_pyarray(py), distances.into_pyarray(py)).into_pyobject(py)
 }
 
 /// Returns indices and distances of all clouds, padded; those of the second side behind those of the first.
-fn kept<T: Scalar>(
-    found: &Sides<T>,
+fn saved_arrays<T: Scalar>(
+    results: &Sides<T>,
     reduced: &[Reduced],
     rows: [usize; 2],
     reduction: Reduction,
 ) -> (Vec<i64>, Vec<T>) {
     let (mut indices, mut distances) = (Vec::new(), Vec::new());
-    for (side, rows) in found.iter().zip(rows) {
+    for (side, rows) in results.iter().zip(rows) {
         for nearest in side {
             let end = indices.len() + rows;
             memory::extend(&mut indices, nearest.indices.iter().map(from_index));
@@ -110,7 +110,7 @@ fn chamfer_backward<'py>(
     indices: PyReadonlyArray1<'py, i64>,
     distances: &Bound<'py, PyUntypedArray>,
     grad: &Bound<'py, PyUntypedArray>,
-    how: How,
+    how: ReductionOptions,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let Batches(x, y, x_lengths, y_lengths) = &clouds;
     let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
@@ -125,9 +125,9 @@ fn gradients<'py, T: Scalar + Element>(
     indices: &PyReadonlyArray1<'py, i64>,
     distances: &PyReadonlyArray1<'py, T>,
     grad: &PyReadonlyArray1<'py, T>,
-    how: &How,
+    how: &ReductionOptions,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let kept = Kept {
+    let saved = Saved {
         pairs: pair.counts()[0],
         rows: pair.rows(),
         lengths: pair.lengths,
@@ -139,17 +139,17 @@ fn gradients<'py, T: Scalar + Element>(
         both: how.both,
     };
     let grad = grad.as_array();
-    let same = pair.counts()[1] == kept.pairs && grad.len() == kept.pairs;
-    if !kept.fits() || !same {
-        let text = format!("what was kept of the clouds does not fit them ({})", pair.about());
+    let counts_match = pair.counts()[1] == saved.pairs && grad.len() == saved.pairs;
+    if !saved.fits() || !counts_match {
+        let text = format!("the saved indices and distances do not fit the clouds ({})", pair.about());
         return Err(PyValueError::new_err(text));
     }
-    let jobs = (0..kept.pairs).map(|k| kept.grads(k, grad[k])).collect::<PyResult<Vec<_>>>()?;
-    sent(pair, &jobs, how.threads)
+    let jobs = (0..saved.pairs).map(|k| saved.grads(k, grad[k])).collect::<PyResult<Vec<_>>>()?;
+    pair_gradients(pair, &jobs, how.threads)
 }
 
 /// Results of a batch kept by `chamfer_clouds`.
-struct Kept<'a, T> {
+struct Saved<'a, T> {
     pairs: usize,
     rows: [usize; 2],
     lengths: [Option<&'a [usize]>; 2],
@@ -162,7 +162,7 @@ struct Kept<'a, T> {
     both: bool,
 }
 
-impl<T: Scalar> Kept<'_, T> {
+impl<T: Scalar> Saved<'_, T> {
     /// Returns the number of places of all rows.
     fn places(&self) -> usize {
         self.pairs * (self.rows[0] + if self.both { self.rows[1] } else { 0 })
@@ -176,9 +176,9 @@ impl<T: Scalar> Kept<'_, T> {
         let extremes = if self.how == Reduction::Max { EXTREMES * self.pairs } else { 0 };
         let distances = if self.reads_distances() { self.places() + extremes } else { 0 };
         let lengths = self.lengths.iter().flatten().all(|lengths| lengths.len() == self.pairs);
-        let named = self.indices.iter().all(|&index| index == -1 || u32::try_from(index).is_ok());
+        let indices_valid = self.indices.iter().all(|&index| index == -1 || u32::try_from(index).is_ok());
         let counts = self.indices.len() == self.places() && self.distances.len() >= distances;
-        counts && lengths && named
+        counts && lengths && indices_valid
     }
 
     /// Returns one direction of a pair, padding included; without distances if they are not read.
@@ -200,13 +200,13 @@ impl<T: Scalar> Kept<'_, T> {
     }
 
     /// Returns both directions of a pair, and the gradients of their distances from that of the value.
-    fn grads(&self, pair: usize, of_value: T) -> PyResult<Sending<T>> {
-        let found = Chamfer { a_to_b: self.side(pair, 0)?, b_to_a: self.side(pair, 1)? };
+    fn grads(&self, pair: usize, of_value: T) -> PyResult<GradientInput<T>> {
+        let nearest_points = Chamfer { a_to_b: self.side(pair, 0)?, b_to_a: self.side(pair, 1)? };
         let count = |side: usize| self.lengths[side].map_or(self.rows[side], |of| of[pair]);
         let reduced = match self.how {
             Reduction::Max => {
-                let kept = &self.distances[self.places() + EXTREMES * pair..];
-                let pick = |at: usize| [kept[at].to_f64(), kept[at + 1].to_f64()];
+                let extremes = &self.distances[self.places() + EXTREMES * pair..];
+                let pick = |at: usize| [extremes[at].to_f64(), extremes[at + 1].to_f64()];
                 Reduced::kept(pick(0), pick(2), self.how, self.plain)
             }
             Reduction::Mean => {
@@ -219,7 +219,7 @@ impl<T: Scalar> Kept<'_, T> {
             }
         };
         let grads =
-            [reduced.grads(0, &found.a_to_b, of_value), reduced.grads(1, &found.b_to_a, of_value)];
-        Ok((found, grads))
+            [reduced.grads(0, &nearest_points.a_to_b, of_value), reduced.grads(1, &nearest_points.b_to_a, of_value)];
+        Ok((nearest_points, grads))
     }
 }

@@ -34,8 +34,8 @@ impl<'py> Answer<'py> {
         let indices = match self.out(&[indices.len()])? {
             None => indices.into_pyarray(py).into_any(),
             Some(out) => {
-                let fill = |mut to: ArrayViewMutD<'_, i64>| {
-                    to.iter_mut().zip(&indices).for_each(|(to, index)| *to = *index);
+                let fill = |mut target: ArrayViewMutD<'_, i64>| {
+                    target.iter_mut().zip(&indices).for_each(|(target, index)| *target = *index);
                 };
                 write(out, fill)?
             }
@@ -51,10 +51,10 @@ impl<'py> Answer<'py> {
         width: usize,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let shape = [samples.len(), width];
-        let fill = |mut to: ArrayViewMutD<'_, i64>| {
-            to.fill(-1);
-            for (mut to, sample) in to.axis_iter_mut(Axis(0)).zip(samples) {
-                to.iter_mut().zip(&sample.indices).for_each(|(to, row)| *to = *row as i64);
+        let fill = |mut target: ArrayViewMutD<'_, i64>| {
+            target.fill(-1);
+            for (mut target, sample) in target.axis_iter_mut(Axis(0)).zip(samples) {
+                target.iter_mut().zip(&sample.indices).for_each(|(target, row)| *target = *row as i64);
             }
         };
         let indices = match self.out(&shape)? {
@@ -67,9 +67,9 @@ impl<'py> Answer<'py> {
         };
         let distances = self.distances.then(|| {
             let mut distances = filled(shape, T::ZERO, "distances")?;
-            for (mut to, sample) in distances.outer_iter_mut().zip(samples) {
+            for (mut target, sample) in distances.outer_iter_mut().zip(samples) {
                 let from = sample.squared_distances.iter().map(|square| square.sqrt());
-                to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
+                target.iter_mut().zip(from).for_each(|(target, from)| *target = from);
             }
             PyResult::Ok(distances.into_pyarray(py))
         });
@@ -81,20 +81,20 @@ impl<'py> Answer<'py> {
     /// Returns the caller's array for the indices, if it fits.
     fn out(&self, shape: &[usize]) -> PyResult<Option<Bound<'py, PyArrayDyn<i64>>>> {
         let Some(out) = &self.out else { return Ok(None) };
-        let wanted = PyTuple::new(out.py(), shape)?;
+        let expected = PyTuple::new(out.py(), shape)?;
         let wrong = |what: String| {
             PyTypeError::new_err(format!(
-                "out must be an int64 array of shape {wanted}, not {what}"
+                "out must be an int64 array of shape {expected}, not {what}"
             ))
         };
         let Ok(array) = out.cast::<PyUntypedArray>() else {
             return Err(wrong(out.get_type().to_string()));
         };
         match out.cast::<PyArrayDyn<i64>>() {
-            Ok(found) if found.shape() == shape => Ok(Some(found.clone())),
+            Ok(actual) if actual.shape() == shape => Ok(Some(actual.clone())),
             Ok(_) => {
-                let found = PyTuple::new(out.py(), array.shape())?;
-                let text = format!("out must be of shape {wanted}, not {found}");
+                let actual = PyTuple::new(out.py(), array.shape())?;
+                let text = format!("out must be of shape {expected}, not {actual}");
                 Err(PyValueError::new_err(text))
             }
             Err(_) => Err(wrong(format!("one of type {}", array.dtype()))),
@@ -127,7 +127,7 @@ fn filled<V: Copy>(shape: [usize; 2], value: V, what: &str) -> PyResult<Array2<V
     let Some((len, Ok(()))) = reserved else {
         let [clouds, width] = shape;
         let text =
-            format!("there is no memory for {clouds} x {width} {what}; ask for fewer samples");
+            format!("there is no memory for {clouds} x {width} {what}; request fewer samples");
         return Err(PyMemoryError::new_err(text));
     };
     values.resize(len, value);

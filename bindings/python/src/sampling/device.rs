@@ -3,7 +3,7 @@
 //! by all calls once, shapes above all.
 
 use super::{amount, job};
-use crate::device::{Input, about, given};
+use crate::device::{Input, about, non_null};
 use crate::error::cuda as failed;
 use crate::tensors::{Address, stream_of};
 use farpoint::{Amount, DeviceKind, Sampler};
@@ -49,8 +49,8 @@ fn cuda_sample(
 ) -> PyResult<()> {
     let job = job(amount(count, None, spacing), algorithm)?;
     // Before the device is opened: what it does not have, it does not have on any machine.
-    let there = job.check(DeviceKind::Gpu);
-    there.map_err(|error| failed(error.into(), &input.about()))?;
+    let supported = job.check(DeviceKind::Gpu);
+    supported.map_err(|error| failed(error.into(), &input.about()))?;
     let result = py.detach(|| match input.wide {
         false => enqueue::<f32>(&job, &input, &output),
         true => enqueue::<f64>(&job, &input, &output),
@@ -63,14 +63,14 @@ fn enqueue<T: CudaScalar>(job: &Sampler, input: &Input, output: &Output) -> Resu
     let (starts, start_count) = output.starts;
     let (scratch, scratch_bytes) = output.scratch;
     let batch = DeviceBatch::<T> {
-        samples: given(output.samples),
-        slots: given(output.slots),
-        starts: given(starts).map(|starts| (starts, start_count)),
+        samples: non_null(output.samples),
+        slots: non_null(output.slots),
+        starts: non_null(starts).map(|starts| (starts, start_count)),
         indices: output.indices,
-        values: given(output.values),
-        covering: given(output.covering),
-        chosen: given(output.chosen),
-        scratch: given(scratch).map(|scratch| (scratch, scratch_bytes)),
+        values: non_null(output.values),
+        covering: non_null(output.covering),
+        chosen: non_null(output.chosen),
+        scratch: non_null(scratch).map(|scratch| (scratch, scratch_bytes)),
         precision: PhantomData,
         ..input.batch()
     };
@@ -91,21 +91,21 @@ fn enqueue<T: CudaScalar>(job: &Sampler, input: &Input, output: &Output) -> Resu
 
 /// Returns the bytes of scratch memory that a sampling needs.
 #[pyfunction]
-#[pyo3(signature = (device, wide, shape, wanted, algorithm))]
+#[pyo3(signature = (device, wide, shape, count, algorithm))]
 fn cuda_scratch_bytes(
     py: Python<'_>,
     device: usize,
     wide: bool,
     shape: [usize; 3],
-    wanted: usize,
+    count: usize,
     algorithm: &str,
 ) -> PyResult<usize> {
-    let job = job(Amount::Count(wanted), algorithm)?;
+    let job = job(Amount::Count(count), algorithm)?;
     let [clouds, rows, dims] = shape;
     let gpu = py.detach(|| Gpu::new(device)).map_err(|error| failed(error, "scratch"))?;
     Ok(match wide {
-        false => gpu.sample_scratch_bytes::<f32>(&job, clouds, rows, dims, wanted),
-        true => gpu.sample_scratch_bytes::<f64>(&job, clouds, rows, dims, wanted),
+        false => gpu.sample_scratch_bytes::<f32>(&job, clouds, rows, dims, count),
+        true => gpu.sample_scratch_bytes::<f64>(&job, clouds, rows, dims, count),
     })
 }
 
@@ -201,14 +201,14 @@ struct Step {
 impl CudaSample {
     fn enqueue<T: CudaScalar>(&self, stream: &Stream, step: &Step) -> Result<(), Error> {
         let bytes = self.scratch.0;
-        let covering = given(step.radii).map(|_| step.scratch + bytes as u64);
+        let covering = non_null(step.radii).map(|_| step.scratch + bytes as u64);
         let batch = DeviceBatch::<T> {
             strides: self.strides,
-            lengths: given(step.lengths),
+            lengths: non_null(step.lengths),
             indices: step.indices,
-            values: given(step.values),
+            values: non_null(step.values),
             covering,
-            scratch: given(step.scratch).filter(|_| bytes > 0).map(|address| (address, bytes)),
+            scratch: non_null(step.scratch).filter(|_| bytes > 0).map(|address| (address, bytes)),
             ..DeviceBatch::padded(step.points, self.shape, 0)
         };
         // SAFETY: the arrays meet the plan's contract.

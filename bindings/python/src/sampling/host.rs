@@ -122,7 +122,7 @@ impl<'py> Request<'py> {
             let sample = sample.map_err(|error| failed(error, &about(array.as_untyped())))?;
             return self.answer.one(py, sample);
         }
-        let long = watch::is_long([(cloud.len(), self.most(cloud.len()))]);
+        let long = watch::is_long([(cloud.len(), self.max_samples(cloud.len()))]);
         let run = |observer: Option<Observer<'_>>| self.cpu.sample(&job, cloud, observer);
         let sample = watch::run(py, long, self.callback.as_ref(), run)?;
         let sample = sample.map_err(|error| error::sampling(error, &about(array.as_untyped())))?;
@@ -141,7 +141,7 @@ impl<'py> Request<'py> {
         };
         let width = match self.job.amount {
             Amount::Spacing(_) => samples.iter().map(Sample::len).max().unwrap_or(0),
-            _ => self.most(array.shape()[1]),
+            _ => self.max_samples(array.shape()[1]),
         };
         self.answer.batch(array.py(), &samples, width)
     }
@@ -154,8 +154,8 @@ impl<'py> Request<'py> {
         parts: bool,
     ) -> PyResult<Vec<Sample<T>>> {
         if let Some(counts) = self.counts.as_ref().filter(|counts| counts.len() != clouds.len()) {
-            let (given, clouds) = (counts.len(), clouds.len());
-            return Err(PyValueError::new_err(format!("{given} counts for {clouds} clouds")));
+            let (count_len, clouds) = (counts.len(), clouds.len());
+            return Err(PyValueError::new_err(format!("{count_len} counts for {clouds} clouds")));
         }
         let job = |(k, cloud): (usize, &P)| self.job_of(k, cloud.len(), parts);
         let jobs: Vec<_> = clouds.iter().enumerate().map(job).collect::<PyResult<_>>()?;
@@ -168,7 +168,7 @@ impl<'py> Request<'py> {
     }
 
     /// Returns the number of output places of a cloud of `rows` rows.
-    fn most(&self, rows: usize) -> usize {
+    fn max_samples(&self, rows: usize) -> usize {
         match self.job.amount {
             Amount::Count(count) => count,
             amount => amount.limit(rows).unwrap_or(0),

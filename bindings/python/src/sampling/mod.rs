@@ -50,10 +50,10 @@ fn job(amount: Amount, algorithm: &str) -> PyResult<Sampler> {
 
 /// Returns the start of cloud `k`, of starts with a row for all clouds or a row per cloud.
 pub(crate) fn start_of(starts: &PyReadonlyArray2<'_, i64>, k: usize) -> PyResult<Start> {
-    let given = starts.shape()[0];
+    let count = starts.shape()[0];
     let starts = starts.as_array();
-    let Some(of_cloud) = starts.outer_iter().nth(if given == 1 { 0 } else { k }) else {
-        return Err(PyValueError::new_err(format!("{given} starts, none for cloud {k}")));
+    let Some(of_cloud) = starts.outer_iter().nth(if count == 1 { 0 } else { k }) else {
+        return Err(PyValueError::new_err(format!("{count} starts, none for cloud {k}")));
     };
     let rows = arrays::indices(of_cloud, "start index")?;
     Ok(match rows[..] {

@@ -55,19 +55,19 @@ impl<'py> Selection<'py> {
                 if mask.shape() != rows {
                     let tuple =
                         |shape| PyTuple::new(mask.py(), shape).map(|tuple| tuple.to_string());
-                    let (given, wanted) = (tuple(mask.shape())?, tuple(rows)?);
-                    return Err(wrong(&format!("the mask is of shape {given}, not {wanted}")));
+                    let (actual, expected) = (tuple(mask.shape())?, tuple(rows)?);
+                    return Err(wrong(&format!("the mask is of shape {actual}, not {expected}")));
                 }
                 let all = mask.as_array();
-                let one = |(k, cloud): (usize, &View<'a, T>)| {
-                    let own = if batch { all.index_axis(Axis(0), k) } else { all.view() };
-                    let mut values = room(|| memory::collected(own.iter().copied()))?;
+                let select = |(k, cloud): (usize, &View<'a, T>)| {
+                    let cloud_mask = if batch { all.index_axis(Axis(0), k) } else { all.view() };
+                    let mut values = room(|| memory::collected(cloud_mask.iter().copied()))?;
                     if batch {
                         values.truncate(farpoint::Points::len(cloud));
                     }
                     Selected::mask(*cloud, &values).map_err(refused)
                 };
-                clouds.iter().enumerate().map(one).collect()
+                clouds.iter().enumerate().map(select).collect()
             }
         }
     }

@@ -2,7 +2,7 @@
 //! every step, shapes above all, are passed once; a step passes nothing but addresses, 0 for none.
 
 use super::Request;
-use crate::device::given;
+use crate::device::non_null;
 use crate::error::cuda as failed;
 use crate::tensors::{Address, stream_of};
 use farpoint::Searcher;
@@ -95,7 +95,7 @@ impl CudaSearch {
     fn search(
         &self,
         py: Python<'_>,
-        step: Given,
+        step: StepTuple,
         distances: u64,
         indices: u64,
         counts: u64,
@@ -128,7 +128,7 @@ impl CudaSearch {
     }
 
     /// Queues the counting of all neighbors within balls.
-    fn count(&self, py: Python<'_>, step: Given, counts: u64, scratch: u64) -> PyResult<()> {
+    fn count(&self, py: Python<'_>, step: StepTuple, counts: u64, scratch: u64) -> PyResult<()> {
         let step = Step::of(step);
         self.queue(py, step.stream, |stream| match self.wide {
             false => self.enqueue_count::<f32>(stream, &step, counts, scratch),
@@ -140,7 +140,7 @@ impl CudaSearch {
     fn fill(
         &self,
         py: Python<'_>,
-        step: Given,
+        step: StepTuple,
         offsets: u64,
         distances: u64,
         indices: u64,
@@ -177,7 +177,7 @@ impl CudaSearch {
     }
 
     /// Queues the building of an index of `y` in the memory of the step's `tree`.
-    fn index(&self, py: Python<'_>, step: Given, scratch: u64) -> PyResult<()> {
+    fn index(&self, py: Python<'_>, step: StepTuple, scratch: u64) -> PyResult<()> {
         let step = Step::of(step);
         self.queue(py, step.stream, |stream| match self.wide {
             false => self.enqueue_index::<f32>(stream, &step, scratch),
@@ -188,10 +188,10 @@ impl CudaSearch {
 
 /// A step as a tuple of Python.
 #[derive(FromPyObject)]
-struct Given(u64, [u64; 2], [u64; 2], [u64; 2], u64, bool);
+struct StepTuple(u64, [u64; 2], [u64; 2], [u64; 2], u64, bool);
 
 impl Step {
-    fn of(Given(stream, points, lengths, offsets, tree, itself): Given) -> Self {
+    fn of(StepTuple(stream, points, lengths, offsets, tree, itself): StepTuple) -> Self {
         Self { stream, points, lengths, offsets, tree, itself }
     }
 }
@@ -232,13 +232,13 @@ impl CudaSearch {
 
     /// Returns the clouds of either side; an index of `y` is that of `x`, too, if it is the same.
     fn sides(&self, step: &Step) -> [DeviceClouds; 2] {
-        let index = given(step.tree).map(|tree| (tree, self.index_bytes.0));
+        let index = non_null(step.tree).map(|tree| (tree, self.index_bytes.0));
         [0, 1].map(|side| DeviceClouds {
             points: step.points[side],
             strides: self.strides[side],
             rows: self.rows[side],
-            offsets: given(step.offsets[side]),
-            lengths: given(step.lengths[side]),
+            offsets: non_null(step.offsets[side]),
+            lengths: non_null(step.lengths[side]),
             index: index.filter(|_| side == 1 || step.itself),
         })
     }
@@ -252,11 +252,11 @@ impl CudaSearch {
         let ([x, y], indexed) = (self.sides(step), step.tree != 0);
         let bytes = if indexed { self.scratch.1 } else { self.scratch.0 };
         let search = DeviceSearch::new(x, y, self.clouds, self.dims);
-        let search = search.answers(given(distances), given(indices), given(counts));
+        let search = search.answers(non_null(distances), non_null(indices), non_null(counts));
         DeviceSearch {
             narrow: self.narrow,
             whole: self.ragged,
-            scratch: given(scratch).map(|scratch| (scratch, bytes)),
+            scratch: non_null(scratch).map(|scratch| (scratch, bytes)),
             ..search
         }
     }
@@ -265,14 +265,14 @@ impl CudaSearch {
     fn measure<T: CudaScalar>(&mut self) {
         let gpu = &self.gpu;
         // Only sizes are read, and if there is an index.
-        let some = Step { points: [256, 512], ..Step::default() };
+        let example = Step { points: [256, 512], ..Step::default() };
         let search =
             |step: &Step| gpu.search_scratch_bytes::<T>(&self.job, &self.wanted(step, [256; 3], 0));
         let (clouds, rows) = (self.clouds, self.rows[1]);
         let index_bytes =
             (gpu.index_bytes::<T>(clouds, rows), gpu.index_scratch_bytes::<T>(clouds, rows));
-        let scratch = (search(&some), search(&Step { tree: 256, ..some }));
-        let gradients = self.gradients::<T>(&some, [256; 2], [256; 2], 0);
+        let scratch = (search(&example), search(&Step { tree: 256, ..example }));
+        let gradients = self.gradients::<T>(&example, [256; 2], [256; 2], 0);
         let backward_scratch = gpu.search_gradients_scratch_bytes(&gradients);
         (self.scratch, self.index_bytes) = (scratch, index_bytes);
         self.backward_scratch = backward_scratch;
@@ -285,9 +285,9 @@ impl CudaSearch {
         answers: [u64; 3],
         scratch: u64,
     ) -> Result<(), Error> {
-        let wanted = self.wanted::<T>(step, answers, scratch);
+        let search = self.wanted::<T>(step, answers, scratch);
         // SAFETY: the arrays meet the plan's contract.
-        unsafe { self.gpu.enqueue_search(&self.job, stream, &wanted) }
+        unsafe { self.gpu.enqueue_search(&self.job, stream, &search) }
     }
 
     fn enqueue_count<T: CudaScalar>(
@@ -297,10 +297,10 @@ impl CudaSearch {
         counts: u64,
         scratch: u64,
     ) -> Result<(), Error> {
-        let wanted =
+        let search =
             DeviceSearch { narrow: false, ..self.wanted::<T>(step, [0, 0, counts], scratch) };
         // SAFETY: the arrays meet the plan's contract, the counts int64.
-        unsafe { self.gpu.enqueue_search_counts(&self.job, stream, &wanted) }
+        unsafe { self.gpu.enqueue_search_counts(&self.job, stream, &search) }
     }
 
     fn enqueue_fill<T: CudaScalar>(
@@ -338,8 +338,8 @@ impl CudaSearch {
             whole: false,
             norm: self.job.norm,
             grads,
-            gradients: to.map(given),
-            scratch: given(scratch).map(|scratch| (scratch, self.backward_scratch)),
+            gradients: to.map(non_null),
+            scratch: non_null(scratch).map(|scratch| (scratch, self.backward_scratch)),
             precision: PhantomData,
         }
     }
@@ -352,9 +352,9 @@ impl CudaSearch {
         to: [u64; 2],
         scratch: u64,
     ) -> Result<(), Error> {
-        let wanted = self.gradients::<T>(step, from, to, scratch);
+        let gradients = self.gradients::<T>(step, from, to, scratch);
         // SAFETY: the arrays meet the plan's contract.
-        unsafe { self.gpu.enqueue_search_gradients(stream, &wanted) }
+        unsafe { self.gpu.enqueue_search_gradients(stream, &gradients) }
     }
 
     fn enqueue_index<T: CudaScalar>(
@@ -364,11 +364,11 @@ impl CudaSearch {
         scratch: u64,
     ) -> Result<(), Error> {
         let [_, of] = self.sides(step);
-        let wanted = DeviceIndex::<T> {
-            scratch: given(scratch).map(|scratch| (scratch, self.index_bytes.1)),
+        let index = DeviceIndex::<T> {
+            scratch: non_null(scratch).map(|scratch| (scratch, self.index_bytes.1)),
             ..DeviceIndex::new(of, self.clouds, self.dims)
         };
         // SAFETY: the arrays meet the plan's contract, the index of its size.
-        unsafe { self.gpu.enqueue_index(stream, &wanted) }
+        unsafe { self.gpu.enqueue_index(stream, &index) }
     }
 }

@@ -51,23 +51,23 @@ fn gradients<'py, T: Scalar + Element>(
         return Err(PyValueError::new_err(format!("{shapes} do not fit ({text})")));
     }
     let (indices, grad) = (indices.as_array(), grad.as_array());
-    let found = (0..b).map(|cloud| {
+    let neighbors_and_grads = (0..b).map(|cloud| {
         let rows = indices.index_axis(numpy::ndarray::Axis(0), cloud);
         let rows = memory::collected(rows.iter().copied());
         let grad = grad.index_axis(numpy::ndarray::Axis(0), cloud);
         let grad = memory::collected(grad.iter().copied());
         Some((neighbors(&rows, k, ys[cloud].len(), norm)?, grad))
     });
-    let found = room(|| memory::try_collected(found.map(|found| found.ok_or(()))))?;
-    let Ok(found) = found else { return Ok(None) };
+    let neighbors_and_grads = room(|| memory::try_collected(neighbors_and_grads.map(|neighbors_and_grads| neighbors_and_grads.ok_or(()))))?;
+    let Ok(neighbors_and_grads) = neighbors_and_grads else { return Ok(None) };
     let sizes: Vec<_> = xs.iter().map(|x| x.len().saturating_mul(k)).collect();
     let one = |cloud: usize, _: usize| -> Result<Gradients<T>, Error> {
-        let (found, grad) = &found[cloud];
-        search_backward(found, &xs[cloud], &ys[cloud], grad)
+        let (neighbors_and_grads, grad) = &neighbors_and_grads[cloud];
+        search_backward(neighbors_and_grads, &xs[cloud], &ys[cloud], grad)
     };
-    let sent = watch::several(py, false, |stop| side_by_side(None, &sizes, stop, one))?;
-    let sent = sent.map_err(|error| error::without_skipping(error, &text))?;
-    let (of_x, of_y) = room(|| joined(sent))?;
+    let results = watch::run_batch(py, false, |stop| side_by_side(None, &sizes, stop, one))?;
+    let results = results.map_err(|error| error::without_skipping(error, &text))?;
+    let (of_x, of_y) = room(|| joined(results))?;
     let of_x = of_x.into_pyarray(py).reshape(arrays[0].shape())?;
     let of_y = of_y.into_pyarray(py).reshape(arrays[1].shape())?;
     Ok(Some((of_x, of_y).into_pyobject(py)?))
@@ -89,10 +89,10 @@ fn neighbors<T: Scalar>(
         _ => u32::try_from(row).ok(),
     };
     let indices = memory::try_collected(rows.iter().map(|row| index(row).ok_or(()))).ok()?;
-    let there =
+    let valid_count =
         |row: &[u32]| row.iter().take_while(|&&at| at != Neighbors::<T>::NONE).count() as u32;
-    let counts = memory::collected(indices.chunks(k.max(1)).map(there));
+    let counts = memory::collected(indices.chunks(k.max(1)).map(valid_count));
     let distances = memory::zeros(indices.len());
-    let found = FoundNeighbors { distances, indices, counts, dropped: 0 };
-    found.neighbors(&Searcher::nearest(k).norm(norm), targets)
+    let neighbors_of_rows = FoundNeighbors { distances, indices, counts, dropped: 0 };
+    neighbors_of_rows.neighbors(&Searcher::nearest(k).norm(norm), targets)
 }

@@ -34,7 +34,7 @@ fn search<'py>(
     })
 }
 
-fn found<'py, T: Scalar + Element>(
+fn results<'py, T: Scalar + Element>(
     py: Python<'py>,
     sides: &[Side<'_, T>; 2],
     request: &Request,
@@ -43,13 +43,13 @@ fn found<'py, T: Scalar + Element>(
     let (job, k) = (request.searcher()?, request.k.unwrap_or(0));
     check(sides, k, request, about)?;
     job.check().map_err(|error| error::without_skipping(error, about))?;
-    let found = each(py, request.threads, sides, |cpu, x, y, observer| {
+    let results = each(py, request.threads, sides, |cpu, x, y, observer| {
         job.on(cpu).observe(observer).search(x, y)
     })?;
-    let found = found.map_err(|error| error::without_skipping(error, about))?;
+    let results = results.map_err(|error| error::without_skipping(error, about))?;
     let [x, y] = sides;
     let shape = [&x.shape[..], &[k]].concat();
-    let (distances, indices, counts) = py.detach(|| room(|| whole(found, x, y, k)))?;
+    let (distances, indices, counts) = py.detach(|| room(|| whole(results, x, y, k)))?;
     let distances = distances.into_pyarray(py).reshape(&shape[..])?;
     let (indices, counts) = match request.narrow {
         true => (narrow(py, indices, &shape)?, narrow(py, counts, &x.shape)?),
@@ -71,7 +71,7 @@ fn check<T: Scalar>(
         return refuse(format!("{xs} clouds cannot be searched in {ys}"));
     }
     if x.rows.checked_mul(k).is_none_or(|places| places > isize::MAX as usize / 16) {
-        return refuse(format!("{} rows have no {k} places each", x.rows));
+        return refuse(format!("{k} neighbors of {} rows are too many", x.rows));
     }
     if request.narrow && y.rows > i32::MAX as usize {
         return refuse(format!("indices of 32 bits do not reach all {} rows", y.rows));
@@ -89,7 +89,7 @@ fn each<T: Scalar, R: Send>(
 ) -> PyResult<Result<Vec<Option<R>>, Error>> {
     let long = watch::is_long(x.sizes().zip(y.sizes()));
     let sizes: Vec<_> = x.sizes().zip(y.sizes()).map(|(x, y)| x.saturating_add(y)).collect();
-    watch::several(py, long, |stop| {
+    watch::run_batch(py, long, |stop| {
         side_by_side(threads, &sizes, stop, |cloud, threads| {
             let (x, y) = (&x.clouds[cloud], &y.clouds[cloud]);
             let observer = &mut |_| stop.answer();
@@ -101,28 +101,28 @@ fn each<T: Scalar, R: Send>(
 
 /// Returns distances, indices and counts of the whole.
 fn whole<T: Scalar>(
-    found: Vec<Option<Neighbors<T>>>,
+    results: Vec<Option<Neighbors<T>>>,
     x: &Side<'_, T>,
     y: &Side<'_, T>,
     k: usize,
 ) -> (Vec<T>, Vec<u32>, Vec<u32>) {
-    if let [Some(only)] = &found[..]
+    if let [Some(only)] = &results[..]
         && only.len() == x.rows
     {
-        let only = found.into_iter().flatten().next().expect("one");
+        let only = results.into_iter().flatten().next().expect("one");
         return (only.all_distances, only.all_indices, only.counts);
     }
     let numbers = x.rows.saturating_mul(k);
     let mut distances = memory::zeros(numbers);
     let mut indices = memory::filled(numbers, Neighbors::<T>::NONE);
     let mut counts = memory::zeros(x.rows);
-    for (cloud, found) in found.iter().enumerate() {
-        let Some(found) = found else { continue };
+    for (cloud, results) in results.iter().enumerate() {
+        let Some(results) = results else { continue };
         let (first, base) = (x.firsts[cloud], y.base(cloud) as u32);
-        let places = first * k..(first + found.len()) * k;
-        distances[places.clone()].copy_from_slice(&found.all_distances);
-        counts[first..first + found.len()].copy_from_slice(&found.counts);
-        for (to, &index) in indices[places].iter_mut().zip(&found.all_indices) {
+        let places = first * k..(first + results.len()) * k;
+        distances[places.clone()].copy_from_slice(&results.all_distances);
+        counts[first..first + results.len()].copy_from_slice(&results.counts);
+        for (to, &index) in indices[places].iter_mut().zip(&results.all_indices) {
             *to = if index == Neighbors::<T>::NONE { index } else { base + index };
         }
     }
@@ -166,12 +166,12 @@ fn all_found<'py, T: Scalar + Element>(
     let job = request.searcher()?;
     check(sides, 0, request, about)?;
     job.check_within().map_err(|error| error::without_skipping(error, about))?;
-    let found = each(py, request.threads, sides, |cpu, x, y, observer| {
+    let results = each(py, request.threads, sides, |cpu, x, y, observer| {
         job.on(cpu).observe(observer).within(x, y)
     })?;
-    let found = found.map_err(|error| error::without_skipping(error, about))?;
+    let results = results.map_err(|error| error::without_skipping(error, about))?;
     let (distances, indices, offsets) =
-        py.detach(|| room(|| joined(found, &sides[0], &sides[1])))?;
+        py.detach(|| room(|| joined(results, &sides[0], &sides[1])))?;
     let shape = [indices.len()];
     let indices =
         if request.narrow { narrow(py, indices, &shape)? } else { wide(py, indices, &shape)? };
@@ -180,21 +180,21 @@ fn all_found<'py, T: Scalar + Element>(
 
 /// Concatenates the neighbors of all rows of the whole; rows of padding have none.
 fn joined<T: Scalar>(
-    found: Vec<Option<WithinBall<T>>>,
+    results: Vec<Option<WithinBall<T>>>,
     x: &Side<'_, T>,
     y: &Side<'_, T>,
 ) -> (Vec<T>, Vec<u32>, Vec<i64>) {
-    let total = found.iter().flatten().map(|found| found.indices.len()).sum();
+    let total = results.iter().flatten().map(|results| results.indices.len()).sum();
     let (mut distances, mut indices) = (memory::with_capacity(total), memory::with_capacity(total));
     let mut offsets = memory::with_capacity(x.rows + 1);
-    for (cloud, found) in found.into_iter().enumerate() {
-        let Some(found) = found else { continue };
+    for (cloud, results) in results.into_iter().enumerate() {
+        let Some(results) = results else { continue };
         let (base, before) = (y.base(cloud) as u32, indices.len());
         // Rows that pad the cloud before have nothing.
         offsets.resize(x.firsts[cloud], before as i64);
-        offsets.extend(found.offsets[..found.len()].iter().map(|&row| (before + row) as i64));
-        distances.extend_from_slice(&found.raw_distances);
-        indices.extend(found.indices.iter().map(|&index| base + index));
+        offsets.extend(results.offsets[..results.len()].iter().map(|&row| (before + row) as i64));
+        distances.extend_from_slice(&results.raw_distances);
+        indices.extend(results.indices.iter().map(|&index| base + index));
     }
     offsets.resize(x.rows + 1, indices.len() as i64);
     (distances, indices, offsets)

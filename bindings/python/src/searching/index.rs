@@ -30,7 +30,7 @@ impl Index {
         let side = y.side(array)?;
         let sizes: Vec<_> = side.sizes().collect();
         let long = watch::is_long(sizes.iter().map(|&size| (size, 64)));
-        let trees = watch::several(array.py(), long, |stop| {
+        let trees = watch::run_batch(array.py(), long, |stop| {
             side_by_side(threads, &sizes, stop, |cloud, threads| {
                 let points = &side.clouds[cloud];
                 let cpu = Cpu::new().threads(threads);

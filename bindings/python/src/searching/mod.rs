@@ -40,12 +40,12 @@ struct Request {
 impl Request {
     /// Returns the job; of all neighbors if `k` is not set.
     fn searcher(&self) -> PyResult<Searcher> {
-        let (k, [most, least, near]) = (self.k.unwrap_or(1), self.limits);
+        let (k, [maximum, minimum, near]) = (self.k.unwrap_or(1), self.limits);
         let order = if self.by_index { Order::Index } else { Order::Nearest };
         let searcher = match self.kind.as_str() {
             "nearest" => Searcher::nearest(k),
-            "ball" => Searcher::ball(most, k),
-            "raw" => Searcher::raw_ball(most, k),
+            "ball" => Searcher::ball(maximum, k),
+            "raw" => Searcher::raw_ball(maximum, k),
             other => {
                 return Err(PyValueError::new_err(format!("there is no search \"{other}\"")));
             }
@@ -57,7 +57,7 @@ impl Request {
                 return Err(PyValueError::new_err(format!("norm is {norm}; it must be 1 or 2")));
             }
         };
-        let searcher = searcher.min_radius(least).near(near).inclusive(self.inclusive).order(order);
+        let searcher = searcher.min_radius(minimum).near(near).inclusive(self.inclusive).order(order);
         Ok(searcher.norm(norm).exclude_self(self.exclude_self))
     }
 }

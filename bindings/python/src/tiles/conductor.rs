@@ -170,18 +170,18 @@ impl<T: Scalar> Driver for farpoint_tiles::Conductor<T> {
     }
 
     fn statistics(&self) -> Counts {
-        let counted = self.statistics();
+        let counters = self.statistics();
         vec![
-            ("bands", counted.bands),
-            ("deep_bands", counted.deep_bands),
-            ("rounds", counted.rounds),
-            ("candidates", counted.candidates),
-            ("undecided", counted.undecided),
-            ("told_facts", counted.told_facts),
-            ("told_undecided", counted.told_undecided),
-            ("calls", counted.calls),
-            ("repeated", counted.repeated),
-            ("recovered", counted.recovered),
+            ("bands", counters.bands),
+            ("deep_bands", counters.deep_bands),
+            ("rounds", counters.rounds),
+            ("candidates", counters.candidates),
+            ("undecided", counters.undecided),
+            ("told_facts", counters.told_facts),
+            ("told_undecided", counters.told_undecided),
+            ("calls", counters.calls),
+            ("repeated", counters.repeated),
+            ("recovered", counters.recovered),
         ]
     }
 }
@@ -193,7 +193,7 @@ fn with<R: Send>(
     work: impl FnOnce(&mut dyn ByteTransport) -> Result<R, Error> + Send,
 ) -> PyResult<R> {
     without_gil(py, || {
-        let mut transport = Called { callable, raised: None };
+        let mut transport = PythonTransport { callable, raised: None };
         let result = work(&mut transport);
         match transport.raised {
             Some(raised) => Err(raised),
@@ -203,12 +203,12 @@ fn with<R: Send>(
 }
 
 /// A function of Python that makes the calls.
-struct Called<'a> {
+struct PythonTransport<'a> {
     callable: &'a Py<PyAny>,
     raised: Option<PyErr>,
 }
 
-impl Called<'_> {
+impl PythonTransport<'_> {
     fn try_call(&self, calls: &[(TileId, Bytes)]) -> PyResult<Vec<Result<Bytes, Lost>>> {
         Python::attach(|py| {
             let plain: Vec<_> =
@@ -217,7 +217,7 @@ impl Called<'_> {
             for reply in self.callable.call1(py, (plain,))?.bind(py).try_iter()? {
                 let reply = reply?;
                 results.push(match reply.extract::<String>() {
-                    Ok(why) => Err(Lost(why)),
+                    Ok(reason) => Err(Lost(reason)),
                     Err(_) => Ok(reply.extract::<&[u8]>()?.to_vec()),
                 });
             }
@@ -226,7 +226,7 @@ impl Called<'_> {
     }
 }
 
-impl ByteTransport for Called<'_> {
+impl ByteTransport for PythonTransport<'_> {
     fn call(&mut self, calls: &[(TileId, Bytes)]) -> Vec<Result<Bytes, Lost>> {
         let lost = || calls.iter().map(|_| Err(Lost("the transport has failed".into()))).collect();
         if self.raised.is_some() {

@@ -65,7 +65,7 @@ fn worker<T: Scalar + Element>(
     let axes = axes(array)?;
     let n = axes[0].len();
     if rows.len() != n || n >= u32::MAX as usize {
-        let text = format!("{n} points with {} rows are no tile", rows.len());
+        let text = format!("a tile cannot have {n} points with {} rows", rows.len());
         return Err(PyValueError::new_err(text));
     }
     if let Some(row) = rows.iter().find(|&&row| row >> ROW_BITS != 0) {

@@ -2,7 +2,7 @@
 //! passed once; a step passes nothing but addresses, 0 for none.
 
 use super::{Sizes, about, shape_of};
-use crate::device::given;
+use crate::device::non_null;
 use crate::error::cuda as failed;
 use crate::tensors::{Address, stream_of};
 use farpoint::values::InverseDistance;
@@ -101,10 +101,10 @@ impl CudaValues {
         chosen: u64,
     ) -> PyResult<()> {
         let (stream, rows) = (self.stream_of(py, stream)?, self.rows(indices.0));
-        let (from, output) = ((values.0, given(add.0)), output.0);
+        let (from, output) = ((values.0, non_null(add.0)), output.0);
         self.queue(py, stream, |stream| {
-            // SAFETY: the arrays meet the plan's contract; what is not wanted is not there.
-            unsafe { self.gpu.enqueue_gather_max(stream, &rows, from, output, given(chosen)) }
+            // SAFETY: the arrays meet the plan's contract; addresses that are not needed are 0.
+            unsafe { self.gpu.enqueue_gather_max(stream, &rows, from, output, non_null(chosen)) }
         })
     }
 
@@ -121,11 +121,11 @@ impl CudaValues {
         scratch: u64,
     ) -> PyResult<()> {
         let (rows, memory) = (self.rows(indices), self.memory(scratch));
-        let (values, add) = (given(of_values), given(of_add));
-        let wanted = DeviceGatherMaxGradients { chosen, grad, values, add };
+        let (values, add) = (non_null(of_values), non_null(of_add));
+        let gradients = DeviceGatherMaxGradients { chosen, grad, values, add };
         self.queue(py, stream, |stream| {
             // SAFETY: the arrays meet the plan's contract; `chosen` is what `gather_max` left.
-            unsafe { self.gpu.enqueue_gather_max_backward(stream, &rows, memory, &wanted) }
+            unsafe { self.gpu.enqueue_gather_max_backward(stream, &rows, memory, &gradients) }
         })
     }
 
@@ -160,20 +160,20 @@ impl CudaValues {
         scratch: u64,
     ) -> PyResult<()> {
         let (rows, memory) = (self.rows(indices), self.memory(scratch));
-        let (of_values, of_weights) = (given(of_values), given(of_weights));
-        let wanted = DeviceInterpolateGradients { values, weights, grad, of_values, of_weights };
+        let (of_values, of_weights) = (non_null(of_values), non_null(of_weights));
+        let gradients = DeviceInterpolateGradients { values, weights, grad, of_values, of_weights };
         self.queue(py, stream, |stream| {
             // SAFETY: the arrays meet the plan's contract, gradients of the sizes of what they are of.
-            unsafe { self.gpu.enqueue_interpolate_backward(stream, &rows, memory, &wanted) }
+            unsafe { self.gpu.enqueue_interpolate_backward(stream, &rows, memory, &gradients) }
         })
     }
 
-    /// Queues a count of indices out of range: `found` gets it, and the place of the first.
-    fn check_indices(&self, py: Python<'_>, stream: u64, indices: u64, found: u64) -> PyResult<()> {
+    /// Queues a count of indices out of range: `result` gets it, and the position of the first.
+    fn check_indices(&self, py: Python<'_>, stream: u64, indices: u64, result: u64) -> PyResult<()> {
         let rows = self.rows(indices);
         self.queue(py, stream, |stream| {
-            // SAFETY: the indices meet the plan's contract, and `found` has room for two numbers.
-            unsafe { self.gpu.enqueue_check_indices(stream, &rows, found) }
+            // SAFETY: the indices meet the plan's contract, and `result` has room for two numbers.
+            unsafe { self.gpu.enqueue_check_indices(stream, &rows, result) }
         })
     }
 }
@@ -184,12 +184,12 @@ impl CudaValues {
         DeviceRows { shape: shape_of(self.sizes), kind, indices, index_kind }
     }
 
-    fn stream_of(&self, py: Python<'_>, given: Option<u64>) -> PyResult<u64> {
-        stream_of(py, given, self.gpu.ordinal())
+    fn stream_of(&self, py: Python<'_>, stream: Option<u64>) -> PyResult<u64> {
+        stream_of(py, stream, self.gpu.ordinal())
     }
 
     fn memory(&self, scratch: u64) -> GradientMemory {
-        given(scratch).map_or(GradientMemory::Pool, |at| GradientMemory::Given(at, self.scratch))
+        non_null(scratch).map_or(GradientMemory::Pool, |at| GradientMemory::Given(at, self.scratch))
     }
 
     fn queue(
@@ -231,7 +231,7 @@ fn cuda_weights(
         // SAFETY: the Python half passes addresses of dense arrays of this shape and precision, which it keeps
         // alive in stream order.
         unsafe {
-            match (wide, given(grad)) {
+            match (wide, non_null(grad)) {
                 (false, None) => gpu
                     .enqueue_inverse_distance_weights::<f32>(stream, shape, how, distances, output),
                 (true, None) => gpu

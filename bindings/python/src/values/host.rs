@@ -39,8 +39,8 @@ fn gather<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     in_values!(values, |values| in_indices!(indices, |indices| {
         let (values, indices) = (values.slice()?, indices.slice()?);
-        let found = of(py, sizes, |cpu, shape| values::gather(cpu, shape, values, indices))?;
-        Ok(found.into_pyarray(py).into_any())
+        let result = of(py, sizes, |cpu, shape| values::gather(cpu, shape, values, indices))?;
+        Ok(result.into_pyarray(py).into_any())
     }))
 }
 
@@ -55,8 +55,8 @@ fn gather_backward<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     in_values!(grad, |grad| in_indices!(indices, |indices| {
         let (grad, indices) = (grad.slice()?, indices.slice()?);
-        let found = of(py, sizes, |cpu, shape| values::gather_backward(cpu, shape, indices, grad))?;
-        Ok(found.into_pyarray(py).into_any())
+        let result = of(py, sizes, |cpu, shape| values::gather_backward(cpu, shape, indices, grad))?;
+        Ok(result.into_pyarray(py).into_any())
     }))
 }
 
@@ -74,9 +74,9 @@ fn gather_max<'py>(
         let add = add.map(|add| values.like(add, "what is added")).transpose()?;
         let add = add.as_ref().map(Numbers::slice).transpose()?;
         let (values, indices) = (values.slice()?, indices.slice()?);
-        let found =
+        let result =
             of(py, sizes, |cpu, shape| values::gather_max(cpu, shape, values, indices, add))?;
-        (found.values.into_pyarray(py), found.chosen.into_pyarray(py)).into_pyobject(py)
+        (result.values.into_pyarray(py), result.chosen.into_pyarray(py)).into_pyobject(py)
     }))
 }
 
@@ -94,11 +94,11 @@ fn gather_max_backward<'py>(
     let chosen = Numbers::<i32>::required(chosen, "chosen places")?;
     in_values!(grad, |grad| in_indices!(indices, |indices| {
         let (grad, indices, chosen) = (grad.slice()?, indices.slice()?, chosen.slice()?);
-        let found = of(py, sizes, |cpu, shape| {
+        let result = of(py, sizes, |cpu, shape| {
             values::gather_max_backward(cpu, shape, indices, chosen, grad, with_add)
         })?;
-        let add = found.add.map(|add| add.into_pyarray(py));
-        (found.values.into_pyarray(py), add).into_pyobject(py)
+        let add = result.add.map(|add| add.into_pyarray(py));
+        (result.values.into_pyarray(py), add).into_pyobject(py)
     }))
 }
 
@@ -115,9 +115,9 @@ fn interpolate<'py>(
     in_values!(values, |values| in_indices!(indices, |indices| {
         let weights = values.like(weights, "weights")?;
         let (values, indices, weights) = (values.slice()?, indices.slice()?, weights.slice()?);
-        let found =
+        let result =
             of(py, sizes, |cpu, shape| values::interpolate(cpu, shape, values, indices, weights))?;
-        Ok(found.into_pyarray(py).into_any())
+        Ok(result.into_pyarray(py).into_any())
     }))
 }
 
@@ -131,7 +131,7 @@ fn interpolate_backward<'py>(
     indices: Array<'_, 'py>,
     weights: Array<'_, 'py>,
     grad: Array<'_, 'py>,
-    wanted: [bool; 2],
+    needed: [bool; 2],
 ) -> PyResult<Bound<'py, PyTuple>> {
     in_values!(values, |values| in_indices!(indices, |indices| {
         let (weights, grad) = (values.like(weights, "weights")?, values.like(grad, "gradients")?);
@@ -141,8 +141,8 @@ fn interpolate_backward<'py>(
             let of_values = || values::interpolate_backward(cpu, shape, indices, weights, grad);
             let of_weights =
                 || values::interpolate_weights_backward(cpu, shape, values, indices, grad);
-            let of_values = wanted[0].then(of_values).transpose()?;
-            Ok((of_values, wanted[1].then(of_weights).transpose()?))
+            let of_values = needed[0].then(of_values).transpose()?;
+            Ok((of_values, needed[1].then(of_weights).transpose()?))
         })?;
         let array = |numbers: Option<Vec<_>>| numbers.map(|numbers| numbers.into_pyarray(py));
         (array(of_values), array(of_weights)).into_pyobject(py)

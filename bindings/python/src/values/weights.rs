@@ -27,8 +27,8 @@ fn inverse_distance_weights<'py>(
     let how = InverseDistance { power, eps };
     in_values!(distances, |distances| {
         let distances = distances.slice()?;
-        let found = run(py, about, |cpu| values::inverse_distance_weights(cpu, k, distances, how))?;
-        Ok(found.into_pyarray(py).into_any())
+        let result = run(py, about, |cpu| values::inverse_distance_weights(cpu, k, distances, how))?;
+        Ok(result.into_pyarray(py).into_any())
     })
 }
 
@@ -47,9 +47,9 @@ fn inverse_distance_weights_backward<'py>(
     in_values!(distances, |distances| {
         let grad = distances.like(grad, "gradients")?;
         let (distances, grad) = (distances.slice()?, grad.slice()?);
-        let found = run(py, about, |cpu| {
+        let result = run(py, about, |cpu| {
             values::inverse_distance_weights_backward(cpu, k, distances, how, grad)
         })?;
-        Ok(found.into_pyarray(py).into_any())
+        Ok(result.into_pyarray(py).into_any())
     })
 }

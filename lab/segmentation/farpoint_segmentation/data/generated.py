@@ -67,11 +67,11 @@ class Generated:
     def _labels(self, made: farpoint.LabeledCloud) -> NDArray[np.int64]:
         """Maps classes by name: the generator's are those of S3DIS or SemanticKITTI."""
         names = made.class_names
-        wanted = self.recipe.classes
+        classes = self.recipe.classes
         table = np.full(len(names) + 1, IGNORED, np.int64)  # the last, for -1
         for number, name in enumerate(names):
-            name = name if name in wanted else _NAMES.get(name, name)
-            if name in wanted:
-                table[number] = wanted.index(name)
+            name = name if name in classes else _NAMES.get(name, name)
+            if name in classes:
+                table[number] = classes.index(name)
         labels: NDArray[np.int64] = table[made.labels]
         return labels

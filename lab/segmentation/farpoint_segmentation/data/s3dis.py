@@ -61,12 +61,12 @@ class S3dis:
             raise FileNotFoundError(
                 f"{root}: no S3DIS here; there must be Area_*/room/Annotations/*.txt or Area_*_room.npy"
             )
-        held = f"Area_{area}/"
-        wanted = [name for name in self._paths if name.startswith(held) == (split != "train")]
-        if not wanted:
+        held_out_area = f"Area_{area}/"
+        names = [name for name in self._paths if name.startswith(held_out_area) == (split != "train")]
+        if not names:
             areas = ", ".join(sorted({name.partition("/")[0] for name in self._paths}))
-            raise FileNotFoundError(f"{root}: no rooms for {split} with {held[:-1]} held out; there are {areas}")
-        self._names = sorted(wanted)
+            raise FileNotFoundError(f"{root}: no rooms for {split} with {held_out_area[:-1]} held out; there are {areas}")
+        self._names = sorted(names)
 
     @property
     def names(self) -> Sequence[str]:

@@ -91,24 +91,24 @@ def _scans(root: Path, split: str) -> dict[str, Path]:
         place / _LIST.format(split)
         for place in (root, root.parent, root / "Tasks" / "Benchmark", root / "meta_data", root / "splits")
     ]
-    found = next((path for path in lists if path.is_file()), None)
-    if found is None:
+    list_path = next((path for path in lists if path.is_file()), None)
+    if list_path is None:
         raise FileNotFoundError(
             f"{root}: neither {split}/*.pth nor {_LIST.format(split)}; put the list of the split, which is in "
             "ScanNet's repository under Tasks/Benchmark, beside the folder scans"
         )
     paths = {}
-    for number, line in enumerate(found.read_text().splitlines(), 1):
+    for number, line in enumerate(list_path.read_text().splitlines(), 1):
         name = line.strip()
         if not name:
             continue
         places = [root / part / name / f"{name}{_MESH}" for part in ("scans", "scans_test", ".")]
         path = next((one for one in places if one.is_file()), None)
         if path is None:
-            raise FileNotFoundError(f"{found}:{number}: {places[0]} is not there")
+            raise FileNotFoundError(f"{list_path}:{number}: {places[0]} is not there")
         paths[name] = path
     if not paths:
-        raise ValueError(f"{found}: the list is empty")
+        raise ValueError(f"{list_path}: the list is empty")
     return paths
 
 
@@ -164,7 +164,7 @@ def read_pth(path: Path, name: str) -> Scene:
     if len(arrays) == 3:
         if arrays[2].dtype.kind not in "fiu":
             raise ValueError(f"{path}: classes {arrays[2].dtype}; they must be numbers")
-        given = arrays[2].astype(np.int64).reshape(-1)
-        labels = np.where(given == -100, IGNORED, given)
+        classes = arrays[2].astype(np.int64).reshape(-1)
+        labels = np.where(classes == -100, IGNORED, classes)
     colors = colors_of((arrays[1].astype(np.float64) + 1) * 127.5, path)
     return Scene(name, arrays[0].astype(np.float32), colors, None, labels)

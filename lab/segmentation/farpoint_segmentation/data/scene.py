@@ -152,8 +152,8 @@ def colors_of(values: NDArray[Any], where: str | os.PathLike[str]) -> NDArray[np
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(f"{where}: row {row} has color {values[row].tolist()}, outside 0 to 255")
-    whole: NDArray[np.uint8] = np.clip(np.rint(values), 0, 255).astype(np.uint8)
-    return whole
+    rounded: NDArray[np.uint8] = np.clip(np.rint(values), 0, 255).astype(np.uint8)
+    return rounded
 
 
 def palette(classes: int) -> NDArray[np.uint8]:

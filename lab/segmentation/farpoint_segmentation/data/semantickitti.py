@@ -111,7 +111,7 @@ def read_scan(
     """
     path = Path(path)
     rows = _words(path, "<f4", 4).reshape(-1, 4)
-    found = np.full(len(rows), IGNORED, np.int64)
+    labels_of_points = np.full(len(rows), IGNORED, np.int64)
     if labels is not None:
         labels = Path(labels)
         if not labels.is_file():
@@ -121,9 +121,9 @@ def read_scan(
             raise ValueError(f"{labels}: {len(ids):,} labels for the {len(rows):,} points of {path.name}")
         table = np.full(0x10000, IGNORED, np.int64)
         table[list(classes.keys())] = list(classes.values())
-        found = table[ids]
+        labels_of_points = table[ids]
     points = np.ascontiguousarray(rows[:, :3])
-    return Scene(name or path.stem, points, None, np.ascontiguousarray(rows[:, 3]), found)
+    return Scene(name or path.stem, points, None, np.ascontiguousarray(rows[:, 3]), labels_of_points)
 
 
 def _words(path: Path, kind: str, columns: int) -> NDArray[Any]:

@@ -36,15 +36,15 @@ def ball_query(centers: Tensor, points: Tensor, radius: float, k: int) -> Tensor
     tensor of int32, (B, M, k)
         Ascending indices, padded with -1.
     """
-    found = centers.new_full((*centers.shape[:2], k), -1, dtype=torch.int32)
+    indices = centers.new_full((*centers.shape[:2], k), -1, dtype=torch.int32)
     if centers.is_cuda:
-        _on_cuda(centers.contiguous(), points.contiguous(), radius, found)
-        return found
+        _on_cuda(centers.contiguous(), points.contiguous(), radius, indices)
+        return indices
     rows = max(1, _PAIRS // points.shape[1])
-    for cloud, own, to in zip(points, centers, found):
-        for first in range(0, len(own), rows):
-            to[first : first + rows] = _of_few(own[first : first + rows], cloud, radius, k)
-    return found
+    for cloud, cloud_centers, cloud_indices in zip(points, centers, indices):
+        for first in range(0, len(cloud_centers), rows):
+            cloud_indices[first : first + rows] = _of_few(cloud_centers[first : first + rows], cloud, radius, k)
+    return indices
 
 
 def _of_few(centers: Tensor, points: Tensor, radius: float, k: int) -> Tensor:
@@ -54,22 +54,22 @@ def _of_few(centers: Tensor, points: Tensor, radius: float, k: int) -> Tensor:
     limit = torch.tensor(radius, dtype=points.dtype)
     number = (squares < limit * limit).to(torch.int32).cumsum(1, dtype=torch.int32)
     # The j-th in the ball is where the number of points inside first reaches j.
-    wanted = torch.arange(1, k + 1, dtype=torch.int32).expand(len(centers), k)
-    place = torch.searchsorted(number, wanted.contiguous(), out_int32=True)
+    ranks = torch.arange(1, k + 1, dtype=torch.int32).expand(len(centers), k)
+    place = torch.searchsorted(number, ranks.contiguous(), out_int32=True)
     return place.masked_fill_(place == len(points), -1)
 
 
 _kernels: list[Any] = []
 
 
-def _on_cuda(centers: Tensor, points: Tensor, radius: float, found: Tensor) -> None:
+def _on_cuda(centers: Tensor, points: Tensor, radius: float, indices: Tensor) -> None:
     if not _kernels:
         from ._all_pairs_kernel import scan
 
         _kernels.append(scan)
-    clouds, rows, k = found.shape
+    clouds, rows, k = indices.shape
     blocks = -(-rows // _CENTERS), clouds
     with torch.cuda.device(centers.device):
         _kernels[0][blocks](
-            centers, points, found, rows, points.shape[1], radius * radius, K=k, CENTERS=_CENTERS, num_warps=2
+            centers, points, indices, rows, points.shape[1], radius * radius, K=k, CENTERS=_CENTERS, num_warps=2
         )

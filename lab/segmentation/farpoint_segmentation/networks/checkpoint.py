@@ -45,12 +45,12 @@ def load_checkpoint(module: nn.Module, path: str | os.PathLike[str]) -> dict[str
         The file can't be read.
     """
     try:
-        held = torch.load(path, map_location="cpu", weights_only=True)
+        content = torch.load(path, map_location="cpu", weights_only=True)
     except OSError:
         raise
     except Exception as error:  # various types, for files not written by PyTorch
-        raise ValueError(f"{os.fspath(path)}: no checkpoint that can be read without running code: {error}") from error
-    parameters, rest = _parts(held, path)
+        raise ValueError(f"{os.fspath(path)}: not a checkpoint that can be read without running code: {error}") from error
+    parameters, rest = _parts(content, path)
     _check(module, parameters, path)
     module.load_state_dict(parameters, strict=True)
     return rest
@@ -73,47 +73,47 @@ def save_checkpoint(
     epoch, best_val : optional
         Stored unchanged.
     """
-    held = {
+    content = {
         "model": module.state_dict(),
         "optimizer": None if optimizer is None else optimizer.state_dict(),
         "scheduler": None if scheduler is None else scheduler.state_dict(),
         "epoch": epoch, "best_val": best_val,
     }
     part = f"{os.fspath(path)}.part"
-    torch.save(held, part)
+    torch.save(content, part)
     os.replace(part, path)
 
 
-def _parts(held: Any, path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def _parts(content: Any, path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Returns the parameters by farpoint's names, and the other entries."""
-    if not isinstance(held, dict):
-        raise ValueError(f"{os.fspath(path)}: holds a {type(held).__name__}, not a dictionary with parameters")
-    name = next((name for name in _NAMES if isinstance(held.get(name), dict)), None)
-    found = held if name is None else held[name]
-    rest = {} if name is None else {key: value for key, value in held.items() if key != name}
-    short = {str(key).removeprefix("module."): value for key, value in found.items()}
+    if not isinstance(content, dict):
+        raise ValueError(f"{os.fspath(path)}: holds a {type(content).__name__}, not a dictionary with parameters")
+    name = next((name for name in _NAMES if isinstance(content.get(name), dict)), None)
+    entries = content if name is None else content[name]
+    rest = {} if name is None else {key: value for key, value in content.items() if key != name}
+    short = {str(key).removeprefix("module."): value for key, value in entries.items()}
     parameters = {key: value for key, value in short.items() if not _ESTIMATOR.search(key)}
     if not parameters or not all(isinstance(value, Tensor) for value in parameters.values()):
         raise ValueError(
-            f"{os.fspath(path)}: no parameters under any of {', '.join(_NAMES)}; it holds {_few(held)}"
+            f"{os.fspath(path)}: no parameters under any of {', '.join(_NAMES)}; it holds {_few(content)}"
         )
     return parameters, rest
 
 
 def _check(module: nn.Module, parameters: dict[str, Tensor], path: str | os.PathLike[str]) -> None:
-    own = module.state_dict()
-    missing, others = sorted(own.keys() - parameters.keys()), sorted(parameters.keys() - own.keys())
+    state = module.state_dict()
+    missing, others = sorted(state.keys() - parameters.keys()), sorted(parameters.keys() - state.keys())
     shaped = [
-        f"{key} {tuple(parameters[key].shape)}, not {tuple(own[key].shape)}" for key in own
-        if key in parameters and parameters[key].shape != own[key].shape
+        f"{key} {tuple(parameters[key].shape)}, not {tuple(state[key].shape)}" for key in state
+        if key in parameters and parameters[key].shape != state[key].shape
     ]
-    told = [
+    problems = [
         f"{len(names)} {what}: {_few(names)}" for names, what in
         ((missing, "missing"), (others, "of another network"), (shaped, "of another shape")) if names
     ]
-    if told:
+    if problems:
         raise ValueError(
-            f"{os.fspath(path)}: parameters do not fit {type(module).__name__}: {'; '.join(told)}"
+            f"{os.fspath(path)}: parameters do not fit {type(module).__name__}: {'; '.join(problems)}"
         )
 
 

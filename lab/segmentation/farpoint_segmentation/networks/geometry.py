@@ -110,15 +110,15 @@ def geometry(
     """
     if points.dim() != 3 or points.shape[-1] != 3:
         raise ValueError(f"points must be a batch (B, N, 3), not {tuple(points.shape)}")
-    least = STRIDE ** len(radii)
-    if points.shape[1] < least:
+    minimum = STRIDE ** len(radii)
+    if points.shape[1] < minimum:
         raise ValueError(
-            f"a cloud has {points.shape[1]} points; {len(radii)} levels of a quarter each need at least {least}"
+            f"a cloud has {points.shape[1]} points; {len(radii)} levels of a quarter each need at least {minimum}"
         )
     chooser = parse(sampler) if isinstance(sampler, str) else sampler
     points = points.contiguous()
-    apart = ahead and points.is_cuda and chooser.exact and chooser.device == "input"
-    lanes = _Lanes(points.device if apart else None)
+    on_streams = ahead and points.is_cuda and chooser.exact and chooser.device == "input"
+    lanes = _Lanes(points.device if on_streams else None)
     levels: list[Level] = []
     with lanes.searching():
         fine = _Searched(points, ball_query)
@@ -197,5 +197,5 @@ class _Searched:
 
     def three_nearest(self, points: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the three nearest of each of these points, and their weights."""
-        found = self.index.knn(points, 3, squared=False, index_dtype="int32")
-        return found.indices, farpoint.inverse_distance_weights(found, 1)
+        neighbors = self.index.knn(points, 3, squared=False, index_dtype="int32")
+        return neighbors.indices, farpoint.inverse_distance_weights(neighbors, 1)

@@ -46,7 +46,7 @@ class Captured:
     ) -> None:
         if network.training or not (points.is_cuda and features.is_cuda):
             raise ValueError(
-                f"a network in evaluation mode and tensors on a GPU are captured, not training={network.training}, "
+                f"only a network in evaluation mode with tensors on a GPU can be captured, not training={network.training}, "
                 f"{points.device} and {features.device}"
             )
         self._points, self._features = points.clone(), features.clone()

@@ -51,9 +51,9 @@ class Normalization(nn.BatchNorm1d):
 
     def forward(self, values: Tensor, relu: bool = False) -> Tensor:
         """Normalize (.., C), followed by ReLU if ``relu``."""
-        found: Tensor = super().forward(values.reshape(-1, values.shape[-1]))
+        result: Tensor = super().forward(values.reshape(-1, values.shape[-1]))
         # Before the view: gradients of a view modified in place are copied three times.
-        return (rectified(found) if relu else found).view(values.shape)
+        return (rectified(result) if relu else result).view(values.shape)
 
 
 class Layer(nn.Sequential):
@@ -85,8 +85,8 @@ class Layer(nn.Sequential):
         values = _as_weights(values, matrix)
         if self.relu and offset is not None and _linear_and_relu is not None and is_inference():
             rows = values.reshape(-1, values.shape[-1])
-            found: Tensor = _linear_and_relu(offset, rows, matrix.t())
-            return found.view(*values.shape[:-1], -1)
+            result: Tensor = _linear_and_relu(offset, rows, matrix.t())
+            return result.view(*values.shape[:-1], -1)
         return self.finish(functional.linear(values, matrix, offset))
 
     def affine(self) -> tuple[Tensor, Tensor | None]:
@@ -112,8 +112,8 @@ class Layer(nn.Sequential):
         """Apply the operations after the linear map. May overwrite the sums."""
         norm = self._parts()[1]
         if norm.training:
-            found: Tensor = norm(sums, self.relu)
-            return found
+            result: Tensor = norm(sums, self.relu)
+            return result
         if not self.relu:
             return sums
         # Results of a custom differentiable operator must not be overwritten.
@@ -161,8 +161,8 @@ def _autocast_type(like: Tensor) -> torch.dtype | None:
 
 def _state_of(weight: Any, norm: nn.Module) -> tuple[Any, ...]:
     """Returns a state that differs once a parameter is modified in place or replaced."""
-    own: dict[str, Any] = {**norm._parameters, **norm._buffers}
-    scale, shift, mean, variance = own["weight"], own["bias"], own["running_mean"], own["running_var"]
+    tensors: dict[str, Any] = {**norm._parameters, **norm._buffers}
+    scale, shift, mean, variance = tensors["weight"], tensors["bias"], tensors["running_mean"], tensors["running_var"]
     if weight.is_inference() or mean.is_inference():
         return (object(),)  # inference tensors have no version counter
     return (

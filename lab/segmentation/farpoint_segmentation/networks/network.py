@@ -69,7 +69,7 @@ class Encoder(nn.Module):
             stages.append(nn.ModuleList([down(before, after), *rest]))
         self.encoder = nn.ModuleList(stages)
 
-    def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
+    def forward(self, features: Tensor, geometry: Geometry) -> list[Tensor]:
         """Return values of all levels, from fine to coarse, for features (B, N, channels)."""
         raise NotImplementedError
 
@@ -88,11 +88,11 @@ class _Step(nn.Module):
         matrix, offset = first.affine()
         # Interpolation is linear: multiplying before it needs a quarter of the rows, and no concatenation.
         sent = nn.functional.linear(coarse, matrix[:, self.skip:])
-        own = nn.functional.linear(skip, matrix[:, : self.skip], offset)
+        skipped = nn.functional.linear(skip, matrix[:, : self.skip], offset)
         weights = level.weights if sent.dtype != torch.float64 else level.weights.double()
-        sums = own + farpoint.interpolate(sent, level.nearest, weights)
-        found: Tensor = self.convs[1](first.finish(sums))
-        return found
+        sums = skipped + farpoint.interpolate(sent, level.nearest, weights)
+        result: Tensor = self.convs[1](first.finish(sums))
+        return result
 
 
 class Decoder(nn.Module):
@@ -104,12 +104,12 @@ class Decoder(nn.Module):
             nn.ModuleList([_Step(skip, coarse)]) for skip, coarse in zip(widths, widths[1:])
         )
 
-    def forward(self, values: list[Tensor], found: Geometry) -> Tensor:
+    def forward(self, values: list[Tensor], geometry: Geometry) -> Tensor:
         """Return (B, N, width) from the values of all levels."""
         steps: Any = self.decoder
         coarse = values[-1]
         for place in reversed(range(len(steps))):
-            coarse = steps[place][0](values[place], coarse, found.levels[place])
+            coarse = steps[place][0](values[place], coarse, geometry.levels[place])
         return coarse
 
 
@@ -134,15 +134,15 @@ class Head(nn.Module):
     def forward(self, values: Tensor) -> Tensor:
         """Map (B, N, width) to (B, N, classes)."""
         if not self.joins_largest:
-            found: Tensor = self.head(values)
-            return found
+            result: Tensor = self.head(values)
+            return result
         first: Any = self.head[0]
         matrix, offset = first.affine()
         largest = values.amax(dim=1, keepdim=True)
-        own = nn.functional.linear(values, matrix[:, : self.width], offset)
-        sums = own + nn.functional.linear(largest, matrix[:, self.width:])
-        found = self.head[2](self.head[1](first.finish(sums)))
-        return found
+        local = nn.functional.linear(values, matrix[:, : self.width], offset)
+        sums = local + nn.functional.linear(largest, matrix[:, self.width:])
+        result = self.head[2](self.head[1](first.finish(sums)))
+        return result
 
 
 class Network(nn.Module):
@@ -201,8 +201,8 @@ class Network(nn.Module):
         ValueError
             Incompatible shapes, or fewer than 256 points.
         """
-        wanted = (*points.shape[:2], self.sizes.channels)
-        if points.dim() != 3 or tuple(features.shape) != wanted:
+        expected = (*points.shape[:2], self.sizes.channels)
+        if points.dim() != 3 or tuple(features.shape) != expected:
             raise ValueError(
                 f"points must be (B, N, 3) and features (B, N, {self.sizes.channels}), not "
                 f"{tuple(points.shape)} and {tuple(features.shape)}"
@@ -227,9 +227,9 @@ class Network(nn.Module):
                 ball_query=self.ball_query, ahead=ahead,
             )
 
-    def layers(self, features: Tensor, found: Geometry) -> Tensor:
+    def layers(self, features: Tensor, geometry: Geometry) -> Tensor:
         """Compute logits in precomputed levels: everything with parameters."""
-        logits: Tensor = self.head(self.decoder(self.encoder(features, found), found))
+        logits: Tensor = self.head(self.decoder(self.encoder(features, geometry), geometry))
         return logits
 
     def compile_layers(self, **options: Any) -> Network:

@@ -29,8 +29,8 @@ class _Down(nn.Module):
     def forward(self, values: Tensor, ball: Ball) -> Tensor:
         """Maps (B, N, before) to (B, M, after)."""
         sent: Tensor = self.convs1(values)
-        found: Tensor = farpoint.gather_max(sent, ball.indices, self.convs2(ball.offsets))
-        return found
+        result: Tensor = farpoint.gather_max(sent, ball.indices, self.convs2(ball.offsets))
+        return result
 
 
 class _Block(nn.Module):
@@ -57,12 +57,12 @@ class _Encoder(Encoder):
             [nn.Sequential(), *[nn.Sequential(Layer(3, width, 2)) for width in sizes.widths[1:]]]
         )
 
-    def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
+    def forward(self, features: Tensor, geometry: Geometry) -> list[Tensor]:
         """Returns values of all levels, from fine to coarse, for features (B, N, channels)."""
         stages: Any = self.encoder
         values = [stages[0][0]["convs1"](features)]
         for place, (stage, embed) in enumerate(zip(stages[1:], self.pe_encoder[1:])):
-            level = found.level(place)
+            level = geometry.level(place)
             inside = stage[0](values[-1], level.down)
             embedded = embed(level.within.offsets)
             for block in stage[1:]:

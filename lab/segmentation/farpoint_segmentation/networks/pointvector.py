@@ -32,13 +32,13 @@ class _Down(nn.Module):
         layer: Any = self.convs[0]
         matrix, offset = layer.affine()
         # The product with the values is computed once per point, not once per ball that contains it.
-        own = functional.linear(values, matrix[:, 3:])
+        projected = functional.linear(values, matrix[:, 3:])
         placed = functional.linear(ball.offsets.to(matrix.dtype), matrix[:, :3], offset)
         if offset is None:  # batch normalization needs all sums
-            every: Tensor = layer.finish(farpoint.gather(own, ball.indices) + placed)
+            every: Tensor = layer.finish(farpoint.gather(projected, ball.indices) + placed)
             return every.max(dim=2).values
-        found: Tensor = layer.finish(farpoint.gather_max(own, ball.indices, placed))
-        return found
+        result: Tensor = layer.finish(farpoint.gather_max(projected, ball.indices, placed))
+        return result
 
 
 class _VectorAggregation(nn.Module):
@@ -108,8 +108,8 @@ class _Block(nn.Module):
 
     def forward(self, values: Tensor, ball: Ball) -> Tensor:
         """Maps (B, M, C) to (B, M, C)."""
-        found: Tensor = self.convs["vpsa"](values, ball)
-        return found
+        result: Tensor = self.convs["vpsa"](values, ball)
+        return result
 
 
 class _Encoder(Encoder):
@@ -119,12 +119,12 @@ class _Encoder(Encoder):
     def __init__(self, sizes: Sizes) -> None:
         super().__init__(sizes, _Down, _Block)
 
-    def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
+    def forward(self, features: Tensor, geometry: Geometry) -> list[Tensor]:
         """Returns values of all levels, from fine to coarse, for features (B, N, channels)."""
         stages: Any = self.encoder
         values = [stages[0][0]["convs"](features)]
         for place, stage in enumerate(stages[1:]):
-            level = found.level(place)
+            level = geometry.level(place)
             inside = stage[0](values[-1], level.down)
             for block in stage[1:]:
                 inside = block(inside, level.within)

@@ -62,23 +62,23 @@ def run(folders: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str
     notes = [
         ("What these records say", remarks.findings(runs)),
         ("What of the paper does not fit", remarks.misfits()),
-        ("What cannot be told here", remarks.limits(runs)),
+        ("Limits of these records", remarks.limits(runs)),
     ]
-    there = output / "report.html"
-    _write(there, page([(title, [item for _, item in items]) for title, items in sections], notes))
-    return there
+    path = output / "report.html"
+    _write(path, page([(title, [item for _, item in items]) for title, items in sections], notes))
+    return path
 
 
 def _records(folders: Sequence[str | os.PathLike[str]]) -> list[SceneRecord]:
     records = []
     for folder in folders:
-        found = read_scenes(folder)
+        scenes = read_scenes(folder)
         # Trainings write another kind of records; a folder with only these needs no scenes.
-        if not found and not (Path(folder) / "training.jsonl").exists():
+        if not scenes and not (Path(folder) / "training.jsonl").exists():
             raise ValueError(
                 f"{Path(folder) / SceneRecord.FILE}: no records; give folders that evaluate or time wrote"
             )
-        records += found
+        records += scenes
     return records
 
 
@@ -89,10 +89,10 @@ _Section = tuple[str, list[tuple[str, Table | Plot]]]
 def _sections(runs: Sequence[Run]) -> list[_Section]:
     sections: list[_Section] = []
     for number in (2, 3):
-        found: list[tuple[str, Table | Plot]] = [
+        items: list[tuple[str, Table | Plot]] = [
             (f"table-{number}-{run.slug}", table) for run in runs for table in tables.latency(number, [run])
         ]
-        sections.append((f"Table {number}", found))
+        sections.append((f"Table {number}", items))
     fifth = tables.quality(runs)
     sections.append(("Table 5", [("table-5", fifth)] if fifth else []))
     first: list[tuple[str, Table | Plot]] = []

@@ -43,8 +43,8 @@ def _pair(run: Run) -> list[str]:
     if base is None:
         return []
     spent: dict[str, float] = {}
-    for name, taken in run.samplers.items():
-        sums = taken.sums() if is_exact(name) and name != base else None
+    for name, results in run.samplers.items():
+        sums = results.sums() if is_exact(name) and name != base else None
         if sums is not None and sums.sampling is not None:
             spent[name] = sums.sampling / sums.scenes
     fastest = min(spent, key=lambda name: spent[name], default=None)
@@ -56,10 +56,10 @@ def sizes(run: Run) -> Table | None:
     head = ["sampler", "points", "scenes", "sampling ms", "ms a scene"]
     rows: list[list[Cell]] = []
     for sampler in _pair(run):
-        taken = run.samplers[sampler]
+        results = run.samplers[sampler]
         for k in range(len(_EDGES)):
-            scenes = [name for name, one in taken.times.items() if _range(one.points) == k]
-            sums = taken.sums(scenes)
+            scenes = [name for name, one in results.times.items() if _range(one.points) == k]
+            sums = results.sums(scenes)
             if sums is not None and sums.sampling is not None:
                 rows.append(
                     [
@@ -91,7 +91,7 @@ def share(runs: Sequence[Run]) -> Table | None:
             if sums is None or sums.sampling is None or sums.all == 0:
                 continue
             name = run.name(sampler)
-            asked = run.network.startswith(FAMILIES[2]) and name == BASELINE
+            is_published = run.network.startswith(FAMILIES[2]) and name == BASELINE
             rows.append(
                 [
                     title,
@@ -100,7 +100,7 @@ def share(runs: Sequence[Run]) -> Table | None:
                     1e3 * sums.all / sums.scenes,
                     1e3 * sums.sampling / sums.scenes,
                     100 * sums.sampling / sums.all,
-                    FIGURE_1_SHARE.get(run.data) if asked else None,
+                    FIGURE_1_SHARE.get(run.data) if is_published else None,
                 ]
             )
     if not rows:
@@ -124,14 +124,14 @@ def speed_ups(run: Run) -> Table | None:
         "paper sampling times faster",
     ]
     rows: list[list[Cell]] = []
-    for sampler, taken in run.samplers.items():
-        sums = taken.sums()
+    for sampler, results in run.samplers.items():
+        sums = results.sums()
         if sums is None:
             continue
         name = run.name(sampler)
         published = TABLES[number].get(name, {}).get(run.data)
         base = TABLES[number][BASELINE][run.data].seconds
-        most = (number, run.data, name) == (2, "s3dis", "FastPoint + RadiusFPS-G")
+        is_published_maximum = (number, run.data, name) == (2, "s3dis", "FastPoint + RadiusFPS-G")
         rows.append(
             [
                 sampler,
@@ -141,7 +141,7 @@ def speed_ups(run: Run) -> Table | None:
                 run.speed_up(sampler),
                 run.speed_up(sampler, "sampling"),
                 None if published is None else base / published.seconds,
-                FIGURE_11_MOST if most else None,
+                FIGURE_11_MOST if is_published_maximum else None,
             ]
         )
     if not rows:
@@ -178,12 +178,12 @@ def sizes_plot(run: Run, table: Table) -> Plot:
     """Plot bars of the number of scenes, and lines of sampling times."""
     ranges = [_label(k) for k in range(len(_EDGES))]
     samplers = list(dict.fromkeys(str(row[0]) for row in table.rows))
-    found = {(str(row[0]), str(row[1])): row for row in table.rows}
+    rows_by_key = {(str(row[0]), str(row[1])): row for row in table.rows}
 
     def draw(figure: Figure) -> None:
         bars = figure.subplots()
         counts = [
-            max(_number(found[one, name][2]) if (one, name) in found else 0 for one in samplers)
+            max(_number(rows_by_key[one, name][2]) if (one, name) in rows_by_key else 0 for one in samplers)
             for name in ranges
         ]
         total = sum(counts)
@@ -192,9 +192,9 @@ def sizes_plot(run: Run, table: Table) -> Plot:
         lines = bars.twinx()
         lines.spines["right"].set_visible(True)
         for sampler, color, mark in zip(samplers, (_RED, _BLUE), "os", strict=False):
-            there = [name for name in ranges if (sampler, name) in found]
-            times = [_number(found[sampler, name][3]) for name in there]
-            lines.plot(there, times, color=color, marker=mark, label=_called(run, sampler))
+            drawn = [name for name in ranges if (sampler, name) in rows_by_key]
+            times = [_number(rows_by_key[sampler, name][3]) for name in drawn]
+            lines.plot(drawn, times, color=color, marker=mark, label=_called(run, sampler))
         lines.set(yscale="log", ylabel="sampling, ms a scene")
         figure.legend(loc="outside upper center", ncols=3, frameon=False)
 
@@ -235,8 +235,8 @@ def speed_ups_plot(run: Run, table: Table) -> Plot:
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         places = range(len(table.rows))
-        whole, part = [_number(row[2]) for row in table.rows], [_number(row[3]) for row in table.rows]
-        axes.barh([place - 0.2 for place in places], whole, height=0.38, color=_BLUE, label="forward pass")
+        totals, part = [_number(row[2]) for row in table.rows], [_number(row[3]) for row in table.rows]
+        axes.barh([place - 0.2 for place in places], totals, height=0.38, color=_BLUE, label="forward pass")
         axes.barh([place + 0.2 for place in places], part, height=0.38, color=_RED, label="sampling")
         for place, row in zip(places, table.rows, strict=True):
             for off, value, speed, paper in ((-0.2, row[2], row[4], row[6]), (0.2, row[3], row[5], row[7])):
@@ -250,7 +250,7 @@ def speed_ups_plot(run: Run, table: Table) -> Plot:
                         fontsize=8,
                         color=_DARK,
                     )
-        positive = [one for one in (*whole, *part) if one > 0]
+        positive = [one for one in (*totals, *part) if one > 0]
         axes.set(xscale="log", xlabel="ms a scene", xlim=(min(positive) / 2, max(positive) * 12))
         axes.set_yticks(places, [_called(run, str(row[0])) for row in table.rows])
         axes.invert_yaxis()

@@ -77,8 +77,8 @@ def _part(table: Table, caption: str, head: Sequence[str], rows: Sequence[Sequen
     kinds = [
         " ".join(["words"] * words[k] + ["paper"] * name.startswith("paper")) for k, name in enumerate(head)
     ]
-    told = f"<caption>{html.escape(caption)}</caption>" if caption else ""
-    lines = [f'<div class="wide"><table>{told}', _row("th", head, kinds)]
+    caption_tag = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    lines = [f'<div class="wide"><table>{caption_tag}', _row("th", head, kinds)]
     for row in rows:
         cells = [text(cell, table.digits.get(name, 2)) for cell, name in zip(row, head, strict=True)]
         lines.append(_row("td", cells, kinds))

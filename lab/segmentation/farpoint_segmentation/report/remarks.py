@@ -76,10 +76,10 @@ def findings(runs: Sequence[Run]) -> list[str]:
             number = next(k for k, family in FAMILIES.items() if run.network.startswith(family))
             rows = TABLES[number]
             base = rows[BASELINE][run.data].seconds
-            most = max(rows, key=lambda name: base / rows[name][run.data].seconds)
+            fastest_published = max(rows, key=lambda name: base / rows[name][run.data].seconds)
             texts.append(
                 f"{run.title}: the fastest is {run.name(best)}, {known[best]:.1f} times faster than {BASELINE}; in the "
-                f"paper's table {number} it is {most}, {base / rows[most][run.data].seconds:.1f} times."
+                f"paper's table {number} it is {fastest_published}, {base / rows[fastest_published][run.data].seconds:.1f} times."
             )
     return texts or ["No two samplers ran on the same scenes yet."]
 
@@ -112,7 +112,7 @@ def limits(runs: Sequence[Run]) -> list[str]:
             "Generated scenes are simpler than what sensors record: their times are those of clouds of that size, their "
             "scores say nothing about the data sets. Large effects of samplers show, small ones need not."
         )
-    untrained = [run for run in runs if not any(taken.scores for taken in run.samplers.values())]
+    untrained = [run for run in runs if not any(results.scores for results in run.samplers.values())]
     if untrained:
         titles = "; ".join(run.title for run in untrained)
         texts.append(f"Times only, no scores of a trained network (a run with {RANDOM} has none): {titles}.")

@@ -51,16 +51,16 @@ class Taken:
 
     def sums(self, scenes: Iterable[str] | None = None) -> Sums | None:
         """Return sums over these scenes, which must have been timed; over all unless set."""
-        wanted = [self.times[name] for name in (self.times if scenes is None else scenes)]
-        if not wanted:
+        timed = [self.times[name] for name in (self.times if scenes is None else scenes)]
+        if not timed:
             return None
-        whole = [one.seconds.all for one in wanted if one.seconds.all is not None]
-        parts = [one.seconds.sampling for one in wanted if one.seconds.sampling is not None]
-        memory = [one.peak_memory for one in wanted if one.peak_memory is not None]
+        totals = [one.seconds.all for one in timed if one.seconds.all is not None]
+        parts = [one.seconds.sampling for one in timed if one.seconds.sampling is not None]
+        memory = [one.peak_memory for one in timed if one.peak_memory is not None]
         return Sums(
-            len(wanted),
-            sum(whole),
-            sum(parts) if len(parts) == len(wanted) else None,
+            len(timed),
+            sum(totals),
+            sum(parts) if len(parts) == len(timed) else None,
             max(memory, default=None),
         )
 
@@ -115,8 +115,8 @@ class Run:
 
     def of(self, name: str) -> str | None:
         """Return the sampler with this name in the paper, if it ran; of several, one without options."""
-        found = [sampler for sampler in self.samplers if self.name(sampler) == name]
-        return min(found, key=len, default=None)
+        matching = [sampler for sampler in self.samplers if self.name(sampler) == name]
+        return min(matching, key=len, default=None)
 
     def score(self, sampler: str) -> Score | None:
         """Return the score by the dataset's own mean IoU."""
@@ -141,23 +141,23 @@ class Run:
         if not exact:
             return None
         base = self.samplers[max(exact, key=lambda name: len(self.samplers[name].scores))].scores
-        own, kind = self.samplers[sampler].scores, recipe(self.data).metric
-        common = sorted(own.keys() & base.keys())
+        scores, kind = self.samplers[sampler].scores, recipe(self.data).metric
+        common = sorted(scores.keys() & base.keys())
         if not common:
             return None
-        apart = [
-            metrics.scores(_total(own[key]), kind).miou - metrics.scores(_total(base[key]), kind).miou
+        differences = [
+            metrics.scores(_total(scores[key]), kind).miou - metrics.scores(_total(base[key]), kind).miou
             for key in common
         ]
-        return float(100 * np.mean(apart))
+        return float(100 * np.mean(differences))
 
     def speed_up(self, sampler: str, part: str = "all", base: str = BASELINE) -> float | None:
         """Return the speed-up over the sampler called ``base`` in the paper, over the scenes timed with both."""
         against = self.of(base)
         if against is None:
             return None
-        there = self.samplers[sampler].times
-        common = [name for name in self.samplers[against].times if name in there]
+        times = self.samplers[sampler].times
+        common = [name for name in self.samplers[against].times if name in times]
         slow, fast = (self.samplers[one].sums(common) for one in (against, sampler))
         if slow is None or fast is None:
             return None
@@ -181,35 +181,35 @@ def runs_of(records: Iterable[SceneRecord]) -> list[Run]:
         A record of an unknown dataset or network.
     """
     latest = {record.key: record for record in records}
-    found: dict[tuple[object, ...], Run] = {}
+    groups: dict[tuple[object, ...], Run] = {}
     # Records of ``time`` last: they replace the times of ``evaluate``.
     for record in sorted(latest.values(), key=lambda one: one.task == "time"):
         if record.data not in DATA or record.network not in NETWORKS:
-            raise ValueError(f"a record of {record.network!r} on {record.data!r}, which there are not")
+            raise ValueError(f"a record of the unknown network {record.network!r} or data set {record.data!r}")
         generated = record.options.get("folder") == "generated"
         layers = _layers(record)
         protocol = "test" if record.protocol == "test" else "val"
         key = (record.data, record.network, record.device, generated, layers, protocol)
-        run = found.setdefault(key, Run(*key))
+        run = groups.setdefault(key, Run(*key))
         _take(run.samplers.setdefault(record.sampler, Taken()), record)
     order: dict[str, int] = {name: number for number, name in enumerate((*DATA, *NETWORKS))}
-    return sorted(found.values(), key=lambda run: (order[run.data], order[run.network], run.slug))
+    return sorted(groups.values(), key=lambda run: (order[run.data], order[run.network], run.slug))
 
 
 def _layers(record: SceneRecord) -> str:
     options = (("bfloat16", "bfloat16"), ("compile", "compiled"), ("graph", "CUDA graphs"))
     # Scores are the same with and without graphs, so that this is ignored for "evaluate".
-    given = {**record.options, "graph": record.task == "time" and record.options.get("graph")}
-    return ", ".join(word for name, word in options if given.get(name))
+    options_of_run = {**record.options, "graph": record.task == "time" and record.options.get("graph")}
+    return ", ".join(word for name, word in options if options_of_run.get(name))
 
 
-def _take(taken: Taken, record: SceneRecord) -> None:
+def _take(results: Taken, record: SceneRecord) -> None:
     if record.seconds.all is not None:
         # Generated scenes with different numbers of points are different scenes.
-        taken.times[f"{record.scene} {record.options.get('scene_points') or ''}"] = record
+        results.times[f"{record.scene} {record.options.get('scene_points') or ''}"] = record
     checkpoint = str(record.options.get("checkpoint"))
     if record.confusion is not None and checkpoint != RANDOM:
-        taken.scores.setdefault((record.seed, checkpoint), []).append(record)
+        results.scores.setdefault((record.seed, checkpoint), []).append(record)
 
 
 def is_exact(sampler: str) -> bool:

@@ -43,15 +43,15 @@ class Table(NamedTuple):
         each."""
         if not self.parts:
             return [("", self.head, self.rows)]
-        found = []
+        shown_columns = []
         for caption, columns in self.parts:
             places = [self.head.index(name) for name in columns]
             rows = [[row[place] for place in places] for row in self.rows]
             kept = [row for row in rows if any(isinstance(cell, float) for cell in row)]
             ours = [place for place, name in zip(places, columns, strict=True) if not name.startswith("paper")]
             if any(isinstance(row[place], float) for row in self.rows for place in ours):
-                found.append((caption, list(columns), kept))
-        return found
+                shown_columns.append((caption, list(columns), kept))
+        return shown_columns
 
 
 _HEAD = [

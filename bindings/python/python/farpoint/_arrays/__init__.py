@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._torch import presence
+from .._torch import lazy_torch
 from . import conversion, numpy
 from .interface import Library
 
@@ -20,14 +20,14 @@ _by_type: dict[type, Library] = {np.ndarray: numpy}
 
 def library_of(array: Any) -> Library:
     """Returns the module for this array."""
-    found = _by_type.get(type(array))
-    if found is not None:
-        return found
-    if presence.is_tensor(array):
+    library = _by_type.get(type(array))
+    if library is not None:
+        return library
+    if lazy_torch.is_tensor(array):
         from . import torch
 
-        if not presence.is_compiling():
-            _by_type.update(dict.fromkeys(presence.plain_types(), torch))
+        if not lazy_torch.is_compiling():
+            _by_type.update(dict.fromkeys(lazy_torch.plain_types(), torch))
         return torch
     if conversion.is_on_gpu(array):
         from . import cuda
@@ -41,8 +41,8 @@ def library_of_pair(x: Any, y: Any) -> Library:
     library = _by_type.get(type(x))
     if library is not None and _by_type.get(type(y)) is library:
         return library
-    tensor = presence.is_tensor(x)
-    if tensor != presence.is_tensor(y):
+    tensor = lazy_torch.is_tensor(x)
+    if tensor != lazy_torch.is_tensor(y):
         raise TypeError(
             "both clouds must be of one library; convert one of them, by torch.as_tensor(array) "
             f"or tensor.numpy() ({conversion.name(x)}; {conversion.name(y)})"
@@ -58,13 +58,13 @@ def library_of_values(values: Any, *others: Any) -> Library:
     library = library_of(values)
     if all([other is None or _by_type.get(type(other)) is library for other in others]):
         return library
-    tensors = presence.is_tensor(values)
+    tensors = lazy_torch.is_tensor(values)
     for other in others:
-        if other is None or (tensors and presence.is_tensor(other)):
+        if other is None or (tensors and lazy_torch.is_tensor(other)):
             continue
         if tensors or library_of(other) is not library:
             raise TypeError(
-                "values, indices and what is beside them must be of one library, on one device "
+                "values, indices and further arguments must be of one library, on one device "
                 f"({conversion.name(values)}; {conversion.name(other)})"
             )
     return library

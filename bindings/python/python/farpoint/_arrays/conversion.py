@@ -30,7 +30,7 @@ def is_on_gpu(array: Any) -> bool:
         device_type = _device_of(array)[0]
         if device_type not in _HOST + _CUDA:
             raise TypeError(
-                f"{name(array)} lies on a device of DLPack type {device_type}; farpoint reads the "
+                f"{name(array)} is on a device of DLPack type {device_type}; farpoint reads the "
                 "memory of CPUs and of NVIDIA GPUs"
             )
         return device_type in _CUDA
@@ -52,26 +52,26 @@ def to_numpy(array: Any) -> np.ndarray:
     if hasattr(kind, "__dlpack__") and not hasattr(kind, "__array_interface__"):
         return _from_dlpack(array)
     arrays = ("__array__", "__array_interface__", "__array_struct__", "__getitem__", "__buffer__")
-    if isinstance(array, (str, bytes, dict)) or not any(hasattr(kind, way) for way in arrays):
+    if isinstance(array, (str, bytes, dict)) or not any(hasattr(kind, protocol) for protocol in arrays):
         raise TypeError(
             "the points must be an array of float32 or float64, or rows in a list, not "
             f"{'None' if array is None else name(array)}"
         )
     try:
-        found = np.asarray(array)
+        converted = np.asarray(array)
         # NumPy before 1.24 makes object arrays of rows of different lengths.
-        if found.dtype.kind == "O" and any(isinstance(part, (list, tuple)) for part in found.flat):
+        if converted.dtype.kind == "O" and any(isinstance(part, (list, tuple)) for part in converted.flat):
             raise ValueError("its rows have different lengths")
     except ValueError as error:
-        raise ValueError(f"the points are no array of numbers ({name(array)}): {error}") from None
+        raise ValueError(f"the points are not an array of numbers ({name(array)}): {error}") from None
     # Lists of integers are converted like other numbers.
-    if found.dtype.kind in "iu" and isinstance(array, (list, tuple)):
-        found = _as_float64(found)
-    if found.dtype.kind == "O":
+    if converted.dtype.kind in "iu" and isinstance(array, (list, tuple)):
+        converted = _as_float64(converted)
+    if converted.dtype.kind == "O":
         raise TypeError(
             f"the points must be an array of float32 or float64, not of objects ({name(array)})"
         )
-    return found
+    return converted
 
 
 def points_of(array: Any) -> np.ndarray:
@@ -81,31 +81,31 @@ def points_of(array: Any) -> np.ndarray:
         return array
     if isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "iu":
         array = array.astype(np.float64)
-    found = native(to_numpy(array))
-    if found.dtype.kind in "iu":
-        return _as_float64(found)
-    if found.dtype == np.float16:
-        return found.astype(np.float32)
-    if found.dtype not in (_SINGLE, _DOUBLE):
+    converted = native(to_numpy(array))
+    if converted.dtype.kind in "iu":
+        return _as_float64(converted)
+    if converted.dtype == np.float16:
+        return converted.astype(np.float32)
+    if converted.dtype not in (_SINGLE, _DOUBLE):
         raise TypeError(
-            "the points must be float32, float64, float16 or integers; convert them, as by "
+            "the points must be float32, float64, float16 or integers; convert them, for example by "
             f"numpy.asarray(points, numpy.float64) ({name(array)})"
         )
-    return found
+    return converted
 
 
 def _as_float64(integers: np.ndarray) -> np.ndarray:
-    found = integers.astype(np.float64)
-    wide = integers.size and max(int(integers.max()), -int(integers.min())) > _WHOLE
-    if wide and (found.astype(integers.dtype) != integers).any():
+    converted = integers.astype(np.float64)
+    is_large = integers.size and max(int(integers.max()), -int(integers.min())) > _MAX_EXACT
+    if is_large and (converted.astype(integers.dtype) != integers).any():
         raise ValueError(
             f"the points have integers that float64 does not hold exactly; subtract an origin first ({name(integers)})"
         )
-    return found
+    return converted
 
 
 #: Up to here every integer is exact in float64.
-_WHOLE = 2**53
+_MAX_EXACT = 2**53
 
 #: Dtypes that are read in place.
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -136,7 +136,7 @@ def _from_dlpack(array: Any) -> np.ndarray:
             return np.from_dlpack(_OldDlpack(array))
         except (BufferError, RuntimeError, TypeError, ValueError):
             raise TypeError(
-                f"{name(array)} can't be read by DLPack ({error}); give a NumPy array of it"
+                f"{name(array)} can't be read by DLPack ({error}); convert it to a NumPy array"
             ) from None
 
 
@@ -153,18 +153,18 @@ class _OldDlpack:
         return self.array.__dlpack__()
 
 
-def like(found: np.ndarray, array: Any) -> Any:
+def like(result: np.ndarray, array: Any) -> Any:
     """Returns a NumPy result in the library and on the device of ``array``."""
     if isinstance(array, np.ndarray) or not hasattr(type(array), "__dlpack__"):
-        return found
+        return result
     library = type(array).__module__.partition(".")[0]
     if library in ("jax", "jaxlib"):
         import jax
 
-        return jax.device_put(found, array.device)
+        return jax.device_put(result, array.device)
     if hasattr(array, "__array_namespace__"):
-        return array.__array_namespace__().asarray(found)
-    return found
+        return array.__array_namespace__().asarray(result)
+    return result
 
 
 def refuse_narrow(array: Any, named: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_records import Found, Output
+from .._device_records import MatchOutput, Output
 from .._records import Sampling, Search
 from . import selection, whole_numbers
 from .conversion import name, refuse_narrow
@@ -35,17 +35,17 @@ def on_host(points: Any, what: str) -> np.ndarray:
 def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
     """Raises TypeError: concatenated clouds are only supported on the CPU and for PyTorch."""
     raise TypeError(
-        "clouds one after another are sampled on the CPU or as PyTorch tensors; call sample for each "
-        f"of them ({name(points)})"
+        "concatenated clouds are sampled on the CPU or as PyTorch tensors; call sample for each "
+        f"cloud ({name(points)})"
     )
 
 
-def like(found: np.ndarray, array: Any) -> Any:
+def like(result: np.ndarray, array: Any) -> Any:
     """Returns a NumPy array in the library and on the device of ``array``."""
-    return describe(array).beside(array, found)
+    return describe(array).beside(array, result)
 
 
-def fill(out: Any, found: np.ndarray, points: Any) -> Any:
+def fill(out: Any, result: np.ndarray, points: Any) -> Any:
     """Raises TypeError: results are in new memory."""
     raise TypeError(f"out is for NumPy arrays and PyTorch tensors ({name(points)})")
 
@@ -63,7 +63,7 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
     refuse_narrow(points, points)
     source = describe(points)
     clouds, rows, _ = source.shape
-    count = _most(points, rows, request)
+    count = _max_count(points, rows, request)
     lengths = counts = None
     if request.lengths is not None:
         lengths = _sample_lengths(points, source, request)
@@ -81,20 +81,20 @@ def _sample_selected(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
         raise ValueError(f"out is for NumPy arrays and PyTorch tensors ({name(points)})")
     source = describe(points)
     library = source.namespace(points)
-    rows, alone = selection.plan(request, tuple(points.shape), name(points))
+    rows, gathered = selection.plan(request, tuple(points.shape), name(points))
     named = source.beside(points, rows)
     if rows.ndim == 1:
-        indices, *rest = sample(library.take(points, named, axis=0), alone)
+        indices, *rest = sample(library.take(points, named, axis=0), gathered)
         return (library.take(named, indices, axis=0), *rest)
     clouds = source.beside(points, np.arange(len(rows))[:, None])
-    indices, *rest = sample(points[clouds, named], alone)
+    indices, *rest = sample(points[clouds, named], gathered)
     if rows.size > 0:
-        there = library.take_along_axis(named, library.maximum(indices, 0), axis=1)
-        indices = library.where(indices < 0, indices, there)
+        selected = library.take_along_axis(named, library.maximum(indices, 0), axis=1)
+        indices = library.where(indices < 0, indices, selected)
     return (indices, *rest)
 
 
-def _most(points: Any, rows: int, request: Sampling) -> int:
+def _max_count(points: Any, rows: int, request: Sampling) -> int:
     """Returns the maximum number of samples per cloud."""
     if request.count is not None and request.lengths is not None:
         return request.count
@@ -143,8 +143,8 @@ def _enqueue(
     if request.spacing is not None and rows == 0:
         whole_numbers.refuse_empty([0] * clouds, source.batch, name(points))
     # Kernels write at most min(count, rows) samples per cloud.
-    most = min(count, rows)
-    slots = None if most == count else np.arange(clouds) * count
+    length = min(count, rows)
+    slots = None if length == count else np.arange(clouds) * count
     padding = counts is not None or slots is not None
     # All are named, so that none is freed before it is used.
     sent = [None if p is None else source.upload(p) for p in (lengths, counts, slots, starts)]
@@ -162,8 +162,8 @@ def _enqueue(
         (source.pointer(sent[3]), 1 if starts is None else starts.shape[1]),
         source.pointer(values), source.pointer(covering), source.pointer(chosen),
     )
-    if clouds > 0 and most > 0:
-        wanted = None if request.spacing is not None else most
+    if clouds > 0 and length > 0:
+        wanted = None if request.spacing is not None else length
         device_input = source.input(sent[0])
         _native.cuda_sample(device_input, output, wanted, request.spacing, request.algorithm)
         if chosen is not None:
@@ -174,18 +174,18 @@ def _enqueue(
 
 
 def _answer(
-    source: Array, request: Sampling, found: tuple[Any, Any, Any], most: int
+    source: Array, request: Sampling, arrays: tuple[Any, Any, Any], length: int
 ) -> tuple[Any, Any, Any]:
-    indices = _first(source.give(found[0]), most)
+    indices = _first(source.give(arrays[0]), length)
     if not request.distances:
         return indices, None, None
-    distances = source.root(_first(source.give(found[1]), most))
-    return indices, distances, source.root(source.give(found[2]))
+    distances = source.root(_first(source.give(arrays[1]), length))
+    return indices, distances, source.root(source.give(arrays[2]))
 
 
-def _first(found: Any, most: int) -> Any:
+def _first(result: Any, length: int) -> Any:
     """Returns a result without the unused entries after a stop at a spacing."""
-    return found if found.shape[-1] == most else found[..., :most]
+    return result if result.shape[-1] == length else result[..., :length]
 
 
 def bad_rows(points: Any) -> tuple[list[int], list[int]]:
@@ -206,26 +206,26 @@ def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree
 def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:
     """Returns distances and indices of x, and of y in searches of both directions, as arrays of the library."""
     refuse_narrow(x, y)
-    source, found = _search(x, y, search)
-    found = [source.give(part) for part in found]
+    source, results = _search(x, y, search)
+    results = [source.give(part) for part in results]
     if search.plain:
-        found[::2] = [source.root(distances) for distances in found[::2]]
-    return tuple(found)
+        results[::2] = [source.root(distances) for distances in results[::2]]
+    return tuple(results)
 
 
 def chamfer(x: Any, y: Any, search: Search) -> Any:
     """Returns a number for a pair of clouds, or for batches an array of the library of x."""
-    source, found = _search(x, y, search)
+    source, results = _search(x, y, search)
     lengths = (search.x_lengths, search.y_lengths)
-    sides = []
-    for distances, rows in zip(found[::2], lengths):
+    totals = []
+    for distances, rows in zip(results[::2], lengths):
         distances = source.give(distances)
         distances = source.root(distances) if search.plain else distances
-        sides.append(_reduce(source, distances, rows, search.reduction))
-    total = sides[0]
-    if len(sides) == 2:
+        totals.append(_reduce(source, distances, rows, search.reduction))
+    total = totals[0]
+    if len(totals) == 2:
         both_largest = search.reduction == "max"
-        total = source.namespace(total).maximum(*sides) if both_largest else sides[0] + sides[1]
+        total = source.namespace(total).maximum(*totals) if both_largest else totals[0] + totals[1]
     return total if source.batch else float(total)
 
 
@@ -246,19 +246,19 @@ def _reduce(source: Array, distances: Any, lengths: Any, reduction: str) -> Any:
 def _search(x: Any, y: Any, search: Search) -> tuple[Array, list[Any]]:
     """Returns the source of x, and distances and indices of x, and of y in searches of both directions."""
     a, b = pair_of(x, y)
-    given = ((search.x_lengths, "x_lengths", a), (search.y_lengths, "y_lengths", b))
-    lengths = [search_lengths(values, what, source) for values, what, source in given]
-    found = []
+    arguments = ((search.x_lengths, "x_lengths", a), (search.y_lengths, "y_lengths", b))
+    lengths = [search_lengths(values, what, source) for values, what, source in arguments]
+    results = []
     for source in (a, b) if search.both else (a,):
         shape = source.shape[:2] if source.batch else source.shape[1:2]
-        found += [a.room(shape, KINDS[a.dtype]), a.room(shape, "i8")]
+        results += [a.room(shape, KINDS[a.dtype]), a.room(shape, "i8")]
     if a.shape[0] > 0:
         # Uploads are named, so that none is freed before it is used.
         sent = [None if values is None else a.upload(values) for values in lengths]
         # Everything is queued on the stream of x, after the work on the stream of y.
         wait_for(a, b)
         inputs = a.input(sent[0]), b.input(sent[1])._replace(stream=a.stream)
-        addresses = [a.pointer(part) for part in found] + [0] * (4 - len(found))
-        wanted = Found((addresses[0], addresses[2]), (addresses[1], addresses[3]))
-        _native.cuda_match(*inputs, wanted, search.norm)
-    return a, found
+        addresses = [a.pointer(part) for part in results] + [0] * (4 - len(results))
+        output = MatchOutput((addresses[0], addresses[2]), (addresses[1], addresses[3]))
+        _native.cuda_match(*inputs, output, search.norm)
+    return a, results

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._torch.presence import is_tensor
+from .._torch.lazy_torch import is_tensor
 from . import whole_numbers
 from .conversion import is_on_gpu, name
 from .device import Array, describe

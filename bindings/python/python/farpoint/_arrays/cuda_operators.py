@@ -23,7 +23,7 @@ _values_plan = lru_cache(maxsize=256)(_native.CudaValues)
 # ------------------------------------------------------------------------------------- searches
 
 
-class _Asked:
+class _Step:
     """Search: the plan, the addresses of a step, and the objects to keep alive until it is queued."""
 
     def __init__(self, a: Array, b: Array, sides: Sides, request: Neighborhood) -> None:
@@ -58,12 +58,12 @@ def _memory(source: Array, size: int) -> Any:
     return source.room((-(-size // 8),), "i8") if size else None
 
 
-def _lengths(given: Any, source: Array) -> np.ndarray | None:
-    if given is None:
+def _lengths(lengths: Any, source: Array) -> np.ndarray | None:
+    if lengths is None:
         return None
     if not source.batch:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({name(source.array)})")
-    return fitting(given, "lengths", source)
+    return fitting(lengths, "lengths", source)
 
 
 def _offsets(given: Any, source: Array) -> np.ndarray | None:
@@ -91,14 +91,14 @@ def search(
 ) -> tuple[Any, ...]:
     """Returns distances, indices and counts of the neighbors of each point."""
     a, b = _pair(x, y, request)
-    asked, rows = _Asked(a, b, sides, request), a.shape[:2] if a.batch else a.shape[1:2]
+    call, rows = _Step(a, b, sides, request), a.shape[:2] if a.batch else a.shape[1:2]
     kind, places = "i4" if request.narrow else "i8", (*rows, request.k or 0)
-    found = a.room(places, KINDS[a.dtype]), a.room(places, kind), a.room(rows, kind)
+    results = a.room(places, KINDS[a.dtype]), a.room(places, kind), a.room(rows, kind)
     if 0 not in rows:
-        distances_at, indices_at, counts_at = (a.pointer(part) for part in found)
-        scratch = a.pointer(asked.scratch)
-        asked.plan.search(asked.step, distances_at, indices_at, counts_at, scratch)
-    distances, *rest = (a.give(part) for part in found)
+        distances_at, indices_at, counts_at = (a.pointer(part) for part in results)
+        scratch = a.pointer(call.scratch)
+        call.plan.search(call.step, distances_at, indices_at, counts_at, scratch)
+    distances, *rest = (a.give(part) for part in results)
     return (a.root(distances) if plain else distances, *rest)
 
 
@@ -107,20 +107,20 @@ def within(
 ) -> tuple[Any, ...]:
     """Returns distances and indices of all neighbors, and the offsets of each point. Synchronizes the GPU."""
     a, b = _pair(x, y, request)
-    asked, rows = _Asked(a, b, sides, request), a.shape[0] * a.shape[1]
+    call, rows = _Step(a, b, sides, request), a.shape[0] * a.shape[1]
     ends = np.zeros(rows + 1, np.int64)
     if rows:
         counts = a.room((rows,), "i8")
-        asked.plan.count(asked.step, a.pointer(counts), a.pointer(asked.scratch))
+        call.plan.count(call.step, a.pointer(counts), a.pointer(call.scratch))
         np.cumsum(a.numbers(counts), out=ends[1:])
     total = int(ends[-1])
     offsets = a.upload(ends)
-    found = a.room((total,), KINDS[a.dtype]), a.room((total,), "i4" if request.narrow else "i8")
+    results = a.room((total,), KINDS[a.dtype]), a.room((total,), "i4" if request.narrow else "i8")
     if total:
-        begins, distances_at, indices_at = (a.pointer(part) for part in (offsets, *found))
-        scratch = a.pointer(asked.scratch)
-        asked.plan.fill(asked.step, begins, distances_at, indices_at, scratch)
-    distances, *rest = (a.give(part) for part in (*found, offsets))
+        begins, distances_at, indices_at = (a.pointer(part) for part in (offsets, *results))
+        scratch = a.pointer(call.scratch)
+        call.plan.fill(call.step, begins, distances_at, indices_at, scratch)
+    distances, *rest = (a.give(part) for part in (*results, offsets))
     return (a.root(distances) if plain else distances, *rest)
 
 
@@ -130,11 +130,11 @@ def tree_of(y: Any, lengths: Any, offsets: Any, threads: int | None) -> tuple[An
     request = Neighborhood(
         1, "nearest", (0.0, 0.0, 0.0), False, False, False, 2, False, None
     )
-    asked = _Asked(source, source, Sides(lengths, lengths, offsets, offsets), request)
-    size, scratch = asked.plan.index_bytes
+    call = _Step(source, source, Sides(lengths, lengths, offsets, offsets), request)
+    size, scratch = call.plan.index_bytes
     tree, room = source.room((-(-size // 8),), "i8"), _memory(source, scratch)
     if size:
-        asked.plan.index((*asked.step[:4], source.pointer(tree), False), source.pointer(room))
+        call.plan.index((*call.step[:4], source.pointer(tree), False), source.pointer(room))
     return tree, None
 
 
@@ -177,10 +177,10 @@ def _checked(values: Any, indices: Any, several: bool, *others: Any) -> tuple[An
 
 def _answer(of: Array, shape: tuple[int, ...], queue: Any) -> Any:
     """Allocates a result of this shape, queues the work, and returns the result."""
-    found = of.room(shape, _VALUES[of.dtype])
+    result = of.room(shape, _VALUES[of.dtype])
     if 0 not in shape:
-        queue(of.pointer(found))
-    return of.give(found)
+        queue(of.pointer(result))
+    return of.give(result)
 
 
 def gather(values: Any, indices: Any) -> Any:
@@ -219,9 +219,9 @@ def interpolate(values: Any, indices: Any, weights: Any) -> Any:
     )
 
 
-def _refuse_other_type(what: str, part: Array, wanted: Any) -> None:
-    if part.dtype != wanted:
-        raise TypeError(f"{what} must be of type {np.dtype(wanted)}, not {part.dtype} ({name(part.array)})")
+def _refuse_other_type(what: str, part: Array, expected: Any) -> None:
+    if part.dtype != expected:
+        raise TypeError(f"{what} must be of type {np.dtype(expected)}, not {part.dtype} ({name(part.array)})")
 
 
 def weights(distances: Any, power: int, eps: float) -> Any:
@@ -247,10 +247,10 @@ def check_indices(indices: Any, rows: int) -> None:
     if part.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
         raise TypeError(f"indices must be int64 or int32 ({name(indices)})")
     places = int(np.prod(part.shape, dtype=np.int64))
-    found = part.room((2,), "i8")
+    counts = part.room((2,), "i8")
     plan = _values_plan(part.device, (1, rows, places, 1, 1), "f4", part.dtype == np.int64)
-    plan.check_indices(part.stream, part.address, part.pointer(found))
-    count, place = part.numbers(found)
+    plan.check_indices(part.stream, part.address, part.pointer(counts))
+    count, place = part.numbers(counts)
     if count:
         first = whole_numbers.integers(indices, "indices").reshape(-1)[place]
         raise wrong_index(count, place, int(first), rows)

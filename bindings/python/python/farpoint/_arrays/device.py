@@ -22,17 +22,17 @@ def describe(array: Any) -> Array:
 def describe_numbers(array: Any) -> Array:
     """Returns the description of a contiguous array of any shape and dtype."""
     kind = _LIBRARIES.get(type(array).__module__.partition(".")[0], Array)
-    found = kind.__new__(kind)
-    found.array, found.library = array, type(array).__module__.partition(".")[0]
-    found._locate(array)
+    description = kind.__new__(kind)
+    description.array, description.library = array, type(array).__module__.partition(".")[0]
+    description._locate(array)
     step = 1
-    for extent, stride in zip(reversed(found.shape), reversed(found.strides)):
+    for extent, stride in zip(reversed(description.shape), reversed(description.strides)):
         if extent > 1 and stride != step:
             raise ValueError(
-                f"the numbers of this array are not one after another; give a contiguous copy ({name(array)})"
+                f"the array is not contiguous; give a contiguous copy ({name(array)})"
             )
         step *= extent
-    return found
+    return description
 
 
 class Array:
@@ -80,17 +80,17 @@ class Array:
             self._by_interface(array)
 
     def _by_interface(self, array: Any) -> None:
-        found = array.__cuda_array_interface__
-        self.dtype = np.dtype(found["typestr"])
-        self.shape = tuple(found["shape"])
-        self.address = found["data"][0]
+        interface = array.__cuda_array_interface__
+        self.dtype = np.dtype(interface["typestr"])
+        self.shape = tuple(interface["shape"])
+        self.address = interface["data"][0]
         size = self.dtype.itemsize
-        dense = np.empty(self.shape, np.bool_).strides if found.get("strides") is None else None
-        strides = dense or tuple(step // size for step in found["strides"])
+        dense = np.empty(self.shape, np.bool_).strides if interface.get("strides") is None else None
+        strides = dense or tuple(step // size for step in interface["strides"])
         self.strides = tuple(strides)
         self.device = self._device(array)
         # 1 is the legacy default stream, 0 for the driver; 2 the per-thread default stream.
-        stream = found.get("stream") or 0
+        stream = interface.get("stream") or 0
         self.stream = 0 if stream == 1 else stream
         self.held: Any = array
 
@@ -135,20 +135,20 @@ class Array:
 
     def numbers(self, part: Any) -> list[int]:
         """Returns the integers of such an array; synchronizes."""
-        found: list[int] = part.download()
-        return found
+        integers: list[int] = part.download()
+        return integers
 
     # ---------------------------------------------------------------------------------- answers
 
-    def give(self, found: Any) -> Any:
+    def give(self, result: Any) -> Any:
         """Returns a result as an array of the caller's library that shares its memory."""
-        found.wait()  # other libraries use streams of their own
-        return self._taken_over(found)
+        result.wait()  # other libraries use streams of their own
+        return self._taken_over(result)
 
-    def _taken_over(self, found: Any) -> Any:
+    def _taken_over(self, result: Any) -> Any:
         if hasattr(self.array, "__array_namespace__"):
-            return self.array.__array_namespace__().from_dlpack(found)
-        return found
+            return self.array.__array_namespace__().from_dlpack(result)
+        return result
 
     def root(self, squares: Any) -> Any:
         """Returns square roots, by the caller's library."""
@@ -159,7 +159,7 @@ class Array:
         if hasattr(array, "__array_namespace__"):
             return array.__array_namespace__()
         raise TypeError(
-            f"nothing is known that computes with {name(array)}; leave distances out, and "
+            f"there are no array functions for {name(array)}; leave out distances, and "
             "call nearest in place of chamfer"
         )
 
@@ -197,11 +197,11 @@ class CuPyArray(Array):
         return 0 if part is None else int(part.data.ptr)
 
     def numbers(self, part: Any) -> list[int]:
-        found: list[int] = part.get().tolist()
-        return found
+        integers: list[int] = part.get().tolist()
+        return integers
 
-    def give(self, found: Any) -> Any:
-        return found
+    def give(self, result: Any) -> Any:
+        return result
 
     def namespace(self, array: Any) -> Any:
         import cupy
@@ -218,11 +218,11 @@ class CuPyArray(Array):
 class JaxArray(Array):
     """JAX array; without its 64-bit mode JAX has neither int64 nor float64."""
 
-    def _taken_over(self, found: Any) -> Any:
+    def _taken_over(self, result: Any) -> Any:
         import jax
 
-        shared = jax.dlpack.from_dlpack(found)
-        small = found.dtype == "int64" and not self._wide
+        shared = jax.dlpack.from_dlpack(result)
+        small = result.dtype == "int64" and not self._wide
         return shared.astype(np.int32) if small else shared
 
     @property
@@ -246,10 +246,10 @@ class JaxArray(Array):
 class NumbaArray(Array):
     """Numba array; Numba has no array functions."""
 
-    def _taken_over(self, found: Any) -> Any:
+    def _taken_over(self, result: Any) -> Any:
         from numba import cuda
 
-        return cuda.as_cuda_array(found)
+        return cuda.as_cuda_array(result)
 
 
 _LIBRARIES = {"cupy": CuPyArray, "jax": JaxArray, "jaxlib": JaxArray, "numba": NumbaArray}

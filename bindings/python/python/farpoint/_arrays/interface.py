@@ -72,8 +72,8 @@ class Library(Protocol):
     def on_host(self, points: Any, what: str) -> np.ndarray:
         """Returns the points as a NumPy array; raises for points on a GPU."""
 
-    def like(self, found: np.ndarray, array: Any) -> Any:
+    def like(self, result: np.ndarray, array: Any) -> Any:
         """Returns a NumPy array in the library and on the device of ``array``."""
 
-    def fill(self, out: Any, found: np.ndarray, points: Any) -> Any:
+    def fill(self, out: Any, result: np.ndarray, points: Any) -> Any:
         """Writes indices to the caller's array and returns it."""

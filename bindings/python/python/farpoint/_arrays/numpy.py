@@ -64,10 +64,10 @@ def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any
     """Returns rows of concatenated clouds."""
     array = points_of(points)
     starts = None if start is None else starts_of(start, True)
-    found = _native.sample_ragged(
+    rows = _native.sample_ragged(
         array, np.array(offsets, np.int64), np.array(counts, np.int64), starts, "auto"
     )
-    return like(found, points)
+    return like(rows, points)
 
 
 def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree: Any) -> None:
@@ -78,17 +78,17 @@ def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:
     """Returns distances and indices of x, and of y in searches of both directions."""
     refuse_narrow(x, y)
     batches, single = _batches(x, y, search)
-    asked = batches, search.norm, "auto", search.threads, search.both
+    arguments = batches, search.norm, "auto", search.threads, search.both
     if search.progress:
         with _progress.bar(True, "searching", "points") as callback:
-            found = list(_native.match_clouds(*asked, callback))
+            results = list(_native.match_clouds(*arguments, callback))
     else:
-        found = list(_native.match_clouds(*asked))
+        results = list(_native.match_clouds(*arguments))
     if single:
-        found = [part[0] for part in found]
+        results = [part[0] for part in results]
     if search.plain:
-        found[::2] = [np.sqrt(distances) for distances in found[::2]]
-    return tuple([like(part, x) for part in found])
+        results[::2] = [np.sqrt(distances) for distances in results[::2]]
+    return tuple([like(part, x) for part in results])
 
 
 def chamfer(x: Any, y: Any, search: Search) -> Any:
@@ -111,13 +111,13 @@ def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any],
             f"both must be clouds (N, D), or both batches (B, N, D): {name(a)} and {name(b)}"
         )
     single = a.ndim == 2
-    given = ((search.x_lengths, "x_lengths"), (search.y_lengths, "y_lengths"))
+    arguments = ((search.x_lengths, "x_lengths"), (search.y_lengths, "y_lengths"))
     if single:
-        for lengths, what in given:
+        for lengths, what in arguments:
             if lengths is not None:
                 raise ValueError(f"{what} are for a batch of shape (B, N, D)")
         return (a, b, None, None), True
-    x_lengths, y_lengths = (lengths_of(lengths, what) for lengths, what in given)
+    x_lengths, y_lengths = (lengths_of(lengths, what) for lengths, what in arguments)
     return (a, b, x_lengths, y_lengths), False
 
 
@@ -136,11 +136,11 @@ def on_host(points: Any, what: str) -> np.ndarray:
     return array
 
 
-def fill(out: Any, found: np.ndarray, points: Any) -> Any:
+def fill(out: Any, result: np.ndarray, points: Any) -> Any:
     """Writes indices to the caller's array and returns it."""
     if not isinstance(out, np.ndarray) or out.dtype != np.int64:
         raise TypeError(f"out must be an int64 array of NumPy, not {name(out)}")
-    if out.shape != found.shape:
-        raise ValueError(f"out must be of shape {found.shape}, not {out.shape}")
-    out[...] = found
+    if out.shape != result.shape:
+        raise ValueError(f"out must be of shape {result.shape}, not {out.shape}")
+    out[...] = result
     return out

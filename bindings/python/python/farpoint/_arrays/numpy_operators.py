@@ -30,8 +30,8 @@ def within(
     return _answer(x, _native.within(*_clouds(x, y, sides), request), plain)
 
 
-def _answer(x: Any, found: tuple[Any, Any, Any], plain: bool) -> tuple[Any, Any, Any]:
-    distances, indices, counts = found
+def _answer(x: Any, results: tuple[Any, Any, Any], plain: bool) -> tuple[Any, Any, Any]:
+    distances, indices, counts = results
     if plain:
         distances = np.sqrt(distances)
     return like(distances, x), like(indices, x), like(counts, x)
@@ -57,8 +57,8 @@ def _clouds(x: Any, y: Any, sides: Sides) -> tuple[Clouds, Clouds]:
 def tree_of(y: Any, lengths: Any, offsets: Any, threads: int | None) -> tuple[Any, Any]:
     """Returns the tree of clouds for repeated searches, and the object to keep alive with it."""
     points = points_of(y)
-    given = _lengths(lengths, points, "y_lengths"), _offsets(offsets, "y_offsets")
-    return _native.Index(Clouds(points, *given), threads), None
+    extents = _lengths(lengths, points, "y_lengths"), _offsets(offsets, "y_offsets")
+    return _native.Index(Clouds(points, *extents), threads), None
 
 
 def _lengths(lengths: Any, points: np.ndarray, what: str) -> list[int] | None:
@@ -80,13 +80,13 @@ def gather(values: Any, indices: Any) -> Any:
     if of.ndim == 1:
         return like(gather(of.reshape(-1, 1), indices)[..., 0], values)
     if of.dtype.kind in "iub":
-        return like(_gather_whole(of, indices), values)
+        return like(_gather_integers(of, indices), values)
     of, rows, sizes = _values(of, indices, False)
-    found = _native.values_gather(sizes, _working(of), rows)
-    return _like(found, of, (*rows.shape, sizes[-1]), values)
+    result = _native.values_gather(sizes, _working(of), rows)
+    return _like(result, of, (*rows.shape, sizes[-1]), values)
 
 
-def _gather_whole(of: np.ndarray, indices: Any) -> np.ndarray:
+def _gather_integers(of: np.ndarray, indices: Any) -> np.ndarray:
     """Returns the indexed rows of integers and booleans."""
     rows = integers(indices, "indices")
     check_shapes(of, rows, False, partial(_about, of, rows))
@@ -94,9 +94,9 @@ def _gather_whole(of: np.ndarray, indices: Any) -> np.ndarray:
     if of.shape[-2] == 0:  # all indices are -1
         return np.zeros((*rows.shape, of.shape[-1]), of.dtype)
     clouds = np.arange(of.shape[0]).reshape(-1, *[1] * (rows.ndim - 1))
-    found: np.ndarray = of[rows] if of.ndim == 2 else of[clouds, rows]
-    found[rows < 0] = 0
-    return found
+    result: np.ndarray = of[rows] if of.ndim == 2 else of[clouds, rows]
+    result[rows < 0] = 0
+    return result
 
 
 def gather_max(values: Any, indices: Any, add: Any) -> Any:
@@ -108,8 +108,8 @@ def gather_max(values: Any, indices: Any, add: Any) -> Any:
         _refuse_other_type("add", more, of)
         check_beside("add", more, (*rows.shape, sizes[-1]), partial(_about, of, rows))
         more = _working(more)
-    found, _ = _native.values_gather_max(sizes, _working(of), rows, more)
-    return _like(found, of, (*rows.shape[:-1], sizes[-1]), values)
+    result, _ = _native.values_gather_max(sizes, _working(of), rows, more)
+    return _like(result, of, (*rows.shape[:-1], sizes[-1]), values)
 
 
 def interpolate(values: Any, indices: Any, weights: Any) -> Any:
@@ -119,28 +119,28 @@ def interpolate(values: Any, indices: Any, weights: Any) -> Any:
     if not (of.dtype == np.float16 and shares.dtype == np.float32):
         _refuse_other_type("weights", shares, of)
     check_beside("weights", shares, rows.shape, partial(_about, of, rows))
-    found = _native.values_interpolate(sizes, _working(of), rows, _working(shares))
-    return _like(found, of, (*rows.shape[:-1], sizes[-1]), values)
+    result = _native.values_interpolate(sizes, _working(of), rows, _working(shares))
+    return _like(result, of, (*rows.shape[:-1], sizes[-1]), values)
 
 
 def weights(distances: Any, power: int, eps: float) -> Any:
     """Returns the weights of neighbors at these distances."""
-    given = native(to_numpy(distances))
-    if given.dtype not in (np.float32, np.float64):
+    array = native(to_numpy(distances))
+    if array.dtype not in (np.float32, np.float64):
         raise TypeError(f"distances must be float32 or float64, not {name(distances)}")
-    if given.ndim == 0:
+    if array.ndim == 0:
         raise ValueError("distances must be of shape (..., k), not a number")
-    found = _native.values_weights(given.shape[-1], np.ascontiguousarray(given), power, eps)
-    return like(found.reshape(given.shape), distances)
+    result = _native.values_weights(array.shape[-1], np.ascontiguousarray(array), power, eps)
+    return like(result.reshape(array.shape), distances)
 
 
 def check_indices(indices: Any, rows: int) -> None:
     """Raises IndexError if an index is neither -1 nor a row."""
-    given = integers(indices, "indices")
-    wrong = ((given < -1) | (given >= rows)).reshape(-1)
+    array = integers(indices, "indices")
+    wrong = ((array < -1) | (array >= rows)).reshape(-1)
     if wrong.any():
         place = int(wrong.argmax())
-        raise wrong_index(int(wrong.sum()), place, int(given.reshape(-1)[place]), rows)
+        raise wrong_index(int(wrong.sum()), place, int(array.reshape(-1)[place]), rows)
 
 
 def _values(values: Any, indices: Any, several: bool) -> tuple[np.ndarray, np.ndarray, Sizes]:
@@ -161,8 +161,8 @@ def _working(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array, kind)
 
 
-def _like(found: np.ndarray, of: np.ndarray, shape: tuple[int, ...], values: Any) -> Any:
-    return like(found.reshape(shape).astype(of.dtype, copy=False), values)
+def _like(result: np.ndarray, of: np.ndarray, shape: tuple[int, ...], values: Any) -> Any:
+    return like(result.reshape(shape).astype(of.dtype, copy=False), values)
 
 
 def _about(of: np.ndarray, rows: np.ndarray) -> str:

@@ -12,14 +12,14 @@ from . import whole_numbers
 from .conversion import name
 
 
-def selected(given: Selection) -> np.ndarray:
+def selected(selection: Selection) -> np.ndarray:
     """Returns rows as int64, or a mask as bool, as NumPy arrays."""
-    if given.mask is None:
-        return whole_numbers.integers(given.rows, "rows", 1)
-    mask = _on_host(given.mask)
+    if selection.mask is None:
+        return whole_numbers.integers(selection.rows, "rows", 1)
+    mask = _on_host(selection.mask)
     if mask.dtype != np.bool_:
         raise TypeError(
-            f"mask must be an array of bool, not {name(given.mask)}; for numbers of rows give rows"
+            f"mask must be an array of bool, not {name(selection.mask)}; for numbers of rows give rows"
         )
     return mask
 
@@ -43,25 +43,25 @@ class Plan(NamedTuple):
 
 def plan(request: Sampling, shape: tuple[int, ...], about: str) -> Plan:
     """Returns the plan; raises for rows and starts out of range, with the messages of the CPU."""
-    given = request.selected
-    assert given is not None
-    if given.rows is not None:
-        given = given._replace(rows=_on_host(given.rows))
-    found, count = selected(given), shape[-2]
-    if given.mask is None:
+    selection = request.selected
+    assert selection is not None
+    if selection.rows is not None:
+        selection = selection._replace(rows=_on_host(selection.rows))
+    chosen, count = selected(selection), shape[-2]
+    if selection.mask is None:
         if len(shape) == 3:
             raise ValueError(f"rows are of one cloud (N, D); give a mask (B, N) for a batch ({about})")
-        _check(found, count, about)
-        lists = [found]
+        _check(chosen, count, about)
+        lists = [chosen]
     else:
-        if found.shape != shape[:-1]:
-            raise ValueError(f"the mask is of shape {found.shape}, not {tuple(shape[:-1])} ({about})")
+        if chosen.shape != shape[:-1]:
+            raise ValueError(f"the mask is of shape {chosen.shape}, not {tuple(shape[:-1])} ({about})")
         if request.lengths is not None and len(shape) == 3:
             lengths = np.array(whole_numbers.lengths_of(_on_host(request.lengths)))
             if lengths.shape != shape[:1] or (lengths > count).any():
                 raise ValueError(f"lengths {lengths.tolist()} do not fit ({about})")
-            found = found & (np.arange(count) < lengths[:, None])
-        lists = [np.flatnonzero(row) for row in found.reshape(-1, count)]
+            chosen = chosen & (np.arange(count) < lengths[:, None])
+        lists = [np.flatnonzero(row) for row in chosen.reshape(-1, count)]
     start = request.start
     if start is not None:
         start = _places(_on_host(start), lists, count, len(shape) == 3, about)
@@ -84,9 +84,9 @@ def _check(rows: np.ndarray, count: int, about: str) -> None:
             f"({about})"
         )
     order = np.argsort(rows, kind="stable")
-    again = np.flatnonzero(rows[order][1:] == rows[order][:-1])
-    if len(again):
-        first = again[order[again + 1].argmin()]
+    repeats = np.flatnonzero(rows[order][1:] == rows[order][:-1])
+    if len(repeats):
+        first = repeats[order[repeats + 1].argmin()]
         places = order[first], order[first + 1]
         raise ValueError(
             f"row {rows[places[0]]} is selected twice, at places {places[0]} and {places[1]} of the list; list "
@@ -106,12 +106,12 @@ def _places(start: Any, lists: list[np.ndarray], count: int, batch: bool, about:
             f"start index {starts[outside][0]} is outside the cloud of {count} points (0..={count - 1}) ({about})"
         )
     places = np.empty_like(starts)
-    for own, several, rows in zip(places, starts, lists):
-        where = np.full(count, -1)
-        where[rows] = np.arange(len(rows))
-        own[:] = where[several]
-        if (own < 0).any():
+    for row_starts, cloud_starts, rows in zip(places, starts, lists):
+        position_of = np.full(count, -1)
+        position_of[rows] = np.arange(len(rows))
+        row_starts[:] = position_of[cloud_starts]
+        if (row_starts < 0).any():
             raise ValueError(
-                f"start index {several[own < 0][0]} is not one of the selected rows; give one of them ({about})"
+                f"start index {cloud_starts[row_starts < 0][0]} is not one of the selected rows; give one of them ({about})"
             )
     return places if batch else places[0]

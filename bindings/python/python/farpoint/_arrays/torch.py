@@ -13,10 +13,10 @@ from torch import Tensor
 from .. import _native, _progress
 from .._records import Reduction, Search
 from .._torch import chamfer as operator
-from .._torch import chamfer_met, memory, met, neighbors
+from .._torch import chamfer_cached, memory, neighbors, shape_cache
 from .._torch import search as searching
 from .._torch.calls import wants_gradient
-from .._torch.presence import is_compiling
+from .._torch.lazy_torch import is_compiling
 from . import whole_numbers
 from .conversion import name, to_numpy
 from .torch_approximate import sample_approximate
@@ -38,44 +38,44 @@ __all__ = [
 def nearest(x: Tensor, y: Any, search: Search) -> tuple[Any, ...]:
     """Returns distances and indices of x, and of y in searches of both directions."""
     x_lengths, y_lengths = search.x_lengths, search.y_lengths
-    ready = met.ready(search.kept or search, _ready_nearest, x, y, x_lengths, y_lengths)
-    found: tuple[Any, ...]
-    if ready is None:
+    prepared = shape_cache.lookup(search.cached or search, _prepare_nearest, x, y, x_lengths, y_lengths)
+    results: tuple[Any, ...]
+    if prepared is None:
         arguments = _arguments(x, y, search)
         with _bar(x, search):
-            found = searching.found(*arguments, search.norm, search.threads, search.both)
+            results = searching.match(*arguments, search.norm, search.threads, search.both)
     elif wants_gradient(x, y):
-        found = neighbors.answer_differentiably(x, y, x_lengths, y_lengths, ready)
+        results = neighbors.answer_differentiably(x, y, x_lengths, y_lengths, prepared)
     else:
-        found = neighbors.answer(ready, x, y, x_lengths, y_lengths)
-        return searching.rooted(found) if search.plain else found
+        results = neighbors.answer(prepared, x, y, x_lengths, y_lengths)
+        return searching.rooted(results) if search.plain else results
     if search.plain:
-        found = tuple([part if k % 2 else searching.root(part) for k, part in enumerate(found)])
-    return found
+        results = tuple([part if k % 2 else searching.root(part) for k, part in enumerate(results)])
+    return results
 
 
-def _ready_nearest(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
+def _prepare_nearest(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
     """Returns the plan of a search in these tensors; None if one has to be converted."""
-    if not _as_they_are(x, y, search, *lengths):
+    if not _need_no_conversion(x, y, search, *lengths):
         return None
-    return neighbors.ready(x, y, search.norm, search.both)
+    return neighbors.prepare(x, y, search.norm, search.both)
 
 
-def _as_they_are(x: Tensor, y: Tensor, search: Search, *lengths: Tensor | None) -> bool:
+def _need_no_conversion(x: Tensor, y: Tensor, search: Search, *lengths: Tensor | None) -> bool:
     """Returns whether no tensor has to be converted. Raises unless they are a pair of clouds with lengths."""
-    given = _arguments(x, y, search._replace(x_lengths=lengths[0], y_lengths=lengths[1]))
-    return given[0] is x and given[1] is y and memory.are_lengths(*lengths)
+    arguments = _arguments(x, y, search._replace(x_lengths=lengths[0], y_lengths=lengths[1]))
+    return arguments[0] is x and arguments[1] is y and memory.are_lengths(*lengths)
 
 
 def chamfer(x: Tensor, y: Any, search: Search) -> Tensor:
     """Returns one value per pair of clouds."""
     x_lengths, y_lengths = search.x_lengths, search.y_lengths
-    ready = met.ready(search.kept or search, _ready_chamfer, x, y, x_lengths, y_lengths)
-    if ready is not None:
+    prepared = shape_cache.lookup(search.cached or search, _prepare_chamfer, x, y, x_lengths, y_lengths)
+    if prepared is not None:
         if wants_gradient(x, y):
-            found: Tensor = chamfer_met.answer_differentiably(x, y, x_lengths, y_lengths, ready)
-            return found
-        return chamfer_met.answer(ready, x, y, x_lengths, y_lengths)
+            value: Tensor = chamfer_cached.answer_differentiably(x, y, x_lengths, y_lengths, prepared)
+            return value
+        return chamfer_cached.answer(prepared, x, y, x_lengths, y_lengths)
     arguments = _arguments(x, y, search)
     with _bar(x, search):
         return operator.chamfer(*arguments, search.how())
@@ -88,8 +88,8 @@ def _bar(x: Tensor, search: Search) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def _ready_chamfer(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
-    return chamfer_met.ready(x, y, search.how()) if _as_they_are(x, y, search, *lengths) else None
+def _prepare_chamfer(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
+    return chamfer_cached.prepare(x, y, search.how()) if _need_no_conversion(x, y, search, *lengths) else None
 
 
 def _arguments(
@@ -106,14 +106,14 @@ def _arguments(
     return x, y, x_lengths, y_lengths
 
 
-def _lengths(given: Any, cloud: Tensor) -> Tensor:
+def _lengths(values: Any, cloud: Tensor) -> Tensor:
     """Returns lengths for the operators. Raises for an empty cloud unless that would synchronize a GPU."""
     if cloud.dim() == 2:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(cloud)})")
-    lengths = lengths_of(given, cloud)
-    if cloud.is_cuda and not isinstance(given, Tensor):
-        whole = whole_numbers.integers(given, "lengths", 1)
-        whole_numbers.refuse_empty(whole.tolist(), True, about(cloud))
+    lengths = lengths_of(values, cloud)
+    if cloud.is_cuda and not isinstance(values, Tensor):
+        checked_lengths = whole_numbers.integers(values, "lengths", 1)
+        whole_numbers.refuse_empty(checked_lengths.tolist(), True, about(cloud))
     return lengths
 
 
@@ -130,11 +130,11 @@ def on_host(points: Tensor, what: str) -> np.ndarray:
     return array
 
 
-def like(found: np.ndarray, array: Any) -> Any:
+def like(result: np.ndarray, array: Any) -> Any:
     """Returns a NumPy array as a tensor on the CPU."""
-    return torch.from_numpy(found)
+    return torch.from_numpy(result)
 
 
-def fill(out: Any, found: Any, points: Any) -> Any:
+def fill(out: Any, result: Any, points: Any) -> Any:
     """Writes indices to the caller's tensor and returns it."""
-    return fill_tensor(found if isinstance(found, Tensor) else torch.from_numpy(found), out)
+    return fill_tensor(result if isinstance(result, Tensor) else torch.from_numpy(result), out)

@@ -22,50 +22,50 @@ def sample_approximate(points: Tensor, request: Approximation, start: Any, lengt
     if lengths is not None and not batch:
         raise ValueError(f"lengths are for a batch of shape (B, N, D), not {tuple(points.shape)}")
     if request.skip_bad:
-        return _of_good_rows(points, request, start, lengths)
+        return _sample_finite_rows(points, request, start, lengths)
     return _chosen(points, request, start, lengths, tree)
 
 
 def _chosen(points: Tensor, request: Approximation, start: Any, lengths: Any, tree: Any) -> Tensor:
     count = in_count(points, request.count, request.ratio, lengths is not None)
     clouds = points if points.dim() == 3 else points.unsqueeze(0)
-    own = None if lengths is None else lengths_of(lengths, clouds)
+    valid_rows = None if lengths is None else lengths_of(lengths, clouds)
     counts = starts = None
-    if own is not None and request.ratio is not None:
-        counts = torch.ceil(own.to(torch.float64) * request.ratio).to(torch.int64)
+    if valid_rows is not None and request.ratio is not None:
+        counts = torch.ceil(valid_rows.to(torch.float64) * request.ratio).to(torch.int64)
     if start is not None:
-        starts = starts_of(start, clouds, points.dim() == 3, own)
+        starts = starts_of(start, clouds, points.dim() == 3, valid_rows)
         if starts.shape[1] > max(count, 1):
-            raise ValueError(f"{starts.shape[1]} start indices were given for {count} samples")
+            raise ValueError(f"{starts.shape[1]} start indices for {count} samples")
     # Arguments passed separately are cleared, so that the scratch size is cached by options alone.
     options = request._replace(count=None, ratio=None, seed=None, threads=None, callback=None)
-    return enqueue(points, count, own, counts, starts, request.seed, options, tree)
+    return enqueue(points, count, valid_rows, counts, starts, request.seed, options, tree)
 
 
-def _of_good_rows(points: Tensor, request: Approximation, start: Any, lengths: Any) -> Tensor:
+def _sample_finite_rows(points: Tensor, request: Approximation, start: Any, lengths: Any) -> Tensor:
     """Samples finite rows, one cloud at a time; synchronizes the GPU."""
     if points.dim() == 2:
-        return _of_good_rows_of(points, request, start)
+        return _sample_finite_rows_of_cloud(points, request, start)
     width = in_count(points, request.count, request.ratio, lengths is not None)
     rows = [points.shape[1]] * len(points) if lengths is None else lengths_of(lengths, points).tolist()
     starts: list[Any] = [None] * len(points)
     if start is not None:
         starts = starts_of(start, points, True, None).expand(len(points), -1).tolist()
-    found = points.new_full((len(points), width), -1, dtype=torch.int64)
-    for cloud, length, own, to in zip(points, rows, starts, found):
-        alone = request
+    results = points.new_full((len(points), width), -1, dtype=torch.int64)
+    for cloud, length, cloud_start, result in zip(points, rows, starts, results):
+        cloud_request = request
         if lengths is not None and request.count is not None:
-            alone = request._replace(count=min(request.count, length))
-        chosen = _of_good_rows_of(cloud[:length], alone, own)
-        to[: len(chosen)] = chosen
-    return found
+            cloud_request = request._replace(count=min(request.count, length))
+        chosen = _sample_finite_rows_of_cloud(cloud[:length], cloud_request, cloud_start)
+        result[: len(chosen)] = chosen
+    return results
 
 
-def _of_good_rows_of(cloud: Tensor, request: Approximation, start: Any) -> Tensor:
+def _sample_finite_rows_of_cloud(cloud: Tensor, request: Approximation, start: Any) -> Tensor:
     rows = cloud.isfinite().all(dim=-1).nonzero().squeeze(-1)
     if start is not None:
-        wanted = torch.as_tensor(start, device=cloud.device).reshape(-1)
-        start = torch.searchsorted(rows, wanted).clamp(max=max(len(rows) - 1, 0))
-        if len(rows) == 0 or not bool((rows[start] == wanted).all()):
-            raise ValueError("a start index names a row with NaN or infinity; choose another")
+        requested = torch.as_tensor(start, device=cloud.device).reshape(-1)
+        start = torch.searchsorted(rows, requested).clamp(max=max(len(rows) - 1, 0))
+        if len(rows) == 0 or not bool((rows[start] == requested).all()):
+            raise ValueError("a start row has NaN or infinity; choose another")
     return rows[_chosen(cloud[rows], request, start, None, None)]

@@ -19,8 +19,8 @@ from .conversion import name
 def checked(points: Tensor) -> Tensor:
     """Returns the points for kernels: float16 and bfloat16 are converted to float32, without
     loss. Raises for tensors that are not clouds."""
-    whole = points.dtype in (torch.float32, torch.float64)
-    if not whole and points.dtype not in HALVES:
+    is_kernel_type = points.dtype in (torch.float32, torch.float64)
+    if not is_kernel_type and points.dtype not in HALVES:
         raise TypeError(
             "the points must be float32 or float64, or float16 or bfloat16, which are converted to "
             f"float32 ({about(points)})"
@@ -32,7 +32,7 @@ def checked(points: Tensor) -> Tensor:
         )
     if not (points.is_cpu or points.is_cuda):
         raise TypeError(f"the points must be on the CPU or on a CUDA device ({about(points)})")
-    return points if whole else points.float()
+    return points if is_kernel_type else points.float()
 
 
 def about(points: Tensor) -> str:
@@ -44,7 +44,7 @@ def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
     """Returns both clouds for kernels. Raises unless they are a pair of clouds."""
     if not isinstance(y, Tensor):
         raise TypeError(
-            f"x is a tensor and y is none ({about(x)}; {name(y)}); give a tensor, as "
+            f"x is a tensor and y is not ({about(x)}; {name(y)}); give a tensor, as "
             "torch.as_tensor(y, device=x.device) makes"
         )
     x, y = checked(x), checked(y)
@@ -81,7 +81,7 @@ def in_count(clouds: Tensor, count: int | None, ratio: float | None, padded: boo
     assert count is not None
     if count > rows and (not padded or count * len(clouds) >= 2**60):
         raise ValueError(
-            f"{count} samples were asked of a cloud of {rows} points; ask for at most {rows} "
+            f"cannot take {count} samples from a cloud of {rows} points; request at most {rows} "
             f"({about(clouds)})"
         )
     return count
@@ -108,19 +108,19 @@ def check_threads(threads: int | None) -> None:
 def lengths_of(lengths: Any, clouds: Tensor) -> Tensor:
     """Returns lengths as int64 on the device of the clouds, clamped to them, as kernels require."""
     rows = clouds.shape[1]
-    found: Tensor
+    tensor: Tensor
     if isinstance(lengths, Tensor):
         refuse_fractions(lengths, "lengths", 1)
-        found = sent(lengths, clouds.device)
+        tensor = sent(lengths, clouds.device)
     else:
-        given = whole_numbers.integers(lengths, "lengths", 1)
-        whole_numbers.refuse_negative(given, "length")
-        if (given > rows).any():
-            raise ValueError(f"length {given.max()} is over {rows} ({about(clouds)})")
-        found = numbers(given.tolist(), clouds.device)
-    if found.dim() != 1 or found.shape[0] != clouds.shape[0]:
-        raise ValueError(f"lengths of shape {tuple(found.shape)} ({about(clouds)})")
-    return found.clamp(0, rows) if clouds.is_cuda else found
+        array = whole_numbers.integers(lengths, "lengths", 1)
+        whole_numbers.refuse_negative(array, "length")
+        if (array > rows).any():
+            raise ValueError(f"length {array.max()} is over {rows} ({about(clouds)})")
+        tensor = numbers(array.tolist(), clouds.device)
+    if tensor.dim() != 1 or tensor.shape[0] != clouds.shape[0]:
+        raise ValueError(f"lengths of shape {tuple(tensor.shape)} ({about(clouds)})")
+    return tensor.clamp(0, rows) if clouds.is_cuda else tensor
 
 
 def starts_of(start: Any, clouds: Tensor, batch: bool, lengths: Tensor | None) -> Tensor:
@@ -133,16 +133,16 @@ def starts_of(start: Any, clouds: Tensor, batch: bool, lengths: Tensor | None) -
             )
         return torch.full((1, 1), start, dtype=torch.int64, device=clouds.device)
     if not isinstance(start, Tensor):
-        given = whole_numbers.starts_of(start, batch)
-        if given.size and not (0 <= given.min() and given.max() < rows):
+        array = whole_numbers.starts_of(start, batch)
+        if array.size and not (0 <= array.min() and array.max() < rows):
             raise ValueError(
-                f"start index {given.min() if given.min() < 0 else given.max()} is outside the "
+                f"start index {array.min() if array.min() < 0 else array.max()} is outside the "
                 f"cloud of {rows} points ({about(clouds)})"
             )
-        for several in given:
-            if len(set(several.tolist())) < len(several):
-                raise ValueError(f"a start index is given twice in {several.tolist()}")
-        start = numbers(given.reshape(-1).tolist(), clouds.device).reshape(given.shape)
+        for cloud_starts in array:
+            if len(set(cloud_starts.tolist())) < len(cloud_starts):
+                raise ValueError(f"a start index is given twice in {cloud_starts.tolist()}")
+        start = numbers(array.reshape(-1).tolist(), clouds.device).reshape(array.shape)
     else:
         refuse_fractions(start, "start")
         if start.dim() < 2:
@@ -157,9 +157,9 @@ def refuse_fractions(values: Tensor, what: str, ndim: int | None = None) -> None
         raise whole_numbers.not_whole(values, what, ndim)
 
 
-def fill(found: Tensor, out: Any) -> Tensor:
-    if not isinstance(out, Tensor) or out.dtype != torch.int64 or out.device != found.device:
-        raise TypeError(f"out must be an int64 tensor on {found.device}, not {name(out)}")
-    if out.shape != found.shape:
-        raise ValueError(f"out must be of shape {tuple(found.shape)}, not {tuple(out.shape)}")
-    return out.copy_(found)
+def fill(result: Tensor, out: Any) -> Tensor:
+    if not isinstance(out, Tensor) or out.dtype != torch.int64 or out.device != result.device:
+        raise TypeError(f"out must be an int64 tensor on {result.device}, not {name(out)}")
+    if out.shape != result.shape:
+        raise ValueError(f"out must be of shape {tuple(result.shape)}, not {tuple(out.shape)}")
+    return out.copy_(result)

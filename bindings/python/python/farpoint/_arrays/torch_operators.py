@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from .._records import Neighborhood, Sides
-from .._torch import fast_path, interpolation, memory, met, several
-from .._torch import several_kernels as kernels
+from .._torch import fast_path, interpolation, knn, memory, shape_cache
+from .._torch import knn_kernels as kernels
 from .._torch import values as operators
 from .._torch import values_kernels as of_values
 from .._torch.calls import wants_gradient
-from .._torch.presence import untraced
+from .._torch.lazy_torch import untraced
 from .._torch.registration import HALVES
 from .._torch.search import root, rooted
 from .._torch.transfer import numbers, sent
@@ -34,24 +34,24 @@ def search(
     x: Tensor, y: Any, sides: Sides, request: Neighborhood, plain: bool
 ) -> tuple[Tensor, ...]:
     """Returns distances, indices and counts of the neighbors of each point."""
-    ready = None
+    prepared = None
     if sides.x_offsets is None:
-        ready = met.ready(request, _ready_search, x, y, sides.x_lengths, sides.y_lengths)
-    if ready is None:
-        found = several.search(*_arguments(x, y, sides, request), request)
+        prepared = shape_cache.lookup(request, _prepare_search, x, y, sides.x_lengths, sides.y_lengths)
+    if prepared is None:
+        results = knn.search(*_arguments(x, y, sides, request), request)
     elif wants_gradient(x, y):
-        found = several.search_differentiably(x, y, *sides, *request, ready)
+        results = knn.search_differentiably(x, y, *sides, *request, prepared)
     else:
-        found = kernels.answer(ready, x, y, *sides)
-        return rooted(found[:1]) + found[1:] if plain else found
-    return (root(found[0]), *found[1:]) if plain else found
+        results = kernels.answer(prepared, x, y, *sides)
+        return rooted(results[:1]) + results[1:] if plain else results
+    return (root(results[0]), *results[1:]) if plain else results
 
 
-def _ready_search(request: Neighborhood, x: Tensor, y: Tensor, *lengths: Any) -> Any:
+def _prepare_search(request: Neighborhood, x: Tensor, y: Tensor, *lengths: Any) -> Any:
     """Returns the plan of a search in these tensors; None if one has to be converted."""
-    given = _arguments(x, y, Sides(*lengths), request)
-    even = given[0] is x and given[1] is y and memory.are_lengths(*lengths)
-    return kernels.ready(x, y, request) if even else None
+    arguments = _arguments(x, y, Sides(*lengths), request)
+    unconverted = arguments[0] is x and arguments[1] is y and memory.are_lengths(*lengths)
+    return kernels.prepare(x, y, request) if unconverted else None
 
 
 def within(
@@ -59,8 +59,8 @@ def within(
 ) -> tuple[Tensor, ...]:
     """Returns distances and indices of all neighbors, and the offsets of each point."""
     x, y, sides = _arguments(x, y, sides, request)
-    found = several.within(x, y, sides, request)
-    return (root(found[0]), *found[1:]) if plain else found
+    results = knn.within(x, y, sides, request)
+    return (root(results[0]), *results[1:]) if plain else results
 
 
 def tree_of(y: Tensor, lengths: Any, offsets: Any, threads: int | None) -> tuple[Tensor, Any]:
@@ -80,7 +80,7 @@ def _arguments(
     """Returns clouds, lengths and offsets for the operators."""
     if not isinstance(y, Tensor):
         raise TypeError(
-            f"x is a tensor and y is none ({about(x)}; {name(y)}); give a tensor, as "
+            f"x is a tensor and y is not ({about(x)}; {name(y)}); give a tensor, as "
             "torch.as_tensor(y, device=x.device) makes"
         )
     same = y is x
@@ -102,9 +102,9 @@ def _arguments(
         return x, y, Sides(None, None, *offsets, sides.tree)
     if sides.x_lengths is None and sides.y_lengths is None:
         return x, y, sides
-    own = _lengths(sides.x_lengths, x)
+    x_lengths = _lengths(sides.x_lengths, x)
     both = same and sides.x_lengths is sides.y_lengths
-    lengths = own, own if both else _lengths(sides.y_lengths, y)
+    lengths = x_lengths, x_lengths if both else _lengths(sides.y_lengths, y)
     return x, y, sides._replace(x_lengths=lengths[0], y_lengths=lengths[1])
 
 
@@ -121,19 +121,19 @@ def _refuse_other_clouds(x: Tensor, y: Tensor, sides: Sides) -> None:
         )
     if batch and sides.x_offsets is not None:
         raise ValueError(f"offsets are for a tensor of shape (N, D) ({about(x)})")
-    asked = shape[-2] > 0 and not (batch and shape[0] == 0)
-    if asked and other[-2] == 0:
+    has_queries = shape[-2] > 0 and not (batch and shape[0] == 0)
+    if has_queries and other[-2] == 0:
         raise ValueError(
-            f"the cloud has no usable point in which neighbors could be ({about_pair(x, y)})"
+            f"the cloud has no usable point to be a neighbor ({about_pair(x, y)})"
         )
 
 
-def _lengths(given: Any, cloud: Tensor) -> Tensor | None:
-    if given is None:
+def _lengths(lengths: Any, cloud: Tensor) -> Tensor | None:
+    if lengths is None:
         return None
     if cloud.dim() == 2:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(cloud)})")
-    return lengths_of(given, cloud)
+    return lengths_of(lengths, cloud)
 
 
 def _offsets(given: Any, cloud: Tensor, side: str) -> Tensor:
@@ -161,18 +161,18 @@ def gather(values: Tensor, indices: Tensor) -> Tensor:
     if values.dim() == 1:
         return gather(values.unsqueeze(-1), indices).squeeze(-1)
     if not (values.is_floating_point() or values.is_complex()):
-        return _gather_whole(values, indices)
-    ready = met.ready("gather", _ready_values, values, indices)
-    if ready is not None:
+        return _gather_integers(values, indices)
+    prepared = shape_cache.lookup("gather", _prepare_values, values, indices)
+    if prepared is not None:
         if wants_gradient(values):
-            found: Tensor = operators.gather_differentiably(values, indices, ready)
-            return found
-        return of_values.answer(ready, values, indices)
+            result: Tensor = operators.gather_differentiably(values, indices, prepared)
+            return result
+        return of_values.answer(prepared, values, indices)
     _check(values, indices, False)
-    return operators.gather(values, _whole(indices))
+    return operators.gather(values, _as_kernel_indices(indices))
 
 
-def _gather_whole(values: Tensor, indices: Tensor) -> Tensor:
+def _gather_integers(values: Tensor, indices: Tensor) -> Tensor:
     """Returns the indexed rows of integers and booleans, which have no gradient."""
     _check(values, indices, False, (values.dtype,))
     rows, channels = values.shape[-2:]
@@ -185,35 +185,35 @@ def _gather_whole(values: Tensor, indices: Tensor) -> Tensor:
     if values.dim() == 3:
         firsts = torch.arange(values.shape[0], device=values.device) * rows
         places = places + firsts.reshape(-1, *[1] * (indices.dim() - 1))
-    found = values.reshape(-1, channels)[places]
-    return found.masked_fill(none.unsqueeze(-1), 0)
+    gathered = values.reshape(-1, channels)[places]
+    return gathered.masked_fill(none.unsqueeze(-1), 0)
 
 
 def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
     """Returns the maximum over the indexed rows."""
-    ready = met.ready("gather_max", _ready_values, values, indices, add)
-    if ready is not None:
+    prepared = shape_cache.lookup("gather_max", _prepare_values, values, indices, add)
+    if prepared is not None:
         if wants_gradient(values, add):
-            found: Tensor = operators.gather_max_differentiably(values, indices, add, None)[0]
-            return found
-        return of_values.answer_max(ready, values, indices, add)
+            result: Tensor = operators.gather_max_differentiably(values, indices, add, None)[0]
+            return result
+        return of_values.answer_max(prepared, values, indices, add)
     _check_added(values, indices, add)
-    return operators.gather_max(values, _whole(indices), add)
+    return operators.gather_max(values, _as_kernel_indices(indices), add)
 
 
 def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
     """Returns weighted sums of the indexed rows."""
-    ready = met.ready("interpolate", _ready_values, values, indices, weights)
-    if ready is not None:
+    prepared = shape_cache.lookup("interpolate", _prepare_values, values, indices, weights)
+    if prepared is not None:
         if wants_gradient(values, weights):
-            found: Tensor = interpolation.interpolate_differentiably(values, indices, weights, ready)
-            return found
-        return of_values.answer(ready, values, indices, weights)
+            result: Tensor = interpolation.interpolate_differentiably(values, indices, weights, prepared)
+            return result
+        return of_values.answer(prepared, values, indices, weights)
     weights = _checked_weights(values, indices, weights)
-    return interpolation.interpolate(values, _whole(indices), weights)
+    return interpolation.interpolate(values, _as_kernel_indices(indices), weights)
 
 
-def _ready_values(
+def _prepare_values(
     name: str, values: Tensor, indices: Tensor, more: Tensor | None, _: None
 ) -> Any:
     """Returns the plan of one of these operators for these tensors; None if one has to be converted."""
@@ -223,24 +223,24 @@ def _ready_values(
         _check_added(values, indices, more)
     elif more is not None and _checked_weights(values, indices, more) is not more:
         return None
-    return of_values.ready(name, values, indices, more) if _whole(indices) is indices else None
+    return of_values.prepare(name, values, indices, more) if _as_kernel_indices(indices) is indices else None
 
 
 def weights(distances: Tensor, power: int, eps: float) -> Tensor:
     """Returns the weights of neighbors at these distances."""
-    ready = met.ready(("weights", power, eps), _ready_weights, distances, distances)
-    if ready is not None:
+    prepared = shape_cache.lookup(("weights", power, eps), _prepare_weights, distances, distances)
+    if prepared is not None:
         if wants_gradient(distances):
-            found: Tensor = interpolation.weights_differentiably(distances, power, eps, None)
-            return found
-        return of_values.answer(ready, distances)
+            result: Tensor = interpolation.weights_differentiably(distances, power, eps, None)
+            return result
+        return of_values.answer(prepared, distances)
     _check_distances(distances)
     return interpolation.inverse_distance_weights(distances, power, eps)
 
 
-def _ready_weights(request: tuple[str, int, float], distances: Tensor, *_: Any) -> Any:
+def _prepare_weights(request: tuple[str, int, float], distances: Tensor, *_: Any) -> Any:
     _check_distances(distances)
-    return of_values.ready_weights(distances, *request[1:])
+    return of_values.prepare_weights(distances, *request[1:])
 
 
 def _check_distances(distances: Tensor) -> None:
@@ -299,12 +299,12 @@ def _checked_weights(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor
 
 
 def _check_beside(
-    what: str, found: Tensor, wanted: tuple[Any, ...], values: Tensor, indices: Tensor
+    what: str, argument: Tensor, expected: tuple[Any, ...], values: Tensor, indices: Tensor
 ) -> None:
-    check_beside(what, found, wanted, lambda: _about(values, indices))
-    if found.device != values.device:
+    check_beside(what, argument, expected, lambda: _about(values, indices))
+    if argument.device != values.device:
         raise TypeError(
-            f"{what} must be on {values.device}, not {found.device} ({_about(values, indices)})"
+            f"{what} must be on {values.device}, not {argument.device} ({_about(values, indices)})"
         )
 
 
@@ -315,6 +315,6 @@ def _about(values: Tensor, indices: Tensor) -> str:
     )
 
 
-def _whole(indices: Tensor) -> Tensor:
+def _as_kernel_indices(indices: Tensor) -> Tensor:
     """Returns indices as int64 or int32, which kernels read."""
     return indices if indices.dtype in (torch.int64, torch.int32) else indices.long()

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from .. import _native
 from .._records import Sampling
-from .._torch import memory, met
+from .._torch import memory, shape_cache
 from .._torch import sampling as operators
-from .._torch.presence import untraced
+from .._torch.lazy_torch import untraced
 from .._torch.transfer import numbers
 from . import whole_numbers
 from .numpy import bad_rows as bad_rows_of_array
@@ -28,9 +28,9 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Returns indices, distances or None, and covering radius."""
     if request.simple:
         lengths = request.lengths
-        ready = met.ready(request.kept or request, _ready, points, points, lengths)
-        if ready is not None:
-            return operators.answer(ready, points, lengths)
+        prepared = shape_cache.lookup(request.cached or request, _prepare_sampling, points, points, lengths)
+        if prepared is not None:
+            return operators.answer(prepared, points, lengths)
     points = checked(points.detach() if points.requires_grad else points)
     if request.selected is None and (request.seed is not None or request.threads is not None):
         request = in_range(request)
@@ -38,21 +38,21 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     if request.lengths is not None and not batch:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(points)})")
     if request.selected is None:
-        found = _chosen(points, request)
+        results = _chosen(points, request)
     elif points.is_cuda:
-        cloud, rows, alone = gathered(points, request)
-        found = _chosen(cloud, alone)
-        found = (named(rows, found[0]), *found[1:])
+        cloud, rows, gathered_request = gathered(points, request)
+        results = _chosen(cloud, gathered_request)
+        results = (named(rows, results[0]), *results[1:])
     else:
-        found = sample_on_cpu(points, request)
+        results = sample_on_cpu(points, request)
     if request.out is not None:
-        found = (fill(found[0], request.out), *found[1:])
-    return found
+        results = (fill(results[0], request.out), *results[1:])
+    return results
 
 
-def _ready(
+def _prepare_sampling(
     request: Sampling, points: Tensor, _: Tensor, lengths: Tensor | None, __: None
-) -> operators.Ready | None:
+) -> operators.Prepared | None:
     """Returns the plan of a call; None if a tensor has to be converted, or if clouds differ in samples."""
     if checked(points) is not points or points.dim() == 2 and lengths is not None:
         return None
@@ -62,7 +62,7 @@ def _ready(
         fewer = request.ratio is not None or (request.count or 0) > points.shape[1]
         if fewer or not memory.are_lengths(lengths):
             return None
-    return operators.ready(points, checked_count(points, request), request.algorithm, request.distances)
+    return operators.prepare(points, checked_count(points, request), request.algorithm, request.distances)
 
 
 def _chosen(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
@@ -103,7 +103,7 @@ def _sample_eagerly(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     if request.spacing is None:
         checked_count(points, request)
     if points.is_cuda and request.skip_bad:
-        return _sample_good_rows(points, request)
+        return _sample_finite_rows(points, request)
     if points.is_cuda and request.spacing is not None:
         return _sample_to_spacing(points, request)
     if points.is_cuda:
@@ -129,63 +129,63 @@ def _sample_to_spacing(points: Tensor, request: Sampling) -> tuple[Any, Any, Any
         whole_numbers.refuse_empty([0] * clouds.shape[0], points.dim() == 3, about(points))
     starts = starts_of(request.start, clouds, points.dim() == 3, lengths)
     chosen = clouds.new_zeros(clouds.shape[0], dtype=torch.int64)
-    found = operators.enqueue(
+    results = operators.enqueue(
         clouds, clouds.shape[1], lengths, None, starts, request.seed, request.algorithm, True,
         spacing, chosen,
     )
-    taken = chosen.tolist()
-    whole_numbers.refuse_empty(taken, points.dim() == 3, about(points))
-    longest = max(taken, default=0)
-    indices, distances = found[0][:, :longest], found[1][:, :longest]
+    counts = chosen.tolist()
+    whole_numbers.refuse_empty(counts, points.dim() == 3, about(points))
+    longest = max(counts, default=0)
+    indices, distances = results[0][:, :longest], results[1][:, :longest]
     if points.dim() == 3:
-        return indices, distances, found[2]
-    return indices[0], distances[0], found[2][0]
+        return indices, distances, results[2]
+    return indices[0], distances[0], results[2][0]
 
 
-def _sample_good_rows(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
+def _sample_finite_rows(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Samples finite rows, one cloud at a time; synchronizes the GPU."""
     if points.dim() == 2:
-        return _sample_good_rows_of(points, request)
+        return _sample_finite_rows_of_cloud(points, request)
     lengths = [points.shape[1]] * len(points)
     if request.lengths is not None:
         lengths = lengths_of(request.lengths, points).tolist()
     starts: list[Any] = [0] * len(points)
     if not (isinstance(request.start, int) and request.start == 0):
         starts = starts_of(request.start, points, True, None).expand(len(points), -1).tolist()
-    found = []
+    samples = []
     for k, (cloud, length, start) in enumerate(zip(points, lengths, starts)):
         count, seed = request.count, request.seed
         if seed is not None:
             seed = operators.signed(_native.cloud_seed(seed % 2**64, k))
         if count is not None and request.lengths is not None:
             count = min(count, length)
-        alone = request._replace(lengths=None, out=None, count=count, start=start, seed=seed)
-        found.append(_sample_good_rows_of(cloud[:length], alone))
+        cloud_request = request._replace(lengths=None, out=None, count=count, start=start, seed=seed)
+        samples.append(_sample_finite_rows_of_cloud(cloud[:length], cloud_request))
     if request.spacing is not None:
-        width = max((len(indices) for indices, *_ in found), default=0)
+        width = max((len(indices) for indices, *_ in samples), default=0)
     else:
         width = checked_count(points, request)
     indices = points.new_full((len(points), width), -1, dtype=torch.int64)
     distances = points.new_zeros((len(points), width))
-    for k, (chosen, apart, _) in enumerate(found):
+    for k, (chosen, sample_distances, _) in enumerate(samples):
         indices[k, : len(chosen)] = chosen
-        if apart is not None:
-            distances[k, : len(chosen)] = apart
+        if sample_distances is not None:
+            distances[k, : len(chosen)] = sample_distances
     if not request.distances:
         return indices, None, None
-    return indices, distances, torch.stack([radius for *_, radius in found])
+    return indices, distances, torch.stack([radius for *_, radius in samples])
 
 
-def _sample_good_rows_of(cloud: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
+def _sample_finite_rows_of_cloud(cloud: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     rows = cloud.isfinite().all(dim=-1).nonzero().squeeze(-1)
     start = request.start
     if not (isinstance(start, int) and start == 0):
-        wanted = torch.as_tensor(start, device=cloud.device).reshape(-1)
-        start = torch.searchsorted(rows, wanted).clamp(max=max(len(rows) - 1, 0))
-        if len(rows) == 0 or not bool((rows[start] == wanted).all()):
-            raise ValueError("a start index names a row with NaN or infinity; choose another")
-    good = request._replace(skip_bad=False, start=start, out=None)
-    indices, distances, radius = _chosen(cloud[rows], good)
+        requested = torch.as_tensor(start, device=cloud.device).reshape(-1)
+        start = torch.searchsorted(rows, requested).clamp(max=max(len(rows) - 1, 0))
+        if len(rows) == 0 or not bool((rows[start] == requested).all()):
+            raise ValueError("a start row has NaN or infinity; choose another")
+    finite_request = request._replace(skip_bad=False, start=start, out=None)
+    indices, distances, radius = _chosen(cloud[rows], finite_request)
     return rows[indices], distances, radius
 
 
@@ -195,10 +195,10 @@ def bad_rows(points: Tensor) -> tuple[list[int], list[int]]:
     if points.is_cpu:
         return bad_rows_of_array(points.numpy())
     clouds, strides = memory.addressable(points if points.dim() == 3 else points.unsqueeze(0))
-    found = torch.empty((2, len(clouds)), dtype=torch.int64, device=clouds.device)
+    output = torch.empty((2, len(clouds)), dtype=torch.int64, device=clouds.device)
     source = memory.input_of(clouds, strides, None)
-    _native.cuda_check(source, *(row.data_ptr() for row in found))
-    counts, firsts = found.tolist()
+    _native.cuda_check(source, *(row.data_ptr() for row in output))
+    counts, firsts = output.tolist()
     return counts, firsts
 
 
@@ -212,7 +212,7 @@ def sample_ragged(
     rows of the tensor, concatenated. Starts (B, S) are relative to the cloud's first row."""
     points = checked(points.detach())
     if points.dim() != 2:
-        raise ValueError(f"clouds one after another are a tensor of shape (N, D) ({about(points)})")
+        raise ValueError(f"concatenated clouds must be a tensor of shape (N, D) ({about(points)})")
     lengths = [end - begin for begin, end in zip(offsets, offsets[1:])]
     if offsets[:1] != [0] or offsets[-1] != len(points) or min(lengths, default=0) < 0:
         raise ValueError(f"offsets must rise from 0 to {len(points)} ({about(points)})")
@@ -221,15 +221,15 @@ def sample_ragged(
             raise ValueError(f"count {count} of cloud {cloud} is below 0 ({about(points)})")
         if count > length:
             raise ValueError(
-                f"cloud {cloud} of the batch: {count} samples were asked of a cloud of {length} "
-                f"points; ask for at most {length} ({about(points)})"
+                f"cloud {cloud} of the batch: cannot take {count} samples from a cloud of {length} "
+                f"points; request at most {length} ({about(points)})"
             )
-    where, starts = points.device, start
+    device, starts = points.device, start
     if start is not None and not isinstance(start, Tensor):
-        given = whole_numbers.starts_of(start, True)
-        starts = numbers(given.reshape(-1).tolist(), where).reshape(given.shape)
-    found: Tensor = operators.sample_ragged(
-        points, numbers(offsets, where), numbers(counts, where), starts, sum(counts),
+        start_array = whole_numbers.starts_of(start, True)
+        starts = numbers(start_array.reshape(-1).tolist(), device).reshape(start_array.shape)
+    result: Tensor = operators.sample_ragged(
+        points, numbers(offsets, device), numbers(counts, device), starts, sum(counts),
         max(lengths, default=0), "auto",
     )
-    return found
+    return result

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from .._records import Sampling
-from .._torch.presence import untraced
+from .._torch.lazy_torch import untraced
 from . import selection
 from .numpy import sample_array
 from .torch_arguments import about, in_range
@@ -29,12 +29,12 @@ def sample_on_cpu(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
 @untraced
 def gathered(points: Tensor, request: Sampling) -> tuple[Tensor, Tensor, Sampling]:
     """Returns the gathered rows of a tensor on a GPU, their indices, and the request for them."""
-    rows, alone = selection.plan(request, tuple(points.shape), about(points))
+    rows, gathered_request = selection.plan(request, tuple(points.shape), about(points))
     chosen = torch.from_numpy(rows).to(points.device)
     if points.dim() == 2:
-        return points[chosen], chosen, alone
+        return points[chosen], chosen, gathered_request
     clouds = torch.arange(len(points), device=points.device).unsqueeze(-1)
-    return points[clouds, chosen], chosen, alone
+    return points[clouds, chosen], chosen, gathered_request
 
 
 def named(rows: Tensor, indices: Tensor) -> Tensor:

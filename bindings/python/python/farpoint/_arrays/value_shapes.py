@@ -24,10 +24,10 @@ def sizes_of(values: Any, indices: Any) -> Sizes:
 def check_shapes(values: Any, indices: Any, several: bool, about: About) -> None:
     """Raises for incompatible shapes. ``several``: indices have an axis of k."""
     shape, of_indices = values.shape, indices.shape
-    axes, more = len(shape), len(shape) - len(of_indices)
+    axes, missing_axes = len(shape), len(shape) - len(of_indices)
     if axes not in (2, 3):
         raise ValueError(f"values must be of shape (N, C) or (B, N, C) ({about()})")
-    if more != 0 and (several or more != 1):
+    if missing_axes != 0 and (several or missing_axes != 1):
         before = "B, " if axes == 3 else ""
         shapes = f"({before}M, k)" if several else f"({before}M) or ({before}M, k)"
         raise ValueError(f"indices must be of shape {shapes} for these values ({about()})")
@@ -35,10 +35,10 @@ def check_shapes(values: Any, indices: Any, several: bool, about: About) -> None
         raise ValueError(f"indices of {of_indices[0]} clouds for values of {shape[0]} ({about()})")
 
 
-def check_beside(what: str, found: Any, wanted: tuple[Any, ...], about: About) -> None:
+def check_beside(what: str, argument: Any, expected: tuple[Any, ...], about: About) -> None:
     """Raises if an argument does not match the shape of the indices."""
-    if tuple(found.shape) != wanted:
-        raise ValueError(f"{what} must be of shape {wanted}, not {tuple(found.shape)} ({about()})")
+    if tuple(argument.shape) != expected:
+        raise ValueError(f"{what} must be of shape {expected}, not {tuple(argument.shape)} ({about()})")
 
 
 def wrong_index(count: int, place: int, index: int, rows: int) -> IndexError:

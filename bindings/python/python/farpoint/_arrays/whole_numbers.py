@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._torch.presence import is_tensor, untraced
+from .._torch.lazy_torch import is_tensor, untraced
 from .conversion import name, to_numpy
 
 _LARGEST = 2**63 - 1
@@ -23,18 +23,18 @@ def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
         values = to_numpy(values)
     if np.ma.is_masked(values):
         raise ValueError(f"{what} has masked values; leave them out ({name(values)})")
-    found = np.asarray(values)
-    if found.size == 0:
-        found = found.astype(np.int64)
-    if found.dtype.kind in "fO" and not isinstance(values, np.ndarray):
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.dtype.kind in "fO" and not isinstance(values, np.ndarray):
         # NumPy makes such arrays of integers beyond 64 bits.
         if all(isinstance(value, int) for value in np.asarray(values, object).flat):
             raise ValueError(f"{what} has numbers beyond 64 bits ({values!r})")
-    if found.dtype.kind not in "iu" or (ndim is not None and found.ndim != ndim):
+    if array.dtype.kind not in "iu" or (ndim is not None and array.ndim != ndim):
         raise not_whole(values, what, ndim)
-    if found.dtype.kind == "u" and found.size and int(found.max()) > _LARGEST:
-        raise ValueError(f"{what} has {found.max()}, which is above {_LARGEST}")
-    return found.astype(np.int64, copy=False)
+    if array.dtype.kind == "u" and array.size and int(array.max()) > _LARGEST:
+        raise ValueError(f"{what} has {array.max()}, which is above {_LARGEST}")
+    return array.astype(np.int64, copy=False)
 
 
 def listed(values: Any, what: str) -> list[int]:
@@ -45,24 +45,24 @@ def listed(values: Any, what: str) -> list[int]:
                 break
         else:
             return values
-    found: list[int] = integers(values, what, 1).tolist()
-    return found
+    numbers: list[int] = integers(values, what, 1).tolist()
+    return numbers
 
 
 def not_whole(values: Any, what: str, ndim: int | None) -> TypeError:
     """Returns the error for values that are not integers, or have other axes."""
     article = "an" if ndim is None else f"a {ndim}-D"
-    return TypeError(f"{what} must be {article} array of whole numbers, not {name(values)}")
+    return TypeError(f"{what} must be {article} array of integers, not {name(values)}")
 
 
 def lengths_of(lengths: Any, what: str = "lengths") -> list[int] | None:
     """Returns the number of valid rows of each cloud."""
     if lengths is None:
         return None
-    found = integers(lengths, what, 1)
-    refuse_negative(found, what.replace("lengths", "length"))
-    whole: list[int] = found.tolist()
-    return whole
+    array = integers(lengths, what, 1)
+    refuse_negative(array, what.replace("lengths", "length"))
+    counts: list[int] = array.tolist()
+    return counts
 
 
 def starts_of(start: Any, batch: bool) -> np.ndarray:
@@ -85,9 +85,9 @@ def refuse_negative(values: np.ndarray, what: str) -> None:
         raise ValueError(f"{what} {values[cloud]} of cloud {cloud} is below 0")
 
 
-def refuse_empty(taken: list[int], batch: bool, about: str) -> None:
+def refuse_empty(counts: list[int], batch: bool, about: str) -> None:
     """Raises for clouds that are empty, or without any usable point, with the message
     of the CPU."""
-    if 0 in taken:
-        which = f"cloud {taken.index(0)} of the batch: " if batch else ""
+    if 0 in counts:
+        which = f"cloud {counts.index(0)} of the batch: " if batch else ""
         raise ValueError(f"{which}the cloud has no usable point ({about})")

@@ -3,18 +3,18 @@ Importing this package does not import PyTorch; most of its modules do.
 
 Modules from the bottom up, each using only earlier ones:
 
-* ``presence``: checks for PyTorch without importing it.
+* ``lazy_torch``: checks for PyTorch without importing it.
 * ``fast_path``: optional use of PyTorch's private API.
 * ``tracing``: calls that ``torch.compile`` cannot trace.
 * ``memory``, ``transfer``: addresses and shapes of tensors; integers copied to a device.
 * ``registration``: registration of operators, with their rules for ``torch.vmap`` and autocast.
 * ``sampling``, ``neighbors``: the operators, on the CPU and on a GPU.
-* ``met``: cache of plans for repeated calls.
-* ``values_kernels``, ``several_kernels``: kernels of the point operators, on the CPU and on a GPU; ``calls``:
+* ``shape_cache``: cache of plans for repeated calls.
+* ``values_kernels``, ``knn_kernels``: kernels of the point operators, on the CPU and on a GPU; ``calls``:
   dispatch between kernel and operator.
-* ``values``, ``interpolation``, ``several``: the point operators with their gradients.
+* ``values``, ``interpolation``, ``knn``: the point operators with their gradients.
 * ``derivatives``: higher derivatives of nearest distances, and derivatives inside ``torch.func``.
 * ``search``: nearest points, dispatched to one of these.
 * ``chamfer``: the Chamfer distance as one operator.
-* ``operators``: imports all of them; ``arrival`` imports it once PyTorch is imported.
+* ``operators``: imports all of them; ``import_hook`` imports it once PyTorch is imported.
 """

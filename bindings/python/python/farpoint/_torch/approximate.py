@@ -25,20 +25,20 @@ def enqueue(
     of the request and its options are used; the tree must be one of the clouds. Does not synchronize."""
     points, strides = memory.addressable(points)
     clouds, rows, _ = shape = memory.batch_shape(points)
-    most = min(count, rows)
-    room = (*points.shape[:-2], count)
-    if most == 0 or clouds == 0:
-        return points.new_full(room, -1, dtype=torch.int64)
+    max_samples = min(count, rows)
+    shape_of_indices = (*points.shape[:-2], count)
+    if max_samples == 0 or clouds == 0:
+        return points.new_full(shape_of_indices, -1, dtype=torch.int64)
     if seed is not None:
         starts = random_starts(seed, points, lengths)
     if starts is not None:
         starts = inside(starts, clouds, rows, lengths)
     # Kernels write at most min(count, rows) samples per cloud.
-    slots = torch.arange(0, clouds * count, count, device=points.device) if most < count else None
-    filled = counts is None and slots is None
-    indices = points.new_empty(room, dtype=torch.int64) if filled else points.new_full(room, -1, dtype=torch.int64)
+    slots = torch.arange(0, clouds * count, count, device=points.device) if max_samples < count else None
+    overwrites_all = counts is None and slots is None
+    indices = points.new_empty(shape_of_indices, dtype=torch.int64) if overwrites_all else points.new_full(shape_of_indices, -1, dtype=torch.int64)
     size = _scratch_bytes(
-        points.get_device(), points.dtype == torch.float64, shape, most, request, tree is not None
+        points.get_device(), points.dtype == torch.float64, shape, max_samples, request, tree is not None
     )
     # All are named, so that none is freed before it is used.
     scratch = points.new_empty(size, dtype=torch.uint8)
@@ -48,5 +48,5 @@ def enqueue(
         scratch=memory.place_of(scratch),
     )
     source = memory.input_of(points, strides, lengths)
-    _native.cuda_sample_approximate(source, output, most, request, memory.place_of(tree))
+    _native.cuda_sample_approximate(source, output, max_samples, request, memory.place_of(tree))
     return indices

@@ -18,13 +18,13 @@ def is_plain(*tensors: Tensor | None) -> bool:
 
 def differentiably(kernel: Any, backward: Any, keep: Any, answer: Any = None) -> Any:
     """Returns a kernel with its gradient, bypassing the operator, for calls that only kernels would see. The last
-    argument of the call is None, or a plan cached by ``met``, from which ``answer`` computes the result."""
+    argument of the call is None, or a plan cached by ``shape_cache``, from which ``answer`` computes the result."""
 
-    def forward(ctx: Any, *given: Any) -> Any:
-        *arguments, ready = given
-        found = kernel(*arguments) if ready is None or answer is None else answer(ready, *arguments)
-        keep(ctx, arguments, found)
-        return found
+    def forward(ctx: Any, *arguments_and_plan: Any) -> Any:
+        *arguments, prepared = arguments_and_plan
+        result = kernel(*arguments) if prepared is None or answer is None else answer(prepared, *arguments)
+        keep(ctx, arguments, result)
+        return result
 
     def send(ctx: Any, *grads: Any) -> Any:
         return *backward(ctx, *grads), None

@@ -25,13 +25,13 @@ def chamfer(
 ) -> Tensor:
     """Returns one value per cloud, from checked clouds and lengths."""
     if not fast_path.only_kernels_see(x, y, x_lengths, y_lengths):
-        if derivatives.wanted():
+        if derivatives.are_needed():
             return search.reduced(x, y, x_lengths, y_lengths, how)
         value: Tensor = operator(x, y, x_lengths, y_lengths, *how)[0]
         return value
     if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
-        found: Tensor = _differentiably(x, y, x_lengths, y_lengths, how)
-        return found
+        differentiable: Tensor = _differentiably(x, y, x_lengths, y_lengths, how)
+        return differentiable
     return _kernel(x, y, x_lengths, y_lengths, how, False)[0]
 
 
@@ -58,13 +58,13 @@ def _on_cpu(
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
     batches = memory.batches_of(x, y, x_lengths, y_lengths)
-    found = _native.chamfer_clouds(batches, how, keep, _progress.callback())
-    value = torch.from_numpy(found[0]).to(x.dtype)
+    arrays = _native.chamfer_clouds(batches, how, keep, _progress.callback())
+    value = torch.from_numpy(arrays[0]).to(x.dtype)
     if x.dim() == 2:
         value = value[0].clone()
     if not keep:
         return value, None, None
-    return value, torch.from_numpy(found[1]), torch.from_numpy(found[2])
+    return value, torch.from_numpy(arrays[1]), torch.from_numpy(arrays[2])
 
 
 class Plan:
@@ -102,14 +102,14 @@ _EXTREMES = 4
 
 #: Cached plans by shape, and their maximum number.
 _plans: dict[Any, Plan] = {}
-_MOST_PLANS = 1024
+_MAX_PLANS = 1024
 
 
 def plan_of(x: Tensor, y: Tensor, how: Reduction) -> Plan:
     key = x.shape, y.shape, x.stride(), y.stride(), x.dtype, y.dtype, x.get_device(), how
     plan = _plans.get(key)
     if plan is None:
-        if len(_plans) >= _MOST_PLANS:
+        if len(_plans) >= _MAX_PLANS:
             _plans.clear()
         plan = _plans[key] = Plan(x, y, how)
     return plan
@@ -157,11 +157,11 @@ def _gradients(
     if x.is_cuda:
         return _gradients_on_cuda(*arguments, of_x, of_y)
     kept = grad.new_empty(0) if distances is None else distances
-    found = _native.chamfer_backward(
+    arrays = _native.chamfer_backward(
         memory.batches_of(x, y, x_lengths, y_lengths), indices.numpy(), kept.numpy(),
         grad.reshape(-1).numpy(), how,
     )
-    return torch.from_numpy(found[0]), torch.from_numpy(found[1])
+    return torch.from_numpy(arrays[0]), torch.from_numpy(arrays[1])
 
 
 def _gradients_on_cuda(
@@ -195,15 +195,15 @@ def _again(
     clouds = [cloud for cloud in (x, y) if cloud.requires_grad]
     with torch.enable_grad():
         value = search.reduced(x, y, x_lengths, y_lengths, how)
-        found = iter(torch.autograd.grad(value, clouds, grad, create_graph=True))
-    return tuple([next(found) if cloud.requires_grad else None for cloud in (x, y)])
+        gradients = iter(torch.autograd.grad(value, clouds, grad, create_graph=True))
+    return tuple([next(gradients) if cloud.requires_grad else None for cloud in (x, y)])
 
 
 def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     """Returns the gradients of both clouds."""
     x, y, indices, distances, x_lengths, y_lengths = ctx.saved_tensors
-    sees = torch.is_grad_enabled() or not fast_path.only_kernels_see(grad, indices)
-    if not sees:
+    is_observed = torch.is_grad_enabled() or not fast_path.only_kernels_see(grad, indices)
+    if not is_observed:
         needs = ctx.needs_input_grad
         lengths = x_lengths, y_lengths
         return _gradients(x, y, *lengths, indices, distances, grad, ctx.how, needs[0], needs[1])
@@ -230,9 +230,9 @@ class _Chamfer(torch.autograd.Function):
         ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None,
         how: Reduction,
     ) -> Tensor:
-        found = _kernel(x, y, x_lengths, y_lengths, how, True)
-        _keep(ctx, (x, y, x_lengths, y_lengths), found, how)
-        return found[0]
+        outputs = _kernel(x, y, x_lengths, y_lengths, how, True)
+        _keep(ctx, (x, y, x_lengths, y_lengths), outputs, how)
+        return outputs[0]
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:

@@ -18,15 +18,15 @@ from .neighbors import match_clouds, match_clouds_backward
 from .registration import differentiate, vmapped
 
 
-def wanted() -> bool:
+def are_needed() -> bool:
     """Returns whether a call has to go through ``search``, since dual numbers or a transform may see it."""
     if fast_path.is_dual():
         return True
     if torch.compiler.is_compiling():
         from . import tracing
 
-        found: bool = tracing.is_differentiated()
-        return found
+        differentiated: bool = tracing.is_differentiated()
+        return differentiated
     return fast_path.is_differentiated()
 
 
@@ -40,8 +40,8 @@ def _growth(
     x: Tensor, y: Tensor, indices: Tensor, of_x: Tensor, of_y: Tensor, norm: int
 ) -> Tensor:
     """Returns the tangents of the distances of x from the tangents of the clouds."""
-    apart, moved = x - _taken(y, indices), of_x - _taken(of_y, indices)
-    slope = 2 * apart if norm == 2 else apart.sign()
+    difference, moved = x - _taken(y, indices), of_x - _taken(of_y, indices)
+    slope = 2 * difference if norm == 2 else difference.sign()
     return (slope * moved).sum(dim=-1).masked_fill(indices < 0, 0)
 
 
@@ -50,8 +50,8 @@ class _Search(torch.autograd.Function):
 
     @staticmethod
     def forward(*arguments: Any) -> tuple[Tensor, ...]:
-        found: tuple[Tensor, ...] = match_clouds(*arguments)
-        return found
+        outputs: tuple[Tensor, ...] = match_clouds(*arguments)
+        return outputs
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
@@ -73,10 +73,10 @@ class _Search(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, of_x: Tensor, of_y: Tensor, *_: Any) -> tuple[Any, ...]:
         x, y, ix, iy = ctx.saved_tensors
-        there = _growth(x, y, ix, of_x, of_y, ctx.norm)
+        tangent_x = _growth(x, y, ix, of_x, of_y, ctx.norm)
         if not ctx.both:
-            return there, None, y.new_zeros((*y.shape[:-2], 0)), None
-        return there, None, _growth(y, x, iy, of_y, of_x, ctx.norm), None
+            return tangent_x, None, y.new_zeros((*y.shape[:-2], 0)), None
+        return tangent_x, None, _growth(y, x, iy, of_y, of_x, ctx.norm), None
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
@@ -89,8 +89,8 @@ class _Gradients(torch.autograd.Function):
 
     @staticmethod
     def forward(*arguments: Any) -> tuple[Tensor, ...]:
-        found: tuple[Tensor, ...] = match_clouds_backward(*arguments)
-        return found
+        outputs: tuple[Tensor, ...] = match_clouds_backward(*arguments)
+        return outputs
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -104,11 +104,11 @@ class _Gradients(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, of_x: Any, of_y: Any, _: Any, __: Any, of_gx: Any, of_gy: Any, ___: Any) -> Any:
         x, y, ix, iy, gx, gy = ctx.saved_tensors
-        found = _gradients(x, y, ix, iy, of_gx, of_gy, ctx.norm)
+        tangents = _gradients(x, y, ix, iy, of_gx, of_gy, ctx.norm)
         if ctx.norm == 2:
             moved = _gradients(of_x, of_y, ix, iy, gx, gy, ctx.norm)
-            found = found[0] + moved[0], found[1] + moved[1]
-        return found
+            tangents = tangents[0] + moved[0], tangents[1] + moved[1]
+        return tangents
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
@@ -147,17 +147,17 @@ _gradients: Any = _Gradients.apply
 def search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
     """Runs ``match_clouds`` for dual numbers and transforms."""
     if not torch.compiler.is_compiling():
-        found: tuple[Tensor, ...] = _search(x, y, *rest)
-        return found
+        outputs: tuple[Tensor, ...] = _search(x, y, *rest)
+        return outputs
     # torch.compile traces no autograd function inside transforms, only plain operations.
-    there, ix, back, iy = match_clouds(x.detach(), y.detach(), *rest)
+    dx, ix, dy, iy = match_clouds(x.detach(), y.detach(), *rest)
     norm, both = rest[2], rest[4]
-    there = _followed(there, x, y, ix, norm)
-    return there, ix, _followed(back, y, x, iy, norm) if both else back, iy
+    dx = _followed(dx, x, y, ix, norm)
+    return dx, ix, _followed(dy, y, x, iy, norm) if both else dy, iy
 
 
 def _followed(distances: Tensor, x: Tensor, y: Tensor, indices: Tensor, norm: int) -> Tensor:
     """Returns these distances with derivatives attached."""
-    apart = x - _taken(y, indices)
-    again = ((apart * apart) if norm == 2 else apart.abs()).sum(dim=-1)
-    return distances + (again - again.detach()).masked_fill(indices < 0, 0)
+    difference = x - _taken(y, indices)
+    recomputed = ((difference * difference) if norm == 2 else difference.abs()).sum(dim=-1)
+    return distances + (recomputed - recomputed.detach()).masked_fill(indices < 0, 0)

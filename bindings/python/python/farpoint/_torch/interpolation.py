@@ -45,11 +45,11 @@ def _keep_interpolate(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
 
 def _send_interpolate(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     values, indices, weights = ctx.saved_tensors
-    wanted = ctx.needs_input_grad[0], ctx.needs_input_grad[2]
+    needed = ctx.needs_input_grad[0], ctx.needs_input_grad[2]
     plain = is_plain(values, indices, weights, grad)
     run = kernels.interpolate_backward if plain else interpolate_backward_call
-    of_values, of_weights = run(values, indices, weights, grad, *wanted)
-    return of_values if wanted[0] else None, None, of_weights if wanted[1] else None
+    of_values, of_weights = run(values, indices, weights, grad, *needed)
+    return of_values if needed[0] else None, None, of_weights if needed[1] else None
 
 
 def _keep_interpolate_backward(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -69,8 +69,8 @@ def _send_interpolate_backward(
             of_values, indices, weights, grad, False, True
         )[1]
     if ctx.wanted[1]:
-        again = interpolate_call(values, indices, of_weights)
-        to_grad = again if to_grad is None else to_grad + again
+        more = interpolate_call(values, indices, of_weights)
+        to_grad = more if to_grad is None else to_grad + more
         to_values = interpolate_backward_call(
             values, indices, of_weights, grad, True, False
         )[0]
@@ -122,25 +122,25 @@ def _keep_weights_backward(ctx: Any, inputs: tuple[Any, ...], output: Any) -> No
 
 def _send_weights_backward(ctx: Any, of_distances: Tensor) -> tuple[Any, ...]:
     """Returns the second derivatives by PyTorch's own operations."""
-    again = torch.is_grad_enabled()
+    create_graph = torch.is_grad_enabled()
     with torch.enable_grad():
         parts = [part if part.requires_grad else part.detach().requires_grad_()
                  for part in ctx.saved_tensors]
-        found = _formula(*parts, *ctx.how)
-        sent = torch.autograd.grad(found, parts, of_distances, create_graph=again)
+        formula = _formula(*parts, *ctx.how)
+        sent = torch.autograd.grad(formula, parts, of_distances, create_graph=create_graph)
     return (*sent, None, None)
 
 
 def _formula(distances: Tensor, grad: Tensor, power: int, eps: float) -> Tensor:
     """Returns the gradient of the distances."""
-    there = distances.isfinite()
-    near = distances.masked_fill(~there, 1)
-    raised = (1 / (near.pow(power) + eps)).masked_fill(~there, 0)
+    is_finite = distances.isfinite()
+    finite = distances.masked_fill(~is_finite, 1)
+    raised = (1 / (finite.pow(power) + eps)).masked_fill(~is_finite, 0)
     total = raised.sum(-1, keepdim=True)
     total = total.masked_fill(total == 0, 1)
     weights = raised / total
     pulled = (grad - (grad * weights).sum(-1, keepdim=True)) / total
-    slope = near * 2 if power == 2 else torch.ones_like(near)
+    slope = finite * 2 if power == 2 else torch.ones_like(finite)
     return -pulled * raised * raised * slope
 
 
@@ -164,15 +164,15 @@ weights_differentiably = differentiably(kernels.weights, _send_weights, _keep_we
 def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
     """Returns weighted sums of the indexed rows, from checked arguments."""
     tensors = values, indices, weights
-    found: Tensor
-    found = call(interpolate_call, kernels.interpolate, interpolate_differentiably, tensors)
-    return found
+    result: Tensor
+    result = call(interpolate_call, kernels.interpolate, interpolate_differentiably, tensors)
+    return result
 
 
 def inverse_distance_weights(distances: Tensor, power: int, eps: float) -> Tensor:
     """Returns the weights of neighbors at these distances."""
-    found: Tensor
-    found = call(
+    result: Tensor
+    result = call(
         weights_call, kernels.weights, weights_differentiably, (distances,), power, eps
     )
-    return found
+    return result

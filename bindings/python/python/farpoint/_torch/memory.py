@@ -21,8 +21,8 @@ from . import fast_path
 
 def array_of(tensor: Tensor) -> np.ndarray:
     """Returns a NumPy view of the tensor."""
-    found: np.ndarray = (tensor.detach() if tensor.requires_grad else tensor).numpy()
-    return found
+    array: np.ndarray = (tensor.detach() if tensor.requires_grad else tensor).numpy()
+    return array
 
 
 def batch_of(tensor: Tensor, axes: int = 3) -> np.ndarray:
@@ -84,9 +84,9 @@ def dense(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([math.prod(shape[axis + 1:]) for axis in range(len(shape))])
 
 
-def are_lengths(*given: Tensor | None) -> bool:
+def are_lengths(*tensors: Tensor | None) -> bool:
     """Returns whether checked lengths can be read in place, once they are clamped."""
-    return all([part is None or (part.dtype == torch.int64 and part.is_contiguous()) for part in given])
+    return all([part is None or (part.dtype == torch.int64 and part.is_contiguous()) for part in tensors])
 
 
 def within(lengths: Tensor | None, rows: int) -> Tensor | None:
@@ -98,8 +98,8 @@ def within_both(
     x: Tensor | None, y: Tensor | None, x_rows: int, y_rows: int
 ) -> tuple[Tensor | None, Tensor | None]:
     """Returns the clamped lengths of both sides."""
-    held = within(x, x_rows)
-    return held, held if y is x and x_rows == y_rows else within(y, y_rows)
+    x_clamped = within(x, x_rows)
+    return x_clamped, x_clamped if y is x and x_rows == y_rows else within(y, y_rows)
 
 
 def addressable(clouds: Tensor) -> tuple[Tensor, tuple[int, int]]:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .. import _native, _progress
-from .._device_records import Found, Gradients
+from .._device_records import Gradients, MatchOutput
 from . import fast_path, memory
 from .registration import define, differentiate
 
@@ -29,11 +29,11 @@ def _on_cpu(
     threads: int | None, both: bool, indices: bool = True,
 ) -> tuple[Any, ...]:
     batches = memory.batches_of(x, y, x_lengths, y_lengths)
-    found = _native.match_clouds(batches, norm, "auto", threads, both, _progress.callback())
+    arrays = _native.match_clouds(batches, norm, "auto", threads, both, _progress.callback())
     single = x.dim() == 2
     return tuple([
         torch.from_numpy(part[0] if single else part) if indices or k % 2 == 0 else None
-        for k, part in enumerate(found)
+        for k, part in enumerate(arrays)
     ])
 
 
@@ -48,10 +48,10 @@ def _on_cuda(
     x, x_strides = memory.addressable(x)
     y, y_strides = memory.addressable(y)
     scratch = _scratch(x, y, both, norm, False)
-    found = Found(memory.addresses_of(dx, dy), memory.addresses_of(ix, iy), memory.place_of(scratch))
+    output = MatchOutput(memory.addresses_of(dx, dy), memory.addresses_of(ix, iy), memory.place_of(scratch))
     _native.cuda_match(
         memory.input_of(x, x_strides, x_lengths), memory.input_of(y, y_strides, y_lengths),
-        found, norm,
+        output, norm,
     )
     return (dx, ix, dy, iy) if both else (dx, ix)
 
@@ -90,8 +90,8 @@ def _no_other_side(y: Tensor) -> tuple[Tensor, Tensor]:
 
 def _operator(x: Tensor, y: Tensor, *rest: Any) -> tuple[Any, ...]:
     """Calls the kernel with a fixed number of results."""
-    found = kernel(x, y, *rest)
-    return found if len(found) == 4 else found + _no_other_side(y)
+    results = kernel(x, y, *rest)
+    return results if len(results) == 4 else results + _no_other_side(y)
 
 
 match_clouds = define(
@@ -138,12 +138,12 @@ def _backward_on_cuda(
     y, y_strides = memory.addressable(y)
     parts = [None if part is None else part.contiguous() for part in (ix, iy, gx, gy)]
     scratch = _scratch(x, y, both, norm, True)
-    wanted = Gradients(
+    record = Gradients(
         memory.addresses_of(*parts[:2]), memory.addresses_of(*parts[2:]), memory.addresses_of(of_x, of_y),
         memory.place_of(scratch),
     )
     _native.cuda_match_backward(
-        memory.input_of(x, x_strides, None), memory.input_of(y, y_strides, None), wanted,
+        memory.input_of(x, x_strides, None), memory.input_of(y, y_strides, None), record,
         norm,
     )
     return of_x, of_y
@@ -185,9 +185,9 @@ class _Search(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, ...]:
-        found = kernel(*arguments)
-        _setup(ctx, arguments, found)
-        return found
+        results = kernel(*arguments)
+        _setup(ctx, arguments, results)
+        return results
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
@@ -201,7 +201,7 @@ search_differentiably = fast_path.apply_of(_Search)
 # ------------------------------------------------------------------------------------ cached plans
 
 
-class Ready(NamedTuple):
+class Prepared(NamedTuple):
     """Everything except addresses that a search needs for given shapes on a GPU, without lengths."""
 
     search: Callable[..., None]
@@ -219,8 +219,8 @@ class Ready(NamedTuple):
     norm: int
 
 
-def ready(x: Tensor, y: Tensor, norm: int, both: bool) -> Ready | None:
-    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
+def prepare(x: Tensor, y: Tensor, norm: int, both: bool) -> Prepared | None:
+    """Returns the ``Prepared`` of checked clouds; None if a result or a cloud needs more than an address."""
     (even_x, x_strides), (even_y, y_strides) = memory.addressable(x), memory.addressable(y)
     if even_x is not x or even_y is not y or x.numel() == 0 or y.numel() == 0:
         return None
@@ -230,17 +230,17 @@ def ready(x: Tensor, y: Tensor, norm: int, both: bool) -> Ready | None:
         device, x.dtype == torch.float64, (pairs, n, of_y[-2], dims), (x_strides, y_strides), norm, both
     )
     places = [(shape, memory.dense(shape)) for shape in (of_x[:-1], of_y[:-1], of_x, of_y)]
-    return Ready(
+    return Prepared(
         plan.search, plan.backward, device, x.dtype, places[0], places[1] if both else None, places[2],
         places[3], plan.scratch, norm,
     )
 
 
 def answer(
-    ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
+    prepared: Prepared, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
 ) -> tuple[Tensor, ...]:
     """Returns distances and indices of x, and of y in searches of both directions."""
-    search, _, device, kind, of_x, of_y, _, _, (size, _), _ = ready
+    search, _, device, kind, of_x, of_y, _, _, (size, _), _ = prepared
     make = fast_path.maker(device)
     dx, ix, dy, iy = make(*of_x, kind), make(*of_x, torch.int64), None, None
     if of_y is not None:
@@ -255,13 +255,13 @@ class _Answer(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, ready: Ready
+        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, prepared: Prepared
     ) -> tuple[Tensor, ...]:
-        found = answer(ready, x, y, x_lengths, y_lengths)
-        ctx.mark_non_differentiable(*found[1::2])
-        ctx.save_for_backward(x, y, found[1], found[3] if ready.y else None)
-        ctx.ready, ctx.norm, ctx.threads = ready, ready.norm, None
-        return found
+        results = answer(prepared, x, y, x_lengths, y_lengths)
+        ctx.mark_non_differentiable(*results[1::2])
+        ctx.save_for_backward(x, y, results[1], results[3] if prepared.y else None)
+        ctx.prepared, ctx.norm, ctx.threads = prepared, prepared.norm, None
+        return results
 
     @staticmethod
     def backward(ctx: Any, gx: Tensor, _: Any, gy: Tensor | None = None, __: Any = None) -> tuple[Any, ...]:
@@ -269,21 +269,21 @@ class _Answer(torch.autograd.Function):
         if torch.is_grad_enabled() or not fast_path.only_kernels_see(gx, gy):
             return *_backward(ctx, gx, None, gy)[:2], None, None, None
         gx, gy = gx.contiguous(), None if iy is None or gy is None else gy.contiguous()
-        return *_sent(ctx.ready, (x, y), (ix, iy), (gx, gy), ctx.needs_input_grad), None, None, None
+        return *_sent(ctx.prepared, (x, y), (ix, iy), (gx, gy), ctx.needs_input_grad), None, None, None
 
 
 answer_differentiably = fast_path.apply_of(_Answer)
 
 
-def _sent(ready: Ready, clouds: Any, indices: Any, grads: Any, needs: Any) -> tuple[Any, Any]:
+def _sent(prepared: Prepared, clouds: Any, indices: Any, grads: Any, needs: Any) -> tuple[Any, Any]:
     """Returns the gradients of both clouds; None where they are not needed."""
-    make = fast_path.maker(ready.device)
-    of_x = make(*ready.of_x, ready.kind) if needs[0] else None
-    of_y = make(*ready.of_y, ready.kind) if needs[1] else None
-    size = ready.scratch[1]
+    make = fast_path.maker(prepared.device)
+    of_x = make(*prepared.of_x, prepared.kind) if needs[0] else None
+    of_y = make(*prepared.of_y, prepared.kind) if needs[1] else None
+    size = prepared.scratch[1]
     scratch = make((size,), (1,), torch.uint8) if size else None
-    ready.backward(
-        fast_path.current_stream(ready.device),
+    prepared.backward(
+        fast_path.current_stream(prepared.device),
         *[memory.address_of(part) for part in (*clouds, *indices, *grads, of_x, of_y, scratch)],
     )
     return of_x, of_y

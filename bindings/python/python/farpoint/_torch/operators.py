@@ -1,5 +1,5 @@
 """All operators; importing this module registers them."""
 
-from . import chamfer, interpolation, sampling, several, values
+from . import chamfer, interpolation, knn, sampling, values
 
-__all__ = ["chamfer", "interpolation", "sampling", "several", "values"]
+__all__ = ["chamfer", "interpolation", "knn", "sampling", "values"]

@@ -107,12 +107,12 @@ def vmapped(call: Callable[..., Any], starts: int | None = None) -> Callable[...
                     clouds = value.shape[1]
                 value = _folded(value, size, 1 if place == starts and clouds is None else clouds)
             folded.append(value)
-        found = call(*folded)
-        if isinstance(found, Tensor):
-            return _unfolded(found, size, clouds), 0
+        result = call(*folded)
+        if isinstance(result, Tensor):
+            return _unfolded(result, size, clouds), 0
         # Results not requested are empty tensors without the axes of the others.
-        none = [part.dim() == 1 and part.numel() == 0 for part in found]
-        parts = [part if no else _unfolded(part, size, clouds) for part, no in zip(found, none)]
+        none = [part.dim() == 1 and part.numel() == 0 for part in result]
+        parts = [part if no else _unfolded(part, size, clouds) for part, no in zip(result, none)]
         return tuple(parts), tuple([None if no else 0 for no in none])
 
     return rule
@@ -129,12 +129,12 @@ def vmapped_by_flag(flag: int, call: Callable[..., Any]) -> Callable[..., Any]:
                 clouds = value.shape[1] if arguments[flag] else None
                 folded[place] = _folded(value, size, clouds)
         folded[flag] = True
-        found = call(*folded)
-        if isinstance(found, Tensor):
-            return _unfolded(found, size, clouds), 0
+        result = call(*folded)
+        if isinstance(result, Tensor):
+            return _unfolded(result, size, clouds), 0
         # Results not requested are empty tensors.
-        parts = [part if part.dim() == 1 else _unfolded(part, size, clouds) for part in found]
-        return tuple(parts), tuple([None if part.dim() == 1 else 0 for part in found])
+        parts = [part if part.dim() == 1 else _unfolded(part, size, clouds) for part in result]
+        return tuple(parts), tuple([None if part.dim() == 1 else 0 for part in result])
 
     return rule
 

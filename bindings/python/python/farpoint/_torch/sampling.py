@@ -83,15 +83,15 @@ def enqueue(
     if starts is not None:
         starts = inside(starts, clouds, rows, lengths)
     # Kernels write at most min(count, rows) samples per cloud.
-    most = min(count, rows)
+    max_samples = min(count, rows)
     slots = None
-    if most < count:
+    if max_samples < count:
         slots = torch.arange(0, clouds * count, count, device=points.device)
-    filled = counts is None and slots is None
-    indices, values, radii = (_room if filled else _padding)(points, count, distances)
+    overwrites_all = counts is None and slots is None
+    indices, values, radii = (_room if overwrites_all else _padding)(points, count, distances)
     # All are named, so that none is freed before it is used. Squared radii, which
     # are not returned, are stored after the scratch memory.
-    size = _scratch_bytes(points, shape, most, algorithm)
+    size = _scratch_bytes(points, shape, max_samples, algorithm)
     room = size + 8 * clouds if distances else size
     try:
         scratch = points.new_empty(room, dtype=torch.uint8)
@@ -104,15 +104,15 @@ def enqueue(
         memory.address_of(values), address + size if distances else 0, memory.address_of(chosen),
         (memory.address_of(radii), clouds * count), (address if size else 0, size),
     )
-    wanted = None if spacing is not None else most
-    _native.cuda_sample(memory.input_of(points, strides, lengths), output, wanted, spacing, algorithm)
+    limit = None if spacing is not None else max_samples
+    _native.cuda_sample(memory.input_of(points, strides, lengths), output, limit, spacing, algorithm)
     return indices, values, radii
 
 
 # ------------------------------------------------------------------------------------ cached plans
 
 
-class Ready(NamedTuple):
+class Prepared(NamedTuple):
     """Everything except addresses that sampling needs for given shapes on a GPU."""
 
     queue: Callable[..., None]
@@ -126,26 +126,26 @@ class Ready(NamedTuple):
     scratch: int
 
 
-def ready(points: Tensor, count: int, algorithm: str, distances: bool) -> Ready | None:
-    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
-    whole, strides = memory.addressable(points)
+def prepare(points: Tensor, count: int, algorithm: str, distances: bool) -> Prepared | None:
+    """Returns the ``Prepared`` of checked clouds; None if a result or a cloud needs more than an address."""
+    addressable, strides = memory.addressable(points)
     shape = memory.batch_shape(points)
-    if whole is not points or count == 0 or 0 in shape:
+    if addressable is not points or count == 0 or 0 in shape:
         return None
     device = points.get_device()
     plan = _native.CudaSample(device, points.dtype == torch.float64, shape, strides, count, algorithm)
     batch = points.dim() == 3
     places = ((shape[0], count), (count, 1)) if batch else ((count,), (1,))
     clouds = ((shape[0],), (1,)) if batch else ((), ())
-    return Ready(plan.sample, device, points.dtype, places, clouds, distances, plan.scratch[distances])
+    return Prepared(plan.sample, device, points.dtype, places, clouds, distances, plan.scratch[distances])
 
 
-def answer(ready: Ready, points: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Any, Any]:
+def answer(prepared: Prepared, points: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Any, Any]:
     """Returns indices, and distances and radii or None."""
-    queue, device, kind, places, clouds, wanted, size = ready
+    queue, device, kind, places, clouds, with_distances, size = prepared
     make = fast_path.maker(device)
     indices, distances, radii = make(*places, torch.int64), None, None
-    if wanted:
+    if with_distances:
         distances, radii = make(*places, kind), make(*clouds, torch.float64)
     try:
         scratch = make((size,), (1,), torch.uint8) if size else None
@@ -177,11 +177,11 @@ def _room(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any
 
 def _padding(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:
     """Returns the result for clouds without rows."""
-    found = _room(points, count, distances)
-    for part, value in zip(found, (-1, 0, 0)):
+    results = _room(points, count, distances)
+    for part, value in zip(results, (-1, 0, 0)):
         if part is not None:
             part.fill_(value)
-    return found
+    return results
 
 
 def _nothing(points: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -277,8 +277,8 @@ def _ragged_on_cuda(
     if starts is not None:
         starts = inside(starts, clouds, longest, lengths)
     slots = counts.cumsum(0) - counts
-    most = min(longest, total)
-    size = _scratch_bytes(points, (clouds, longest, points.shape[1]), most, algorithm)
+    max_samples = min(longest, total)
+    size = _scratch_bytes(points, (clouds, longest, points.shape[1]), max_samples, algorithm)
     scratch = points.new_empty(size, dtype=torch.uint8)
     output = Output(
         indices.data_ptr(), counts.data_ptr(), slots.data_ptr(),
@@ -289,7 +289,7 @@ def _ragged_on_cuda(
     source = source._replace(
         shape=(clouds, longest, points.shape[1]), offsets=offsets.data_ptr()
     )
-    _native.cuda_sample(source, output, most, None, algorithm)
+    _native.cuda_sample(source, output, max_samples, None, algorithm)
     return indices + offsets[:-1].repeat_interleave(counts, output_size=total)
 
 

@@ -13,7 +13,7 @@ from .._records import Reduction
 from . import derivatives, fast_path, neighbors
 
 
-def found(
+def match(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
     threads: int | None, both: bool, indices: bool = True,
 ) -> Any:
@@ -21,7 +21,7 @@ def found(
     Without ``indices`` these may be None."""
     arguments = (x, y, x_lengths, y_lengths, norm, threads, both)
     if not fast_path.only_kernels_see(x, y, x_lengths, y_lengths):
-        search = derivatives.search if derivatives.wanted() else neighbors.match_clouds
+        search = derivatives.search if derivatives.are_needed() else neighbors.match_clouds
         parts = search(*arguments)
         return parts if both else parts[:2]
     if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
@@ -35,14 +35,14 @@ def reduced(
     """Returns one value per cloud by PyTorch's operations, with all their derivatives."""
     lengths = (x_lengths, y_lengths)
     padded = x_lengths is not None or y_lengths is not None
-    parts = found(x, y, *lengths, how.norm, how.threads, how.both, indices=padded)
-    sides = []
-    for distances, indices, given in zip(parts[::2], parts[1::2], lengths):
-        apart = root(distances) if how.plain else distances
-        sides.append(_reduce(apart, None if given is None else indices, how.reduction))
-    if len(sides) == 1:
-        return sides[0]
-    return torch.maximum(*sides) if how.reduction == "max" else sides[0] + sides[1]
+    parts = match(x, y, *lengths, how.norm, how.threads, how.both, indices=padded)
+    reduced_sides = []
+    for distances, indices, length in zip(parts[::2], parts[1::2], lengths):
+        values = root(distances) if how.plain else distances
+        reduced_sides.append(_reduce(values, None if length is None else indices, how.reduction))
+    if len(reduced_sides) == 1:
+        return reduced_sides[0]
+    return torch.maximum(*reduced_sides) if how.reduction == "max" else reduced_sides[0] + reduced_sides[1]
 
 
 def _reduce(distances: Tensor, indices: Tensor | None, reduction: str) -> Tensor:
@@ -61,8 +61,8 @@ def root(squares: Tensor) -> Tensor:
     """Returns square roots whose gradient at 0 is 0, not infinite."""
     if fast_path.only_kernels_see(squares):
         if squares.is_cpu:
-            found: Tensor = _exact_root(squares)
-            return found
+            result: Tensor = _exact_root(squares)
+            return result
         if not squares.requires_grad:
             return squares.sqrt()
     # Not `where` with numbers, which would copy them to a GPU and synchronize.
@@ -70,12 +70,12 @@ def root(squares: Tensor) -> Tensor:
     return squares.masked_fill(zero, 1).sqrt().masked_fill(zero, 0)
 
 
-def rooted(found: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+def rooted(results: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """Takes square roots in place of distances, each followed by its indices if there are any: they are not shared,
     and have no gradient."""
-    for squares in found[::2]:
+    for squares in results[::2]:
         squares.sqrt_()
-    return found
+    return results
 
 
 class _ExactRoot(torch.autograd.Function):
@@ -83,15 +83,15 @@ class _ExactRoot(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, squares: Tensor) -> Tensor:
-        found = torch.from_numpy(np.sqrt(squares.detach().numpy()))
-        ctx.save_for_backward(found)
-        return found
+        roots = torch.from_numpy(np.sqrt(squares.detach().numpy()))
+        ctx.save_for_backward(roots)
+        return roots
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
-        (found,) = ctx.saved_tensors
-        zero = found == 0
-        twice = 2 * found.masked_fill(zero, 1)
+        (roots,) = ctx.saved_tensors
+        zero = roots == 0
+        twice = 2 * roots.masked_fill(zero, 1)
         of_squares: Tensor = (grad / twice).masked_fill(zero, 0)
         return of_squares
 

@@ -72,8 +72,8 @@ gather_backward_call = differentiate_anywhere(
 def _fake_gather_max(
     values: Tensor, indices: Tensor, add: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    found = values.new_empty((*indices.shape[:-1], values.shape[-1]))
-    return found, torch.empty_like(found, dtype=torch.int32)
+    maxima = values.new_empty((*indices.shape[:-1], values.shape[-1]))
+    return maxima, torch.empty_like(maxima, dtype=torch.int32)
 
 
 def _fake_gather_max_backward(
@@ -125,10 +125,10 @@ def _send_gather_max_backward(
     indices, chosen = ctx.saved_tensors
     place = chosen.clamp(min=0).long()
     rows = indices.gather(-1, place).clamp(min=0).long()
-    found = of_values.gather(-2, rows)
+    gathered = of_values.gather(-2, rows)
     if ctx.add:
-        found = found + of_add.gather(-2, place.unsqueeze(-2)).squeeze(-2)
-    return None, None, found.masked_fill(chosen < 0, 0), None, None, None
+        gathered = gathered + of_add.gather(-2, place.unsqueeze(-2)).squeeze(-2)
+    return None, None, gathered.masked_fill(chosen < 0, 0), None, None, None
 
 
 gather_max_call = differentiate_anywhere(
@@ -153,15 +153,15 @@ gather_max_differentiably = differentiably(
 def gather(values: Tensor, indices: Tensor) -> Tensor:
     """Returns the indexed rows, from checked arguments."""
     tensors = values, indices
-    found: Tensor = call(gather_call, kernels.gather, gather_differentiably, tensors)
-    return found
+    result: Tensor = call(gather_call, kernels.gather, gather_differentiably, tensors)
+    return result
 
 
 def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
     """Returns the maximum over the indexed rows."""
     tensors = values, indices, add
-    found: Tensor = call(gather_max_call, _gather_max, gather_max_differentiably, tensors)[0]
-    return found
+    result: Tensor = call(gather_max_call, _gather_max, gather_max_differentiably, tensors)[0]
+    return result
 
 
 def _gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> tuple[Tensor, Tensor]:

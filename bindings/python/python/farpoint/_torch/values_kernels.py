@@ -44,9 +44,9 @@ def array_of(tensor: Tensor) -> Any:
     return memory.array_of(wide.contiguous())
 
 
-def tensor_of(found: Any, shape: tuple[int, ...], like: Tensor) -> Tensor:
+def tensor_of(array: Any, shape: tuple[int, ...], like: Tensor) -> Tensor:
     """Returns a result as a tensor; float16 and bfloat16 are rounded here, once."""
-    return torch.from_numpy(found).view(shape).to(like.dtype)
+    return torch.from_numpy(array).view(shape).to(like.dtype)
 
 
 # ------------------------------------------------------------------------------------- on a GPU
@@ -57,7 +57,7 @@ _KINDS = {
 
 #: Cached plans by size, and their maximum number.
 _plans: dict[Any, Any] = {}
-_MOST_PLANS = 1024
+_MAX_PLANS = 1024
 
 
 def plan_of(like: Tensor, indices: Tensor, sizes: Sizes) -> Any:
@@ -71,7 +71,7 @@ def plan_of(like: Tensor, indices: Tensor, sizes: Sizes) -> Any:
                 "values must be float32, float64, float16 or bfloat16 and indices int64 or int32, not "
                 f"{like.dtype} and {indices.dtype}"
             )
-        if len(_plans) >= _MOST_PLANS:
+        if len(_plans) >= _MAX_PLANS:
             _plans.clear()
         wide = indices.dtype == torch.int64
         plan = _plans[key] = _native.CudaValues(key[0], sizes, kind, wide)
@@ -90,7 +90,7 @@ def _scratch(plan: Any, like: Tensor) -> Tensor:
 # -------------------------------------------------------------------------------- cached plans
 
 
-class Ready(NamedTuple):
+class Prepared(NamedTuple):
     """Everything except addresses that an operator on values needs for given shapes on a GPU."""
 
     queue: Callable[..., None]
@@ -99,45 +99,45 @@ class Ready(NamedTuple):
     places: tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def ready(name: str, values: Tensor, indices: Tensor, more: Tensor | None = None) -> Ready | None:
-    """Returns the ``Ready`` of checked arguments; None if one of them needs more than an address. ``name`` is
+def prepare(name: str, values: Tensor, indices: Tensor, more: Tensor | None = None) -> Prepared | None:
+    """Returns the ``Prepared`` of checked arguments; None if one of them needs more than an address. ``name`` is
     "gather", "gather_max" or "interpolate"."""
-    given = (values, indices) if more is None else (values, indices, more)
-    if not all([part.is_contiguous() and part.numel() for part in given]):
+    arguments = (values, indices) if more is None else (values, indices, more)
+    if not all([part.is_contiguous() and part.numel() for part in arguments]):
         return None
     plan = plan_of(values, indices, _sizes(values, indices))
     rows = indices.shape if name == "gather" else indices.shape[:-1]
     shape = (*rows, values.shape[-1])
-    return Ready(getattr(plan, name), values.get_device(), (shape, memory.dense(shape)))
+    return Prepared(getattr(plan, name), values.get_device(), (shape, memory.dense(shape)))
 
 
-def answer(ready: Ready, values: Tensor, *others: Tensor) -> Tensor:
+def answer(prepared: Prepared, values: Tensor, *others: Tensor) -> Tensor:
     """Returns the result for values, indices and further arguments of the operator."""
-    queue, device, places = ready
-    found = fast_path.maker(device)(*places, values.dtype)
-    queue(None, values, *others, found)
-    return found
+    queue, device, places = prepared
+    result = fast_path.maker(device)(*places, values.dtype)
+    queue(None, values, *others, result)
+    return result
 
 
-def answer_max(ready: Ready, values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
+def answer_max(prepared: Prepared, values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
     """Returns the result of ``gather_max``."""
-    queue, device, places = ready
-    found = fast_path.maker(device)(*places, values.dtype)
-    queue(None, values, indices, add, found)
-    return found
+    queue, device, places = prepared
+    result = fast_path.maker(device)(*places, values.dtype)
+    queue(None, values, indices, add, result)
+    return result
 
 
-def ready_weights(distances: Tensor, power: int, eps: float) -> Ready | None:
-    """Returns the ``Ready`` of weights of checked distances."""
+def prepare_weights(distances: Tensor, power: int, eps: float) -> Prepared | None:
+    """Returns the ``Prepared`` of weights of checked distances."""
     if not (distances.is_contiguous() and distances.numel()):
         return None
     device, shape = distances.get_device(), tuple(distances.shape)
     wide, sizes = distances.dtype == torch.float64, (math.prod(shape[:-1]), shape[-1])
 
-    def queue(stream: None, distances: Tensor, found: Tensor) -> None:
-        _native.cuda_weights(device, stream, wide, sizes, power, eps, distances, 0, found)
+    def queue(stream: None, distances: Tensor, result: Tensor) -> None:
+        _native.cuda_weights(device, stream, wide, sizes, power, eps, distances, 0, result)
 
-    return Ready(queue, device, (shape, memory.dense(shape)))
+    return Prepared(queue, device, (shape, memory.dense(shape)))
 
 
 # --------------------------------------------------------------------------------------- gather
@@ -149,9 +149,9 @@ def gather(values: Tensor, indices: Tensor) -> Tensor:
     if values.is_cpu:
         return tensor_of(_native.values_gather(sizes, array_of(values), array_of(indices)), shape, values)
     plan, values, indices = plan_of(values, indices, sizes), values.contiguous(), indices.contiguous()
-    found = values.new_empty(shape)
-    plan.gather(_stream(values), values.data_ptr(), indices.data_ptr(), found.data_ptr())
-    return found
+    array = values.new_empty(shape)
+    plan.gather(_stream(values), values.data_ptr(), indices.data_ptr(), array.data_ptr())
+    return array
 
 
 def gather_backward(indices: Tensor, grad: Tensor, rows: int, batch: bool) -> Tensor:
@@ -159,8 +159,8 @@ def gather_backward(indices: Tensor, grad: Tensor, rows: int, batch: bool) -> Te
     sizes = sizes_of(indices, rows, grad.shape[-1], batch)
     shape = shape_of_values(sizes, batch)
     if grad.is_cpu:
-        found = _native.values_gather_backward(sizes, array_of(indices), array_of(grad))
-        return tensor_of(found, shape, grad)
+        array = _native.values_gather_backward(sizes, array_of(indices), array_of(grad))
+        return tensor_of(array, shape, grad)
     plan, indices, grad = plan_of(grad, indices, sizes), indices.contiguous(), grad.contiguous()
     sent, scratch = grad.new_empty(shape), _scratch(plan, grad)
     plan.gather_backward(
@@ -179,8 +179,8 @@ def gather_max(
     sizes, shape = _sizes(values, indices), (*indices.shape[:-1], values.shape[-1])
     if values.is_cpu:
         more = None if add is None else array_of(add)
-        found, which = _native.values_gather_max(sizes, array_of(values), array_of(indices), more)
-        return tensor_of(found, shape, values), torch.from_numpy(which).view(shape)
+        array, which = _native.values_gather_max(sizes, array_of(values), array_of(indices), more)
+        return tensor_of(array, shape, values), torch.from_numpy(which).view(shape)
     plan, values, indices = plan_of(values, indices, sizes), values.contiguous(), indices.contiguous()
     add = None if add is None else add.contiguous()
     largest = values.new_empty(shape)
@@ -200,11 +200,11 @@ def gather_max_backward(
     sizes = sizes_of(indices, rows, grad.shape[-1], batch)
     shape, whole = shape_of_values(sizes, batch), (*indices.shape, grad.shape[-1])
     if grad.is_cpu:
-        found, added = _native.values_gather_max_backward(
+        array, added = _native.values_gather_max_backward(
             sizes, array_of(indices), array_of(chosen), array_of(grad), add
         )
         more = grad.new_empty(0) if added is None else tensor_of(added, whole, grad)
-        return tensor_of(found, shape, grad), more
+        return tensor_of(array, shape, grad), more
     plan, indices, grad = plan_of(grad, indices, sizes), indices.contiguous(), grad.contiguous()
     chosen = chosen.contiguous()
     of_values, of_add = grad.new_empty(shape if values else 0), grad.new_empty(whole if add else 0)
@@ -223,10 +223,10 @@ def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
     """Returns weighted sums of the indexed rows."""
     sizes, shape = _sizes(values, indices), (*indices.shape[:-1], values.shape[-1])
     if values.is_cpu:
-        found = _native.values_interpolate(
+        array = _native.values_interpolate(
             sizes, array_of(values), array_of(indices), array_of(weights)
         )
-        return tensor_of(found, shape, values)
+        return tensor_of(array, shape, values)
     plan, values, indices = plan_of(values, indices, sizes), values.contiguous(), indices.contiguous()
     weights, sums = _weights_for(weights, values), values.new_empty(shape)
     plan.interpolate(
@@ -242,11 +242,11 @@ def interpolate_backward(
     """Returns the gradients of values and weights; empty where they are not needed."""
     sizes = _sizes(values, indices)
     if values.is_cpu:
-        found = _native.values_interpolate_backward(
+        gradients = _native.values_interpolate_backward(
             sizes, array_of(values), array_of(indices), array_of(weights), array_of(grad),
             (of_values, of_weights),
         )
-        pairs = zip(found, (values, weights))
+        pairs = zip(gradients, (values, weights))
         first, second = [
             like.new_empty(0) if part is None else tensor_of(part, tuple(like.shape), like)
             for part, like in pairs
@@ -266,9 +266,9 @@ def interpolate_backward(
 
 def _weights_for(weights: Tensor, values: Tensor) -> Tensor:
     """Returns dense weights after checking their dtype."""
-    wanted = torch.float64 if values.dtype == torch.float64 else torch.float32
-    if weights.dtype != wanted:
-        raise TypeError(f"weights must be {wanted} for values of {values.dtype}, not {weights.dtype}")
+    expected = torch.float64 if values.dtype == torch.float64 else torch.float32
+    if weights.dtype != expected:
+        raise TypeError(f"weights must be {expected} for values of {values.dtype}, not {weights.dtype}")
     return weights.contiguous()
 
 
@@ -278,30 +278,30 @@ def _weights_for(weights: Tensor, values: Tensor) -> Tensor:
 def weights(distances: Tensor, power: int, eps: float) -> Tensor:
     """Returns the weights of neighbors at these distances."""
     if distances.is_cpu:
-        found = _native.values_weights(distances.shape[-1], array_of(distances), power, eps)
-        return tensor_of(found, tuple(distances.shape), distances)
+        array = _native.values_weights(distances.shape[-1], array_of(distances), power, eps)
+        return tensor_of(array, tuple(distances.shape), distances)
     return _weights_on_cuda(distances.contiguous(), None, power, eps)
 
 
 def weights_backward(distances: Tensor, grad: Tensor, power: int, eps: float) -> Tensor:
     """Returns the gradient of the distances."""
     if distances.is_cpu:
-        found = _native.values_weights_backward(
+        array = _native.values_weights_backward(
             distances.shape[-1], array_of(distances), power, eps, array_of(grad)
         )
-        return tensor_of(found, tuple(distances.shape), distances)
+        return tensor_of(array, tuple(distances.shape), distances)
     return _weights_on_cuda(distances.contiguous(), grad.contiguous(), power, eps)
 
 
 def _weights_on_cuda(distances: Tensor, grad: Tensor | None, power: int, eps: float) -> Tensor:
     memory.refuse_other_types(distances)
-    found = torch.empty_like(distances, memory_format=torch.contiguous_format)
+    result = torch.empty_like(distances, memory_format=torch.contiguous_format)
     places, k = distances.shape[:-1].numel(), distances.shape[-1]
-    if found.numel():
+    if result.numel():
         device = distances.get_device()
         _native.cuda_weights(
             device, fast_path.current_stream(device), distances.dtype == torch.float64,
             (places, k), power, eps, distances.data_ptr(), memory.address_of(grad),
-            found.data_ptr(),
+            result.data_ptr(),
         )
-    return found
+    return result

@@ -16,23 +16,23 @@ from ..sampling import sample
 from ._common import refuse_beyond_int32
 
 
-def refuse_shape(name: str, given: Any, shape: str) -> None:
+def refuse_shape(name: str, argument: Any, shape: str) -> None:
     """Raises unless the argument is a tensor with as many dimensions as the shape."""
-    if not isinstance(given, Tensor):
+    if not isinstance(argument, Tensor):
         raise TypeError(
-            f"{name} must be a torch.Tensor, not {type(given).__name__}; the functions of farpoint itself "
+            f"{name} must be a torch.Tensor, not {type(argument).__name__}; the functions of farpoint itself "
             "take arrays of other libraries"
         )
-    if given.dim() != shape.count(",") + 1:
-        raise ValueError(f"{name} must be of shape ({shape}), not {tuple(given.shape)}")
+    if argument.dim() != shape.count(",") + 1:
+        raise ValueError(f"{name} must be of shape ({shape}), not {tuple(argument.shape)}")
 
 
 def detached(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Returns both without gradients; the same tensor if they are one cloud, to detect searches in itself."""
-    own = x.detach() if x.requires_grad else x
+    x_detached = x.detach() if x.requires_grad else x
     if y is x:
-        return own, own
-    return own, y.detach() if y.requires_grad else y
+        return x_detached, x_detached
+    return x_detached, y.detach() if y.requires_grad else y
 
 
 def furthest_point_sample(xyz: Tensor, npoint: int, /) -> Tensor:
@@ -70,10 +70,10 @@ def ball_query(
     refuse_shape("new_xyz", new_xyz, "B, npoint, 3")
     refuse_beyond_int32(xyz)
     centers, points = detached(new_xyz, xyz)
-    found = neighbors_within(
+    balls = neighbors_within(
         centers, points, radius, nsample, min_radius=min_radius, index_dtype=torch.int32
     )
-    return repeat_first(found.indices)
+    return repeat_first(balls.indices)
 
 
 def nearest_k(k: int, xyz: Tensor, new_xyz: Tensor) -> tuple[Tensor, Tensor]:
@@ -81,8 +81,8 @@ def nearest_k(k: int, xyz: Tensor, new_xyz: Tensor) -> tuple[Tensor, Tensor]:
     missing."""
     refuse_beyond_int32(xyz)
     centers, points = detached(new_xyz, xyz)
-    found = knn(centers, points, k, squared=False, index_dtype=torch.int32)
-    return found.distances, found.indices.clamp(min=0)
+    neighbors = knn(centers, points, k, squared=False, index_dtype=torch.int32)
+    return neighbors.distances, neighbors.indices.clamp(min=0)
 
 
 def three_nn(unknown: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
@@ -154,21 +154,21 @@ def grouped(xyz: Tensor, new_xyz: Tensor, idx: Tensor, features: Tensor | None) 
 
 def channels_first(parts: list[Tensor]) -> Tensor:
     """Concatenates (B, M, k, C) tensors to (B, C, M, k)."""
-    whole = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
-    return whole.movedim(-1, 1).contiguous()
+    joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+    return joined.movedim(-1, 1).contiguous()
 
 
 def spread_evenly(idx: Tensor) -> tuple[Tensor, Tensor]:
     """Returns indices (B, M, k) with the distinct ones of each group, ascending, padded with random ones of them; and
     the number of distinct ones, (B, M)."""
     ascending = idx.sort(dim=-1).values
-    again = functional.pad(ascending[..., 1:] == ascending[..., :-1], (1, 0))
-    once = ascending.gather(-1, again.to(torch.uint8).sort(dim=-1, stable=True).indices)
-    counts = (~again).sum(dim=-1)
+    is_repeat = functional.pad(ascending[..., 1:] == ascending[..., :-1], (1, 0))
+    distinct_first = ascending.gather(-1, is_repeat.to(torch.uint8).sort(dim=-1, stable=True).indices)
+    counts = (~is_repeat).sum(dim=-1)
     drawn = (torch.rand(idx.shape, device=idx.device) * counts.unsqueeze(-1)).long()
     drawn = torch.minimum(drawn, counts.unsqueeze(-1) - 1)
     places = torch.arange(idx.shape[-1], device=idx.device)
-    return once.gather(-1, torch.where(places < counts.unsqueeze(-1), places, drawn)), counts
+    return distinct_first.gather(-1, torch.where(places < counts.unsqueeze(-1), places, drawn)), counts
 
 
 class GroupAll(nn.Module):
@@ -186,5 +186,5 @@ class GroupAll(nn.Module):
         positions = xyz.transpose(1, 2).unsqueeze(2)
         if features is None:
             return positions
-        described = features.unsqueeze(2)
-        return torch.cat([positions, described], dim=1) if self.use_xyz else described
+        columns = features.unsqueeze(2)
+        return torch.cat([positions, columns], dim=1) if self.use_xyz else columns

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._torch.presence import untraced
-from ._common import about, ends, whole
+from .._torch.lazy_torch import untraced
+from ._common import about, ends, int_list
 from ._tensors import require
 
 __all__ = ["Pair", "by_batches", "by_pointers", "first_rows", "rows_of"]
@@ -66,15 +66,15 @@ def by_batches(
     if _all_none(batches) and (batch_size is None or batch_size == 1):
         return Pair(points, queries)
     missing = [name for batch, name in zip(batches, names) if batch is None]
-    given = [
+    indices = [
         torch.zeros(len(rows), dtype=torch.int64, device=rows.device) if batch is None
         else _checked(batch, rows, name)
         for batch, rows, name in zip(batches, (points, queries), names)
     ]
-    if given[0] is given[1]:
-        given = given[:1]
+    if indices[0] is indices[1]:
+        indices = indices[:1]
     on_cpu = points.device.type == "cpu"
-    pair = (_pair_on_cpu if on_cpu else _pair_on_gpu)(points, queries, given, names, batch_size)
+    pair = (_pair_on_cpu if on_cpu else _pair_on_gpu)(points, queries, indices, names, batch_size)
     clouds = 1 if pair.ends is None else len(pair.ends[0]) - 1
     if missing and clouds > 1:
         raise ValueError(f"{missing[0]} is None, but there are {clouds} clouds; give both")
@@ -82,32 +82,32 @@ def by_batches(
 
 
 def _pair_on_cpu(
-    points: Tensor, queries: Tensor, given: list[Tensor], names: tuple[str, str], batch_size: int | None
+    points: Tensor, queries: Tensor, indices: list[Tensor], names: tuple[str, str], batch_size: int | None
 ) -> Pair:
-    counts = [_counts(batch, name) for batch, name in zip(given, names)]
+    counts = [_counts(batch, name) for batch, name in zip(indices, names)]
     batch_size = _clouds(max(map(len, counts)), batch_size, " or ".join(sorted(set(names))))
     listed = [ends(count + [0] * (batch_size - len(count))) for count in counts]
     return Pair(points, queries, listed[0], listed[-1], (listed[0], listed[-1]))
 
 
 def _pair_on_gpu(
-    points: Tensor, queries: Tensor, given: list[Tensor], names: tuple[str, str], batch_size: int | None
+    points: Tensor, queries: Tensor, indices: list[Tensor], names: tuple[str, str], batch_size: int | None
 ) -> Pair:
     """Returns the pair; synchronizes for the number of clouds unless it is set, and once for everything else."""
     if batch_size is None:
-        last = [batch[-1:] for batch in given]
-        batch_size = max(torch.cat(last).tolist(), default=-1) + 1
+        last_indices = [batch[-1:] for batch in indices]
+        batch_size = max(torch.cat(last_indices).tolist(), default=-1) + 1
     batch_size = max(batch_size, 0)
-    offsets = [_offsets(batch, batch_size) for batch in given]
-    descends = [(batch[1:] < batch[:-1]).any().unsqueeze(0) for batch in given]
+    offsets = [_offsets(batch, batch_size) for batch in indices]
+    descends = [(batch[1:] < batch[:-1]).any().unsqueeze(0) for batch in indices]
     # A sum is finite only if all terms are.
     clouds = [points] if queries is points else [points, queries]
     sums = [cloud.sum(dtype=torch.float64).unsqueeze(0) for cloud in clouds]
     facts = torch.cat([*offsets, *descends, *sums]).tolist()  # all as float64
     listed = []
-    for k, (batch, name) in enumerate(zip(given, names)):
+    for k, (batch, name) in enumerate(zip(indices, names)):
         listed.append([int(end) for end in facts[k * (batch_size + 1):(k + 1) * (batch_size + 1)]])
-        if facts[len(given) * (batch_size + 1) + k] or listed[k][0] > 0:
+        if facts[len(indices) * (batch_size + 1) + k] or listed[k][0] > 0:
             raise _unsorted(name)
         if listed[k][-1] != len(batch):
             raise ValueError(f"{name} has clouds from {batch_size} on, but batch_size is {batch_size}")
@@ -115,8 +115,8 @@ def _pair_on_gpu(
     return Pair(points, queries, offsets[0], offsets[-1], (listed[0], listed[-1]), finite)
 
 
-def _all_none(given: tuple[Any, Any]) -> bool:
-    return all(one is None for one in given)
+def _all_none(arguments: tuple[Any, Any]) -> bool:
+    return all(argument is None for argument in arguments)
 
 
 def _checked(batch: Any, rows: Tensor, name: str) -> Tensor:
@@ -124,16 +124,16 @@ def _checked(batch: Any, rows: Tensor, name: str) -> Tensor:
     if batch.shape != rows.shape[:1]:
         raise ValueError(f"{name} has shape {tuple(batch.shape)} ({about(rows)})")
     if batch.is_floating_point() or batch.dtype == torch.bool:
-        raise TypeError(f"{name} is of {batch.dtype}; it must be of whole numbers")
+        raise TypeError(f"{name} is of {batch.dtype}; it must be of integers")
     checked: Tensor = batch.to(rows.device)
     return checked
 
 
-def _clouds(found: int, given: int | None, name: str) -> int:
-    """Returns the number of clouds; raises if ``given`` is less than ``found``."""
-    if given is not None and found > given:
-        raise ValueError(f"{name} has cloud {found - 1}, but batch_size is {given}")
-    return found if given is None else given
+def _clouds(minimum: int, requested: int | None, name: str) -> int:
+    """Returns the number of clouds; raises if ``requested`` is less than ``minimum``."""
+    if requested is not None and minimum > requested:
+        raise ValueError(f"{name} has cloud {minimum - 1}, but batch_size is {requested}")
+    return minimum if requested is None else requested
 
 
 def _counts(batch: Tensor, name: str) -> list[int]:
@@ -173,19 +173,19 @@ def by_pointers(
     if _all_none(pointers):
         return Pair(points, queries)
     require(**dict(zip(names, pointers)))
-    given: list[Tensor] = []
+    offset_tensors: list[Tensor] = []
     for pointer, rows, name in zip(pointers, (points, queries), names):
         if pointer is None:
             pointer = torch.tensor([0, len(rows)], device=rows.device)
         if pointer.dim() != 1 or len(pointer) < 1:
             raise ValueError(f"{name} has shape {tuple(pointer.shape)}; it must be (clouds + 1,)")
-        given.append(pointer.to(rows.device))
-    if len(given[0]) != len(given[1]):
-        clouds = [len(pointer) - 1 for pointer in given]
+        offset_tensors.append(pointer.to(rows.device))
+    if len(offset_tensors[0]) != len(offset_tensors[1]):
+        clouds = [len(pointer) - 1 for pointer in offset_tensors]
         raise ValueError(f"{names[0]} has {clouds[0]} clouds and {names[1]} {clouds[1]}")
     if points.device.type != "cpu":
-        return Pair(points, queries, given[0], given[1])
-    listed = [whole(pointer) for pointer in given]
+        return Pair(points, queries, offset_tensors[0], offset_tensors[1])
+    listed = [int_list(pointer) for pointer in offset_tensors]
     for offsets, rows, name in zip(listed, (points, queries), names):
         check_ends(offsets, len(rows), name)
     return Pair(points, queries, listed[0], listed[1], (listed[0], listed[1]))
@@ -212,6 +212,6 @@ def _first_rows(points: Tensor, batch: Any, batch_size: int | None) -> list[int]
         counts = _counts(batch, "batch")
     else:
         highest = _highest(batch, "batch")
-        counts = whole(torch.bincount(batch, minlength=highest + 1))
+        counts = int_list(torch.bincount(batch, minlength=highest + 1))
     clouds = _clouds(len(counts), batch_size, "batch")
     return ends(counts + [0] * (clouds - len(counts)))

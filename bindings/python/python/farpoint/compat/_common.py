@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._torch.presence import untraced
+from .._torch.lazy_torch import untraced
 from .._torch.transfer import numbers
 from ..sampling import sample_ragged
 
 
-def whole(values: Any) -> list[int]:
+def int_list(values: Any) -> list[int]:
     """Returns the integers of a list or a tensor; synchronizes if they are on a GPU."""
     return _read(values) if isinstance(values, Tensor) else [int(v) for v in values]
 
@@ -37,8 +37,8 @@ def about(points: Tensor) -> str:
 def refuse_single(*clouds: Tensor) -> None:
     """Raises ValueError unless all are batches."""
     if any(cloud.dim() == 2 for cloud in clouds):
-        found = "; ".join(about(cloud) for cloud in clouds)
-        raise ValueError(f"both must be batches (B, N, D) of the same B and D ({found})")
+        descriptions = "; ".join(about(cloud) for cloud in clouds)
+        raise ValueError(f"both must be batches (B, N, D) of the same B and D ({descriptions})")
 
 
 def refuse_beyond_int32(clouds: Tensor) -> None:
@@ -73,6 +73,6 @@ def random_rows(offsets: list[int], device: torch.device) -> Tensor:
 
 
 __all__ = [
-    "about", "any_of", "ends", "random_rows", "refuse_beyond_int32", "refuse_single", "sample_ragged",
-    "whole", "with_apply",
+    "about", "any_of", "ends", "int_list", "random_rows", "refuse_beyond_int32", "refuse_single", "sample_ragged",
+    "with_apply",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._torch.presence import untraced
+from .._torch.lazy_torch import untraced
 from ..neighbors import ball_query_raw, knn
 from ._clouds import Pair
 
@@ -27,7 +27,7 @@ def knn_edges(pair: Pair, k: int, exclude_self: bool = False, turned: bool = Fal
     # No more neighbors than points.
     k = min(k, len(pair.points))
     pair, rows = answerable(pair)
-    fewest = min((own for own, asked in pair.sizes() if asked), default=0) if pair.listed else 0
+    fewest = min((point_count for point_count, query_count in pair.sizes() if query_count), default=0) if pair.listed else 0
     full = fewest - exclude_self >= k and pair.finite
     return _edges(_nearest(pair, k, exclude_self, full), rows, full, turned)
 
@@ -41,43 +41,43 @@ def _nearest(pair: Pair, k: int, exclude_self: bool, full: bool) -> Tensor:
             points = queries if pair.points is pair.queries else pair.points.unflatten(0, (clouds, -1))
             rows: Tensor = knn(queries, points, k, exclude_self=exclude_self).indices
             return rows.add_(pair.point_offsets[:-1].view(-1, 1, 1)).flatten(0, 1)
-    found: Tensor = knn(
+    indices: Tensor = knn(
         pair.queries, pair.points, k, x_offsets=pair.query_offsets, y_offsets=pair.point_offsets,
         exclude_self=exclude_self,
     ).indices
-    return found
+    return indices
 
 
 @untraced
 def radius_edges(
-    pair: Pair, r: float, most: int | None, exclude_self: bool = False, same: bool = False,
+    pair: Pair, r: float, max_neighbors: int | None, exclude_self: bool = False, same: bool = False,
     turned: bool = False,
 ) -> Tensor:
-    """Returns (2, E): queries, ascending, and the points nearer than r: the ``most`` of lowest index, ascending.
+    """Returns (2, E): queries, ascending, and the points nearer than r: the ``max_neighbors`` of lowest index, ascending.
 
     exclude_self: leave out the point with the index of the query; same: the cloud is searched in itself; turned:
     points come first.
     """
     if not float(r) >= 0:
         raise ValueError(f"r is {r}; it must be a number of at least 0")
-    if most is not None and most < 1:
-        raise ValueError(f"max_num_neighbors is {most}; it must be 1 or more")
+    if max_neighbors is not None and max_neighbors < 1:
+        raise ValueError(f"max_num_neighbors is {max_neighbors}; it must be 1 or more")
     if not (pair.points.numel() and pair.queries.numel()):
         return _none(pair)
-    longest = max(own for own, _ in pair.sizes()) if pair.listed else len(pair.points)
-    k = longest if most is None else min(most, longest)
+    longest = max(point_count for point_count, _ in pair.sizes()) if pair.listed else len(pair.points)
+    k = longest if max_neighbors is None else min(max_neighbors, longest)
     pair, rows = answerable(pair)
     # One more for the query itself, unless the search excludes it.
     places = k + 1 if exclude_self and not same else k
-    many = len(pair.queries) * places > _MANY_PLACES
+    is_ragged = len(pair.queries) * places > _MANY_PLACES
     # The square is rounded once, from double precision.
-    found: Any = ball_query_raw(
-        pair.queries, pair.points, None if many else places, most=float(r) * float(r),
+    neighbors: Any = ball_query_raw(
+        pair.queries, pair.points, None if is_ragged else places, most=float(r) * float(r),
         x_offsets=pair.query_offsets, y_offsets=pair.point_offsets, exclude_self=exclude_self and same,
     )
-    if not many and places == k:
-        return _edges(found.indices, rows, False, turned)
-    edges = _all_edges(found, rows) if many else _edges(found.indices, rows, False, False)
+    if not is_ragged and places == k:
+        return _edges(neighbors.indices, rows, False, turned)
+    edges = _all_edges(neighbors, rows) if is_ragged else _edges(neighbors.indices, rows, False, False)
     if places > k:
         edges = edges[:, edges[0] != edges[1]]
     edges = _cut(edges, k)
@@ -91,10 +91,10 @@ def nearest_rows(pair: Pair, names: tuple[str, str]) -> Tensor:
         return torch.empty(0, dtype=torch.int64, device=pair.queries.device)
     if _any_lost(pair):
         raise ValueError(f"some clouds occur in {names[1]} that do not occur in {names[0]}")
-    found = knn(
+    neighbors = knn(
         pair.queries, pair.points, 1, x_offsets=pair.query_offsets, y_offsets=pair.point_offsets
     )
-    nearest: Tensor = found.indices[:, 0]
+    nearest: Tensor = neighbors.indices[:, 0]
     return nearest
 
 
@@ -130,14 +130,14 @@ def _none(pair: Pair) -> Tensor:
 
 def _lost(pair: Pair) -> list[int]:
     """Returns the clouds with queries and no points."""
-    return [k for k, (own, asked) in enumerate(pair.sizes()) if asked and not own]
+    return [k for k, (point_count, query_count) in enumerate(pair.sizes()) if query_count and not point_count]
 
 
 def _any_lost(pair: Pair) -> bool:
     if pair.listed:
         return bool(_lost(pair))
-    own, asked = [offsets[1:] > offsets[:-1] for offsets in pair[2:4]]
-    return bool((asked & ~own).any())
+    has_points, has_queries = [offsets[1:] > offsets[:-1] for offsets in pair[2:4]]
+    return bool((has_queries & ~has_points).any())
 
 
 def answerable(pair: Pair) -> tuple[Pair, Tensor | None]:
@@ -145,7 +145,7 @@ def answerable(pair: Pair) -> tuple[Pair, Tensor | None]:
     None for all. On a GPU such queries find nothing."""
     if pair.ends is None or isinstance(pair.point_offsets, Tensor) or not _lost(pair):
         return pair, None
-    counts = [asked if own else 0 for own, asked in pair.sizes()]
+    counts = [query_count if point_count else 0 for point_count, query_count in pair.sizes()]
     begins = [begin for begin, count in zip(pair.query_offsets, counts) if count]
     rows = torch.cat([
         torch.arange(begin, begin + count, device=pair.queries.device)
@@ -161,23 +161,23 @@ def _edges(indices: Tensor, rows: Tensor | None, full: bool, turned: bool) -> Te
     synchronizing a GPU."""
     count, k = indices.shape
     if full:
-        own = torch.arange(count, device=indices.device) if rows is None else rows
-        queries, found = own.unsqueeze(-1).expand(-1, k), indices
+        query_rows = torch.arange(count, device=indices.device) if rows is None else rows
+        queries, points = query_rows.unsqueeze(-1).expand(-1, k), indices
     else:
         queries, place = (indices >= 0).nonzero(as_tuple=True)
-        found = indices[queries, place]
+        points = indices[queries, place]
         queries = queries if rows is None else rows[queries]
-    edges = torch.stack([found, queries] if turned else [queries, found])
+    edges = torch.stack([points, queries] if turned else [queries, points])
     return edges.flatten(1)
 
 
-def _all_edges(found: Any, rows: Tensor | None) -> Tensor:
+def _all_edges(balls: Any, rows: Tensor | None) -> Tensor:
     """Returns the edges of all neighbors in a ball."""
-    counts = found.offsets[1:] - found.offsets[:-1]
+    counts = balls.offsets[1:] - balls.offsets[:-1]
     queries = torch.arange(len(counts), device=counts.device).repeat_interleave(
-        counts, output_size=len(found.indices)
+        counts, output_size=len(balls.indices)
     )
-    return torch.stack([queries if rows is None else rows[queries], found.indices])
+    return torch.stack([queries if rows is None else rows[queries], balls.indices])
 
 
 def _cut(edges: Tensor, k: int) -> Tensor:

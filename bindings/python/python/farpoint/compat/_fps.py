@@ -23,8 +23,8 @@ def sample_clouds(points: Tensor, offsets: list[int], ratio: Any, random_start: 
     lengths = torch.tensor(
         [b - a for a, b in zip(offsets, offsets[1:])], dtype=torch.int64, device="cpu"
     )
-    wanted = _ratios(ratio, points, len(lengths))
-    counts = torch.minimum((lengths.to(wanted.dtype) * wanted).ceil().long(), lengths)
+    ratios = _ratios(ratio, points, len(lengths))
+    counts = torch.minimum((lengths.to(ratios.dtype) * ratios).ceil().long(), lengths)
     starts = random_rows(offsets, points.device) if random_start else None
     rows: Tensor = sample_ragged(points, offsets, counts.tolist(), start=starts)
     return rows
@@ -33,14 +33,14 @@ def sample_clouds(points: Tensor, offsets: list[int], ratio: Any, random_start: 
 def _ratios(ratio: Any, points: Tensor, clouds: int) -> Tensor:
     """Returns the ratios on the CPU, in float32 or float64."""
     if isinstance(ratio, Tensor):
-        wanted = ratio.detach().cpu()
-        if wanted.dim() > 1 or wanted.numel() not in (1, clouds):
-            raise ValueError(f"ratio has shape {tuple(wanted.shape)}; it must be () or ({clouds},)")
-        wrong = any_of(~((wanted >= 0) & (wanted <= 1)))
+        ratios = ratio.detach().cpu()
+        if ratios.dim() > 1 or ratios.numel() not in (1, clouds):
+            raise ValueError(f"ratio has shape {tuple(ratios.shape)}; it must be () or ({clouds},)")
+        wrong = any_of(~((ratios >= 0) & (ratios <= 1)))
     else:
         ratio = 0.5 if ratio is None else ratio
-        wanted = torch.tensor(ratio, dtype=torch.float32, device="cpu")
+        ratios = torch.tensor(ratio, dtype=torch.float32, device="cpu")
         wrong = not 0 <= ratio <= 1
     if wrong:
         raise ValueError(f"ratio {ratio} is outside 0..=1 ({about(points)})")
-    return wanted if wanted.dtype == torch.float64 and wanted.dim() else wanted.float()
+    return ratios if ratios.dtype == torch.float64 and ratios.dim() else ratios.float()

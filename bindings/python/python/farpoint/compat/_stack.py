@@ -14,7 +14,7 @@ from .._torch.transfer import sent
 from ..operators import gather
 from ..sampling import sample_ragged
 from ._batch import detached, refuse_shape, repeat_first
-from ._common import any_of, ends, refuse_beyond_int32, whole
+from ._common import any_of, ends, int_list, refuse_beyond_int32
 
 
 def stack_farthest_point_sample(xyz: Tensor, xyz_batch_cnt: Tensor, npoint: Any) -> Tensor:
@@ -27,9 +27,9 @@ def stack_farthest_point_sample(xyz: Tensor, xyz_batch_cnt: Tensor, npoint: Any)
     """
     refuse_shape("xyz", xyz, "N1 + N2 .., 3")
     refuse_beyond_int32(xyz)
-    counts = whole(xyz_batch_cnt)
-    wanted = [int(npoint)] * len(counts) if isinstance(npoint, int) else whole(npoint)
-    return sample_ragged(xyz, ends(counts), wanted).to(torch.int32)
+    counts = int_list(xyz_batch_cnt)
+    requested = [int(npoint)] * len(counts) if isinstance(npoint, int) else int_list(npoint)
+    return sample_ragged(xyz, ends(counts), requested).to(torch.int32)
 
 
 def offsets_of(counts: Any, rows: Tensor, name: str) -> Tensor:
@@ -46,7 +46,7 @@ def on_its_device(values: Any, name: str) -> Tensor:
     if isinstance(values, Tensor):
         refuse_shape(name, values, "B")
         return values
-    return torch.tensor(whole(values), dtype=torch.int64, device="cpu")
+    return torch.tensor(int_list(values), dtype=torch.int64, device="cpu")
 
 
 def clouds_of(offsets: Tensor, rows: int) -> Tensor:
@@ -62,26 +62,26 @@ def search(
     -1 where missing, also in clouds where y is empty."""
     refuse_beyond_int32(y)
     if k < 1:
-        raise ValueError(f"{k} neighbors are wanted; it must be 1 or more")
+        raise ValueError(f"the number of neighbors is {k}; it must be 1 or more")
     x, y = detached(x, y)
     if len(x_offsets) != len(y_offsets):
         clouds = f"{len(x_offsets) - 1} and {len(y_offsets) - 1} clouds"
         raise ValueError(f"{clouds}; there must be as many of both")
     if len(y) and not (y.is_cpu and any_of(y_offsets[1:] == y_offsets[:-1])):
-        found = find(x, y, x_offsets=x_offsets, y_offsets=y_offsets, index_dtype=torch.int32)
-        return found.distances, found.indices
+        neighbors = find(x, y, x_offsets=x_offsets, y_offsets=y_offsets, index_dtype=torch.int32)
+        return neighbors.distances, neighbors.indices
     # Searching an empty cloud is an error: its points are left out.
     kind = torch.promote_types(x.dtype, torch.float32)
     distances = torch.full((len(x), k), torch.inf, dtype=kind, device=x.device)
     indices = torch.full((len(x), k), -1, dtype=torch.int32, device=x.device)
     if len(x) and len(y):
-        filled = y_offsets[1:] > y_offsets[:-1]
-        asked = filled[clouds_of(x_offsets, len(x))]
-        sizes = (x_offsets[1:] - x_offsets[:-1])[filled]
+        has_points = y_offsets[1:] > y_offsets[:-1]
+        searchable = has_points[clouds_of(x_offsets, len(x))]
+        sizes = (x_offsets[1:] - x_offsets[:-1])[has_points]
         x_offsets = functional.pad(sizes.cumsum(0), (1, 0))
-        y_offsets = functional.pad(y_offsets[1:][filled], (1, 0))
-        found = find(x[asked], y, x_offsets=x_offsets, y_offsets=y_offsets, index_dtype=torch.int32)
-        distances[asked], indices[asked] = found.distances, found.indices
+        y_offsets = functional.pad(y_offsets[1:][has_points], (1, 0))
+        neighbors = find(x[searchable], y, x_offsets=x_offsets, y_offsets=y_offsets, index_dtype=torch.int32)
+        distances[searchable], indices[searchable] = neighbors.distances, neighbors.indices
     return distances, indices
 
 
@@ -112,8 +112,8 @@ def rows_of(
     cloud = clouds_of(offsets_of(idx_batch_cnt, idx, "idx_batch_cnt"), len(idx))
     size = (offsets[1:] - offsets[:-1])[cloud].unsqueeze(-1)
     if idx.is_cpu and any_of((idx < -1) | (idx >= size.clamp(min=1))):
-        named = f"rows from {int(idx.min())} to {int(idx.max())}"
-        raise ValueError(f"idx names {named}; some are outside of their clouds")
+        range_of_rows = f"rows from {int(idx.min())} to {int(idx.max())}"
+        raise ValueError(f"idx names {range_of_rows}; some are outside of their clouds")
     inside = (idx >= 0) & (idx < size)
     return torch.where(inside, idx + offsets[cloud].unsqueeze(-1), -1)
 
@@ -129,5 +129,5 @@ def grouping_operation(
     original reads another cloud; clouds without rows give 0.
     """
     rows = rows_of(features, features_batch_cnt, idx, idx_batch_cnt)
-    found: Tensor = gather(features.contiguous(), rows)
-    return found.transpose(1, 2).contiguous()
+    gathered: Tensor = gather(features.contiguous(), rows)
+    return gathered.transpose(1, 2).contiguous()

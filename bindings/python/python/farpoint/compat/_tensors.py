@@ -9,9 +9,9 @@ from torch import Tensor
 __all__ = ["require"]
 
 
-def require(**given: Any) -> None:
+def require(**arguments: Any) -> None:
     """Raises TypeError unless each argument is a tensor or None."""
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is not None and not isinstance(value, Tensor):
             kind = type(value)
             raise TypeError(

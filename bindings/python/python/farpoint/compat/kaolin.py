@@ -69,7 +69,7 @@ def f_score(
     true, predicted = nearest_both(gt_points.detach(), pred_points.detach(), squared=False)
     kind, inside = true.distances.dtype, predicted.distances <= radius
     missed = (true.distances > radius).sum(dim=1).to(kind)
-    hits, wrong = [found.sum(dim=1).to(kind) for found in (inside, ~inside)]
+    hits, wrong = [mask.sum(dim=1).to(kind) for mask in (inside, ~inside)]
     precision, recall = hits / (hits + wrong), hits / (hits + missed)
     score: Tensor = 2 * (precision * recall) / (precision + recall + eps)
     return score.to(gt_points.dtype)

@@ -61,8 +61,8 @@ def compute_point_cloud_distance(source: Any, target: Any) -> np.ndarray:
     if not (len(x) and len(y)):
         return np.zeros(len(x))
     kind = np.result_type(x, y)
-    found = nearest(x.astype(kind, copy=False), y.astype(kind, copy=False), squared=False)
-    return np.asarray(found.distances, np.float64)
+    neighbors = nearest(x.astype(kind, copy=False), y.astype(kind, copy=False), squared=False)
+    return np.asarray(neighbors.distances, np.float64)
 
 
 def install() -> None:

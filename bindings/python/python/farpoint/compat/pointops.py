@@ -22,7 +22,7 @@ from ..neighbors import ball_query_raw, knn
 from ..operators import gather, interpolate, inverse_distance_weights
 from ..sampling import sample_ragged
 from ._batch import detached, refuse_shape
-from ._common import refuse_beyond_int32, whole
+from ._common import int_list, refuse_beyond_int32
 from ._stack import on_its_device, search
 
 __all__ = [
@@ -49,9 +49,9 @@ def farthest_point_sampling(xyz: Tensor, offset: Tensor, new_offset: Tensor) -> 
     """
     refuse_shape("xyz", xyz, "N, 3")
     refuse_beyond_int32(xyz)
-    new_ends = [0, *whole(new_offset)]
+    new_ends = [0, *int_list(new_offset)]
     counts = [end - begin for begin, end in zip(new_ends, new_ends[1:])]
-    return sample_ragged(xyz, [0, *whole(offset)], counts).to(torch.int32)
+    return sample_ragged(xyz, [0, *int_list(offset)], counts).to(torch.int32)
 
 
 def _clouds(
@@ -72,8 +72,8 @@ def _clouds(
 def _begins(ends: Any, rows: Tensor, name: str) -> Tensor:
     """Returns int64 offsets on the device of the rows. Offsets on a GPU are not checked."""
     ends = on_its_device(ends, name)
-    if ends.is_cpu and len(rows) != [0, *whole(ends)][-1]:
-        raise ValueError(f"{name} must end with the {len(rows)} rows, not as {whole(ends)}")
+    if ends.is_cpu and len(rows) != [0, *int_list(ends)][-1]:
+        raise ValueError(f"{name} must end with the {len(rows)} rows, not as {int_list(ends)}")
     return functional.pad(sent(ends, rows.device), (1, 0))
 
 
@@ -99,8 +99,8 @@ def _limits(points: Tensor, min_radius: float, max_radius: float) -> dict[str, A
         raise ValueError(f"min_radius is {min_radius}, max_radius {max_radius}; it must be smaller")
     kind = np.float64 if points.dtype == torch.float64 else np.float32
     with np.errstate(over="ignore"):
-        least, most = (float(kind(radius) * kind(radius)) for radius in (min_radius, max_radius))
-    return {"most": most, "least": least, "near": _NEAR}
+        minimum, maximum = (float(kind(radius) * kind(radius)) for radius in (min_radius, max_radius))
+    return {"most": maximum, "least": minimum, "near": _NEAR}
 
 
 def ball_query(
@@ -120,8 +120,8 @@ def ball_query(
     limits = _limits(points, min_radius, max_radius)
 
     def find(x: Tensor, y: Tensor, **options: Any) -> Any:
-        found = ball_query_raw(x, y, None, order="nearest", squared=False, **limits, **options)
-        return _Spread(*_every(nsample, *found))
+        balls = ball_query_raw(x, y, None, order="nearest", squared=False, **limits, **options)
+        return _Spread(*_every(nsample, *balls))
 
     distances, rows = search(find, centers, new_begins, points, begins, nsample)
     return rows, distances.masked_fill(rows < 0, _MISSING)
@@ -159,7 +159,7 @@ def random_ball_query(
     points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
     limits = _limits(points, min_radius, max_radius)
     drawn_on = offset.device if isinstance(offset, Tensor) else points.device
-    ends = whole(begins)
+    ends = int_list(begins)
     orders = [
         torch.randperm(end - begin, dtype=torch.int32, device=drawn_on) + begin
         for begin, end in zip(ends, ends[1:])
@@ -167,9 +167,9 @@ def random_ball_query(
     order = torch.cat(orders).to(points.device) if orders else begins.new_zeros(0, dtype=torch.int32)
     find = functools.partial(ball_query_raw, k=nsample, squared=False, **limits)
     centers, shuffled = detached(centers, points)
-    distances, found = search(find, centers, new_begins, shuffled[order.long()], begins, nsample)
-    missing = found < 0
-    rows = order[found.clamp(min=0).long()] if len(order) else found
+    distances, positions = search(find, centers, new_begins, shuffled[order.long()], begins, nsample)
+    missing = positions < 0
+    rows = order[positions.clamp(min=0).long()] if len(order) else positions
     return rows.masked_fill(missing, -1), distances.masked_fill(missing, _MISSING)
 
 
@@ -177,8 +177,8 @@ def grouping2(input: Tensor, idx: Tensor) -> Tensor:
     """Gather (n, c) features by (m, nsample) rows to (m, nsample, c); 0 for -1."""
     refuse_shape("input", input, "n, c")
     refuse_shape("idx", idx, "m, nsample")
-    found: Tensor = gather(input.contiguous(), idx.contiguous())
-    return found
+    gathered: Tensor = gather(input.contiguous(), idx.contiguous())
+    return gathered
 
 
 def grouping(
@@ -187,11 +187,11 @@ def grouping(
     """Gather (n, c) features by (m, nsample) rows to (m, nsample, c), or, with the positions of (n, 3) points relative
     to (m, 3) centers (the points unless set) before them, to (m, nsample, 3 + c); 0 for
     -1."""
-    found = grouping2(feat, idx)
+    gathered = grouping2(feat, idx)
     if not with_xyz:
-        return found
+        return gathered
     positions = grouping2(xyz, idx) - (xyz if new_xyz is None else new_xyz).unsqueeze(1)
-    return torch.cat([positions.masked_fill((idx < 0).unsqueeze(-1), 0), found], dim=-1)
+    return torch.cat([positions.masked_fill((idx < 0).unsqueeze(-1), 0), gathered], dim=-1)
 
 
 def interpolation(
@@ -208,8 +208,8 @@ def interpolation(
     distances, rows = search(find, centers, new_begins, points, begins, k)
     weights = inverse_distance_weights(distances, 1, squared=False)
     kind = torch.promote_types(feat.dtype, torch.float32)
-    found: Tensor = interpolate(feat.contiguous(), rows, weights.to(kind))
-    return found
+    result: Tensor = interpolate(feat.contiguous(), rows, weights.to(kind))
+    return result
 
 
 def interpolation2(

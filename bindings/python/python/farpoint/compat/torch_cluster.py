@@ -21,7 +21,7 @@ from torch.jit import is_scripting  # type: ignore[attr-defined]
 
 from . import _edges
 from ._clouds import Pair, by_batches, check_ends, first_rows, rows_of
-from ._common import whole
+from ._common import int_list
 from ._fps import sample_clouds
 from ._scripted import define
 from ._voxels import grid_cluster
@@ -72,7 +72,7 @@ def fps(
         if ptr is None:
             offsets = first_rows(points, batch, batch_size)
         else:
-            offsets = whole(ptr)
+            offsets = int_list(ptr)
             check_ends(offsets, len(points), "ptr")
         return sample_clouds(points, offsets, ratio, random_start)
     if ratio is None:
@@ -87,8 +87,8 @@ def fps(
         first = ptr
     else:
         first = torch.tensor(ptr)
-    found: Tensor = torch.ops.farpoint.cluster_fps(src, batch, share, random_start, batch_size, first)
-    return found
+    result: Tensor = torch.ops.farpoint.cluster_fps(src, batch, share, random_start, batch_size, first)
+    return result
 
 
 def knn(
@@ -127,10 +127,10 @@ def knn(
     """
     if not is_scripting():
         return _edges.knn_edges(_pair(x, y, batch_x, batch_y, batch_size, cosine), k)
-    found: Tensor = torch.ops.farpoint.cluster_knn(
+    result: Tensor = torch.ops.farpoint.cluster_knn(
         x, y, k, batch_x, batch_y, cosine, num_workers, batch_size
     )
-    return found
+    return result
 
 
 def knn_graph(
@@ -166,10 +166,10 @@ def knn_graph(
     if not is_scripting():
         pair = _graph(x, batch, batch_size, cosine)
         return _edges.knn_edges(pair, k, not loop, _edges.to_target(flow))
-    found: Tensor = torch.ops.farpoint.cluster_knn_graph(
+    result: Tensor = torch.ops.farpoint.cluster_knn_graph(
         x, k, batch, loop, flow, cosine, num_workers, batch_size
     )
-    return found
+    return result
 
 
 def radius(
@@ -207,10 +207,10 @@ def radius(
     if not is_scripting():
         pair = _pair(x, y, batch_x, batch_y, batch_size)
         return _edges.radius_edges(pair, r, max_num_neighbors, ignore_same_index, x is y)
-    found: Tensor = torch.ops.farpoint.cluster_radius(
+    result: Tensor = torch.ops.farpoint.cluster_radius(
         x, y, r, batch_x, batch_y, max_num_neighbors, num_workers, batch_size, ignore_same_index
     )
-    return found
+    return result
 
 
 def radius_graph(
@@ -243,10 +243,10 @@ def radius_graph(
         pair = _graph(x, batch, batch_size)
         turned = _edges.to_target(flow)
         return _edges.radius_edges(pair, r, max_num_neighbors, not loop, True, turned)
-    found: Tensor = torch.ops.farpoint.cluster_radius_graph(
+    result: Tensor = torch.ops.farpoint.cluster_radius_graph(
         x, r, batch, loop, max_num_neighbors, flow, num_workers, batch_size
     )
-    return found
+    return result
 
 
 def nearest(
@@ -267,8 +267,8 @@ def nearest(
         names = ("batch_y", "batch_x")
         pair = _nearest_pair(points, queries, batch_y, batch_x)
         return _edges.nearest_rows(pair, names)
-    found: Tensor = torch.ops.farpoint.cluster_nearest(x, y, batch_x, batch_y)
-    return found
+    result: Tensor = torch.ops.farpoint.cluster_nearest(x, y, batch_x, batch_y)
+    return result
 
 
 # ------------------------------------------------------------------------------------------------

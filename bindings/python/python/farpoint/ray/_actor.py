@@ -35,7 +35,7 @@ class FilePart(NamedTuple):
     #: Number of finite rows.
     usable: int
     #: First non-finite row, if any.
-    bad: int | None
+    first_non_finite: int | None
 
 
 class Layout(NamedTuple):
@@ -78,7 +78,7 @@ class TileActor:
 
     def files(self) -> list[FilePart]:
         """Returns summaries of the files."""
-        return [_described(points) for points in self._read()]
+        return [_summary(points) for points in self._read()]
 
     def usable_row(self, layout: Layout, file: int, number: int) -> int:
         """Returns the row, in the whole cloud, of the usable point with this number in a file."""
@@ -107,16 +107,16 @@ class TileActor:
         """Answers a request of the conductor; None if this process is new and must be prepared first."""
         return None if self._tile is None else self._tile.answer(request)
 
-    def _points(self, told: TileParts | Layout) -> tuple[NDArray[Any], NDArray[np.uint64]]:
-        if isinstance(told, TileParts):
+    def _points(self, data: TileParts | Layout) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+        if isinstance(data, TileParts):
             import ray
 
-            found = ray.get(told.parts, timeout=self._settings.limit)
-            return np.concatenate([part.points for part in found]), np.concatenate([part.rows for part in found])
+            received = ray.get(data.parts, timeout=self._settings.limit)
+            return np.concatenate([part.points for part in received]), np.concatenate([part.rows for part in received])
         parts, numbers = [], []
-        for points, offset in zip(self._read(), told.offsets, strict=True):
+        for points, offset in zip(self._read(), data.offsets, strict=True):
             usable = np.flatnonzero(np.isfinite(points).all(axis=1))
-            parts.append(points[usable].astype(np.float64 if told.double else np.float32))
+            parts.append(points[usable].astype(np.float64 if data.double else np.float32))
             numbers.append(usable.astype(np.uint64) + np.uint64(offset))
         return np.concatenate(parts), np.concatenate(numbers)
 
@@ -127,20 +127,20 @@ class TileActor:
             files = self._settings.files
             assert files is not None
             self._files = [read(path, **files.options).points for path in files.paths]
-            for path, before in zip(files.paths, files.stamps, strict=True):
-                if stamp(path) != before:
-                    raise RuntimeError(f"{path} has been changed since the run began; begin it anew")
+            for path, expected in zip(files.paths, files.stamps, strict=True):
+                if stamp(path) != expected:
+                    raise RuntimeError(f"{path} has changed since the run began; start a new run")
         return self._files
 
 
 def stamp(path: str) -> tuple[int, int]:
     """Returns the size and modification time of a file."""
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns
 
 
-def _described(points: NDArray[Any]) -> FilePart:
-    good = np.isfinite(points).all(axis=1)
-    usable = int(good.sum())
-    bad = None if usable == len(points) else int(np.argmin(good))
-    return FilePart(len(points), points.dtype == np.float64, usable, bad)
+def _summary(points: NDArray[Any]) -> FilePart:
+    finite = np.isfinite(points).all(axis=1)
+    usable = int(finite.sum())
+    first_non_finite = None if usable == len(points) else int(np.argmin(finite))
+    return FilePart(len(points), points.dtype == np.float64, usable, first_non_finite)

@@ -40,18 +40,18 @@ def _chosen(table: Any, columns: Sequence[str] | None) -> NDArray[Any]:
     """Returns the columns with coordinates; a single column is an (N, D) array."""
     if not isinstance(table, dict):
         return np.asarray(table)
-    names = list(table)
-    wanted = list(columns) if columns is not None else [name for name in _AXES if name in table]
-    if columns is None and not wanted and len(names) == 1:
-        return np.asarray(table[names[0]])
-    if not wanted or any(name not in table for name in wanted):
-        named = "x, y and z, or a single one of arrays (D,)" if columns is None else ", ".join(wanted)
-        raise TypeError(f"the data set must have the columns {named}; it has {', '.join(names)}")
-    several = [np.asarray(table[name]) for name in wanted]
-    if len(several) == 1 and several[0].ndim == 2:
-        return several[0]
-    types = {values.dtype for values in several}
+    available = list(table)
+    names = list(columns) if columns is not None else [name for name in _AXES if name in table]
+    if columns is None and not names and len(available) == 1:
+        return np.asarray(table[available[0]])
+    if not names or any(name not in table for name in names):
+        required = "x, y and z, or a single one of arrays (D,)" if columns is None else ", ".join(names)
+        raise TypeError(f"the data set must have the columns {required}; it has {', '.join(available)}")
+    coordinates = [np.asarray(table[name]) for name in names]
+    if len(coordinates) == 1 and coordinates[0].ndim == 2:
+        return coordinates[0]
+    types = {values.dtype for values in coordinates}
     if any(dtype not in (np.float32, np.float64) for dtype in types):
-        found = ", ".join(f"{name}: {values.dtype}" for name, values in zip(wanted, several, strict=True))
-        raise TypeError(f"coordinates must be float32 or float64, not {found}")
-    return np.stack(several, axis=1)
+        listed = ", ".join(f"{name}: {values.dtype}" for name, values in zip(names, coordinates, strict=True))
+        raise TypeError(f"coordinates must be float32 or float64, not {listed}")
+    return np.stack(coordinates, axis=1)

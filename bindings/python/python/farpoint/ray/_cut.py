@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ._blocks import points_of
 
-__all__ = ["Looked", "Part", "Plane", "Planes", "cut", "cut_to_one", "look", "planes_through", "tile_of"]
+__all__ = ["Part", "PieceSummary", "Plane", "Planes", "cut", "cut_to_one", "planes_through", "summarize", "tile_of"]
 
 #: Approximate number of points per tile from which planes are computed: tiles then differ by a few percent in size.
-_SAMPLED = 1 << 14
+_SUBSET_SIZE = 1 << 14
 
 
 class Plane(NamedTuple):
@@ -31,7 +31,7 @@ class Plane(NamedTuple):
 Planes = Union[Plane, int]
 
 
-class Looked(NamedTuple):
+class PieceSummary(NamedTuple):
     """Summary of the points of a piece."""
 
     rows: int
@@ -40,12 +40,12 @@ class Looked(NamedTuple):
     #: Number of finite rows.
     usable: int
     #: First non-finite row, if any.
-    bad: int | None
+    first_non_finite: int | None
     #: Checksum of all coordinates.
     check: int
     #: Subset of the usable points, and their rows in the piece.
-    some: NDArray[Any]
-    some_rows: NDArray[np.int64]
+    subset: NDArray[Any]
+    subset_rows: NDArray[np.int64]
 
 
 class Part(NamedTuple):
@@ -55,18 +55,18 @@ class Part(NamedTuple):
     rows: NDArray[np.uint64]
 
 
-def look(block: Any, columns: Sequence[str] | None, pieces: int, tiles: int) -> Looked:
+def summarize(block: Any, columns: Sequence[str] | None, pieces: int, tiles: int) -> PieceSummary:
     """Returns the summary of one of ``pieces`` pieces, to be split into ``tiles`` tiles."""
     points = points_of(block, columns)
-    good = np.isfinite(points).all(axis=1)
-    usable = int(good.sum())
-    bad = None if usable == len(points) else int(np.argmin(good))
-    wanted = max(1, _SAMPLED * tiles // pieces)
-    rows = np.arange(len(points)) if bad is None else np.flatnonzero(good)
-    some = rows[:: max(1, usable // wanted)]
+    finite = np.isfinite(points).all(axis=1)
+    usable = int(finite.sum())
+    first_non_finite = None if usable == len(points) else int(np.argmin(finite))
+    target = max(1, _SUBSET_SIZE * tiles // pieces)
+    rows = np.arange(len(points)) if first_non_finite is None else np.flatnonzero(finite)
+    subset = rows[:: max(1, usable // target)]
     check = zlib.crc32(np.ascontiguousarray(points).data.cast("B")) if points.size else 0
     double = points.dtype == np.float64
-    return Looked(len(points), points.shape[1], double, usable, bad, check, points[some], some)
+    return PieceSummary(len(points), points.shape[1], double, usable, first_non_finite, check, points[subset], subset)
 
 
 def cut(
@@ -75,11 +75,11 @@ def cut(
     """Returns the usable points of a piece whose first row in the whole cloud is ``first``, one part per tile."""
     points = points_of(block, columns)
     points = points.astype(np.float64 if double else np.float32, copy=False)
-    found = [np.empty(0, np.int64)] * tiles
+    rows_of_tiles = [np.empty(0, np.int64)] * tiles
 
     def split(planes: Planes, rows: NDArray[np.int64]) -> None:
         if not isinstance(planes, Plane):
-            found[planes] = rows
+            rows_of_tiles[planes] = rows
             return
         along = points[rows, planes.axis]
         low = (along < planes.value) | ((along == planes.value) & (rows < planes.row - first))
@@ -87,7 +87,7 @@ def cut(
         split(planes.high, rows[~low])
 
     split(planes, np.flatnonzero(np.isfinite(points).all(axis=1)))
-    return [Part(points[rows], rows.astype(np.uint64) + np.uint64(first)) for rows in found]
+    return [Part(points[rows], rows.astype(np.uint64) + np.uint64(first)) for rows in rows_of_tiles]
 
 
 def cut_to_one(*arguments: Any) -> Part:
@@ -98,18 +98,18 @@ def cut_to_one(*arguments: Any) -> Part:
 def planes_through(points: NDArray[Any], rows: NDArray[np.int64], tiles: int) -> Planes:
     """Returns planes that split points into ``tiles`` tiles of about equal size, across the longest side."""
 
-    def halve(own: NDArray[np.int64], first: int, count: int) -> Planes:
+    def halve(subset: NDArray[np.int64], first: int, count: int) -> Planes:
         if count == 1:
             return first
-        left = count // 2
-        if len(own) == 0:
-            return Plane(0, 0.0, 0, halve(own, first, left), halve(own, first + left, count - left))
-        at = points[own]
-        axis = int(np.argmax(at.max(axis=0) - at.min(axis=0)))
-        own = own[np.lexsort((rows[own], at[:, axis]))]
-        middle = len(own) * left // count
-        low, high = halve(own[:middle], first, left), halve(own[middle:], first + left, count - left)
-        return Plane(axis, float(points[own[middle], axis]), int(rows[own[middle]]), low, high)
+        low_tiles = count // 2
+        if len(subset) == 0:
+            return Plane(0, 0.0, 0, halve(subset, first, low_tiles), halve(subset, first + low_tiles, count - low_tiles))
+        coordinates = points[subset]
+        axis = int(np.argmax(coordinates.max(axis=0) - coordinates.min(axis=0)))
+        subset = subset[np.lexsort((rows[subset], coordinates[:, axis]))]
+        middle = len(subset) * low_tiles // count
+        low, high = halve(subset[:middle], first, low_tiles), halve(subset[middle:], first + low_tiles, count - low_tiles)
+        return Plane(axis, float(points[subset[middle], axis]), int(rows[subset[middle]]), low, high)
 
     # In float64, to avoid overflow of the extents.
     points = points.astype(np.float64)

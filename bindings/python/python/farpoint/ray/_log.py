@@ -24,18 +24,18 @@ class Log:
         self._folder = folder
         self._token = token
         #: Records not yet in the storage.
-        self._new: list[bytes] = []
+        self._unsaved: list[bytes] = []
         #: Number of records up to the end of each object.
         self._ends: list[int] = []
         #: Objects in memory: all that were read on opening the log, later the last one read.
-        self._held: dict[int, list[bytes]] = {}
-        there = set(storage.names(folder))
-        while (name := self._name(len(self._ends))) in there:
+        self._cache: dict[int, list[bytes]] = {}
+        stored = set(storage.names(folder))
+        while (name := self._name(len(self._ends))) in stored:
             content = storage.get(f"{folder}/{name}")
             if content is None:
                 break  # truncated: the band was not finished
             records = _unpacked(content)
-            self._held[len(self._ends)] = records
+            self._cache[len(self._ends)] = records
             self._ends.append(self._stored() + len(records))
 
     @staticmethod
@@ -46,28 +46,28 @@ class Log:
         return self._ends[-1] if self._ends else 0
 
     def records(self) -> int:
-        return self._stored() + len(self._new)
+        return self._stored() + len(self._unsaved)
 
     def append(self, record: bytes) -> None:
-        self._held.clear()
-        self._new.append(record)
+        self._cache.clear()
+        self._unsaved.append(record)
 
     def record(self, number: int) -> bytes:
         if number >= self._stored():
-            return self._new[number - self._stored()]
+            return self._unsaved[number - self._stored()]
         place = next(k for k, end in enumerate(self._ends) if number < end)
-        if place not in self._held:
+        if place not in self._cache:
             content = self._storage.get(f"{self._folder}/{self._name(place)}")
             if content is None:
                 raise RuntimeError(f"{self._folder}/{self._name(place)} of the log is gone or damaged")
-            self._held = {place: _unpacked(content)}
-        return self._held[place][number - (self._ends[place - 1] if place else 0)]
+            self._cache = {place: _unpacked(content)}
+        return self._cache[place][number - (self._ends[place - 1] if place else 0)]
 
     def truncate(self, records: int) -> None:
         check_driver(self._storage, self._token)
         kept: list[bytes] = []
         if records > self._stored():
-            kept = self._new[: records - self._stored()]
+            kept = self._unsaved[: records - self._stored()]
         while self._ends and self._stored() > records:
             place = len(self._ends) - 1
             first = self._ends[place - 1] if place else 0
@@ -75,16 +75,16 @@ class Log:
             kept = [self.record(number) for number in range(first, records)]
             self._storage.delete(f"{self._folder}/{self._name(place)}")
             self._ends.pop()
-            self._held.pop(place, None)
-        self._new = kept
+            self._cache.pop(place, None)
+        self._unsaved = kept
 
     def sync(self) -> None:
-        if not self._new:
+        if not self._unsaved:
             return
         check_driver(self._storage, self._token)
-        self._storage.put(f"{self._folder}/{self._name(len(self._ends))}", _packed(self._new))
+        self._storage.put(f"{self._folder}/{self._name(len(self._ends))}", _packed(self._unsaved))
         self._ends.append(self.records())
-        self._new = []
+        self._unsaved = []
 
 
 def _packed(records: list[bytes]) -> bytes:

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from .. import _native
 from ._actor import FilePart, FilesPart, Layout, TileParts, stamp
 from ._blocks import points_of
-from ._cut import Looked, Planes, cut, cut_to_one, look, planes_through, tile_of
+from ._cut import PieceSummary, Planes, cut, cut_to_one, planes_through, summarize, tile_of
 from .result import Files
 
 __all__ = ["CutSource", "FileSource", "Source", "Start", "Workers", "array_source", "dataset_source"]
 
 #: Maximum number of rows of a piece of an array.
-_PIECE = 1 << 23
+_MAX_PIECE_ROWS = 1 << 23
 #: Maximum number of rows that the driver's process splits itself.
-_FEW = 1 << 20
+_MAX_LOCAL_ROWS = 1 << 20
 
 
 class Start(NamedTuple):
@@ -34,8 +34,8 @@ class Start(NamedTuple):
 class Workers(Protocol):
     """Protocol for calls of tiles."""
 
-    def wait(self, objects: Sequence[Any], several: int) -> None:
-        """Waits until ``several`` of these Ray objects are ready; raises if none is within the time limit."""
+    def wait(self, objects: Sequence[Any], count: int) -> None:
+        """Waits until ``count`` of these Ray objects are ready; raises if none is within the time limit."""
 
     def get(self, objects: Sequence[Any]) -> list[Any]:
         """Returns the values of these Ray objects; raises if none arrives within the time limit."""
@@ -66,7 +66,7 @@ class Source(Protocol):
         """Returns whether distances are float64."""
 
     @property
-    def told(self) -> Sequence[TileParts | Layout]:
+    def tile_data(self) -> Sequence[TileParts | Layout]:
         """Returns the data to send to each tile; available once it is open."""
 
     def starts(self, workers: Workers, rows: list[int] | None, seed: int | None) -> list[Start]:
@@ -87,73 +87,73 @@ class CutSource:
 
         self._ray = ray
         #: True to split in this process: starting others would take longer.
-        self._here = rows <= _FEW
+        self._is_local = rows <= _MAX_LOCAL_ROWS
         #: Object that keeps the pieces alive.
         self._owner = owner
         self._kind = kind
         self._pieces = pieces
         self._columns = columns
-        self._looked: list[Looked] = []
+        self._summaries: list[PieceSummary] = []
         self._offsets: list[int] = [0]
         self._planes: Planes = 0
         self.files: Sequence[FilesPart | None] = [None] * tiles
-        self.told: Sequence[TileParts | Layout] = []
+        self.tile_data: Sequence[TileParts | Layout] = []
         self.double = False
 
     @property
     def identity(self) -> list[Any]:
         """Returns the identity; available once it is open."""
-        looked = [(piece.rows, piece.axes, piece.double, piece.check) for piece in self._looked]
-        return [self._kind, self._columns, looked]
+        pieces = [(piece.rows, piece.axes, piece.double, piece.check) for piece in self._summaries]
+        return [self._kind, self._columns, pieces]
 
     def open(self, workers: Workers, skip_bad: bool) -> None:
         tiles = len(self.files)
         shared = (self._columns, len(self._pieces), tiles)
-        self._looked = workers.get(self._tasks(workers, look, 1, [(piece, *shared) for piece in self._pieces]))
-        self._offsets = np.cumsum([0] + [piece.rows for piece in self._looked]).tolist()
+        self._summaries = workers.get(self._tasks(workers, summarize, 1, [(piece, *shared) for piece in self._pieces]))
+        self._offsets = np.cumsum([0] + [piece.rows for piece in self._summaries]).tolist()
         self._check(skip_bad)
-        self.double = any(piece.double for piece in self._looked)
-        some = [piece.some for piece in self._looked if piece.rows]
-        if tiles > 1 and some:
-            offsets = zip(self._looked, self._offsets, strict=False)
-            rows = [piece.some_rows + offset for piece, offset in offsets if piece.rows]
-            self._planes = planes_through(np.concatenate(some), np.concatenate(rows), tiles)
+        self.double = any(piece.double for piece in self._summaries)
+        subsets = [piece.subset for piece in self._summaries if piece.rows]
+        if tiles > 1 and subsets:
+            offsets = zip(self._summaries, self._offsets, strict=False)
+            rows = [piece.subset_rows + offset for piece, offset in offsets if piece.rows]
+            self._planes = planes_through(np.concatenate(subsets), np.concatenate(rows), tiles)
         calls = [
             (piece, self._columns, offset, self.double, self._planes, tiles)
             for piece, offset in zip(self._pieces, self._offsets, strict=False)
         ]
         parts = self._tasks(workers, cut if tiles > 1 else cut_to_one, tiles, calls)
         parts = parts if tiles > 1 else [[part] for part in parts]
-        self.told = [TileParts([piece[tile] for piece in parts]) for tile in range(tiles)]
+        self.tile_data = [TileParts([piece[tile] for piece in parts]) for tile in range(tiles)]
 
     def _check(self, skip_bad: bool) -> None:
-        axes = sorted({piece.axes for piece in self._looked if piece.rows})
+        axes = sorted({piece.axes for piece in self._summaries if piece.rows})
         if len(axes) > 1:
             raise ValueError(f"the points have {axes[0]} coordinates in one block and {axes[-1]} in another")
-        bad = [k for k, piece in enumerate(self._looked) if piece.bad is not None]
-        if bad and not skip_bad:
-            first = self._offsets[bad[0]] + (self._looked[bad[0]].bad or 0)
-            count = sum(self._looked[k].rows - self._looked[k].usable for k in bad)
-            raise ValueError(_bad_rows(first, count, self._offsets[-1]))
+        non_finite = [k for k, piece in enumerate(self._summaries) if piece.first_non_finite is not None]
+        if non_finite and not skip_bad:
+            first = self._offsets[non_finite[0]] + (self._summaries[non_finite[0]].first_non_finite or 0)
+            count = sum(self._summaries[k].rows - self._summaries[k].usable for k in non_finite)
+            raise ValueError(_non_finite_rows(first, count, self._offsets[-1]))
 
-    def _tasks(self, workers: Workers, work: Any, several: int, calls: list[tuple[Any, ...]]) -> list[Any]:
+    def _tasks(self, workers: Workers, work: Any, num_returns: int, calls: list[tuple[Any, ...]]) -> list[Any]:
         """Runs tasks, a limited number at a time: they reserve no cores, which the actors hold. Each has one result or
         several, as Ray objects."""
-        if self._here:
-            made = [work(workers.get([piece])[0], *arguments) for piece, *arguments in calls]
-            return [[self._ray.put(each) for each in one] if several > 1 else self._ray.put(one) for one in made]
-        remote = self._ray.remote(num_cpus=0, num_returns=several, scheduling_strategy="SPREAD")(work)
+        if self._is_local:
+            results = [work(workers.get([piece])[0], *arguments) for piece, *arguments in calls]
+            return [[self._ray.put(part) for part in parts] if num_returns > 1 else self._ray.put(parts) for parts in results]
+        remote = self._ray.remote(num_cpus=0, num_returns=num_returns, scheduling_strategy="SPREAD")(work)
         room = max(len(self.files), int(self._ray.cluster_resources().get("CPU", 1)))
         started: list[Any] = []
         for call in calls:
             if len(started) >= room:
-                first = [made[0] if several > 1 else made for made in started]
+                first = [task[0] if num_returns > 1 else task for task in started]
                 workers.wait(first, len(started) - room + 1)
             started.append(remote.remote(*call))
         return started
 
     def starts(self, workers: Workers, rows: list[int] | None, seed: int | None) -> list[Start]:
-        usable = sum(piece.usable for piece in self._looked)
+        usable = sum(piece.usable for piece in self._summaries)
         if usable == 0:
             return []
         if rows is None:
@@ -165,17 +165,17 @@ class CutSource:
 
     def _usable_row(self, workers: Workers, number: int) -> int:
         """Returns the row of the usable point with this number."""
-        piece, number = _place([piece.usable for piece in self._looked], number)
-        if self._looked[piece].bad is not None:
+        piece, number = _place([piece.usable for piece in self._summaries], number)
+        if self._summaries[piece].first_non_finite is not None:
             number = int(np.flatnonzero(np.isfinite(self._points(workers, piece)).all(axis=1))[number])
         return self._offsets[piece] + number
 
     def _start(self, workers: Workers, row: int) -> Start:
         _check_row(row, self._offsets[-1])
-        piece, number = _place([piece.rows for piece in self._looked], row)
+        piece, number = _place([piece.rows for piece in self._summaries], row)
         at = self._points(workers, piece)[number]
         if not np.isfinite(at).all():
-            raise ValueError(_bad_start(row))
+            raise ValueError(_non_finite_start(row))
         place = _three(at)
         return Start(row, place, tile_of(self._planes, place, row))
 
@@ -190,10 +190,10 @@ def array_source(points: Any, tiles: int) -> CutSource:
             "the source must be files, a data set of Ray, or an array (N, D) of float32 or float64, not one of "
             f"shape {points.shape}, {points.dtype}"
         )
-    pieces = 1 if len(points) <= _FEW else max(tiles, -(-len(points) // _PIECE))
+    pieces = 1 if len(points) <= _MAX_LOCAL_ROWS else max(tiles, -(-len(points) // _MAX_PIECE_ROWS))
     step = max(1, -(-len(points) // pieces))
-    several = [ray.put(points[first : first + step]) for first in range(0, max(len(points), 1), step)]
-    return CutSource("array", several, None, tiles, len(points))
+    objects = [ray.put(points[first : first + step]) for first in range(0, max(len(points), 1), step)]
+    return CutSource("array", objects, None, tiles, len(points))
 
 
 def dataset_source(dataset: Any, columns: Sequence[str] | None, tiles: int) -> CutSource:
@@ -201,11 +201,11 @@ def dataset_source(dataset: Any, columns: Sequence[str] | None, tiles: int) -> C
     if columns is not None and not all(isinstance(name, str) for name in columns):
         raise TypeError(f"xyz is {columns!r}; of a data set, columns are given by name")
     options = dataset.context.execution_options
-    before, options.preserve_order = options.preserve_order, True
+    previous, options.preserve_order = options.preserve_order, True
     try:
         blocks = dataset.materialize()
     finally:
-        options.preserve_order = before
+        options.preserve_order = previous
     pieces = [block for bundle in blocks.iter_internal_ref_bundles() for block in bundle.block_refs]
     if not pieces:
         raise ValueError("the data set has no rows")
@@ -226,30 +226,30 @@ class FileSource:
         ]
         self._paths = paths
         self._first = [group[0] for group in groups]
-        self._found: list[FilePart] = []
+        self._summaries: list[FilePart] = []
         self._offsets: list[int] = []
-        self.told: Sequence[TileParts | Layout] = []
+        self.tile_data: Sequence[TileParts | Layout] = []
         self.double = False
 
     def open(self, workers: Workers, skip_bad: bool) -> None:
-        told = workers.ask([(tile, "files", ()) for tile in range(len(self.files))])
-        self._found = [file for files in told for file in files]
-        self._offsets = np.cumsum([0] + [file.rows for file in self._found]).tolist()
-        bad = [k for k, file in enumerate(self._found) if file.bad is not None]
-        if bad and not skip_bad:
-            k = bad[0]
-            first, rows = self._offsets[k] + (self._found[k].bad or 0), self._offsets[-1]
-            count = sum(self._found[k].rows - self._found[k].usable for k in bad)
-            raise ValueError(f"{_bad_rows(first, count, rows)}; the first one is in {self._paths[k]}")
-        self.double = any(file.double for file in self._found)
-        ends = [*self._first[1:], len(self._found)]
-        self.told = [
+        summaries = workers.ask([(tile, "files", ()) for tile in range(len(self.files))])
+        self._summaries = [file for files in summaries for file in files]
+        self._offsets = np.cumsum([0] + [file.rows for file in self._summaries]).tolist()
+        non_finite = [k for k, file in enumerate(self._summaries) if file.first_non_finite is not None]
+        if non_finite and not skip_bad:
+            k = non_finite[0]
+            first, rows = self._offsets[k] + (self._summaries[k].first_non_finite or 0), self._offsets[-1]
+            count = sum(self._summaries[k].rows - self._summaries[k].usable for k in non_finite)
+            raise ValueError(f"{_non_finite_rows(first, count, rows)}; the first one is in {self._paths[k]}")
+        self.double = any(file.double for file in self._summaries)
+        ends = [*self._first[1:], len(self._summaries)]
+        self.tile_data = [
             Layout(self.double, self._offsets[first:end])
             for first, end in zip(self._first, ends, strict=True)
         ]
 
     def starts(self, workers: Workers, rows: list[int] | None, seed: int | None) -> list[Start]:
-        usable = sum(file.usable for file in self._found)
+        usable = sum(file.usable for file in self._summaries)
         if usable == 0:
             return []
         if rows is None:
@@ -258,16 +258,16 @@ class FileSource:
 
     def _usable_row(self, workers: Workers, number: int) -> int:
         """Returns the row of the usable point with this number."""
-        file, number = _place([file.usable for file in self._found], number)
+        file, number = _place([file.usable for file in self._summaries], number)
         row: int = self._ask(workers, "usable_row", file, number)
         return row
 
     def _start(self, workers: Workers, row: int) -> Start:
         _check_row(row, self._offsets[-1])
-        file, _ = _place([file.rows for file in self._found], row)
+        file, _ = _place([file.rows for file in self._summaries], row)
         at = self._ask(workers, "point", file, row)
         if not np.isfinite(at).all():
-            raise ValueError(_bad_start(row))
+            raise ValueError(_non_finite_start(row))
         return Start(row, _three(at), self._tile_of(file))
 
     def _tile_of(self, file: int) -> int:
@@ -275,7 +275,7 @@ class FileSource:
 
     def _ask(self, workers: Workers, method: str, file: int, number: int) -> Any:
         tile = self._tile_of(file)
-        arguments = (self.told[tile], file - self._first[tile], number)
+        arguments = (self.tile_data[tile], file - self._first[tile], number)
         return workers.ask([(tile, method, arguments)])[0]
 
 
@@ -283,19 +283,19 @@ def _grouped(sizes: list[int], tiles: int) -> list[list[int]]:
     """Returns groups of consecutive files of about equal size in bytes, none of them empty."""
     tiles = min(tiles, len(sizes))
     groups: list[list[int]] = []
-    left, taken = sum(sizes), 0
+    remaining, first = sum(sizes), 0
     for group in range(tiles):
         last = len(sizes) - (tiles - group - 1)
-        wanted = left / (tiles - group)
-        own = [taken]
-        size = sizes[taken]
-        while taken + len(own) < last and size + sizes[taken + len(own)] / 2 <= wanted:
-            size += sizes[taken + len(own)]
-            own.append(taken + len(own))
+        target = remaining / (tiles - group)
+        members = [first]
+        size = sizes[first]
+        while first + len(members) < last and size + sizes[first + len(members)] / 2 <= target:
+            size += sizes[first + len(members)]
+            members.append(first + len(members))
         if group == tiles - 1:
-            own = list(range(taken, len(sizes)))
-        groups.append(own)
-        left, taken = left - size, taken + len(own)
+            members = list(range(first, len(sizes)))
+        groups.append(members)
+        remaining, first = remaining - size, first + len(members)
     return groups
 
 
@@ -316,12 +316,12 @@ def _check_row(row: int, rows: int) -> None:
         raise ValueError(f"start {row} is outside the cloud, which has {rows} points")
 
 
-def _bad_start(row: int) -> str:
+def _non_finite_start(row: int) -> str:
     return f"start {row} has NaN or infinity; start from another point"
 
 
-def _bad_rows(first: int, bad: int, rows: int) -> str:
+def _non_finite_rows(first: int, count: int, rows: int) -> str:
     return (
-        f"row {first} and {bad - 1} others of {rows} have NaN or infinity; "
+        f"row {first} and {count - 1} others of {rows} have NaN or infinity; "
         'leave them out with on_bad="skip"'
     )

@@ -9,10 +9,10 @@ import zlib
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["KEPT", "Keeper", "Storage", "open_storage"]
+__all__ = ["KEEPER_PREFIX", "Keeper", "Storage", "open_storage"]
 
 #: URL prefix of a ``Keeper``.
-KEPT = "ray-actor://"
+KEEPER_PREFIX = "ray-actor://"
 
 
 class Storage(Protocol):
@@ -32,11 +32,11 @@ class Storage(Protocol):
 
 
 def open_storage(place: str, limit: float) -> Storage:
-    """Returns the storage at a path, at a URL supported by fsspec, or in a Ray actor: ``KEPT`` and its name."""
-    if place.startswith(KEPT):
+    """Returns the storage at a path, at a URL supported by fsspec, or in a Ray actor: ``KEEPER_PREFIX`` and its name."""
+    if place.startswith(KEEPER_PREFIX):
         import ray
 
-        return _Kept(ray.get_actor(place.removeprefix(KEPT)), limit)
+        return _KeeperClient(ray.get_actor(place.removeprefix(KEEPER_PREFIX)), limit)
     if "://" not in place:
         return _Folder(place)
     try:
@@ -48,14 +48,14 @@ def open_storage(place: str, limit: float) -> Storage:
     return _Folder(root) if local else _Remote(system, root)
 
 
-def _sealed(content: bytes) -> bytes:
+def _with_checksum(content: bytes) -> bytes:
     return zlib.crc32(content).to_bytes(4, "little") + content
 
 
-def _opened(sealed: bytes) -> bytes | None:
+def _verified(sealed: bytes) -> bytes | None:
     content = sealed[4:]
-    whole = len(sealed) >= 4 and zlib.crc32(content) == int.from_bytes(sealed[:4], "little")
-    return content if whole else None
+    is_valid = len(sealed) >= 4 and zlib.crc32(content) == int.from_bytes(sealed[:4], "little")
+    return content if is_valid else None
 
 
 class _Folder:
@@ -67,20 +67,20 @@ class _Folder:
     def put(self, name: str, content: bytes) -> None:
         path = self._path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f".{path.name}-{uuid.uuid4().hex[:8]}")
+        temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex[:8]}")
         try:
-            with open(beside, "wb") as file:
-                file.write(_sealed(content))
+            with open(temporary, "wb") as file:
+                file.write(_with_checksum(content))
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(beside, path)
+            os.replace(temporary, path)
         except BaseException:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
 
     def get(self, name: str) -> bytes | None:
         try:
-            return _opened((self._path / name).read_bytes())
+            return _verified((self._path / name).read_bytes())
         except FileNotFoundError:
             return None
 
@@ -105,22 +105,22 @@ class _Remote:
     def put(self, name: str, content: bytes) -> None:
         path = f"{self._root}/{name}"
         self._system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        self._system.pipe_file(path, _sealed(content))
+        self._system.pipe_file(path, _with_checksum(content))
 
     def get(self, name: str) -> bytes | None:
         self._system.invalidate_cache()
         try:
-            return _opened(self._system.cat_file(f"{self._root}/{name}"))
+            return _verified(self._system.cat_file(f"{self._root}/{name}"))
         except FileNotFoundError:
             return None
 
     def names(self, folder: str) -> list[str]:
         self._system.invalidate_cache()
         try:
-            found = self._system.ls(f"{self._root}/{folder}", detail=False)
+            paths = self._system.ls(f"{self._root}/{folder}", detail=False)
         except FileNotFoundError:
             return []
-        return sorted(path.rstrip("/").rpartition("/")[2] for path in found)
+        return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
 
     def delete(self, name: str) -> None:
         try:
@@ -149,7 +149,7 @@ class Keeper:
         self._objects.pop(name, None)
 
 
-class _Kept:
+class _KeeperClient:
     """Client of a ``Keeper``."""
 
     def __init__(self, keeper: Any, limit: float) -> None:
@@ -166,12 +166,12 @@ class _Kept:
         self._call("put", name, content)
 
     def get(self, name: str) -> bytes | None:
-        found: bytes | None = self._call("get", name)
-        return found
+        content: bytes | None = self._call("get", name)
+        return content
 
     def names(self, folder: str) -> list[str]:
-        found: list[str] = self._call("names", folder)
-        return found
+        names_of_objects: list[str] = self._call("names", folder)
+        return names_of_objects
 
     def delete(self, name: str) -> None:
         self._call("delete", name)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 #: Seconds for which answers are buffered, so that many small files need few messages.
-PATIENCE = 0.1
+BUFFER_SECONDS = 0.1
 
 
 def work(settings: dict[str, Any], files: list[tuple[str, str]]) -> Iterator[list[str]]:
@@ -17,11 +17,11 @@ def work(settings: dict[str, Any], files: list[tuple[str, str]]) -> Iterator[lis
     worker = make(settings)
     yield []
     lines: list[str] = []
-    told = time.monotonic()
+    last_report = time.monotonic()
     for path, output in files:
         lines.append(worker.sample(path, output, None))
-        if time.monotonic() - told > PATIENCE:
+        if time.monotonic() - last_report > BUFFER_SECONDS:
             yield lines
-            lines, told = [], time.monotonic()
+            lines, last_report = [], time.monotonic()
     if lines:
         yield lines

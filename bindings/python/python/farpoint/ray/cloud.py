@@ -17,7 +17,7 @@ from . import _workers
 from ._actor import TileSettings
 from ._log import DRIVER, check_driver
 from ._sources import FileSource, Source, Start, array_source, dataset_source
-from ._storage import KEPT, Keeper, Storage, open_storage
+from ._storage import KEEPER_PREFIX, Keeper, Storage, open_storage
 from .result import CloudSample
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def sample(
         raise ValueError(f"num_cpus is {num_cpus}; it must not be below 0")
     limit = positive(time_limit, "time_limit")
     if limit is None:
-        raise ValueError("time_limit is None; every wait has a limit")
+        raise ValueError("time_limit must be a number, not None")
     rows = _start_rows(start, seed)
     if not ray.is_initialized():
         ray.init()
@@ -135,20 +135,20 @@ def sample(
     tiles = _arguments.integer(tiles, "tiles", 1, 2**20)
     options = {"format": format, "columns": columns, "xyz": xyz}
     cloud = _source(source, tiles, options)
-    asked = [*amount, rows, _arguments.seed(seed), on_bad, len(cloud.files)]
+    options_of_run = [*amount, rows, _arguments.seed(seed), on_bad, len(cloud.files)]
     with _Run(ray, cloud, log, num_cpus, limit) as run:
-        run.open(asked, on_bad == "skip")
+        run.open(options_of_run, on_bad == "skip")
         starts = cloud.starts(run.actors, rows, seed)
-        with _progress.bar(progress, "sampling", "points") as tell:
-            return run.sample(amount, starts, tell)
+        with _progress.bar(progress, "sampling", "points") as report:
+            return run.sample(amount, starts, report)
 
 
 def _start_rows(start: Any, seed: int | None) -> list[int] | None:
     """Returns the rows to start from; None for the first usable row."""
-    first = isinstance(start, int) and start == 0
-    if seed is not None and not first:
+    is_default = isinstance(start, int) and start == 0
+    if seed is not None and not is_default:
         raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
-    if first:
+    if is_default:
         return None
     rows = whole_numbers.integers(start, "start")
     if rows.ndim > 1:
@@ -159,13 +159,13 @@ def _start_rows(start: Any, seed: int | None) -> list[int] | None:
 def _source(source: Any, tiles: int, options: dict[str, Any]) -> Source:
     if hasattr(source, "iter_internal_ref_bundles"):
         return dataset_source(source, options["xyz"], tiles)
-    several = [source] if isinstance(source, (str, os.PathLike)) else source
-    if not isinstance(several, Iterable) or hasattr(several, "__array__"):
+    paths = [source] if isinstance(source, (str, os.PathLike)) else source
+    if not isinstance(paths, Iterable) or hasattr(paths, "__array__"):
         return array_source(source, tiles)
-    several = list(several)
-    if several and all(isinstance(path, (str, os.PathLike)) for path in several):
-        return FileSource([os.fspath(path) for path in several], tiles, options)
-    return array_source(several, tiles)
+    paths = list(paths)
+    if paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
+        return FileSource([os.fspath(path) for path in paths], tiles, options)
+    return array_source(paths, tiles)
 
 
 class _Run:
@@ -177,8 +177,8 @@ class _Run:
         self._token = uuid.uuid4().hex.encode()
         self._keeper = None
         if log is None:
-            place = f"{KEPT}farpoint-{self._token.decode()[:8]}-log"
-            self._keeper = _keeper(ray, place.removeprefix(KEPT))
+            place = f"{KEEPER_PREFIX}farpoint-{self._token.decode()[:8]}-log"
+            self._keeper = _keeper(ray, place.removeprefix(KEEPER_PREFIX))
         else:
             place = _absolute(os.fspath(log))
         self._place = place
@@ -201,38 +201,38 @@ class _Run:
         if self._keeper is not None:
             self._ray.kill(self._keeper)
 
-    def open(self, asked: list[Any], skip_bad: bool) -> None:
+    def open(self, arguments: list[Any], skip_bad: bool) -> None:
         """Opens the source, and takes over the log."""
         self._source.open(self.actors, skip_bad)
-        job = json.dumps({"cloud": self._source.identity, "asked": asked}, indent=1).encode()
-        there = self._storage.get("job")
-        if there is not None and there != job:
+        job = json.dumps({"cloud": self._source.identity, "asked": arguments}, indent=1).encode()
+        stored = self._storage.get("job")
+        if stored is not None and stored != job:
             raise ValueError(
                 f"{self._place} has the log of another run: cloud, options or number of tiles "
                 "differ; give another folder, or remove this one"
             )
         self._storage.put(DRIVER, self._token)
-        if there is None:
+        if stored is None:
             self._storage.put("job", job)
         for k in range(2):
-            found = self._storage.get(f"manifest-{k}")
-            number = int.from_bytes((found or bytes(8))[:8], "little")
-            if found is not None and number > self._saved:
-                self._saved, self._manifest = number, found[8:]
+            content = self._storage.get(f"manifest-{k}")
+            number = int.from_bytes((content or bytes(8))[:8], "little")
+            if content is not None and number > self._saved:
+                self._saved, self._manifest = number, content[8:]
 
     def sample(
-        self, amount: tuple[int | None, float | None, float | None], starts: list[Start], tell: Any
+        self, amount: tuple[int | None, float | None, float | None], starts: list[Start], report: Any
     ) -> CloudSample:
         """Samples to the end, writing a manifest after each band."""
-        self.actors.prepare(self._source.told)
+        self.actors.prepare(self._source.tile_data)
         conductor = _native.Conductor(
             self._source.double, *amount, starts, len(self._source.files), self.actors.transport,
             _workers.TRIES, self._manifest,
         )
         while (band := conductor.advance()) is not None:
             self._save(conductor.manifest())
-            if tell is not None:
-                tell(min(band), band[1])
+            if report is not None:
+                report(min(band), band[1])
         rows, distances = conductor.chosen()
         self._ended(conductor.statistics())
         outcome = conductor.outcome()
@@ -263,5 +263,5 @@ def _keeper(ray: Any, name: str) -> Any:
     """Creates the keeper on this machine, so that it lives as long as the driver."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    return ray.remote(Keeper).options(name=name, num_cpus=0, scheduling_strategy=here).remote()
+    this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    return ray.remote(Keeper).options(name=name, num_cpus=0, scheduling_strategy=this_node).remote()

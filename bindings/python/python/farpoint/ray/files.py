@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import _arguments, _progress
-from .._admission import Admission, LeftFile
+from .._admission import Admission, PendingFile
 from ..many_files import FileSample, open_batch, positive, worker_settings
 from . import _task
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 __all__ = ["sample_files"]
 
 #: Polling interval for silent tasks, in seconds.
-_LOOK = 0.2
+_POLL_INTERVAL = 0.2
 #: Timeout for fetching an available answer, in seconds; after it the task counts as lost.
-_ANSWER = 60.0
+_ANSWER_TIMEOUT = 60.0
 #: Maximum number of files per task.
-_SEVERAL = 64
+_MAX_FILES = 64
 
 
 class _Task:
     """Running task, with its unfinished files in order."""
 
-    def __init__(self, answers: Any, files: list[LeftFile], admitted: bool) -> None:
+    def __init__(self, answers: Any, files: list[PendingFile], admitted: bool) -> None:
         self.answers = answers
         self.files = collections.deque(files)
         #: File whose memory is reserved for the task, if any.
@@ -113,33 +113,33 @@ def sample_files(
     if workers is not None:
         workers = _arguments.integer(workers, "workers", 1)
     # Paths are used on other machines, with other working directories.
-    several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    with open_batch(several, output_dir, recursive, to, settings, force) as batch:
-        left = batch.left()
-        if left:
+    inputs = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    with open_batch(inputs, output_dir, recursive, to, settings, force) as batch:
+        pending = batch.pending()
+        if pending:
             if not ray.is_initialized():
                 ray.init()
             settings["gpu"] = 0 if num_gpus > 0 else None
             remote = ray.remote(
                 num_cpus=num_cpus, num_gpus=num_gpus, max_retries=0, num_returns="streaming"
             )(_task.work)
-            room = workers or _room(ray, num_cpus, num_gpus)
-            with _progress.bar(progress, "sampling", "files") as tell:
-                ended = _Run(ray, batch, remote, settings, limit).all(left, room, memory)
-                for done, failed in enumerate(ended, 1):
-                    if tell is not None:
-                        tell(done, len(left))
+            max_tasks = workers or _max_tasks(ray, num_cpus, num_gpus)
+            with _progress.bar(progress, "sampling", "files") as report:
+                results = _Run(ray, batch, remote, settings, limit).all(pending, max_tasks, memory)
+                for done, failed in enumerate(results, 1):
+                    if report is not None:
+                        report(done, len(pending))
                     if failed and fail_fast:
                         break
     return batch.rows
 
 
-def _room(ray: Any, num_cpus: float, num_gpus: float) -> int:
+def _max_tasks(ray: Any, num_cpus: float, num_gpus: float) -> int:
     """Returns the number of tasks that fit on the cluster, at least one, which then waits for a machine."""
-    there = ray.cluster_resources()
-    asked = [("CPU", num_cpus), ("GPU", num_gpus)]
-    rooms = [there.get(name, 0) / each for name, each in asked if each > 0]
-    return max(1, int(min(rooms, default=1)))
+    available = ray.cluster_resources()
+    requested = [("CPU", num_cpus), ("GPU", num_gpus)]
+    capacities = [available.get(name, 0) / amount for name, amount in requested if amount > 0]
+    return max(1, int(min(capacities, default=1)))
 
 
 class _Run:
@@ -155,39 +155,39 @@ class _Run:
         self.limit = limit
         self.tasks: list[_Task] = []
 
-    def all(self, left: list[LeftFile], room: int, memory: int | None) -> Iterator[bool]:
+    def all(self, pending: list[PendingFile], max_tasks: int, memory: int | None) -> Iterator[bool]:
         """Samples all files; yields whether each failed, in order of completion."""
-        together = Admission([file for file in left if not file.suspect], memory)
-        alone = collections.deque(file for file in left if file.suspect)
+        shared = Admission([file for file in pending if not file.suspect], memory)
+        isolated = collections.deque(file for file in pending if file.suspect)
         try:
-            while together.waiting or alone or self.tasks:
-                while len(self.tasks) < room and (file := together.take()) is not None:
+            while shared.waiting or isolated or self.tasks:
+                while len(self.tasks) < max_tasks and (file := shared.take()) is not None:
                     # Fewer files per task towards the end, so that all tasks end at about the same time.
-                    several = min(_SEVERAL - 1, len(together.waiting) // (4 * room))
-                    self._start([file, *together.take_with(file, several)], True)
-                if alone and not together.waiting and not self.tasks:
-                    self._start([alone.popleft()], False)
-                for task in self._heard():
-                    yield from self._look(task, together, alone)
+                    count = min(_MAX_FILES - 1, len(shared.waiting) // (4 * max_tasks))
+                    self._start([file, *shared.take_smaller(file, count)], True)
+                if isolated and not shared.waiting and not self.tasks:
+                    self._start([isolated.popleft()], False)
+                for task in self._ready_tasks():
+                    yield from self._collect(task, shared, isolated)
         finally:
             for task in self.tasks:
                 self.ray.cancel(task.answers, force=True)
 
-    def _start(self, files: list[LeftFile], admitted: bool) -> None:
+    def _start(self, files: list[PendingFile], admitted: bool) -> None:
         for file in files:
             self.batch.begin(file.number)
-        asked = [(os.path.abspath(file.path), os.path.abspath(file.output)) for file in files]
-        self.tasks.append(_Task(self.remote.remote(self.settings, asked), files, admitted))
+        jobs = [(os.path.abspath(file.path), os.path.abspath(file.output)) for file in files]
+        self.tasks.append(_Task(self.remote.remote(self.settings, jobs), files, admitted))
 
-    def _ended(self, task: _Task, together: Admission) -> None:
+    def _ended(self, task: _Task, shared: Admission) -> None:
         self.tasks.remove(task)
         if task.admitted is not None:
-            together.give(task.admitted)
+            shared.release(task.admitted)
 
-    def _heard(self) -> list[_Task]:
+    def _ready_tasks(self) -> list[_Task]:
         """Returns the tasks with an answer, or past their time limit."""
         ready, _ = self.ray.wait(
-            [task.answers for task in self.tasks], num_returns=1, timeout=_LOOK, fetch_local=False
+            [task.answers for task in self.tasks], num_returns=1, timeout=_POLL_INTERVAL, fetch_local=False
         )
         now = time.monotonic()
         return [task for task in self.tasks if task.answers in ready or self._is_late(task, now)]
@@ -196,29 +196,29 @@ class _Run:
         if self.limit is None or task.since is None:
             return False
         # An answer may be buffered for a while, and takes a while to arrive.
-        return now - task.since > self.limit + _task.PATIENCE + _LOOK
+        return now - task.since > self.limit + _task.BUFFER_SECONDS + _POLL_INTERVAL
 
-    def _look(
-        self, task: _Task, together: Admission, alone: collections.deque[LeftFile]
+    def _collect(
+        self, task: _Task, shared: Admission, isolated: collections.deque[PendingFile]
     ) -> Iterator[bool]:
         """Handles the task's next answers, or its end."""
         ready, _ = self.ray.wait([task.answers], timeout=0, fetch_local=False)
         if not ready:
             self.ray.cancel(task.answers, force=True)
-            yield from self._late(task, together, alone)
+            yield from self._timed_out(task, shared, isolated)
             return
         try:
-            lines = self.ray.get(next(task.answers), timeout=_ANSWER)
+            lines = self.ray.get(next(task.answers), timeout=_ANSWER_TIMEOUT)
         except StopIteration:
-            self._ended(task, together)
-            together.put_back(task.files)  # none, unless the task has ended early
+            self._ended(task, shared)
+            shared.requeue(task.files)  # none, unless the task has ended early
         except self.ray.exceptions.RayTaskError as error:
             # Not an error of a file, which the task catches: the task itself can't run.
             raise RuntimeError(f"a task of Ray can't sample files: {error}") from error
         except self.ray.exceptions.RayError:
             # Its process may still be alive, if only an answer was lost.
             self.ray.cancel(task.answers, force=True)
-            yield from self._killed(task, together, alone)
+            yield from self._killed(task, shared, isolated)
         else:
             # The first answer is empty: it signals that the task has begun.
             task.since = time.monotonic()
@@ -226,13 +226,13 @@ class _Run:
                 self.batch.finish(task.files.popleft().number, line)
                 yield '"' in line
 
-    def _late(
-        self, task: _Task, together: Admission, alone: collections.deque[LeftFile]
+    def _timed_out(
+        self, task: _Task, shared: Admission, isolated: collections.deque[PendingFile]
     ) -> Iterator[bool]:
         """Handles a task past its time limit: each of its files is retried alone."""
-        self._ended(task, together)
+        self._ended(task, shared)
         if len(task.files) > 1:
-            alone.extend(task.files)
+            isolated.extend(task.files)
         for file in task.files if len(task.files) == 1 else ():
             limit = self.limit or 0.0
             error = f"{file.path}: took longer than {limit:g} s, the time limit; its task was cancelled"
@@ -240,17 +240,17 @@ class _Run:
             yield True
 
     def _killed(
-        self, task: _Task, together: Admission, alone: collections.deque[LeftFile]
+        self, task: _Task, shared: Admission, isolated: collections.deque[PendingFile]
     ) -> Iterator[bool]:
         """Handles a dead task, which one of its files may have killed: each is retried alone."""
-        self._ended(task, together)
+        self._ended(task, shared)
         if task.since is None:
-            together.put_back(task.files)  # before it had begun
+            shared.requeue(task.files)  # before it had begun
         elif len(task.files) > 1:
-            alone.extend(task.files)
+            isolated.extend(task.files)
         else:
             for file in task.files:
                 if self.batch.killed(file.number):
-                    alone.append(file)
+                    isolated.append(file)
                 else:
                     yield True

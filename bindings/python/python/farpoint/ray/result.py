@@ -31,9 +31,9 @@ class Files(NamedTuple):
 
     def check(self) -> None:
         """Raises if a file has changed since it was sampled."""
-        for path, before in zip(self.paths, self.stamps, strict=True):
-            if stamp(path) != before:
-                raise ValueError(f"{path} has been changed since it was sampled; sample it again")
+        for path, expected in zip(self.paths, self.stamps, strict=True):
+            if stamp(path) != expected:
+                raise ValueError(f"{path} has changed since it was sampled; sample it again")
 
 
 class CloudSample(Sample[NDArray[Any], NDArray[np.int64], float]):
@@ -83,7 +83,7 @@ class CloudSample(Sample[NDArray[Any], NDArray[np.int64], float]):
         files = self.files
         if files is None:
             raise ValueError(
-                "only samples of files are written; of an array, pass points[found.indices] to farpoint.write"
+                "only samples of files can be written; for an array pass points[sample.indices] to farpoint.write"
             )
         path = os.fspath(path)
         files.check()

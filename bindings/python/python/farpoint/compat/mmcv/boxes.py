@@ -22,21 +22,21 @@ _PAIRS = 1 << 22
 def points_in_boxes_part(points: Tensor, boxes: Tensor) -> Tensor:
     """Find the first of (B, T, 7) boxes that contains each of (B, M, 3) points: (B, M) int32, or -1."""
     _check(points, boxes)
-    found = torch.full(points.shape[:2], -1, dtype=torch.int32, device=points.device)
+    first_boxes = torch.full(points.shape[:2], -1, dtype=torch.int32, device=points.device)
     for first, inside in _inside(points, boxes):
         box = inside.to(torch.uint8).argmax(dim=-1).int() + first
-        found = torch.where((found < 0) & inside.any(dim=-1), box, found)
-    return found
+        first_boxes = torch.where((first_boxes < 0) & inside.any(dim=-1), box, first_boxes)
+    return first_boxes
 
 
 def points_in_boxes_all(points: Tensor, boxes: Tensor) -> Tensor:
     """Test which of (B, T, 7) boxes contain (B, M, 3) points: (B, M, T) int32, 1 if a point is in a box, else 0."""
     _check(points, boxes)
     shape = (*points.shape[:2], boxes.shape[1])
-    found = torch.zeros(shape, dtype=torch.int32, device=points.device)
+    contains = torch.zeros(shape, dtype=torch.int32, device=points.device)
     for first, inside in _inside(points, boxes):
-        found[:, :, first : first + inside.shape[-1]] = inside
-    return found
+        contains[:, :, first : first + inside.shape[-1]] = inside
+    return contains
 
 
 def points_in_boxes_cpu(points: Tensor, boxes: Tensor) -> Tensor:

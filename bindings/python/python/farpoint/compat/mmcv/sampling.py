@@ -38,12 +38,12 @@ def furthest_point_sample_with_dist(points_dist: Tensor, num_points: int, /) -> 
     rows = []
     for _ in range(min(num_points, points)):
         rows.append(chosen)
-        own = points_dist.gather(1, chosen.unsqueeze(-1).expand(-1, -1, points)).squeeze(1)
+        new_distances = points_dist.gather(1, chosen.unsqueeze(-1).expand(-1, -1, points)).squeeze(1)
         # Chosen points come last, even if all others are at distance 0.
-        nearest = torch.minimum(nearest, own).scatter(1, chosen, -torch.inf)
+        nearest = torch.minimum(nearest, new_distances).scatter(1, chosen, -torch.inf)
         chosen = nearest.argmax(dim=1, keepdim=True)
-    found = torch.cat(rows, dim=1).int() if rows else chosen[:, :0].int()
-    return functional.pad(found, (0, num_points - found.shape[1]))
+    indices = torch.cat(rows, dim=1).int() if rows else chosen[:, :0].int()
+    return functional.pad(indices, (0, num_points - indices.shape[1]))
 
 
 FurthestPointSampling = with_apply("FurthestPointSampling", furthest_point_sample)
@@ -132,12 +132,12 @@ class PointsSampler(nn.Module):
     def forward(self, points_xyz: Tensor, features: Tensor | None) -> Tensor:
         refuse_shape("points_xyz", points_xyz, "B, N, 3")
         refuse_shape("points_xyz", points_xyz, "B, N, 3")
-        found, begin, points = [], 0, points_xyz.shape[1]
+        indices, begin, points = [], 0, points_xyz.shape[1]
         for end, sampler, count in zip(self.fps_sample_range_list, self.samplers, self.num_point):
             if end >= points:
                 raise ValueError(f"a range ends at {end}; there are {points} points")
             end = points if end == -1 else end
-            described = None if features is None else features[:, :, begin:end]
-            found.append(sampler(points_xyz[:, begin:end], described, count) + begin)
+            features_of_range = None if features is None else features[:, :, begin:end]
+            indices.append(sampler(points_xyz[:, begin:end], features_of_range, count) + begin)
             begin = end
-        return torch.cat(found, dim=1)
+        return torch.cat(indices, dim=1)

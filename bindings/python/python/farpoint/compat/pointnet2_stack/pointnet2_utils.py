@@ -78,8 +78,8 @@ def three_interpolate(features: Tensor, idx: Tensor, weight: Tensor) -> Tensor:
     refuse_shape("idx", idx, "N1 + N2 .., 3")
     refuse_shape("weight", weight, "N1 + N2 .., 3")
     kind = torch.promote_types(features.dtype, torch.float32)
-    found: Tensor = interpolate(features.contiguous(), idx.contiguous(), weight.to(kind).contiguous())
-    return found
+    result: Tensor = interpolate(features.contiguous(), idx.contiguous(), weight.to(kind).contiguous())
+    return result
 
 
 BallQuery = with_apply("BallQuery", ball_query)

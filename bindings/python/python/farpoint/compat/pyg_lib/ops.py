@@ -13,7 +13,7 @@ from torch import Tensor
 
 from .. import _edges
 from .._clouds import Pair, by_pointers, check_ends, rows_of
-from .._common import whole
+from .._common import int_list
 from .._fps import sample_clouds
 from .._tensors import require
 from .._voxels import grid_cluster
@@ -28,7 +28,7 @@ def fps(src: Tensor, ptr: Tensor, ratio: float = 0.5, random_start: bool = True)
     """
     points = rows_of(src, "src")
     require(ptr=ptr)
-    offsets = whole(ptr)
+    offsets = int_list(ptr)
     check_ends(offsets, len(points), "ptr")
     return sample_clouds(points, offsets, ratio, random_start)
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._common import about, any_of, whole
+from .._common import about, any_of, int_list
 from .._tensors import require
 
 __all__ = ["beyond", "check_lengths", "refuse_outside", "search"]
@@ -30,7 +30,7 @@ def refuse_outside(lengths: Tensor, points: Tensor, name: str) -> None:
     """Raises ValueError for lengths out of range; synchronizes if they are on a GPU."""
     if any_of((lengths > points.shape[1]) | (lengths < 0)):
         raise ValueError(
-            f"A length value was too long, or negative: {name} {whole(lengths)} ({about(points)})"
+            f"A length value was too long, or negative: {name} {int_list(lengths)} ({about(points)})"
         )
 
 
@@ -58,10 +58,10 @@ def search(
     if full is not None and len(full) == len(x):
         return find(x, y, x_lengths=x_lengths, y_lengths=y_lengths)
     if full is None:  # Lengths on a GPU: nothing is found in empty clouds, infinitely far.
-        found = find(x, y, x_lengths=x_lengths, y_lengths=y_lengths)
-        for k in range(0, len(found), 2):
-            found[k] = found[k].masked_fill(found[k + 1] < 0, 0)
-        return found
+        results = find(x, y, x_lengths=x_lengths, y_lengths=y_lengths)
+        for k in range(0, len(results), 2):
+            results[k] = results[k].masked_fill(results[k + 1] < 0, 0)
+        return results
     kind = torch.float64 if x.dtype == torch.float64 else torch.float32
     empty = [
         x.new_zeros((len(x), *shape), dtype=kind) + _linked(x, y).to(kind) if k % 2 == 0
@@ -71,9 +71,9 @@ def search(
     if not full:
         return empty
     rows = torch.tensor(full, device=x.device)
-    own, other = [None if part is None else part.to(x.device)[rows] for part in (x_lengths, y_lengths)]
-    found = find(x[rows], y[rows], x_lengths=own, y_lengths=other)
-    return [whole.index_copy(0, rows, part) for whole, part in zip(empty, found)]
+    x_subset, y_subset = [None if part is None else part.to(x.device)[rows] for part in (x_lengths, y_lengths)]
+    results = find(x[rows], y[rows], x_lengths=x_subset, y_lengths=y_subset)
+    return [padded.index_copy(0, rows, part) for padded, part in zip(empty, results)]
 
 
 def _full(
@@ -87,5 +87,5 @@ def _full(
         if lengths is not None:
             if not lengths.is_cpu:
                 return None
-            counts.append(whole(lengths))
+            counts.append(int_list(lengths))
     return [cloud for cloud in range(len(x)) if all(lengths[cloud] > 0 for lengths in counts)]

@@ -75,26 +75,26 @@ def chamfer_distance(
     if y.shape[0] != x.shape[0] or y.shape[2] != x.shape[2]:
         raise ValueError(f"y does not have the correct shape. ({about(x)}; {about(y)})")
     weights = _checked_weights(weights, x)
-    found = _found(x, y, x_lengths, y_lengths, norm, single_directional)
-    sides = []
-    for k, (lengths, own, other) in enumerate(
-        [(x_lengths, x_normals, y_normals), (y_lengths, y_normals, x_normals)][: len(found) // 2]
+    neighbors = _search(x, y, x_lengths, y_lengths, norm, single_directional)
+    losses = []
+    for k, (lengths, normals, other_normals) in enumerate(
+        [(x_lengths, x_normals, y_normals), (y_lengths, y_normals, x_normals)][: len(neighbors) // 2]
     ):
-        distances, indices = found[2 * k], found[2 * k + 1]
+        distances, indices = neighbors[2 * k], neighbors[2 * k + 1]
         angles = None
-        if own is not None and other is not None:
-            angles = _angles(own, other, indices, lengths, abs_cosine)
-        sides.append([
+        if normals is not None and other_normals is not None:
+            angles = _angles(normals, other_normals, indices, lengths, abs_cosine)
+        losses.append([
             _reduced(values, lengths, weights, batch_reduction, point_reduction)
             for values in (distances, angles)
         ])
     if single_directional:
-        return sides[0][0], sides[0][1]
-    loss, loss_normals = (_both(a, b, point_reduction) for a, b in zip(*sides))
+        return losses[0][0], losses[0][1]
+    loss, loss_normals = (_both(a, b, point_reduction) for a, b in zip(*losses))
     return loss, loss_normals
 
 
-def _found(
+def _search(
     x: Tensor, y: Tensor, x_lengths: Any, y_lengths: Any, norm: int, single_directional: bool
 ) -> list[Tensor]:
     """Returns distances and indices of x, and of y in searches of both directions."""
@@ -103,8 +103,8 @@ def _found(
     def find(a: Tensor, b: Tensor, **lengths: Any) -> list[Tensor]:
         if single_directional:
             return list(nearest(a, b, norm=which, **lengths))
-        there, back = nearest_both(a, b, norm=which, **lengths)
-        return [*there, *back]
+        forward, backward = nearest_both(a, b, norm=which, **lengths)
+        return [*forward, *backward]
 
     shapes = [(x.shape[1],)] * 2 + [(y.shape[1],)] * (0 if single_directional else 2)
     return search(x, y, x_lengths, y_lengths, find, shapes)
@@ -117,7 +117,7 @@ def _check_reductions(batch: str | None, point: str | None, *normals: Tensor | N
         raise ValueError('point_reduction must be one of ["mean", "sum", "max"] or None')
     if point is None and batch is not None:
         raise ValueError("Batch reduction must be None if point_reduction is None")
-    if point == "max" and any(given is not None for given in normals):
+    if point == "max" and any(normal is not None for normal in normals):
         raise ValueError('Normals must be None if point_reduction is "max"')
 
 
@@ -162,14 +162,14 @@ def _unpacked(points: Any, lengths: Any, normals: Any) -> tuple[Tensor, Any, Any
 
 
 def _angles(
-    own: Tensor, other: Tensor, indices: Tensor, lengths: Tensor | None, abs_cosine: bool
+    normals: Tensor, other_normals: Tensor, indices: Tensor, lengths: Tensor | None, abs_cosine: bool
 ) -> Tensor:
-    near = gather(other, indices) if other.shape[1] else torch.zeros_like(own)
-    cosine = functional.cosine_similarity(own, near, dim=2, eps=1e-6)
+    nearest_normals = gather(other_normals, indices) if other_normals.shape[1] else torch.zeros_like(normals)
+    cosine = functional.cosine_similarity(normals, nearest_normals, dim=2, eps=1e-6)
     angles = 1 - (cosine.abs() if abs_cosine else cosine)
     if lengths is None:
         return angles
-    return angles.masked_fill(beyond(lengths, own.shape[1], own.device), 0)
+    return angles.masked_fill(beyond(lengths, normals.shape[1], normals.device), 0)
 
 
 def _reduced(

@@ -21,7 +21,7 @@ from ... import neighbors
 from ..._torch.transfer import sent
 from ...operators import gather
 from ...sampling import sample, sample_padded
-from .._common import about, any_of, whole
+from .._common import about, any_of, int_list
 from .._tensors import require
 from ._padding import beyond, check_lengths, search
 
@@ -85,7 +85,7 @@ def knn_points(
     def find(x: Tensor, y: Tensor, **lengths: Any) -> list[Tensor]:
         return list(neighbors.knn(x, y, K, norm=which, **lengths)[:2])
 
-    dists, idx = _found(p1, p2, lengths1, lengths2, K, find)
+    dists, idx = _search(p1, p2, lengths1, lengths2, K, find)
     idx = idx.clamp(min=0)
     return KNN(dists, idx, knn_gather(p2, idx, lengths2) if return_nn else None)
 
@@ -126,7 +126,7 @@ def ball_query(
     def find(x: Tensor, y: Tensor, **lengths: Any) -> list[Tensor]:
         return list(neighbors.ball_query(x, y, radius, K, **lengths)[:2])
 
-    dists, idx = _found(p1, p2, lengths1, lengths2, K, find)
+    dists, idx = _search(p1, p2, lengths1, lengths2, K, find)
     return KNN(dists, idx, masked_gather(p2, idx) if return_nn else None)
 
 
@@ -141,12 +141,12 @@ def _check_pair(p1: Tensor, p2: Tensor) -> None:
         raise ValueError("pts1 and pts2 must have the same point dimension.")
 
 
-def _found(
+def _search(
     p1: Tensor, p2: Tensor, lengths1: Any, lengths2: Any, K: int, find: Any
 ) -> tuple[Tensor, Tensor]:
     """Returns distances, padded with 0, and indices, padded with -1."""
-    own, other = check_lengths(lengths1, p1, "lengths1"), check_lengths(lengths2, p2, "lengths2")
-    dists, idx = search(p1, p2, own, other, find, [(p1.shape[1], K)] * 2)
+    x_lengths, y_lengths = check_lengths(lengths1, p1, "lengths1"), check_lengths(lengths2, p2, "lengths2")
+    dists, idx = search(p1, p2, x_lengths, y_lengths, find, [(p1.shape[1], K)] * 2)
     return dists.masked_fill_(idx < 0, 0), idx
 
 
@@ -182,8 +182,8 @@ def masked_gather(points: Tensor, idx: Tensor) -> Tensor:
     if points.shape[1] == 0 and not any_of(idx >= 0):
         return points.new_zeros((*idx.shape, points.shape[2]))
     if points.is_floating_point():
-        found: Tensor = gather(points, idx)
-        return found
+        gathered: Tensor = gather(points, idx)
+        return gathered
     # Integers, which have no gradient.
     rows = idx.long().flatten(1)
     picked = points.gather(1, rows.clamp(min=0).unsqueeze(-1).expand(-1, -1, points.shape[2]))
@@ -233,7 +233,7 @@ def sample_farthest_points(
     if isinstance(K, int):
         indices = sample(points, K, lengths=limits, start=start)
     else:
-        each = whole(K)
+        each = int_list(K)
         if len(each) != clouds:
             raise ValueError("K and points must have the same batch dimension")
         indices = sample_padded(points, each, lengths=limits, start=start)

@@ -81,16 +81,16 @@ def knn_interpolate(
     if not (points.numel() and queries.numel()):
         return values.sum() * 0 + values.new_zeros((len(queries), x.shape[1]))
     pair, rows = answerable(pair)
-    found = search(
+    neighbors = search(
         pair.queries, pair.points, min(k, len(points)) if k > 0 else k,
         x_offsets=pair.query_offsets, y_offsets=pair.point_offsets,
     )
-    weights = (1 / found.distances.clamp(min=1e-16)).masked_fill(found.indices < 0, 0)
+    weights = (1 / neighbors.distances.clamp(min=1e-16)).masked_fill(neighbors.indices < 0, 0)
     wide = values.to(torch.promote_types(values.dtype, weights.dtype))
     weights = weights.to(wide.dtype)
-    sums = interpolate(wide, found.indices, weights)
+    sums = interpolate(wide, neighbors.indices, weights)
     # Summed in the same order on every device.
-    total = interpolate(wide.new_ones((len(points), 1)), found.indices, weights)
+    total = interpolate(wide.new_ones((len(points), 1)), neighbors.indices, weights)
     means = (sums / total.masked_fill(total == 0, 1)).to(values.dtype)
     if rows is None:
         return means
@@ -127,12 +127,12 @@ def voxel_grid(
 
 
 def _extended(
-    given: float | list[float] | Tensor, points: Tensor, more: int | Tensor | None
+    values: float | list[float] | Tensor, points: Tensor, last: int | Tensor | None
 ) -> Tensor:
     """Returns a number for each axis, and one more."""
     axes = points.shape[1]
-    numbers = torch.as_tensor(given, device=points.device).to(points.dtype).reshape(-1)
+    numbers = torch.as_tensor(values, device=points.device).to(points.dtype).reshape(-1)
     if len(numbers) not in (1, axes):
         raise ValueError(f"{len(numbers)} numbers for points of {axes} coordinates")
     numbers = numbers.expand(axes) if len(numbers) == 1 else numbers
-    return torch.cat([numbers, torch.as_tensor(more, device=points.device).to(points.dtype).reshape(1)])
+    return torch.cat([numbers, torch.as_tensor(last, device=points.device).to(points.dtype).reshape(1)])

@@ -15,22 +15,22 @@ from .. import _native
 from . import fast_path
 
 #: Maximum number of entries.
-_MOST = 1024
+_MAX_ENTRIES = 1024
 
 #: DLPack device type of CUDA.
 _CUDA = 2
 
 
-def table(device_type: int = _CUDA, most: int = _MOST) -> _native.Met:
+def table(device_type: int = _CUDA, max_entries: int = _MAX_ENTRIES) -> _native.Met:
     """Returns a new cache for calls with tensors on devices of this type."""
     keys = fast_path.keys_of_thread if fast_path.TELLS_KEYS else None
-    return _native.Met(device_type, (Tensor, Parameter), forward_ad, keys, fast_path.UNUSUAL_OF_THREADS, most)
+    return _native.Met(device_type, (Tensor, Parameter), forward_ad, keys, fast_path.UNUSUAL_OF_THREADS, max_entries)
 
 
-_met = table()
+_cache = table()
 
 
-def ready(
+def lookup(
     request: Any, make: Callable[..., Any], first: Tensor, second: Tensor, third: Any = None, fourth: Any = None
 ) -> Any:
     """Returns the cached result of ``make`` for this request and these tensors, which ``make`` checks; it returns None
@@ -38,8 +38,8 @@ def ready(
     to see the call. Identical requests are found faster than equal ones."""
     if is_compiling():
         return None
-    found = _met.find(make, request, first, second, third, fourth)
-    if found is None:
-        found = make(request, first, second, third, fourth) or False
-        _met.keep(found, make, request, first, second, third, fourth)
-    return found or None
+    cached = _cache.find(make, request, first, second, third, fourth)
+    if cached is None:
+        cached = make(request, first, second, third, fourth) or False
+        _cache.keep(cached, make, request, first, second, third, fourth)
+    return cached or None

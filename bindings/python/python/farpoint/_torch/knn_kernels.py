@@ -37,9 +37,9 @@ def _clouds(x: Tensor, y: Tensor, sides: Sides) -> tuple[Clouds, Clouds]:
     """Returns both sides for the compiled module."""
     parts = [None if part is None else part.tolist() for part in sides[:4]]
     tree = _named(sides.tree)
-    own = tree if _is_itself(x, y, sides) else None
+    x_tree = tree if _is_itself(x, y, sides) else None
     return (
-        Clouds(memory.array_of(x), parts[0], parts[2], own),
+        Clouds(memory.array_of(x), parts[0], parts[2], x_tree),
         Clouds(memory.array_of(y), parts[1], parts[3], tree),
     )
 
@@ -52,15 +52,15 @@ def _is_itself(x: Tensor, y: Tensor, sides: Sides) -> bool:
     return strides and sides.x_lengths is sides.y_lengths and sides.x_offsets is sides.y_offsets
 
 
-def _tensors(found: tuple[Any, ...]) -> tuple[Tensor, ...]:
-    return tuple([torch.from_numpy(part) for part in found])
+def _tensors(arrays: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    return tuple([torch.from_numpy(part) for part in arrays])
 
 
 # ------------------------------------------------------------------------------------- on a GPU
 
 #: Cached plans by shape, and their maximum number.
 _plans: dict[Any, Any] = {}
-_MOST_PLANS = 1024
+_MAX_PLANS = 1024
 
 
 def _plan_of(x: Tensor, y: Tensor, clouds: int, request: tuple[Any, ...]) -> Any:
@@ -70,7 +70,7 @@ def _plan_of(x: Tensor, y: Tensor, clouds: int, request: tuple[Any, ...]) -> Any
     )
     plan = _plans.get(key)
     if plan is None:
-        if len(_plans) >= _MOST_PLANS:
+        if len(_plans) >= _MAX_PLANS:
             _plans.clear()
         plan = _plans[key] = _new_plan(x, y, clouds, Neighborhood(*request))
     return plan
@@ -116,7 +116,7 @@ def _scratch(size: int, like: Tensor) -> Tensor | None:
 # -------------------------------------------------------------------------------------- searches
 
 
-class Ready(NamedTuple):
+class Prepared(NamedTuple):
     """Everything except addresses that a search needs for given shapes on a GPU, without offsets."""
 
     queue: Callable[..., None]
@@ -129,8 +129,8 @@ class Ready(NamedTuple):
     scratch: tuple[int, int]
 
 
-def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
-    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
+def prepare(x: Tensor, y: Tensor, request: Neighborhood) -> Prepared | None:
+    """Returns the ``Prepared`` of checked clouds; None if a result or a cloud needs more than an address."""
     rows, k = tuple(x.shape[:-1]), request.k
     if k is None or 0 in rows or _even(x) is not x or _even(y) is not y:
         return None
@@ -139,15 +139,15 @@ def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
     places = (*rows, k), (*[stride * k for stride in row_strides], 1)
     kind = index_type(request.narrow)
     counts = rows, row_strides
-    return Ready(plan.search_whole, x.get_device(), places, counts, kind, plan.scratch)
+    return Prepared(plan.search_whole, x.get_device(), places, counts, kind, plan.scratch)
 
 
 def answer(
-    ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, _: None, __: None,
+    prepared: Prepared, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, _: None, __: None,
     tree: Tensor | None, *rest: Any,
 ) -> tuple[Tensor, ...]:
     """Returns distances, indices and counts, from the arguments of ``search``."""
-    queue, device, (shape, strides), rows, kind, scratch = ready
+    queue, device, (shape, strides), rows, kind, scratch = prepared
     make, size = fast_path.maker(device), scratch[tree is not None]
     distances, indices = make(shape, strides, x.dtype), make(shape, strides, kind)
     counts = make(*rows, kind)
@@ -244,16 +244,16 @@ def _backward_on_cpu(
     x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int, of_x: bool, of_y: bool
 ) -> tuple[Tensor, Tensor]:
     """Returns the gradients: by the compiled module for indices as a search returns them, else by ``gather``."""
-    found = _native.search_backward(
+    gradients = _native.search_backward(
         memory.batch_of(x), memory.batch_of(y), memory.batch_of(indices.long()),
         memory.batch_of(grad), norm,
     )
-    if found is None:
+    if gradients is None:
         return _gathered_backward(x, y, indices, grad, norm, of_x, of_y)
-    sent = zip(found, (x, y), (of_x, of_y))
+    sent = zip(gradients, (x, y), (of_x, of_y))
     first, second = [
-        torch.from_numpy(part).view(cloud.shape) if wanted else cloud.new_empty(0)
-        for part, cloud, wanted in sent
+        torch.from_numpy(part).view(cloud.shape) if is_needed else cloud.new_empty(0)
+        for part, cloud, is_needed in sent
     ]
     return first, second
 
@@ -268,18 +268,18 @@ def _gathered_backward(
     rows = y.reshape(-1, y.shape[-1])[base.reshape(-1)].view(*indices.shape, y.shape[-1])
     sent = parts(x.unsqueeze(-2) - rows, grad, norm)
     sent = sent.masked_fill((indices < 0).unsqueeze(-1), 0)
-    own = torch.arange(x.shape[-2]).unsqueeze(-1).expand(indices.shape)
+    x_rows = torch.arange(x.shape[-2]).unsqueeze(-1).expand(indices.shape)
     batch, none = x.dim() == 3, x.new_empty(0)
     return (
-        gather_backward(own, sent, x.shape[-2], batch) if of_x else none,
+        gather_backward(x_rows, sent, x.shape[-2], batch) if of_x else none,
         gather_backward(indices, -sent, y.shape[-2], batch) if of_y else none,
     )
 
 
-def parts(apart: Tensor, grad: Tensor, norm: int) -> Tensor:
+def parts(difference: Tensor, grad: Tensor, norm: int) -> Tensor:
     """Returns the gradient of each distance with respect to the point of x, from its difference to the neighbor."""
     grad = grad.unsqueeze(-1)
-    return (grad + grad) * apart if norm == 2 else grad * apart.sign()
+    return (grad + grad) * difference if norm == 2 else grad * difference.sign()
 
 
 # ----------------------------------------------------------------------------------------- trees

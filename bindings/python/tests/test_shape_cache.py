@@ -10,7 +10,7 @@ import farpoint
 from farpoint import _native
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-from farpoint._torch import chamfer, fast_path, met, search  # noqa: E402  (they need torch)
+from farpoint._torch import chamfer, fast_path, shape_cache, search  # noqa: E402  (they need torch)
 
 
 #: The type of device that DLPack gives tensors of the CPU.
@@ -19,14 +19,14 @@ CPU = 1
 
 def usually(monkeypatch):
     """From then on no call goes this way."""
-    monkeypatch.setattr(met, "ready", lambda *_: None)
+    monkeypatch.setattr(shape_cache, "lookup", lambda *_: None)
 
 
-def exactly_rooted(found):
+def exactly_rooted(result):
     """As on a GPU: PyTorch's own roots on the CPU may be an ulp off."""
-    for squares in found[::2]:
+    for squares in result[::2]:
         np.sqrt(squares.numpy(), out=squares.numpy())
-    return found
+    return result
 
 
 def filled(shape, strides, kind):
@@ -43,12 +43,12 @@ def made(request, monkeypatch):
     _native.read_tensors_by(handed_out if request.param == "exchange" else None, fast_path.current_stream)
     for name, kind in (("CudaSample", ImpostorSample), ("CudaNearest", ImpostorNearest),
                        ("CudaChamfer", ImpostorChamfer)):
-        def make(*told, kind=kind):
+        def make(*arguments, kind=kind):
             plans.append(kind)
-            return kind(*told)
+            return kind(*arguments)
 
         monkeypatch.setattr(_native, name, make)
-    monkeypatch.setattr(met, "_met", met.table(CPU))
+    monkeypatch.setattr(shape_cache, "_cache", shape_cache.table(CPU))
     monkeypatch.setattr(chamfer, "_plans", {})
     monkeypatch.setattr(fast_path, "current_stream", lambda _: 0)
     monkeypatch.setattr(fast_path, "maker", lambda _: filled)
@@ -73,14 +73,14 @@ def of_arrays(function, *tensors, **options):
 @pytest.mark.parametrize("options", SAMPLED, ids=str)
 @pytest.mark.parametrize("points", SAMPLES, ids=lambda p: f"{tuple(p.shape)}-{p.stride()}")
 def test_samples(made, points, options):
-    wanted = of_arrays(farpoint.sample, points, **options, return_distances=True)
+    expected = of_arrays(farpoint.sample, points, **options, return_distances=True)
     for _ in range(3):
-        found = farpoint.sample(points, **options)
-        assert found.dtype == torch.int64 and found.is_contiguous()
-        np.testing.assert_array_equal(found, wanted.indices)
+        actual = farpoint.sample(points, **options)
+        assert actual.dtype == torch.int64 and actual.is_contiguous()
+        np.testing.assert_array_equal(actual, expected.indices)
         whole = farpoint.sample(points, **options, return_distances=True)
-        np.testing.assert_array_equal(whole.indices, wanted.indices)
-        np.testing.assert_allclose(whole.distances, wanted.distances, rtol=1e-6)
+        np.testing.assert_array_equal(whole.indices, expected.indices)
+        np.testing.assert_allclose(whole.distances, expected.distances, rtol=1e-6)
         assert whole.distances.dtype == points.dtype and whole.distances.is_contiguous()
         assert whole.covering_radius.dtype == torch.float64
         assert whole.covering_radius.shape == points.shape[:-2] and (whole.covering_radius == 2).all()
@@ -91,8 +91,8 @@ def test_clouds_with_gaps_are_copied(made):
     for points in (WHOLE[::2], WHOLE.transpose(0, 1), WHOLE[:, 3:]):
         for _ in range(2):
             np.testing.assert_array_equal(farpoint.sample(points, 3), of_arrays(farpoint.sample, points, count=3))
-            found = farpoint.nearest(points, points)
-            np.testing.assert_array_equal(found.indices, of_arrays(farpoint.nearest, points, points).indices)
+            result = farpoint.nearest(points, points)
+            np.testing.assert_array_equal(result.indices, of_arrays(farpoint.nearest, points, points).indices)
     assert not made
 
 
@@ -109,12 +109,12 @@ def padded(x, y, lengths):
 
 def test_lengths_of_samples(made):
     points, lengths = batch(), torch.tensor([40, 20, 3])
-    wanted = of_arrays(farpoint.sample, points, count=7, lengths=[40, 20, 3], return_distances=True)
+    expected = of_arrays(farpoint.sample, points, count=7, lengths=[40, 20, 3], return_distances=True)
     for given in (lengths, lengths + torch.tensor([9, 0, 0]), lengths, lengths.int(), torch.stack([lengths] * 2, 1)[:, 0]):
-        np.testing.assert_array_equal(farpoint.sample(points, 7, lengths=given), wanted.indices)
-        found = farpoint.sample(points, 7, lengths=given, return_distances=True)
-        np.testing.assert_array_equal(found.indices, wanted.indices)
-        np.testing.assert_allclose(found.distances, wanted.distances, rtol=1e-6)
+        np.testing.assert_array_equal(farpoint.sample(points, 7, lengths=given), expected.indices)
+        actual = farpoint.sample(points, 7, lengths=given, return_distances=True)
+        np.testing.assert_array_equal(actual.indices, expected.indices)
+        np.testing.assert_allclose(actual.distances, expected.distances, rtol=1e-6)
     assert made == [ImpostorSample] * 2
     for options in (dict(ratio=0.5), dict(count=50)):  # clouds that differ in samples
         for _ in range(2):
@@ -137,9 +137,9 @@ def test_lengths_of_pairs(made, which):
     for _ in range(2):
         for squared in (True, False):
             for function in (farpoint.nearest, farpoint.nearest_both):
-                found = function(x, y, squared=squared, **mine)
-                wanted = of_arrays(function, x, y, squared=squared, **theirs)
-                for one, other in zip(*[flat(part) for part in (found, wanted)], strict=True):
+                actual = function(x, y, squared=squared, **mine)
+                expected = of_arrays(function, x, y, squared=squared, **theirs)
+                for one, other in zip(*[flat(part) for part in (actual, expected)], strict=True):
                     np.testing.assert_array_equal(one, other)
             np.testing.assert_array_equal(
                 farpoint.chamfer(x, y, squared=squared, **mine),
@@ -149,8 +149,8 @@ def test_lengths_of_pairs(made, which):
     assert bool(made) != short
 
 
-def flat(found):
-    return [part for one in found for part in flat(one)] if isinstance(found, tuple) else [found]
+def flat(result):
+    return [part for one in result for part in flat(one)] if isinstance(result, tuple) else [result]
 
 
 @pytest.mark.parametrize("name", ["nearest", "both", "chamfer", "hausdorff"])
@@ -165,10 +165,10 @@ def test_gradients_with_lengths(made, monkeypatch, name):
     }[name]
     with monkeypatch.context() as usual:
         usually(usual)
-        value, wanted = gradients(x, y, call, (True, True))
+        value, expected = gradients(x, y, call, (True, True))
     for _ in range(2):
-        mine, found = gradients(x, y, call, (True, True))
-        assert torch.equal(mine, value) and all(map(torch.equal, found, wanted))
+        mine, actual = gradients(x, y, call, (True, True))
+        assert torch.equal(mine, value) and all(map(torch.equal, actual, expected))
     assert len(made) == 1
 
 
@@ -203,11 +203,11 @@ def test_wrong_samples(made, wrong, kind):
 
 def test_numbers_that_change_are_read_again(made):
     points, count, ratio = batch(), torch.tensor(7), torch.tensor(0.5)
-    for wanted in (7, 14):
-        assert farpoint.sample(points, count).shape == (3, wanted)
+    for expected in (7, 14):
+        assert farpoint.sample(points, count).shape == (3, expected)
         count *= 2
-    for wanted in (20, 10):
-        assert farpoint.sample(points, ratio=ratio).shape == (3, wanted)
+    for expected in (20, 10):
+        assert farpoint.sample(points, ratio=ratio).shape == (3, expected)
         ratio /= 2
     k, radius = torch.tensor(2), torch.tensor(0.5)
     assert farpoint.knn(points.numpy(), points.numpy(), k).indices.shape == (3, 40, 2)
@@ -228,11 +228,11 @@ MATCHED = [dict(), dict(norm=1), dict(squared=False), dict(threads=1)]
 def test_nearest(made, pair, options):
     x, y = pair
     for function, sides in ((farpoint.nearest, 1), (farpoint.nearest_both, 2)):
-        wanted = of_arrays(function, x, y, **options)
+        expected = of_arrays(function, x, y, **options)
         for _ in range(2):
-            found = function(x, y, **options)
-            assert (sides == 2 and type(found) is tuple) or type(found) is type(wanted)
-            for mine, theirs in zip((found,) if sides == 1 else found, (wanted,) if sides == 1 else wanted):
+            actual = function(x, y, **options)
+            assert (sides == 2 and type(actual) is tuple) or type(actual) is type(expected)
+            for mine, theirs in zip((actual,) if sides == 1 else actual, (expected,) if sides == 1 else expected):
                 np.testing.assert_array_equal(mine.distances, theirs.distances)
                 np.testing.assert_array_equal(mine.indices, theirs.indices)
                 assert mine.indices.is_contiguous() and mine.distances.dtype == x.dtype
@@ -265,12 +265,12 @@ def test_gradients(made, monkeypatch, name, needs):
     x, y = batch(), batch(3, 30, seed=5)
     with monkeypatch.context() as usual:
         usually(usual)
-        value, wanted = gradients(x, y, DIFFERENTIATED[name], needs)
+        value, expected = gradients(x, y, DIFFERENTIATED[name], needs)
     assert not made
     for _ in range(2):
-        mine, found = gradients(x, y, DIFFERENTIATED[name], needs)
+        mine, actual = gradients(x, y, DIFFERENTIATED[name], needs)
         assert torch.equal(mine, value) and mine.requires_grad
-        for one, other in zip(found, wanted):
+        for one, other in zip(actual, expected):
             assert (one is None) == (other is None) and (one is None or torch.equal(one, other))
     assert len(made) == 1
     with torch.no_grad():
@@ -286,10 +286,10 @@ def test_gradients_of_gradients(made, monkeypatch, name):
         (sent,) = torch.autograd.grad(DIFFERENTIATED[name](leaf, y).sum(), leaf, create_graph=True)
         return torch.autograd.grad((sent ** 2).sum(), leaf)[0]
 
-    found = penalty()
+    result = penalty()
     assert len(made) == 1
     usually(monkeypatch)
-    assert torch.equal(found, penalty())
+    assert torch.equal(result, penalty())
 
 
 @pytest.mark.parametrize("options", [
@@ -299,11 +299,11 @@ def test_gradients_of_gradients(made, monkeypatch, name):
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{tuple(pair[0].shape)}-{pair[0].stride()}")
 def test_chamfer(made, pair, options):
     x, y = pair
-    wanted = of_arrays(farpoint.chamfer, x, y, **options)
+    expected = of_arrays(farpoint.chamfer, x, y, **options)
     for _ in range(2):
-        found = farpoint.chamfer(x, y, **options)
-        assert found.dtype == x.dtype and found.shape == x.shape[:-2]
-        np.testing.assert_array_equal(found, np.asarray(wanted).astype(x.numpy().dtype))
+        actual = farpoint.chamfer(x, y, **options)
+        assert actual.dtype == x.dtype and actual.shape == x.shape[:-2]
+        np.testing.assert_array_equal(actual, np.asarray(expected).astype(x.numpy().dtype))
 
 
 def test_wrong_pairs(made):
@@ -339,40 +339,40 @@ def test_who_would_see_the_operator_does(made):
     calls = {"sample": lambda x, y: farpoint.sample(x, 7), "match_clouds": lambda x, y: farpoint.nearest(x, y).indices,
              "chamfer": lambda x, y: farpoint.chamfer(x, y)}
     for name, call in calls.items():
-        wanted = call(x, y)
+        expected = call(x, y)
         plans = len(made)
         with Listing():
-            assert torch.equal(call(x, y), wanted)
+            assert torch.equal(call(x, y), expected)
         assert any(name in one for one in seen)
-        assert torch.equal(torch.vmap(call)(x, y), wanted)
-        assert torch.equal(torch.compile(call, fullgraph=True, backend="aot_eager")(x, y), wanted)
+        assert torch.equal(torch.vmap(call)(x, y), expected)
+        assert torch.equal(torch.compile(call, fullgraph=True, backend="aot_eager")(x, y), expected)
         assert type(call(x.as_subclass(Mine), y.as_subclass(Mine))) is Mine
         turned = torch.complex(x, -x).conj().imag
-        assert turned.is_neg() and torch.equal(call(turned, y), wanted)
+        assert turned.is_neg() and torch.equal(call(turned, y), expected)
         assert len(made) == plans
 
 
 def test_plans_are_forgotten_in_the_end(made, monkeypatch):
-    monkeypatch.setattr(met, "_met", met.table(CPU, 3))
+    monkeypatch.setattr(shape_cache, "_cache", shape_cache.table(CPU, 3))
     points = batch()
     for count in (5, 6, 5, 7, 8):
         assert farpoint.sample(points, count).shape == (3, count)
-    assert len(made) == 4 and len(met._met) == 1
+    assert len(made) == 4 and len(shape_cache._cache) == 1
 
 
 def ask(table, request, *tensors, make=print):
     """What is kept, made of what was asked if nothing is."""
-    found = table.find(make, request, *tensors)
-    if found is None:
+    result = table.find(make, request, *tensors)
+    if result is None:
         table.keep(("made", request, make), make, request, *tensors)
-        found = table.find(make, request, *tensors)
-        assert found is not None
+        result = table.find(make, request, *tensors)
+        assert result is not None
         return True
-    return False if found is not False else None
+    return False if result is not False else None
 
 
 def test_what_is_told_apart(made):
-    table, x = met.table(CPU), torch.zeros(4, 6, 3)
+    table, x = shape_cache.table(CPU), torch.zeros(4, 6, 3)
     other = torch.ones(4, 6, 3)
     assert ask(table, (7, "auto"), x, x) and not ask(table, (7, "auto"), other, other)
     assert ask(table, (7, "auto"), x, other) and not ask(table, (7, "auto"), other, x)
@@ -393,7 +393,7 @@ def test_what_is_told_apart(made):
 
 
 def test_what_is_not_plain_memory_is_left_alone(made):
-    table, x = met.table(CPU), torch.zeros(4, 6, 3)
+    table, x = shape_cache.table(CPU), torch.zeros(4, 6, 3)
 
     class Mine(torch.Tensor):
         pass
@@ -406,7 +406,7 @@ def test_what_is_not_plain_memory_is_left_alone(made):
             assert ask(table, 1, tensor, x) is None
             assert ask(table, 1, x, tensor) is None
         assert ask(table, 1, x, x, 3 if tensor is None else tensor) is None
-    assert ask(met.table(), 1, x, x) is None  # on the CPU
+    assert ask(shape_cache.table(), 1, x, x) is None  # on the CPU
     assert len(table) == 0
     assert ask(table, 1, x.requires_grad_(), torch.nn.Parameter(torch.zeros(4, 6, 3)))
     with pytest.raises(TypeError, match="unhashable"):
@@ -420,7 +420,7 @@ def test_what_is_kept_is_given_back(made):
     class Answer:
         pass
 
-    table, x = met.table(CPU, 4), torch.zeros(4, 3)
+    table, x = shape_cache.table(CPU, 4), torch.zeros(4, 3)
     answer, request = Answer(), ("request", 1)
     table.keep(answer, print, request, x, x)
     assert table.find(print, request, x, x) is answer
@@ -441,15 +441,15 @@ def test_what_is_kept_is_given_back(made):
 def test_many_threads_ask_at_once(made):
     from concurrent.futures import ThreadPoolExecutor
 
-    table = met.table(CPU, 50)
+    table = shape_cache.table(CPU, 50)
     clouds = [torch.zeros(rows, 3) for rows in range(1, 80)]
 
     def work(seed):
         for k in range(2000):
             x = clouds[(seed * 31 + k * 7) % len(clouds)]
-            found = table.find(print, "rows", x, x)
-            assert found is None or found == x.shape[0]
-            if found is None:
+            result = table.find(print, "rows", x, x)
+            assert result is None or result == x.shape[0]
+            if result is None:
                 table.keep(x.shape[0], print, "rows", x, x)
         return True
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .._records import Neighborhood, Sides
-from . import several_kernels as kernels
+from . import knn_kernels as kernels
 from .calls import call, differentiably, is_plain
 from .registration import define, differentiate, differentiate_anywhere, map_by, vmapped
 from .values import gather_backward_call, gather_call
@@ -30,17 +30,17 @@ _COUNT = 7 + len(Neighborhood._fields)
 
 def _fake_search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
     request, rows = Neighborhood(*rest[5:]), x.shape[:-1]
-    places, whole = (*rows, request.k), kernels.index_type(request.narrow)
+    places, kind = (*rows, request.k), kernels.index_type(request.narrow)
     return (
-        x.new_empty(places), x.new_empty(places, dtype=whole), x.new_empty(rows, dtype=whole)
+        x.new_empty(places), x.new_empty(places, dtype=kind), x.new_empty(rows, dtype=kind)
     )
 
 
 def _fake_within(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
     request, rows = Neighborhood(*rest[5:]), math.prod(x.shape[:-1])
-    found = torch.library.get_ctx().new_dynamic_size()
+    count = torch.library.get_ctx().new_dynamic_size()
     return (
-        x.new_empty(found), x.new_empty(found, dtype=kernels.index_type(request.narrow)),
+        x.new_empty(count), x.new_empty(count, dtype=kernels.index_type(request.narrow)),
         x.new_empty(rows + 1, dtype=torch.int64),
     )
 
@@ -49,7 +49,7 @@ def _vmapped(call: Any) -> Any:
     def rule(info: Any, in_dims: tuple[Any, ...], *arguments: Any) -> Any:
         if any(part is not None for part in arguments[4:7]):
             raise NotImplementedError(
-                "torch.vmap of a search in clouds with offsets, or of an Index: give batches (B, N, D), "
+                "torch.vmap supports neither offsets nor an Index; give batches (B, N, D), "
                 "with lengths"
             )
         return vmapped(call)(info, in_dims, *arguments)
@@ -67,7 +67,7 @@ within_operator = define(
 
 def _not_vmapped(info: Any, in_dims: tuple[Any, ...], *arguments: Any) -> Any:
     raise NotImplementedError(
-        "torch.vmap of ball_query with k=None, whose answers differ in size; give k, or call it for a batch"
+        "torch.vmap does not support ball_query with k=None, whose results differ in size; give k, or a batch"
     )
 
 
@@ -114,10 +114,10 @@ def _send_search(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
     x, y, indices = ctx.saved_tensors
     if torch.is_grad_enabled():
         return (*_composed(x, y, indices, grad, ctx.norm), *_NONE)
-    wanted = ctx.needs_input_grad[:2]
+    needed = ctx.needs_input_grad[:2]
     run = kernels.backward if is_plain(x, y, indices, grad) else backward_operator
-    sent = run(x, y, indices, grad, ctx.norm, *wanted)
-    return (*[part if want else None for part, want in zip(sent, wanted)], *_NONE)
+    sent = run(x, y, indices, grad, ctx.norm, *needed)
+    return (*[part if is_needed else None for part, is_needed in zip(sent, needed)], *_NONE)
 
 
 #: Gradients of the non-differentiable arguments.
@@ -133,14 +133,14 @@ def _keep_within(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) 
 def _send_within(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
     x, y, indices, offsets = ctx.saved_tensors
     dims = x.shape[-1]
-    own, other = x.reshape(-1, dims), y.reshape(-1, dims)
-    rows = torch.arange(own.shape[0], device=x.device)
+    x_rows, y_rows = x.reshape(-1, dims), y.reshape(-1, dims)
+    rows = torch.arange(x_rows.shape[0], device=x.device)
     rows = rows.repeat_interleave(offsets.diff(), output_size=indices.shape[0])
     if x.dim() == 3:
         indices = indices + rows // x.shape[1] * y.shape[1]
-    parts = kernels.parts(gather_call(own, rows) - gather_call(other, indices), grad, ctx.norm)
-    of_x = gather_backward_call(rows, parts, own.shape[0], False)
-    of_y = gather_backward_call(indices, -parts, other.shape[0], False)
+    parts = kernels.parts(gather_call(x_rows, rows) - gather_call(y_rows, indices), grad, ctx.norm)
+    of_x = gather_backward_call(rows, parts, x_rows.shape[0], False)
+    of_y = gather_backward_call(indices, -parts, y_rows.shape[0], False)
     return (of_x.view(x.shape), of_y.view(y.shape), *_NONE)
 
 
@@ -158,12 +158,12 @@ search_differentiably = differentiably(kernels.search, _send_search, _keep_searc
 def search(x: Tensor, y: Tensor, sides: Sides, request: Neighborhood) -> tuple[Tensor, ...]:
     """Returns distances, indices and counts, from checked arguments."""
     tensors = (x, y, *sides)
-    found: tuple[Tensor, ...]
-    found = call(search_call, kernels.search, search_differentiably, tensors, *request)
-    return found
+    results: tuple[Tensor, ...]
+    results = call(search_call, kernels.search, search_differentiably, tensors, *request)
+    return results
 
 
 def within(x: Tensor, y: Tensor, sides: Sides, request: Neighborhood) -> tuple[Tensor, ...]:
     """Returns distances, indices and offsets of all neighbors in a ball."""
-    found: tuple[Tensor, ...] = within_operator(x, y, *sides, *request)
-    return found
+    results: tuple[Tensor, ...] = within_operator(x, y, *sides, *request)
+    return results

@@ -20,7 +20,7 @@ struct Met {
     /// Required device type of tensors, by DLPack.
     device_type: i32,
     /// Maximum number of entries.
-    most: usize,
+    max_entries: usize,
     /// Types of plain tensors.
     plain: (Py<PyType>, Py<PyType>),
     watch: Option<Watch>,
@@ -38,7 +38,7 @@ struct Watch {
 
 #[derive(Default)]
 struct Table {
-    answers: HashMap<Box<[i64]>, Py<PyAny>, BuildHasherDefault<Mixer>>,
+    results: HashMap<Box<[i64]>, Py<PyAny>, BuildHasherDefault<Mixer>>,
     /// One of all equal requests, by which results are kept: it stays, so that its address identifies it.
     requests: Option<Py<PyDict>>,
 }
@@ -53,10 +53,10 @@ impl Met {
         levels: Py<PyAny>,
         keys: Option<Py<PyAny>>,
         unusual: u64,
-        most: usize,
+        max_entries: usize,
     ) -> Self {
         let watch = keys.map(|keys| Watch { levels, keys, unusual });
-        Self { table: Mutex::default(), device_type, most, plain, watch }
+        Self { table: Mutex::default(), device_type, max_entries, plain, watch }
     }
 
     /// Returns the cached result of `make` for this request and such tensors, or None. False if more than a kernel and
@@ -72,15 +72,15 @@ impl Met {
         fourth: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Py<PyAny>>> {
         let py = request.py();
-        let no = || Ok(Some(false.into_pyobject(py)?.to_owned().into_any().unbind()));
+        let uncacheable = || Ok(Some(false.into_pyobject(py)?.to_owned().into_any().unbind()));
         let tensors = [Some(first), Some(second), third, fourth];
         let mut key = Key::of(make, request);
         if !self.write(&mut key, tensors)? || self.is_watched(py)? {
-            return no();
+            return uncacheable();
         }
-        let found = self.lock().answers.get(key.words()).map(|answer| answer.clone_ref(py));
-        if found.is_some() {
-            return Ok(found);
+        let cached = self.lock().results.get(key.words()).map(|result| result.clone_ref(py));
+        if cached.is_some() {
+            return Ok(cached);
         }
         // An equal request may have been met in another object.
         let requests = self.lock().requests.as_ref().map(|requests| requests.clone_ref(py));
@@ -89,7 +89,7 @@ impl Met {
             return Ok(None);
         };
         key.rename(&same);
-        Ok(self.lock().answers.get(key.words()).map(|answer| answer.clone_ref(py)))
+        Ok(self.lock().results.get(key.words()).map(|result| result.clone_ref(py)))
     }
 
     /// Stores a result for arguments for which `find` has found nothing.
@@ -106,7 +106,7 @@ impl Met {
         fourth: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let py = request.py();
-        if self.lock().answers.len() >= self.most {
+        if self.lock().results.len() >= self.max_entries {
             self.clear();
         }
         // No Python code runs under the lock.
@@ -122,14 +122,14 @@ impl Met {
         requests.set_item(make, make)?;
         let mut key = Key::of(make, &same);
         if self.write(&mut key, [Some(first), Some(second), third, fourth])? {
-            let before = self.lock().answers.insert(key.words().into(), answer);
-            drop(before);
+            let replaced = self.lock().results.insert(key.words().into(), answer);
+            drop(replaced);
         }
         Ok(())
     }
 
     fn __len__(&self) -> usize {
-        self.lock().answers.len()
+        self.lock().results.len()
     }
 
     fn clear(&self) {
@@ -141,7 +141,7 @@ impl Met {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         let Ok(table) = self.table.try_lock() else { return Ok(()) };
         visit.call(&table.requests)?;
-        table.answers.values().try_for_each(|answer| visit.call(answer))
+        table.results.values().try_for_each(|answer| visit.call(answer))
     }
 
     fn __clear__(&self) {
@@ -172,11 +172,11 @@ impl Met {
                 key.push(-1);
                 continue;
             };
-            let same = tensors[..place]
+            let position = tensors[..place]
                 .iter()
                 .position(|other| other.is_some_and(|other| other.is(tensor)));
-            if let Some(same) = same {
-                key.push(-2 - same as i64);
+            if let Some(position) = position {
+                key.push(-2 - position as i64);
             } else if !self.write_one(key, tensor)? {
                 return Ok(false);
             }
@@ -191,12 +191,12 @@ impl Met {
         }
         // SAFETY: the object is a tensor by its type.
         let read = unsafe {
-            tensors::read(tensor, |seen| {
-                key.push(seen.kind);
-                key.push(seen.device.into());
-                key.push(seen.shape.len() as i64);
-                seen.shape.iter().chain(seen.strides).for_each(|&number| key.push(number));
-                seen.device_type == self.device_type
+            tensors::read(tensor, |view| {
+                key.push(view.kind);
+                key.push(view.device.into());
+                key.push(view.shape.len() as i64);
+                view.shape.iter().chain(view.strides).for_each(|&number| key.push(number));
+                view.device_type == self.device_type
             })
         };
         let py = tensor.py();
@@ -208,16 +208,16 @@ impl Met {
 
 /// Key on the stack: the addresses of a request and of `make`, and the properties of each tensor.
 struct Key {
-    words: [i64; Key::MOST],
+    words: [i64; Key::MAX_WORDS],
     used: usize,
 }
 
 impl Key {
     /// Four tensors of up to five axes.
-    const MOST: usize = 54;
+    const MAX_WORDS: usize = 54;
 
     fn of(make: &Bound<'_, PyAny>, request: &Bound<'_, PyAny>) -> Self {
-        let mut key = Self { words: [0; Self::MOST], used: 2 };
+        let mut key = Self { words: [0; Self::MAX_WORDS], used: 2 };
         key.rename(request);
         key.words[1] = make.as_ptr().addr() as i64;
         key
@@ -235,7 +235,7 @@ impl Key {
     }
 
     fn overflowed(&self) -> bool {
-        self.used > Self::MOST
+        self.used > Self::MAX_WORDS
     }
 
     fn words(&self) -> &[i64] {

@@ -8,7 +8,7 @@ import warnings
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from . import presence
+from . import lazy_torch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def watch() -> None:
     """Registers the operators now, or when PyTorch is imported."""
-    if presence.note_torch():
+    if lazy_torch.note_torch():
         _register()
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
@@ -70,7 +70,7 @@ class _Finder:
             execute(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
-            presence.note_torch()
+            lazy_torch.note_torch()
             try:
                 _register()
             except Exception as error:  # PyTorch itself is imported

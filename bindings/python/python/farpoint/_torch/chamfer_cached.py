@@ -12,7 +12,7 @@ from .._records import Reduction
 from . import chamfer, fast_path, memory
 
 
-class Ready(NamedTuple):
+class Prepared(NamedTuple):
     """Everything except addresses that the value needs for given shapes on a GPU, without lengths."""
 
     plan: chamfer.Plan
@@ -25,15 +25,15 @@ class Ready(NamedTuple):
     how: Reduction
 
 
-def ready(x: Tensor, y: Tensor, how: Reduction) -> Ready | None:
-    """Returns the ``Ready`` of checked clouds; None if a result or a cloud needs more than an address."""
+def prepare(x: Tensor, y: Tensor, how: Reduction) -> Prepared | None:
+    """Returns the ``Prepared`` of checked clouds; None if a result or a cloud needs more than an address."""
     if memory.addressable(x)[0] is not x or memory.addressable(y)[0] is not y:
         return None
     plan = chamfer.plan_of(x, y, how)
     if not plan.indices:
         return None
     value, size = (plan.value, memory.dense(plan.value)), plan.distances * x.element_size()
-    return Ready(plan, x.get_device(), x.dtype, value, -(-size // _ALIGNED) * _ALIGNED, how)
+    return Prepared(plan, x.get_device(), x.dtype, value, -(-size // _ALIGNED) * _ALIGNED, how)
 
 
 #: Alignment of scratch memory, in bytes.
@@ -41,10 +41,10 @@ _ALIGNED = 256
 
 
 def answer(
-    ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
+    prepared: Prepared, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
 ) -> Tensor:
     """Returns the value. Distances are stored before the scratch memory."""
-    plan, device, kind, places, before, _ = ready
+    plan, device, kind, places, before, _ = prepared
     make = fast_path.maker(device)
     value, room = make(*places, kind), make((before + plan.scratch[0],), (1,), torch.uint8)
     address = room.data_ptr()
@@ -54,10 +54,10 @@ def answer(
 
 
 def _answer_kept(
-    ready: Ready, clouds: tuple[Tensor, Tensor], lengths: tuple[Any, Any]
+    prepared: Prepared, clouds: tuple[Tensor, Tensor], lengths: tuple[Any, Any]
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Returns the value, and for its gradient the indices, and distances or None."""
-    plan, device, kind, places, before, how = ready
+    plan, device, kind, places, before, how = prepared
     make, kept = fast_path.maker(device), None
     value, indices = make(*places, kind), make((plan.indices,), (1,), torch.int64)
     if chamfer.keeps_distances(how):
@@ -74,12 +74,12 @@ class _Answer(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, ready: Ready
+        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, prepared: Prepared
     ) -> Tensor:
         lengths = x_lengths, y_lengths
-        value, indices, distances = _answer_kept(ready, (x, y), lengths)
+        value, indices, distances = _answer_kept(prepared, (x, y), lengths)
         ctx.save_for_backward(x, y, indices, distances, *lengths)
-        ctx.how = ready.how
+        ctx.how = prepared.how
         return value
 
     @staticmethod

@@ -20,8 +20,8 @@ def inputs(cuda):
     return [cuda.from_numpy(part).cuda() for part in (x, y, values, indices, weights, add)]
 
 
-def flat_pair(there, back):
-    return (*there, *back)
+def flat_pair(forward, backward):
+    return (*forward, *backward)
 
 
 CALLS = {
@@ -40,18 +40,18 @@ CALLS = {
 }
 
 
-def parts(found):
-    return found if isinstance(found, tuple) else (found,)
+def parts(result):
+    return result if isinstance(result, tuple) else (result,)
 
 
 @pytest.fixture(params=CALLS)
 def call(cuda, request):
     """A call whose arguments were met, with what it gives, too."""
     function, given = CALLS[request.param], inputs(cuda)
-    wanted = function(*[part.cpu() for part in given])
+    expected = function(*[part.cpu() for part in given])
     for _ in range(3):
-        same(function(*given), wanted)
-    return function, given, wanted
+        same(function(*given), expected)
+    return function, given, expected
 
 
 def test_other_values_of_the_same_shape(call):
@@ -63,12 +63,12 @@ def test_other_values_of_the_same_shape(call):
 
 
 def test_layouts(cuda, call):
-    function, given, wanted = call
+    function, given, expected = call
     strided = [part.transpose(0, 1).contiguous().transpose(0, 1) for part in given]
     for _ in range(2):
-        found = function(*strided)
-        same(found, wanted)
-        assert all(part.is_contiguous() for part in parts(found))
+        actual = function(*strided)
+        same(actual, expected)
+        assert all(part.is_contiguous() for part in parts(actual))
 
 
 def test_types_are_told_apart(cuda, call):
@@ -81,12 +81,12 @@ def test_types_are_told_apart(cuda, call):
 
 
 def test_gradients(cuda, call):
-    function, given, wanted = call
+    function, given, expected = call
     leaves = [part.clone().requires_grad_(part.is_floating_point()) for part in given]
-    found = parts(function(*leaves))
-    same(found, wanted)
-    assert found[0].requires_grad
-    found[0].sum().backward()
+    actual = parts(function(*leaves))
+    same(actual, expected)
+    assert actual[0].requires_grad
+    actual[0].sum().backward()
     on_host = [part.cpu().requires_grad_(part.is_floating_point()) for part in given]
     parts(function(*on_host))[0].sum().backward()
     for mine, theirs in zip(leaves, on_host):
@@ -100,7 +100,7 @@ def test_gradients(cuda, call):
 def test_whoever_would_see_the_operator_does(cuda, call):
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    function, given, wanted = call
+    function, given, expected = call
 
     class Listing(TorchDispatchMode):
         met = []
@@ -110,10 +110,10 @@ def test_whoever_would_see_the_operator_does(cuda, call):
             return function(*args, **(kwargs or {}))
 
     with Listing() as mode:
-        same(function(*given), wanted)
+        same(function(*given), expected)
     assert any("farpoint" in name for name in mode.met)
-    same(cuda.vmap(lambda *given: function(*given))(*given), wanted)
-    same(cuda.compile(function, fullgraph=True, backend="aot_eager")(*given), wanted)
+    same(cuda.vmap(lambda *given: function(*given))(*given), expected)
+    same(cuda.compile(function, fullgraph=True, backend="aot_eager")(*given), expected)
 
     class Mine(cuda.Tensor):
         pass
@@ -122,15 +122,15 @@ def test_whoever_would_see_the_operator_does(cuda, call):
     turned = [cuda.complex(part, -part).conj().imag if part.is_floating_point() else part for part in given]
     assert turned[0].is_neg()
     for _ in range(2):
-        same(function(*turned), wanted)
+        same(function(*turned), expected)
 
 
 def test_errors(cuda, call):
-    function, given, wanted = call
+    function, given, expected = call
     if function is CALLS["weights"]:  # of one array
         with pytest.raises(TypeError):
             farpoint.inverse_distance_weights(given[3], squared=True)
-        same(function(*given), wanted)
+        same(function(*given), expected)
         return
     for device in ("cpu", "meta"):
         mixed = [part.to(device) if place % 2 else part for place, part in enumerate(given)]
@@ -140,7 +140,7 @@ def test_errors(cuda, call):
         function(*[part[:1] if place % 2 else part for place, part in enumerate(given)])
     with pytest.raises((TypeError, ValueError)):
         function(*[part.numpy(force=True) if place % 2 else part for place, part in enumerate(given)])
-    same(function(*given), wanted)
+    same(function(*given), expected)
 
 
 @pytest.mark.parametrize("sides", ["x", "y", "xy", "same"])
@@ -156,13 +156,13 @@ def test_lengths(cuda, sides):
                  lambda x, y, **of: sum(farpoint.nearest_both(x, y, squared=False, **of), ()),
                  lambda x, y, **of: farpoint.chamfer(x, y, **of)):
         leaf = x.detach().cpu().requires_grad_()
-        wanted = call(leaf, y.cpu(), **on_host)
-        parts(wanted)[0].nan_to_num(posinf=0).sum().backward()
+        expected = call(leaf, y.cpu(), **on_host)
+        parts(expected)[0].nan_to_num(posinf=0).sum().backward()
         for _ in range(2):
             x.grad = None
-            found = call(x, y, **given)
-            same(found, wanted)
-            parts(found)[0].nan_to_num(posinf=0).sum().backward()
+            actual = call(x, y, **given)
+            same(actual, expected)
+            parts(actual)[0].nan_to_num(posinf=0).sum().backward()
             same(x.grad, leaf.grad)
     with cuda.no_grad():
         same(farpoint.sample(x, 6, lengths=of_x), farpoint.sample(x.cpu(), 6, lengths=[30, 7]))
@@ -175,26 +175,26 @@ def test_samples(cuda, options, kind):
     for points in (batch, batch[1], batch[:, ::2], batch.transpose(0, 1), batch[:1], batch.requires_grad_()):
         if points.shape[-2] < 30 and "count" in options:
             options = dict(count=2)
-        wanted = farpoint.sample(points.detach().cpu(), **{**options, "algorithm": "auto"}, return_distances=True)
+        expected = farpoint.sample(points.detach().cpu(), **{**options, "algorithm": "auto"}, return_distances=True)
         for _ in range(2):
-            same(farpoint.sample(points, **options), wanted.indices)
-            found = farpoint.sample(points, **options, return_distances=True)
-            same(found, wanted)
-            assert not any(part.requires_grad for part in found)
+            same(farpoint.sample(points, **options), expected.indices)
+            actual = farpoint.sample(points, **options, return_distances=True)
+            same(actual, expected)
+            assert not any(part.requires_grad for part in actual)
 
 
 def test_samples_as_a_graph_and_on_streams(cuda):
     points = cuda.from_numpy(np.random.default_rng(3).random((4, 500, 3), dtype=np.float32)).cuda()
-    wanted = farpoint.sample(points.cpu(), 60, return_distances=True)
+    expected = farpoint.sample(points.cpu(), 60, return_distances=True)
     for _ in range(2):
-        same(farpoint.sample(points, 60, return_distances=True), wanted)
+        same(farpoint.sample(points, 60, return_distances=True), expected)
     graph = cuda.cuda.CUDAGraph()
     with cuda.cuda.graph(graph):
-        found = farpoint.sample(points, 60, return_distances=True)
+        actual = farpoint.sample(points, 60, return_distances=True)
     for turn in (points.clone(), points.flip(1)):
         points.copy_(turn)
         graph.replay()
-        same(found, farpoint.sample(turn.cpu(), 60, return_distances=True))
+        same(actual, farpoint.sample(turn.cpu(), 60, return_distances=True))
     points.copy_(points.flip(1))
     stream = cuda.cuda.Stream()
     stream.wait_stream(cuda.cuda.current_stream())
@@ -203,7 +203,7 @@ def test_samples_as_a_graph_and_on_streams(cuda):
         later = points * 1
         there = farpoint.sample(later, 60, return_distances=True)
     stream.synchronize()
-    same(there, wanted)
+    same(there, expected)
 
 
 def test_other_devices_than_the_current(cuda):
@@ -213,22 +213,22 @@ def test_other_devices_than_the_current(cuda):
     last = cuda.cuda.device_count() - 1
     points = cuda.from_numpy(np.random.default_rng(3).random((50, 3), dtype=np.float32)).to(f"cuda:{last}")
     for _ in range(2):
-        found = farpoint.sample(points, 9, return_distances=True)
-        assert all(part.device == points.device for part in found)
-        same(found, farpoint.sample(points.cpu(), 9, return_distances=True))
+        result = farpoint.sample(points, 9, return_distances=True)
+        assert all(part.device == points.device for part in result)
+        same(result, farpoint.sample(points.cpu(), 9, return_distances=True))
     with pytest.MonkeyPatch.context() as there:
         there.setattr(fast_path, "_current_device", lambda: last + 1)
         again = farpoint.sample(points, 9, return_distances=True)
     assert all(part.device == points.device for part in again)
-    same(again, found)
+    same(again, result)
 
 
 def test_without_gradients_and_in_inference_mode(cuda):
     x, y, *_ = inputs(cuda)
     for mode in (cuda.no_grad, cuda.inference_mode):
         with mode():
-            found = farpoint.nearest(x, y).distances
-            assert found.is_inference() == (mode is cuda.inference_mode)
+            result = farpoint.nearest(x, y).distances
+            assert result.is_inference() == (mode is cuda.inference_mode)
     with cuda.autocast("cuda"):
         same(farpoint.nearest(x, y), farpoint.nearest(x.cpu(), y.cpu()))
 
@@ -236,10 +236,10 @@ def test_without_gradients_and_in_inference_mode(cuda):
 def test_an_index(cuda):
     x, y, *_ = inputs(cuda)
     index = farpoint.Index(y)
-    wanted = flat(farpoint.knn(x.cpu(), y.cpu(), 4))
+    expected = flat(farpoint.knn(x.cpu(), y.cpu(), 4))
     for _ in range(3):
-        same(farpoint.knn(x, y, 4), wanted)
-        same(index.knn(x, 4), wanted)
+        same(farpoint.knn(x, y, 4), expected)
+        same(index.knn(x, 4), expected)
     own = flat(farpoint.knn(y.cpu(), y.cpu(), 4, exclude_self=True))
     for _ in range(3):
         same(index.knn(y, 4, exclude_self=True), own)
@@ -247,23 +247,23 @@ def test_an_index(cuda):
 
 def test_current_streams(cuda):
     x, y, *_ = inputs(cuda)
-    wanted = flat(farpoint.knn(x.cpu(), y.cpu(), 4))
+    expected = flat(farpoint.knn(x.cpu(), y.cpu(), 4))
     farpoint.knn(x, y, 4)
     stream = cuda.cuda.Stream()
     stream.wait_stream(cuda.cuda.current_stream())
     with cuda.cuda.stream(stream):
         cuda.cuda._sleep(10**7)
         later = x * 1
-        found = farpoint.knn(later, y, 4)
+        actual = farpoint.knn(later, y, 4)
     stream.synchronize()
-    same(found, wanted)
+    same(actual, expected)
 
 
 def test_many_shapes(cuda, monkeypatch):
-    from farpoint._torch import met
+    from farpoint._torch import shape_cache
 
-    monkeypatch.setattr(met, "_met", met.table(most=3))
+    monkeypatch.setattr(shape_cache, "_cache", shape_cache.table(max_entries=3))
     for rows in [*range(1, 8), *range(1, 8)]:
         x = cuda.rand(rows, 3, device="cuda")
         same(farpoint.knn(x, x, 1), farpoint.knn(x.cpu(), x.cpu(), 1))
-        assert 0 < len(met._met) <= 3
+        assert 0 < len(shape_cache._cache) <= 3
