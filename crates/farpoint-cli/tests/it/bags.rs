@@ -144,7 +144,7 @@ fn errors_have_a_remedy() {
         ("sample one.mcap -n 5", ["no output", "--message K"]),
         ("sample one.mcap -n 5 -o x.ply", ["written as .mcap", "--output"]),
         ("sample one.mcap -n 5 -o one.mcap", ["is the input", "another name"]),
-        ("sample one.mcap -n 5 -o no/x.mcap", ["is not there", "create it"]),
+        ("sample one.mcap -n 5 -o no/x.mcap", ["does not exist", "create it"]),
         ("sample one.mcap -n 5 -o x.mcap --indices r.npy", ["--indices", "--message K"]),
         ("sample one.mcap -n 5 -o x.mcap --stats", ["--stats", "--message K"]),
         ("sample one.mcap -n 5 -o x.mcap --device cuda", ["on the CPU", "--device cuda"]),

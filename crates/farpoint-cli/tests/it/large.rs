@@ -157,7 +157,7 @@ fn nothing_to_resume_prints_a_note() {
     folder.room("room.ply", 3_000);
     let output = folder.run("sample room.ply -n 100 -o a.ply --spool spool --resume");
     assert_eq!(output.status, 0, "{}", output.err);
-    output.names(&["note", "spool", "begins anew"]);
+    output.names(&["note", "spool", "starting a new one"]);
     assert_eq!(folder.files(), ["a.ply", "room.ply"]);
 }
 

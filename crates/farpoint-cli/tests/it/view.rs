@@ -113,7 +113,7 @@ fn sorted(mut rows: Vec<usize>) -> Vec<usize> {
     rows
 }
 
-fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+fn distance_between(a: [f64; 3], b: [f64; 3]) -> f64 {
     (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt()
 }
 
@@ -175,7 +175,7 @@ fn the_order_just_computed_is_the_page_of_view() {
         let first: Vec<[f64; 3]> = (0..60).map(|k| written.coordinates().get(k)).collect();
         for n in shown.counts().into_iter().filter(|&n| n <= first.len()) {
             for place in &places[..n] {
-                let near = first[..n].iter().map(|first| distance(*first, *place));
+                let near = first[..n].iter().map(|first| distance_between(*first, *place));
                 assert!(near.fold(f64::INFINITY, f64::min) <= step, "{input} {order}: {n}");
             }
         }
@@ -201,7 +201,7 @@ fn a_page_holds_the_first_points_farthest_first() {
     }
     let step = page.meta["step"].as_f64().unwrap();
     for (place, row) in page.places("fp-xyz").into_iter().zip(rows) {
-        assert!(distance(place, room[row].map(f64::from)) <= step);
+        assert!(distance_between(place, room[row].map(f64::from)) <= step);
     }
     assert_eq!((&page.meta["total"], &page.meta["panes"]), (&3000.into(), &Value::Array(vec![])));
 }
@@ -251,7 +251,7 @@ fn panes_hold_what_the_samplers_chose() {
         assert_eq!(reported["beside"], beside);
         let step = page.meta["step"].as_f64().unwrap();
         for (place, wanted) in page.places(&format!("fp-beside-{pane}")).into_iter().zip(&sample) {
-            assert!(distance(place, wanted.map(f64::from)) <= step);
+            assert!(distance_between(place, wanted.map(f64::from)) <= step);
         }
         right_distances(&page, pane, &all, &sample);
     }
@@ -263,7 +263,7 @@ fn right_distances(page: &Page, pane: usize, all: &[[f32; 3]], sample: &[[f32; 3
     let distances = page.distances(pane);
     assert_eq!(distances.len(), page.shown());
     for (row, reported) in page.rows().into_iter().zip(distances) {
-        let to = |sample: &[f32; 3]| distance(all[row].map(f64::from), sample.map(f64::from));
+        let to = |sample: &[f32; 3]| distance_between(all[row].map(f64::from), sample.map(f64::from));
         let truth = sample.iter().map(to).fold(f64::INFINITY, f64::min);
         let root = |distance: f64| 255.0 * (distance / farthest).sqrt();
         assert!((root(truth) - root(reported)).abs() < 0.501, "pane {pane}, row {row}: {truth} {reported}");
@@ -294,7 +294,7 @@ fn samples_that_the_page_does_not_hold_lie_beside_it() {
         assert_eq!(places.len(), rows.len());
         for (place, &row) in places.into_iter().zip(rows) {
             let step = page.meta["step"].as_f64().unwrap();
-            assert!(distance(place, room[row].map(f64::from)) <= step);
+            assert!(distance_between(place, room[row].map(f64::from)) <= step);
         }
     }
 }

@@ -28,10 +28,10 @@ impl Place {
         let scan = Scan::open(&self.path("a.ply"), &ReadOptions::default(), None)?;
         let (out, options) = (self.path("o.ply"), WriteOptions::default());
         let outputs = Outputs { points: Some((&out, &options)), indices: None };
-        let mut left = bands;
+        let mut remaining = bands;
         sample(&scan, job, &outputs, &mut |event| {
-            left -= usize::from(matches!(event, Event::Band { .. }));
-            left > 0
+            remaining -= usize::from(matches!(event, Event::Band { .. }));
+            remaining > 0
         })
     }
 
