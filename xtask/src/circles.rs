@@ -91,8 +91,8 @@ fn uses(file: &Path, up: usize, path: &str, used: &mut BTreeSet<String>) -> Resu
         for entry in fs::read_dir(file)? {
             let below = entry?.path();
             // What stands in `mod.rs` is the folder's own.
-            let own = below.file_stem().is_some_and(|name| name == "mod");
-            uses(&below, if own { up } else { up + 1 }, path, used)?;
+            let is_mod = below.file_stem().is_some_and(|name| name == "mod");
+            uses(&below, if is_mod { up } else { up + 1 }, path, used)?;
         }
     } else if file.extension().is_some_and(|extension| extension == "rs") {
         let text = code(&fs::read_to_string(file)?);

@@ -22,8 +22,8 @@ pub(crate) fn check() -> Result<Vec<String>> {
     for file in &files {
         let text = without_blocks(&std::fs::read_to_string(file)?);
         let folder = file.parent().unwrap_or(Path::new("."));
-        let here = links(&text).map(|link| folder.join(link));
-        for path in here.chain(absolute_links(&text)).filter(|path| !exists(path)) {
+        let relative = links(&text).map(|link| folder.join(link));
+        for path in relative.chain(absolute_links(&text)).filter(|path| !exists(path)) {
             wrong.push(format!(
                 "{}: a link to '{}', which is not there",
                 file.display(),

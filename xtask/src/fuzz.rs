@@ -27,17 +27,17 @@ const CHECKED: u32 = 3000;
 /// Runs the task `fuzz [--seconds N] [TARGET..]`.
 pub(crate) fn task(args: &[String]) -> Result<()> {
     let mut seconds = 30;
-    let mut wanted = Vec::new();
+    let mut requested = Vec::new();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         if arg == "--seconds" {
             let value = args.next().context("--seconds needs a number")?;
             seconds = value.parse().with_context(|| format!("--seconds {value}"))?;
         } else {
-            wanted.push(arg.clone());
+            requested.push(arg.clone());
         }
     }
-    match run(seconds, &wanted)? {
+    match run(seconds, &requested)? {
         Some(reason) => bail!("nothing was fuzzed: {reason}"),
         None => Ok(()),
     }
@@ -45,12 +45,12 @@ pub(crate) fn task(args: &[String]) -> Result<()> {
 
 /// Runs the targets (all if none is named), each for `seconds`, as many at once as
 /// there are cores. Returns the reason when they can't be built here.
-pub(crate) fn run(seconds: u32, wanted: &[String]) -> Result<Option<String>> {
+pub(crate) fn run(seconds: u32, requested: &[String]) -> Result<Option<String>> {
     let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
     if !works(Command::new(&compiler).arg("--version")) {
         return Ok(Some(format!("there is no C++ compiler ('{compiler}') to build libFuzzer")));
     }
-    let targets = targets(wanted)?;
+    let targets = targets(requested)?;
     let programs = build(seconds <= SHORT)?;
     seed()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -68,14 +68,14 @@ pub(crate) fn run(seconds: u32, wanted: &[String]) -> Result<Option<String>> {
 }
 
 /// Returns all fuzz targets, or the requested ones.
-fn targets(wanted: &[String]) -> Result<Vec<String>> {
+fn targets(requested: &[String]) -> Result<Vec<String>> {
     let all = files(Path::new("fuzz/fuzz_targets"), |name| name.ends_with(".rs"))?;
     let name = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let all: Vec<_> = all.iter().map(name).collect();
-    if let Some(unknown) = wanted.iter().find(|name| !all.contains(name)) {
+    if let Some(unknown) = requested.iter().find(|name| !all.contains(name)) {
         bail!("there is no fuzz target '{unknown}'; there are {}", all.join(", "));
     }
-    Ok(if wanted.is_empty() { all } else { wanted.to_vec() })
+    Ok(if requested.is_empty() { all } else { requested.to_vec() })
 }
 
 /// Builds all targets; returns the folder they are in. For a short run, optimizing takes longer than it saves.

@@ -124,18 +124,18 @@ mod tests {
     use super::{by_hand, options, steps};
     use std::path::Path;
 
-    fn given(args: &[&str]) -> Vec<String> {
+    fn strings(args: &[&str]) -> Vec<String> {
         args.iter().map(|arg| arg.to_string()).collect()
     }
 
     #[test]
     fn options_are_read() {
-        let read = options(&given(&["--quick", "--data", "src", "--build-only"])).unwrap();
+        let read = options(&strings(&["--quick", "--data", "src", "--build-only"])).unwrap();
         assert!(
             read.quick && read.build_only && read.data.is_some_and(|data| data.ends_with("src"))
         );
         for wrong in [&["--data"][..], &["--data", "nowhere"], &["--fast"]] {
-            assert!(options(&given(wrong)).is_err(), "{wrong:?}");
+            assert!(options(&strings(wrong)).is_err(), "{wrong:?}");
         }
     }
 
@@ -145,9 +145,9 @@ mod tests {
             let record = format!("/{}.md", step.name);
             assert!(step.arguments.iter().any(|word| word.ends_with(&record)), "{}", step.name);
         }
-        let told = by_hand(Path::new("/x"), Some(Path::new("/data")));
-        assert!(told.contains("./farpoint-cuda-tests test --report test.md"), "{told}");
-        assert!(told.contains("./farpoint-lab gpu bench --markdown bench.md"), "{told}");
-        assert!(told.contains("--data /data"), "{told}");
+        let text = by_hand(Path::new("/x"), Some(Path::new("/data")));
+        assert!(text.contains("./farpoint-cuda-tests test --report test.md"), "{text}");
+        assert!(text.contains("./farpoint-lab gpu bench --markdown bench.md"), "{text}");
+        assert!(text.contains("--data /data"), "{text}");
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
         packages.lines().filter_map(|line| line.trim_end_matches(" (*)").split_once('|')).collect();
     packages.sort_unstable();
     packages.dedup();
-    let refused: Vec<_> = packages
+    let disallowed: Vec<_> = packages
         .iter()
         .filter(|(package, license)| {
             let read =
@@ -33,8 +33,8 @@ pub(crate) fn check() -> Result<Vec<String>> {
         })
         .map(|(package, license)| format!("{package}: '{license}'"))
         .collect();
-    if !refused.is_empty() {
-        bail!("licenses that deny.toml does not allow:\n  {}", refused.join("\n  "));
+    if !disallowed.is_empty() {
+        bail!("licenses that deny.toml does not allow:\n  {}", disallowed.join("\n  "));
     }
     eprintln!("{} packages, all licenses allowed", packages.len());
     notices::check()?;
@@ -60,22 +60,22 @@ fn permits(expression: &str, allowed: &[&str]) -> bool {
 
 /// Parses `a OR b OR ...`; takes its words from the end of the reversed list.
 fn any_of(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
-    let mut met = all_of(words, allowed);
+    let mut permitted = all_of(words, allowed);
     while words.last() == Some(&"OR") {
         words.pop();
-        met |= all_of(words, allowed);
+        permitted |= all_of(words, allowed);
     }
-    met
+    permitted
 }
 
 /// Parses `a AND b AND ...`.
 fn all_of(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
-    let mut met = one(words, allowed);
+    let mut permitted = one(words, allowed);
     while words.last() == Some(&"AND") {
         words.pop();
-        met &= one(words, allowed);
+        permitted &= one(words, allowed);
     }
-    met
+    permitted
 }
 
 /// Parses a license, `license WITH exception`, or an expression in parentheses.
@@ -108,8 +108,10 @@ mod tests {
         ] {
             assert!(permits(good, &allowed), "{good}");
         }
-        for bad in ["", "GPL-3.0", "MIT AND GPL-3.0", "(MIT", "MIT GPL-3.0", "MIT WITH exception"] {
-            assert!(!permits(bad, &allowed), "{bad}");
+        for invalid in
+            ["", "GPL-3.0", "MIT AND GPL-3.0", "(MIT", "MIT GPL-3.0", "MIT WITH exception"]
+        {
+            assert!(!permits(invalid, &allowed), "{invalid}");
         }
     }
 }

@@ -49,8 +49,8 @@ pub(crate) fn task(args: &[String]) -> Result<()> {
         command.args(["--dry-run", "--allow-dirty"]);
     } else {
         let tag = format!("v{version}");
-        let here = output(Command::new("git").args(["tag", "--points-at", "HEAD"]))?;
-        ensure!(here.lines().any(|line| line == tag), "this commit has no tag '{tag}'");
+        let tags = output(Command::new("git").args(["tag", "--points-at", "HEAD"]))?;
+        ensure!(tags.lines().any(|line| line == tag), "this commit has no tag '{tag}'");
         // cargo uploads nothing if one of them is there, so that a run after a failure goes on.
         names.retain(|name| !published(name, &version));
     }
@@ -68,11 +68,11 @@ pub(crate) fn task(args: &[String]) -> Result<()> {
 /// Returns whether the registry has this version of a crate. If it can't be reached, cargo will say so.
 fn published(name: &str, version: &str) -> bool {
     let package = format!("{name}@{version}");
-    let there = works(&mut cargo(&["info", "--quiet", "--registry", "crates-io", &package]));
-    if there {
+    let is_published = works(&mut cargo(&["info", "--quiet", "--registry", "crates-io", &package]));
+    if is_published {
         println!("{package} is on the registry");
     }
-    there
+    is_published
 }
 
 /// Checks manifests, and the files of the packages. Nothing is built.
@@ -86,10 +86,12 @@ pub(crate) fn check() -> Result<Vec<String>> {
             wrong.push(format!("Cargo.toml does not pin {name} to ={version}"));
         }
         let manifest = fs::read_to_string(Path::new("crates").join(name).join("Cargo.toml"))?;
-        wrong.extend(faults_of_manifest(&manifest).map(|fault| format!("{name}: {fault}")));
-        wrong.extend(faults_of_files(name)?.into_iter().map(|fault| format!("{name}: {fault}")));
+        wrong.extend(problems_of_manifest(&manifest).map(|problem| format!("{name}: {problem}")));
+        wrong.extend(
+            problems_of_files(name)?.into_iter().map(|problem| format!("{name}: {problem}")),
+        );
     }
-    wrong.extend(faults_of_readme(Path::new(README_OF_PYTHON))?);
+    wrong.extend(problems_of_readme(Path::new(README_OF_PYTHON))?);
     ensure!(wrong.is_empty(), "packages are not ready:\n  {}", wrong.join("\n  "));
     Ok(Vec::new())
 }
@@ -109,7 +111,7 @@ fn unlisted() -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-fn faults_of_manifest(manifest: &str) -> impl Iterator<Item = String> {
+fn problems_of_manifest(manifest: &str) -> impl Iterator<Item = String> {
     let package = manifest.split("\n[").next().unwrap_or_default();
     let value = |field: &str| {
         package.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(" = "))
@@ -125,7 +127,7 @@ fn faults_of_manifest(manifest: &str) -> impl Iterator<Item = String> {
 }
 
 /// Returns the faults in the files of a package.
-fn faults_of_files(name: &str) -> Result<Vec<String>> {
+fn problems_of_files(name: &str) -> Result<Vec<String>> {
     let list = output(&mut cargo(&["package", "--list", "--allow-dirty", "--package", name]))?;
     let files: Vec<&str> = list.lines().collect();
     let folder = Path::new("crates").join(name);
@@ -134,7 +136,7 @@ fn faults_of_files(name: &str) -> Result<Vec<String>> {
         .filter(|file| !files.contains(file))
         .map(|file| format!("the package has no {file}"))
         .collect();
-    wrong.extend(faults_of_readme(&folder.join("README.md"))?);
+    wrong.extend(problems_of_readme(&folder.join("README.md"))?);
     for license in ["LICENSE-MIT", "LICENSE-APACHE"] {
         if fs::read(folder.join(license)).ok() != fs::read(license).ok() {
             wrong.push(format!("{license} is not that of the repository"));
@@ -153,10 +155,10 @@ fn faults_of_files(name: &str) -> Result<Vec<String>> {
 }
 
 /// Returns links of a README that lead nowhere on the pages of a registry, which know no other file of the repository.
-fn faults_of_readme(readme: &Path) -> Result<Vec<String>> {
+fn problems_of_readme(readme: &Path) -> Result<Vec<String>> {
     let text = documents::without_blocks(&fs::read_to_string(readme)?);
-    let fault = |link| format!("{}: '{link}' is no link on a registry's page", readme.display());
-    Ok(documents::links(&text).map(fault).collect())
+    let problem = |link| format!("{}: '{link}' is no link on a registry's page", readme.display());
+    Ok(documents::links(&text).map(problem).collect())
 }
 
 /// Returns the files that Rust source includes as text or bytes.
@@ -200,19 +202,19 @@ fn sizes(names: &[&str]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{faults_of_manifest, faults_of_readme, included, normal};
+    use super::{included, normal, problems_of_manifest, problems_of_readme};
     use std::path::Path;
 
     #[test]
     fn manifests() {
         let good = "[package]\ndescription = \"a\"\ncategories = []\nkeywords = [\"a\"]\n\
                     documentation = \"d\"\nreadme = \"r\"\ninclude = []\n\n[dependencies]\n";
-        assert_eq!(faults_of_manifest(good).count(), 0);
-        let bad = good.replace("[\"a\"]", "[\"a-word-of-21-letters-\"]").replace("readme", "x");
-        assert_eq!(faults_of_manifest(&bad).count(), 2);
+        assert_eq!(problems_of_manifest(good).count(), 0);
+        let invalid = good.replace("[\"a\"]", "[\"a-word-of-21-letters-\"]").replace("readme", "x");
+        assert_eq!(problems_of_manifest(&invalid).count(), 2);
         // A field of another table is none of the package's.
         let moved = good.replace("readme = \"r\"\n", "") + "readme = \"r\"\n";
-        assert_eq!(faults_of_manifest(&moved).count(), 1);
+        assert_eq!(problems_of_manifest(&moved).count(), 1);
     }
 
     #[test]
@@ -220,9 +222,9 @@ mod tests {
         let file = std::env::temp_dir().join(format!("farpoint-readme-{}.md", std::process::id()));
         std::fs::write(&file, "[a](docs/a.md) [b](https://x.y)\n```\n[c](c)\n```\n![d](d.png)\n")
             .unwrap();
-        let faults = faults_of_readme(&file).unwrap();
+        let problems = problems_of_readme(&file).unwrap();
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(faults.len(), 2, "{faults:?}");
+        assert_eq!(problems.len(), 2, "{problems:?}");
     }
 
     #[test]

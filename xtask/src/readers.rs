@@ -35,8 +35,8 @@ pub(crate) fn check() -> Result<Vec<String>> {
     let mut skipped = Vec::new();
     let failed = venv.install(&["-r", OF_COPC]).err();
     skipped.extend(failed.map(|error| format!("readers of COPC can't be installed ({error:#})")));
-    let wanted = std::env::var_os(WITH_OPEN3D).is_some_and(|value| value == "1");
-    if wanted && !works(venv.tool("python").args(["-c", "import open3d"])) {
+    let required = std::env::var_os(WITH_OPEN3D).is_some_and(|value| value == "1");
+    if required && !works(venv.tool("python").args(["-c", "import open3d"])) {
         let failed = venv.install(&[OPEN3D]).err();
         skipped.extend(failed.map(|error| format!("{OPEN3D} can't be installed ({error:#})")));
     }
@@ -56,13 +56,13 @@ pub(crate) fn check() -> Result<Vec<String>> {
 fn node() -> Result<PathBuf> {
     ensure!(works(Command::new(NPM).arg("--version")), "npm is not installed");
     let folder = target_folder().join("readers-node");
-    let (wanted, installed) = (fs::read(PACKAGE)?, folder.join("package.json"));
+    let (expected, installed) = (fs::read(PACKAGE)?, folder.join("package.json"));
     let done = folder.join("done");
-    if done.exists() && fs::read(&installed).is_ok_and(|there| there == wanted) {
+    if done.exists() && fs::read(&installed).is_ok_and(|found| found == expected) {
         return Ok(folder);
     }
     fs::create_dir_all(&folder)?;
-    fs::write(&installed, wanted)?;
+    fs::write(&installed, expected)?;
     let quiet = ["install", "--silent", "--no-audit", "--no-fund", "--no-package-lock"];
     run(Command::new(NPM).args(quiet).arg("--prefix").arg(&folder))?;
     // Last, so that an installation that was interrupted starts again.

@@ -107,11 +107,11 @@ mod tests {
 
     #[test]
     fn a_run_of_no_test_fails() {
-        let says = |text: &str| run_tests(Command::new("echo").arg(text));
+        let report_of = |text: &str| run_tests(Command::new("echo").arg(text));
         for nothing in ["test result: ok. 0 passed; 0 failed", "3 skipped in 4.05s", ""] {
-            assert!(says(nothing).is_err(), "{nothing}");
+            assert!(report_of(nothing).is_err(), "{nothing}");
         }
-        assert!(says("test result: ok. 1 passed; 0 failed").unwrap().is_empty());
-        assert!(says("1 passed in 4.05s").is_ok());
+        assert!(report_of("test result: ok. 1 passed; 0 failed").unwrap().is_empty());
+        assert!(report_of("1 passed in 4.05s").is_ok());
     }
 }

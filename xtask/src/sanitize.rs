@@ -68,9 +68,9 @@ fn obstacle(runtime: &str) -> Result<Option<String>> {
     }
     let folder = output(Command::new("rustc").args(["--print", "target-libdir"]))?;
     let runtime = format!("_rt.{runtime}.a");
-    let there = Path::new(folder.trim()).read_dir()?.flatten();
+    let files = Path::new(folder.trim()).read_dir()?.flatten();
     let found =
-        there.into_iter().any(|file| file.file_name().to_string_lossy().ends_with(&runtime));
+        files.into_iter().any(|file| file.file_name().to_string_lossy().ends_with(&runtime));
     Ok((!found).then(|| format!("the toolchain comes without {runtime}")))
 }
 

@@ -114,8 +114,8 @@ fn commands(program: &Path, folder: &Path) -> Result<()> {
 /// Returns the names that `farpoint sample --algorithm` takes, by its own message.
 fn algorithms(program: &Path) -> Result<Vec<String>> {
     let args = ["sample", "-", "-n", "1", "--algorithm", "none-of-them"];
-    let refused = Command::new(program).args(args).stdin(std::process::Stdio::null()).output()?;
-    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let output = Command::new(program).args(args).stdin(std::process::Stdio::null()).output()?;
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
     let names = help::choices(&message);
     ensure!(
         names.len() > 5,

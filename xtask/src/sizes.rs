@@ -73,8 +73,9 @@ pub(crate) fn write() -> Result<()> {
 fn too_large(name: &str, bytes: u64, limit: f64) -> Option<String> {
     let megabytes = bytes as f64 / 1e6;
     let more = (megabytes / limit - 1.0) * 100.0;
-    let fault = || format!("{name}: {megabytes:.2} MB, {more:.1} % more than the limit of {limit}");
-    (megabytes > limit).then(fault)
+    let problem =
+        || format!("{name}: {megabytes:.2} MB, {more:.1} % more than the limit of {limit}");
+    (megabytes > limit).then(problem)
 }
 
 /// CPU seconds of the release build and of the yardstick.
@@ -96,8 +97,8 @@ impl Work {
              {record:.1} in {RECORD}"
         );
         eprintln!("{what}");
-        let fault = format!("{what} (if that is worth it: `cargo xtask sizes`)");
-        Ok((ratio > record * GROWTH).then_some(fault))
+        let problem = format!("{what} (if that is worth it: `cargo xtask sizes`)");
+        Ok((ratio > record * GROWTH).then_some(problem))
     }
 
     fn record(&self, compiler: &str) -> String {
@@ -179,8 +180,8 @@ mod tests {
         let work = |build| Work { build, yardstick: 10.0 };
         let record = work(200.0).record("rustc");
         assert!(work(239.0).compare(&record).unwrap().is_none());
-        let fault = work(242.0).compare(&record).unwrap().unwrap();
-        assert!(fault.contains("242 CPU seconds") && fault.contains("+21 %"), "{fault}");
+        let problem = work(242.0).compare(&record).unwrap().unwrap();
+        assert!(problem.contains("242 CPU seconds") && problem.contains("+21 %"), "{problem}");
         assert!(work(1.0).compare("").is_err());
     }
 }

@@ -13,13 +13,14 @@ const WASM: &str = "wasm32-unknown-unknown";
 /// Checks that the published crates, and the Python package, compile with the oldest Rust that they declare.
 pub(crate) fn oldest_rust() -> Result<Skipped> {
     let version = &of_workspace("rust-version")?;
-    let there = || works(Command::new("rustup").args(["run", version, "cargo", "--version"]));
-    if !there() {
+    let is_installed =
+        || works(Command::new("rustup").args(["run", version, "cargo", "--version"]));
+    if !is_installed() {
         let mut install = Command::new("rustup");
         install.args(["toolchain", "install", version, "--profile", "minimal", "--no-self-update"]);
         works(&mut install);
     }
-    if !there() {
+    if !is_installed() {
         return Ok(vec![format!("Rust {version} is not installed, and rustup can't install it")]);
     }
     let folder = target_folder().join("msrv");
@@ -40,15 +41,15 @@ pub(crate) fn oldest_rust() -> Result<Skipped> {
 
 /// Checks that the library compiles for WebAssembly, which has neither threads nor a clock.
 pub(crate) fn wasm() -> Result<Skipped> {
-    let there = || {
+    let is_installed = || {
         let libraries =
             output(Command::new("rustc").args(["--print", "target-libdir", "--target", WASM]));
         libraries.is_ok_and(|folder| std::path::Path::new(folder.trim()).is_dir())
     };
-    if !there() {
+    if !is_installed() {
         works(Command::new("rustup").args(["target", "add", WASM]));
     }
-    if !there() {
+    if !is_installed() {
         return Ok(vec![format!(
             "the target {WASM} is not installed, and rustup can't install it"
         )]);

@@ -27,11 +27,11 @@ impl Venv {
     pub(crate) fn with(name: &str, requirements: &Path) -> Result<Self> {
         let venv = Self::open(name)?;
         let installed = venv.folder.join("requirements.txt");
-        let wanted = fs::read(requirements)?;
-        if !fs::read(&installed).is_ok_and(|there| there == wanted) {
+        let expected = fs::read(requirements)?;
+        if !fs::read(&installed).is_ok_and(|found| found == expected) {
             venv.install(&["-r".as_ref(), requirements.as_os_str()])?;
             // Last, so that an installation that was interrupted starts again.
-            fs::write(installed, wanted)?;
+            fs::write(installed, expected)?;
         }
         Ok(venv)
     }

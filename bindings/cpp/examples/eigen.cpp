@@ -22,7 +22,7 @@ int main() {
     const Eigen::Matrix<double, Eigen::Dynamic, 3> rows = cloud.transpose().cast<double>();
     const Eigen::MatrixXd dynamic = rows;
     const farpoint::SampleResult same = farpoint::sample(rows, 512);
-    const farpoint::SampleResult said = farpoint::sample(farpoint::points_in_rows(dynamic), 512);
+    const farpoint::SampleResult from_dynamic = farpoint::sample(farpoint::points_in_rows(dynamic), 512);
 
     // Points with something in between: a map with strides, here every second point.
     const Eigen::Map<const Eigen::Matrix3Xf, 0, Eigen::OuterStride<>> half(cloud.data(), 3, cloud.cols() / 2,
@@ -36,7 +36,7 @@ int main() {
     }
     const farpoint::SampleResult vectors = farpoint::sample(points, 512);
     for (std::size_t i = 0; i < 512; ++i) {
-        if (same.indices()[i] != said.indices()[i] || same.indices()[i] != vectors.indices()[i]) {
+        if (same.indices()[i] != from_dynamic.indices()[i] || same.indices()[i] != vectors.indices()[i]) {
             return 1;
         }
     }

@@ -178,11 +178,11 @@ TEST(negative) {
 
 TEST(points_that_are_not_finite) {
     auto points = clouds::random<float>(400, 10);
-    std::set<int> bad;
+    std::set<int> non_finite;
     for (std::size_t i = 0; i < 400; i += 3) {
         points[i][i % 2] =
             i % 2 == 0 ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
-        bad.insert(static_cast<int>(i));
+        non_finite.insert(static_cast<int>(i));
     }
     const auto cloud = cloud_of(points);
     cloud->is_dense = false;
@@ -192,7 +192,7 @@ TEST(points_that_are_not_finite) {
         const auto found = filtered(ours, cloud, 300, seed);
         CHECK(found.size() == 266 && ours.getLeftOut() == 134 && ours.getRemovedIndices()->size() == 134);
         for (const int row : found) {
-            CHECK(bad.count(row) == 0);
+            CHECK(non_finite.count(row) == 0);
         }
         ours.setNegative(true);
         CHECK(filtered(ours, cloud, 200, seed).size() == 66 && ours.getRemovedIndices()->size() == 334);
@@ -200,7 +200,7 @@ TEST(points_that_are_not_finite) {
     // PCL chooses them.
     Theirs theirs;
     const auto their = filtered(theirs, cloud, 200, 1);
-    CHECK(std::any_of(their.begin(), their.end(), [&](int row) { return bad.count(row) != 0; }));
+    CHECK(std::any_of(their.begin(), their.end(), [&](int row) { return non_finite.count(row) != 0; }));
     const auto all_bad = cloud_of(clouds::Cloud<float>(5, {NAN, 0.0F, 0.0F}));
     Ours ours;
     CHECK(filtered(ours, all_bad, 3, 1).empty() && ours.getLeftOut() == 5);

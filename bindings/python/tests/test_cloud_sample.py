@@ -112,7 +112,7 @@ def test_what_can_not_be_written_leaves_nothing(tmp_path):
         with pytest.raises(error, match=words):
             result.write(to, **options)
     outside = result._replace(indices=np.append(result.indices, 500))
-    with pytest.raises(ValueError, match="row 500 is asked for, it has 500"):
+    with pytest.raises(ValueError, match="row 500 does not exist; it has 500 rows"):
         outside.write(folder / "old.ply")
     with pytest.raises(ValueError, match="only samples of files"):
         CloudSample(*result).write(folder / "thin.ply")

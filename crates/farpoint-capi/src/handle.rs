@@ -1,7 +1,7 @@
 //! Results as C holds them: by address, until it frees them.
 
+use crate::arguments::places;
 use crate::constants::farpoint_status;
-use crate::given::places;
 use crate::status::{Failure, entry, value};
 use std::mem::MaybeUninit;
 
@@ -9,26 +9,26 @@ use std::mem::MaybeUninit;
 ///
 /// # Safety
 /// `place` is NULL, or a result's address can be written there.
-pub(crate) unsafe fn give<R>(
+pub(crate) unsafe fn write_result<R>(
     place: *mut *mut R,
     work: impl FnOnce() -> Result<R, Failure>,
 ) -> farpoint_status {
     // SAFETY: by this function's contract.
-    unsafe { give_all(place, 1, || work().map(|result| vec![result])) }
+    unsafe { write_results(place, 1, || work().map(|result| vec![result])) }
 }
 
-/// As `give`, for `count` results, of which C gets all or none.
+/// As `write_result`, for `count` results, of which C gets all or none.
 ///
 /// # Safety
 /// `place` is NULL, or `count` addresses can be written there.
-pub(crate) unsafe fn give_all<R>(
+pub(crate) unsafe fn write_results<R>(
     place: *mut *mut R,
     count: usize,
     work: impl FnOnce() -> Result<Vec<R>, Failure>,
 ) -> farpoint_status {
     entry(|| {
         // SAFETY: by this function's contract.
-        let places = unsafe { places(place, count, "the place for the result") }?;
+        let places = unsafe { places(place, count, "the pointer to the result") }?;
         places.fill(MaybeUninit::new(std::ptr::null_mut()));
         let results = work()?;
         assert_eq!(results.len(), places.len(), "a result for each place");
@@ -58,7 +58,7 @@ pub(crate) unsafe fn read<R, V>(result: *const R, otherwise: V, read: impl FnOnc
 /// `result` is NULL, or was given to C and not freed yet; nobody uses it any more.
 pub(crate) unsafe fn free<R>(result: *mut R) {
     if !result.is_null() {
-        // SAFETY: made by `give_all` of a box, and C's to free by this function's contract.
+        // SAFETY: made by `write_results` of a box, and C's to free by this function's contract.
         value((), || drop(unsafe { Box::from_raw(result) }));
     }
 }

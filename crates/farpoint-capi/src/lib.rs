@@ -19,7 +19,7 @@ pub mod gpu;
 
 pub mod calls;
 
-mod given;
+mod arguments;
 mod handle;
 mod run;
 mod status;

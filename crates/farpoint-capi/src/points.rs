@@ -1,7 +1,7 @@
 //! Coordinates in C's memory.
 
+use crate::arguments::{list, number};
 use crate::constants::{FARPOINT_BYTE_SWAPPED, FARPOINT_FLOAT64, farpoint_scalar};
-use crate::given::{list, number};
 use crate::index::farpoint_index;
 use crate::run::{Number, Precision};
 use crate::status::{Failure, invalid};
@@ -104,15 +104,15 @@ impl farpoint_points {
     ///
     /// # Errors
     /// If the description contradicts itself, or leads beyond memory or out of the buffer.
-    pub(crate) unsafe fn read<'a, T: Number>(&'a self) -> Result<Given<'a, T>, Failure> {
+    pub(crate) unsafe fn read<'a, T: Number>(&'a self) -> Result<InputPoints<'a, T>, Failure> {
         // SAFETY: by this function's contract.
         match unsafe { self.index.as_ref() } {
             Some(index) => {
                 let shape = (self.count, self.dimensions, self.precision()?);
-                index.of_shape(shape).map(Given::Index)
+                index.of_shape(shape).map(InputPoints::Index)
             }
             // SAFETY: by this function's contract.
-            None => unsafe { self.in_memory() }.map(Given::Raw),
+            None => unsafe { self.in_memory() }.map(InputPoints::Raw),
         }
     }
 
@@ -152,15 +152,15 @@ impl farpoint_points {
 
     /// Refuses all points, or all coordinates, in one place: a stride was forgotten.
     fn check_strides(&self) -> Result<(), Failure> {
-        let forgotten = |member: &str, what: &str| {
+        let missing = |member: &str, number: &str| {
             let text = "so that all would be the same number; give the bytes from one to the next";
-            Err(invalid(format!("{member} is 0 with {what}, {text}, or use farpoint_dense()")))
+            Err(invalid(format!("{member} is 0 with {number}, {text}, or use farpoint_dense()")))
         };
         if self.count > 1 && self.point_stride == 0 {
-            return forgotten("point_stride", &format!("{} points", self.count));
+            return missing("point_stride", &format!("{} points", self.count));
         }
         if self.dimensions > 1 && self.axis_offsets.is_null() && self.axis_stride == 0 {
-            return forgotten("axis_stride", &format!("{} dimensions", self.dimensions));
+            return missing("axis_stride", &format!("{} dimensions", self.dimensions));
         }
         Ok(())
     }
@@ -180,7 +180,7 @@ impl farpoint_points {
 }
 
 /// A cloud of C: coordinates in its memory, or an index.
-pub(crate) enum Given<'a, T> {
+pub(crate) enum InputPoints<'a, T> {
     Raw(RawPoints<'a, T>),
     Index(&'a Index<T>),
 }
@@ -220,7 +220,7 @@ macro_rules! either_points {
         }
     };
 }
-either_points!(Given, Raw, Index);
+either_points!(InputPoints, Raw, Index);
 either_points!(Cloud, All, Some);
 
 /// Returns the precision of several clouds, which must be one.
@@ -242,7 +242,7 @@ pub(crate) fn precision_of(clouds: &[farpoint_points]) -> Result<Precision, Fail
 /// Those of the first cloud at fault, which is named.
 pub(crate) unsafe fn read_all<'a, T: Number>(
     clouds: &'a [farpoint_points],
-) -> Result<Vec<Given<'a, T>>, Failure> {
+) -> Result<Vec<InputPoints<'a, T>>, Failure> {
     let read = |(cloud, points): (usize, &'a farpoint_points)| {
         // SAFETY: by this function's contract.
         unsafe { points.read() }.map_err(|failure| failure.of_cloud(cloud))
@@ -251,7 +251,7 @@ pub(crate) unsafe fn read_all<'a, T: Number>(
 }
 
 /// Selection of rows of a cloud, in C's terms.
-pub(crate) struct Wanted {
+pub(crate) struct RowSelection {
     pub(crate) rows: *const usize,
     pub(crate) row_count: usize,
     pub(crate) mask: *const u8,
@@ -259,11 +259,11 @@ pub(crate) struct Wanted {
 
 /// A cloud, or selected rows of it.
 pub(crate) enum Cloud<'a, T: Number> {
-    All(Given<'a, T>),
-    Some(Selected<Given<'a, T>>),
+    All(InputPoints<'a, T>),
+    Some(Selected<InputPoints<'a, T>>),
 }
 
-impl Wanted {
+impl RowSelection {
     /// Selects rows of a cloud.
     ///
     /// # Safety
@@ -271,9 +271,9 @@ impl Wanted {
     ///
     /// # Errors
     /// If both are given, if a row is outside the cloud or listed twice.
-    pub(crate) unsafe fn of<'a, T: Number>(
+    pub(crate) unsafe fn apply<'a, T: Number>(
         &self,
-        points: Given<'a, T>,
+        points: InputPoints<'a, T>,
     ) -> Result<Cloud<'a, T>, Failure> {
         let rows = !self.rows.is_null() || self.row_count > 0;
         match (rows, self.mask.is_null()) {

@@ -48,8 +48,8 @@ impl Listener {
     }
 
     /// Calls it; `Break` cancels.
-    pub(crate) fn tell(&mut self, progress: Progress) -> ControlFlow<()> {
-        let told = farpoint_progress {
+    pub(crate) fn report(&mut self, progress: Progress) -> ControlFlow<()> {
+        let report = farpoint_progress {
             size: size_of::<farpoint_progress>(),
             done: progress.samples,
             wanted: progress.wanted,
@@ -57,7 +57,7 @@ impl Listener {
         };
         // SAFETY: a function of C of this type, by the contract of the options that it comes from; the
         // structure lives until it returns.
-        match unsafe { (self.callback)(self.user, &raw const told) } {
+        match unsafe { (self.callback)(self.user, &raw const report) } {
             0 => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         }

@@ -1,8 +1,8 @@
 //! Run of a call: device, threads, non-finite rows and progress; and its precision, which is a number in
 //! C and a type in the library.
 
+use crate::arguments::lookup;
 use crate::constants::*;
-use crate::given::named;
 use crate::progress::Listener;
 #[cfg(not(feature = "cuda"))]
 use crate::status::unavailable;
@@ -58,7 +58,9 @@ impl Run {
     pub(crate) fn observed<R>(self, work: impl FnOnce(&Place, Option<Observer<'_>>) -> R) -> R {
         match self.listener {
             None => work(&self.place, None),
-            Some(mut listener) => work(&self.place, Some(&mut |progress| listener.tell(progress))),
+            Some(mut listener) => {
+                work(&self.place, Some(&mut |progress| listener.report(progress)))
+            }
         }
     }
 }
@@ -82,7 +84,7 @@ pub(crate) use on_place;
 #[cfg(feature = "cuda")]
 pub(crate) fn gpu(number: i32) -> Result<farpoint_cuda::Gpu, Failure> {
     let ordinal = usize::try_from(number)
-        .map_err(|_| invalid(format!("device_number is {number}; GPUs are counted from 0")))?;
+        .map_err(|_| invalid(format!("device_number is {number}; GPUs are numbered from 0")))?;
     Ok(farpoint_cuda::Gpu::new(ordinal)?)
 }
 
@@ -102,7 +104,7 @@ pub(crate) enum Precision {
 impl Precision {
     pub(crate) fn of(scalar: MaybeUninit<farpoint_scalar>) -> Result<Self, Failure> {
         let scalars = [(FARPOINT_FLOAT32, Self::Single), (FARPOINT_FLOAT64, Self::Double)];
-        named(scalar, "scalar", &scalars)
+        lookup(scalar, "scalar", &scalars)
     }
 
     pub(crate) fn scalar(self) -> farpoint_scalar {
@@ -130,7 +132,7 @@ impl Precision {
             return Ok(());
         }
         let (this, that) = (self.name(), other.name());
-        Err(invalid(format!("{what}: coordinates of type {that} where {this} is needed")))
+        Err(invalid(format!("{what}: coordinates of type {that}, expected {this}")))
     }
 }
 

@@ -73,7 +73,7 @@ impl From<farpoint_cuda::Error> for Failure {
 
 thread_local! {
     /// Text of `farpoint_last_error`.
-    static LAST: RefCell<CString> = RefCell::default();
+    static LAST_ERROR: RefCell<CString> = RefCell::default();
     /// Number of nested calls of this thread: a callback may call the library again.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
@@ -96,13 +96,13 @@ pub(crate) fn entry(work: impl FnOnce() -> Result<(), Failure>) -> farpoint_stat
         Ok(Err(failure)) => failure,
         Err(text) => Failure {
             status: FARPOINT_INTERNAL,
-            text: format!("an error in farpoint itself, please report it: {text}"),
+            text: format!("a bug in farpoint, please report it: {text}"),
         },
     };
     // Text from outside may hold a zero, at which C's would end.
     let text = CString::new(failure.text.replace('\0', "\u{fffd}")).unwrap_or_default();
-    // Not there while the thread ends: nobody reads it any more.
-    let _ = LAST.try_with(|last| *last.borrow_mut() = text);
+    // Unavailable while the thread ends: nobody reads it any more.
+    let _ = LAST_ERROR.try_with(|last| *last.borrow_mut() = text);
     failure.status
 }
 
@@ -155,10 +155,10 @@ impl Drop for Call {
 fn silence() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        let here = INSIDE.try_with(|inside| inside.get() > 0).unwrap_or(true);
-        let helps = || rayon::current_thread_index().is_some();
-        let ours = here || (RUNNING.load(Ordering::Relaxed) > 0 && helps());
-        if !ours {
+        let inside_call = INSIDE.try_with(|inside| inside.get() > 0).unwrap_or(true);
+        let in_pool = || rayon::current_thread_index().is_some();
+        let is_own = inside_call || (RUNNING.load(Ordering::Relaxed) > 0 && in_pool());
+        if !is_own {
             others(info);
         }
     }));
@@ -166,7 +166,7 @@ fn silence() {
 
 /// Returns the text of this thread's last failure.
 pub(crate) fn last_error() -> *const c_char {
-    LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+    LAST_ERROR.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 /// Returns the name of a status.
@@ -188,7 +188,7 @@ pub(crate) fn name(status: i32) -> &'static CStr {
 mod tests {
     use super::*;
 
-    fn said() -> String {
+    fn last_text() -> String {
         // SAFETY: the text is this thread's own, and lives until its next call.
         unsafe { CStr::from_ptr(last_error()) }.to_str().unwrap().to_owned()
     }
@@ -196,23 +196,23 @@ mod tests {
     #[test]
     fn a_panic_becomes_a_status_and_a_text() {
         assert_eq!(entry(|| panic!("number {}", 7)), FARPOINT_INTERNAL);
-        assert_eq!(said(), "an error in farpoint itself, please report it: number 7");
+        assert_eq!(last_text(), "a bug in farpoint, please report it: number 7");
         // On a thread of the pool, too.
         let pool = || rayon::join(|| panic!("in the pool"), || ());
         assert_eq!(entry(|| { pool().0 }), FARPOINT_INTERNAL);
-        assert!(said().ends_with("in the pool"));
+        assert!(last_text().ends_with("in the pool"));
         assert_eq!(value(3, || panic!("unseen")), 3);
         assert_eq!(entry(|| Ok(())), FARPOINT_OK);
-        assert!(said().ends_with("in the pool"), "success leaves the text");
+        assert!(last_text().ends_with("in the pool"), "success leaves the text");
     }
 
     #[test]
     fn texts_are_whole() {
         assert_eq!(entry(|| Err(invalid("a\0b"))), FARPOINT_INVALID_ARGUMENT);
-        assert_eq!(said(), "a\u{fffd}b");
-        let status = std::thread::spawn(|| (entry(|| Err(unavailable("there"))), said()));
+        assert_eq!(last_text(), "a\u{fffd}b");
+        let status = std::thread::spawn(|| (entry(|| Err(unavailable("there"))), last_text()));
         assert_eq!(status.join().unwrap(), (FARPOINT_UNAVAILABLE, "there".to_owned()));
-        assert_eq!(said(), "a\u{fffd}b", "each thread has its own");
+        assert_eq!(last_text(), "a\u{fffd}b", "each thread has its own");
     }
 
     #[test]

@@ -11,24 +11,24 @@ mod many;
 mod neighbors;
 mod numbers;
 mod place;
+mod sampler_name;
 mod samplers;
 mod view;
-mod which;
 
-pub(crate) use algorithm::{Chosen, Method};
+pub(crate) use algorithm::{Method, SamplerChoice};
 pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
 pub(crate) use filters::Filters;
-pub(crate) use generate::{Generate, Made};
+pub(crate) use generate::{Generate, GeneratedKind};
 pub(crate) use manual::{Completions, Man};
-pub(crate) use many::{Found, Many};
+pub(crate) use many::{FileSearch, Many};
 pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{Count, Length, Ratio, Size};
-pub(crate) use place::{Device, Run, Selection, StartAt, Where};
+pub(crate) use place::{Device, DeviceOptions, Run, Selection, StartAt};
+pub(crate) use sampler_name::SamplerName;
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
-pub(crate) use view::{Shown, View};
-pub(crate) use which::Which;
+pub(crate) use view::{PageOptions, View};
 
 use crate::messages::Verbosity;
 use crate::picture::Up;
@@ -46,13 +46,13 @@ pub(crate) struct Args {
     pub(crate) messages: Messages,
 }
 
-/// How much is said on stderr.
+/// Verbosity of messages on stderr.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Messages {
     /// Print results and errors only: no warnings, notes or progress.
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = None::<&str>)]
     quiet: bool,
-    /// Say on stderr what is done and how long each stage takes.
+    /// Print each stage and its time to stderr.
     #[arg(short, long, global = true, help_heading = None::<&str>)]
     verbose: bool,
 }
@@ -76,12 +76,12 @@ Examples:
   farpoint order scan.ply -o ordered.ply           every prefix is a level of detail
   farpoint order scan.laz -o scan.copc.laz         an octree for viewers of COPC
   farpoint convert scan.e57 scan.laz               into another format
-  farpoint chamfer before.ply after.ply            how far apart two clouds are
+  farpoint chamfer before.ply after.ply            distances between two clouds
   farpoint neighbors scan.ply -k 16 -o near.npz    the 16 nearest of each point
-  farpoint compare scan.ply --ratio 0.25 -o look.png    samplers side by side
-  farpoint view scan.laz -o scan.html              a page to look at, without a server
-  farpoint info scan.e57                           what is in a file
-  farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap      each message of a recording
+  farpoint compare scan.ply --ratio 0.25 -o look.png    compare samplers
+  farpoint view scan.laz -o scan.html              a page for a browser
+  farpoint info scan.e57                           contents of a file
+  farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap      each message of a bag
 
 Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF, MCAP; '-' is
 stdin or stdout.";
@@ -123,7 +123,7 @@ pub(crate) enum Command {
     group(ArgGroup::new("amount").required(true).args(["count", "ratio", "spacing", "cell"])))]
 pub(crate) struct Sample {
     #[command(flatten)]
-    pub(crate) wanted: Wanted,
+    pub(crate) amount: AmountArgs,
     #[command(flatten)]
     pub(crate) input: Input,
     #[command(flatten)]
@@ -140,44 +140,44 @@ pub(crate) struct Sample {
     #[command(flatten)]
     pub(crate) approximate: Approximate,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceOptions,
     #[command(flatten)]
     pub(crate) many: Many,
-    /// Memory that may be taken, such as 8GiB: a cloud that needs more is sampled through the disk, with the same
-    /// result. Of several files, those that fit are worked on side by side [default: what is free, of several files half of it].
+    /// Memory limit, such as 8GiB: a cloud that needs more is sampled through the disk, with the same result. Of
+    /// several files, those that fit are processed in parallel [default: free memory, half of it for several files].
     #[arg(long, value_name = "SIZE", help_heading = "Memory")]
     pub(crate) memory: Option<Size>,
-    /// Sample through files in this folder, which stay there if the run is interrupted [default, where
-    /// the cloud does not fit in memory: a folder beside the output, removed in the end; if the run is killed, by
-    /// the next one that writes there].
+    /// Sample through files in this folder, which are kept if the run is interrupted [default, if the cloud does
+    /// not fit in memory: a folder beside the output, removed at the end, or by the next run if this one is
+    /// killed].
     #[arg(long, value_name = "DIR", help_heading = "Memory")]
     pub(crate) spool: Option<PathBuf>,
-    /// Go on with the run that was interrupted in the folder of --spool.
+    /// Resume the interrupted run in the folder of --spool.
     #[arg(long, help_heading = "Memory")]
     pub(crate) resume: bool,
 }
 
-/// How many points are chosen; clap sees to it that one of the four is given.
+/// Number of points to choose; clap ensures that exactly one of the four is set.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Amount, one of")]
-pub(crate) struct Wanted {
-    /// How many points to choose: 10000, 10,000, 10k or 1e4.
+pub(crate) struct AmountArgs {
+    /// Number of points to choose: 10000, 10,000, 10k or 1e4.
     #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
     pub(crate) count: Option<Count>,
-    /// Which share of the points to choose, 0 to 1 or in percent (25%).
+    /// Fraction of the points to choose, 0 to 1 or in percent (25%).
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub(crate) ratio: Option<Ratio>,
     /// Choose points until every point is within this distance of a chosen one: 0.05, in the unit of
-    /// the file, or 5cm (also mm, m, km, ft, in). A file that states no unit is taken to be in
+    /// the file, or 5cm (also mm, m, km, ft, in). Files without a unit are assumed to be in
     /// meters.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) spacing: Option<Length>,
-    /// grid only: one point of every occupied cell of this size, however many there are.
+    /// grid only: one point per occupied cell of this size.
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     pub(crate) cell: Option<Length>,
 }
 
-/// What 'sample' writes.
+/// Output of 'sample'.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct SampleOutput {
@@ -187,8 +187,8 @@ pub(crate) struct SampleOutput {
     /// Write the chosen rows of the input (int64, in order of choice) here.
     #[arg(long, value_name = "FILE.npy")]
     pub(crate) indices: Option<PathBuf>,
-    /// Write the chosen points, and --indices, in the order of the input instead of that of choice: LAZ
-    /// is smaller then.
+    /// Write the chosen points, and --indices, in the order of the input instead of that of choice: makes
+    /// LAZ smaller.
     #[arg(long)]
     pub(crate) sorted: bool,
     #[command(flatten)]
@@ -225,8 +225,8 @@ pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) output: OrderOutput,
     #[command(flatten)]
-    pub(crate) shown: Shown,
-    /// Which axis points up on the page [default: guessed from the form of the cloud].
+    pub(crate) page: PageOptions,
+    /// Axis that points up on the page [default: guessed from the shape of the cloud].
     #[arg(long, value_name = "AXIS", requires = "view", help_heading = "Output")]
     pub(crate) up: Option<Up>,
     #[command(flatten)]
@@ -234,7 +234,7 @@ pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) run: Run,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceOptions,
     #[command(flatten)]
     pub(crate) many: Many,
 }
@@ -245,7 +245,7 @@ Examples:
   farpoint order scan.laz -o scan.copc.laz                     levels of detail for viewers, as COPC
   farpoint order scan.laz -o ordered.laz --view scan.html      and a page to look at";
 
-/// What 'order' writes.
+/// Output of 'order'.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OrderOutput {
@@ -256,7 +256,7 @@ pub(crate) struct OrderOutput {
     pub(crate) writing: Writing,
 }
 
-/// A cloud that is written.
+/// Output of a cloud.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct CloudOutput {
@@ -267,7 +267,7 @@ pub(crate) struct CloudOutput {
     pub(crate) writing: Writing,
 }
 
-/// Measure how far apart two clouds are: Chamfer and Hausdorff distance, F-score.
+/// Measure the distance between two clouds: Chamfer and Hausdorff distance, F-score.
 ///
 /// Every point is matched with the nearest of the other cloud. 'mean squared' is the mean of the
 /// squared distances, 'chamfer' the sum of both; all else is not squared.
@@ -281,27 +281,27 @@ pub(crate) struct Chamfer {
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
     #[command(flatten)]
-    pub(crate) found: Found,
+    pub(crate) search: FileSearch,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
     #[arg(long, help_heading = "Input")]
     pub(crate) drop_zeros: bool,
-    /// Write A with an attribute 'distance' here, and a picture of it beside, as .png.
+    /// Write A with an attribute 'distance' here, and a picture beside it (.png).
     #[arg(long, value_name = "OUT", help_heading = "Output")]
     pub(crate) per_point: Option<PathBuf>,
-    /// Which axis points up in the picture [default: guessed from the form of the cloud].
+    /// Axis that points up in the picture [default: guessed from the shape of the cloud].
     #[arg(long, value_name = "AXIS", requires = "per_point", help_heading = "Output")]
     pub(crate) up: Option<Up>,
     #[command(flatten)]
     pub(crate) writing: Writing,
-    /// Also show which share of the points is within this distance, and the F-score.
+    /// Also show the fraction of points within this distance, and the F-score.
     #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Report")]
     pub(crate) threshold: Option<Length>,
     #[command(flatten)]
     pub(crate) report: Report,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceOptions,
 }
 
 const CHAMFER_EXAMPLES: &str = "\
@@ -309,11 +309,11 @@ Examples:
   farpoint chamfer before.ply after.ply
   farpoint chamfer made.ply truth.laz --threshold 5cm --json
   farpoint chamfer before.bin after.bin --per-point where.ply    also draws where.png
-  farpoint chamfer before/ after/ --threshold 5cm                pairs of files of one name";
+  farpoint chamfer before/ after/ --threshold 5cm                pairs of files of the same name";
 
-/// Show what is in a file.
+/// Show the contents of a file.
 ///
-/// Of LAS, LAZ and E57 only the header is read where that is enough.
+/// For LAS, LAZ and E57, only the header is read if that is sufficient.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  farpoint info scan.laz --json\n  farpoint info scan.laz --points\
@@ -323,18 +323,18 @@ pub(crate) struct Info {
     /// The point cloud; '-' is stdin.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// More of them: files, folders, patterns such as 'scans/**/*.laz', and lists of these (@list.txt).
+    /// More inputs: files, folders, patterns such as 'scans/**/*.laz', and lists of these (@list.txt).
     #[arg(value_name = "FILE")]
     pub(crate) more: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) found: Found,
-    /// Show what all files are as one cloud.
+    pub(crate) search: FileSearch,
+    /// Show all files as one cloud.
     #[arg(long, help_heading = "Many files")]
     pub(crate) merge: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
-    /// Read all points: bounds, intensities, classes and returns as they are, and how many rows hold
-    /// NaN, zeros, or coordinates that occurred before.
+    /// Read all points: actual bounds, intensities, classes and returns, and the numbers of rows with NaN,
+    /// with zeros, and with coordinates that occurred before.
     #[arg(long, help_heading = "Report")]
     pub(crate) points: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `farpoint chamfer`: how far apart two clouds are, as numbers, as an attribute of every point
+//! `farpoint chamfer`: distances between two clouds, as numbers, as an attribute of every point
 //! and as a picture.
 
 mod pairs;
@@ -24,11 +24,11 @@ const DISTANCE: &str = "distance";
 
 pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
     check(args)?;
-    if pairs::are_asked(args) {
+    if pairs::names_folders(args) {
         return pairs::run(args);
     }
     files(args)?;
-    let (mut cloud, outcome, read, unit) = compared(args, &args.a, &args.b)?;
+    let (mut cloud, outcome, read, unit) = compare_files(args, &args.a, &args.b)?;
     if let Some(path) = &args.per_point {
         let scale = args.writing.scale.map(|scale| scale.in_units_of(unit));
         write(path, &mut cloud, &outcome, args, &args.writing.options(scale))?;
@@ -42,13 +42,13 @@ pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
 }
 
 /// Compares two files; returns the seconds of reading too.
-fn measured(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Outcome, f64)> {
-    let (_, outcome, read, _) = compared(args, a, b)?;
+fn measure_files(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Outcome, f64)> {
+    let (_, outcome, read, _) = compare_files(args, a, b)?;
     Ok((outcome, read))
 }
 
 /// Returns the first cloud, the comparison, seconds of reading, and the unit of the first in meters.
-fn compared(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Cloud, Outcome, f64, f64)> {
+fn compare_files(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Cloud, Outcome, f64, f64)> {
     let rows = Rows { drop_zeros: args.drop_zeros, f32: false };
     let reading = args.reading.options();
     let (cloud, read_a) = input::read(a, &reading)?;
@@ -79,7 +79,7 @@ fn check(args: &args::Chamfer) -> Result<()> {
         let number = threshold.in_meters();
         ensure!(
             number >= 0.0 && number.is_finite(),
-            "--threshold {threshold} is no finite number of at least 0"
+            "--threshold {threshold} must be a finite number of at least 0"
         );
     }
     Ok(())
@@ -89,8 +89,8 @@ fn check(args: &args::Chamfer) -> Result<()> {
 fn files(args: &args::Chamfer) -> Result<()> {
     let stdin = Path::new("-");
     ensure!(
-        !args.found.recursive,
-        "--recursive is about folders; give two of them, or leave it out"
+        !args.search.recursive,
+        "--recursive is for folders; give two of them, or leave it out"
     );
     check::report(&args.report, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
     let Some(path) = &args.per_point else { return check::unused(&args.writing, "--per-point") };
@@ -154,10 +154,10 @@ fn compare<T: CudaScalar>(
     let place = args.place.place().choose(&|_| Ok(()), pays)?;
     let threads = args.place.place().thread_count();
     let progress = Progress::start("comparing", names);
-    let found =
+    let result =
         place.run(|cpu| on_cpu(a, b, cpu, threads, &progress), |gpu| on_gpu(a, b, gpu, &progress));
     drop(progress);
-    let (chamfer, ran_on, seconds) = found.map_err(|error| anyhow::anyhow!("{names}: {error}"))?;
+    let (chamfer, ran_on, seconds) = result.map_err(|error| anyhow::anyhow!("{names}: {error}"))?;
     let first = &chamfer.a_to_b;
     Ok(Outcome {
         sides: [Side::new(first), Side::new(&chamfer.b_to_a)],
@@ -173,7 +173,7 @@ fn compare<T: CudaScalar>(
 }
 
 /// Measures, device and seconds.
-type Found<T> = (Chamfer<T>, RanOn, f64);
+type Measurement<T> = (Chamfer<T>, RanOn, f64);
 
 fn on_cpu<T: Scalar>(
     a: &[[T; 3]],
@@ -181,7 +181,7 @@ fn on_cpu<T: Scalar>(
     cpu: &Cpu,
     threads: usize,
     progress: &Progress,
-) -> Result<Found<T>, farpoint::Error> {
+) -> Result<Measurement<T>, farpoint::Error> {
     let job = Matcher::new().bad_rows(BadRows::Skip);
     let start = Instant::now();
     let chamfer = job.on(cpu).observe(&mut |step| progress.step(step)).chamfer(a, b)?;
@@ -193,7 +193,7 @@ fn on_gpu<T: CudaScalar>(
     b: &[[T; 3]],
     gpu: &Gpu,
     progress: &Progress,
-) -> Result<Found<T>, farpoint_cuda::Error> {
+) -> Result<Measurement<T>, farpoint_cuda::Error> {
     let job = Matcher::new().bad_rows(BadRows::Skip);
     let start = Instant::now();
     let chamfer = job.on(gpu).observe(&mut |step| progress.step(step)).chamfer(a, b)?;

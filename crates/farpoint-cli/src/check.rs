@@ -2,8 +2,8 @@
 //! written. Numbers out of range are found by the library.
 
 use crate::args::{
-    self, Approximate, Count, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt,
-    Where, Writing,
+    self, Approximate, Count, Device, DeviceOptions, Keep, Length, Method, Report, Run,
+    SampleOutput, StartAt, Writing,
 };
 use crate::output::count;
 use anyhow::{Result, anyhow, bail, ensure};
@@ -12,37 +12,39 @@ use farpoint_io::{Copc, memory};
 use std::path::{Path, PathBuf};
 
 /// Checks the sampling options of `farpoint sample`, whatever the files.
-pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
+pub(crate) fn sample_options(args: &args::Sample) -> Result<()> {
     let Run { sampler, .. } = &args.run;
-    args.filters.filter().map_err(|wrong| anyhow!(wrong))?;
-    unfit(args, sampler.method.name())?;
+    args.filters.filter().map_err(|error| anyhow!(error))?;
+    other_sampler_options(args, sampler.method.name())?;
     match sampler.method {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => approximate(args, method)?,
     }
-    amount(args.wanted.asked()?.amount(1.0))
+    amount(args.amount.requested()?.amount(1.0))
 }
 
 /// Checks the outputs and reports of `farpoint sample`, with these inputs.
-pub(crate) fn sampled(args: &args::Sample, inputs: &[PathBuf]) -> Result<()> {
+pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<()> {
     let inputs = &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>()[..];
     let SampleOutput { output, indices, writing, sorted } = &args.output;
     ensure!(
         !sorted || output.is_some() || indices.is_some(),
-        "--sorted is about what is written; add --output or --indices, or leave it out"
+        "--sorted has no effect without --output or --indices; add one, or leave it out"
     );
     let stdout = Path::new("-");
-    let taken = [output.as_deref() == Some(stdout), indices.as_deref() == Some(stdout)];
+    let to_stdout = [output.as_deref() == Some(stdout), indices.as_deref() == Some(stdout)];
     ensure!(
-        usize::from(args.report.prints()) + taken.iter().filter(|taken| **taken).count() <= 1,
+        usize::from(args.report.prints())
+            + to_stdout.iter().filter(|to_stdout| **to_stdout).count()
+            <= 1,
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
     match output {
         Some(path) if matches!(args.run.sampler.method, Method::Exact(_)) => {
-            leveled(path, inputs, writing)?;
-            let through = args.spool.is_some() || args.memory.is_some();
+            farthest_first(path, inputs, writing)?;
+            let through_disk = args.spool.is_some() || args.memory.is_some();
             ensure!(
-                !(through && writing.is_copc(path)),
+                !(through_disk && writing.is_copc(path)),
                 "--memory and --spool go through the disk, and COPC is made in memory; leave them out"
             );
         }
@@ -57,27 +59,27 @@ pub(crate) fn sampled(args: &args::Sample, inputs: &[PathBuf]) -> Result<()> {
 }
 
 /// Checks the sampling options of `farpoint order`, whatever the files.
-pub(crate) fn ordering(args: &args::Order) -> Result<()> {
-    args.filters.filter().map_err(|wrong| anyhow!(wrong))?;
+pub(crate) fn order_options(args: &args::Order) -> Result<()> {
+    args.filters.filter().map_err(|error| anyhow!(error))?;
     ensure!(
-        args.filters.of_cell().is_none(),
+        args.filters.point_of_cell().is_none(),
         "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
     );
     exact_only(&args.run, &args.place)
 }
 
 /// Checks the outputs and reports of `farpoint order`, with these inputs.
-pub(crate) fn ordered(args: &args::Order, inputs: &[PathBuf]) -> Result<()> {
+pub(crate) fn order_outputs(args: &args::Order, inputs: &[PathBuf]) -> Result<()> {
     let inputs = &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>()[..];
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
-    leveled(output, inputs, writing)?;
-    shown(&args.shown, inputs)?;
+    farthest_first(output, inputs, writing)?;
+    page_output(&args.page, inputs)?;
     report(&args.report, &[inputs, &[output]].concat())?;
     stdout_once(output, &args.report)
 }
 
-/// Most points of a page.
-const PAGE: usize = 5_000_000;
+/// Maximum number of points of a page.
+const MAX_PAGE_POINTS: usize = 5_000_000;
 
 /// Checks all options of `farpoint view`.
 pub(crate) fn view(args: &args::View) -> Result<()> {
@@ -91,18 +93,18 @@ pub(crate) fn view(args: &args::View) -> Result<()> {
 /// Checks that a page may hold this many points.
 fn page(points: Count) -> Result<()> {
     ensure!(
-        (1..=PAGE).contains(&points.0),
+        (1..=MAX_PAGE_POINTS).contains(&points.0),
         "--points {}: a page holds 1 to {} points",
         count(points.0),
-        count(PAGE)
+        count(MAX_PAGE_POINTS)
     );
     Ok(())
 }
 
 /// Checks the page that a command writes beside its output, with these inputs.
-pub(crate) fn shown(shown: &args::Shown, inputs: &[&Path]) -> Result<()> {
-    let Some(path) = &shown.view else { return Ok(()) };
-    page(shown.most())?;
+pub(crate) fn page_output(options: &args::PageOptions, inputs: &[&Path]) -> Result<()> {
+    let Some(path) = &options.view else { return Ok(()) };
+    page(options.max_points())?;
     ensure!(
         path != Path::new("-"),
         "--view -: a page beside another output can't go to stdout; give it a name"
@@ -112,14 +114,12 @@ pub(crate) fn shown(shown: &args::Shown, inputs: &[&Path]) -> Result<()> {
 
 /// Refuses options for several files if there is one.
 pub(crate) fn one_file(many: &args::Many) -> Result<()> {
-    let found = many.merge.then_some("--recursive");
-    match many.given().filter(|option| found != Some(*option)) {
+    let allowed = many.merge.then_some("--recursive");
+    match many.set_option().filter(|option| allowed != Some(*option)) {
         Some(option) if many.merge => {
-            bail!(
-                "{option} is about files one by one, and --merge makes them one cloud; leave one out"
-            )
+            bail!("{option} is for separate files, and --merge makes them one cloud; leave one out")
         }
-        Some(option) => bail!("{option} is about several files; add --output-dir, or leave it out"),
+        Some(option) => bail!("{option} is for several files; add --output-dir, or leave it out"),
         None => Ok(()),
     }
 }
@@ -128,32 +128,32 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
 pub(crate) fn amount(amount: Amount) -> Result<()> {
     ensure!(
         amount != Amount::Ratio(0.0),
-        "--ratio 0: chooses no point; give a share above 0 (-n 0 writes a file without points)"
+        "--ratio 0: chooses no point; give a ratio above 0 (-n 0 writes a file without points)"
     );
     let Err(error) = amount.limit(usize::MAX) else { return Ok(()) };
     match amount {
-        Amount::Ratio(given) => bail!("--ratio {given}: {error}"),
-        Amount::Spacing(given) => bail!("--spacing {given}: {error}"),
-        Amount::Cell(given) => bail!("--cell {given}: {error}"),
+        Amount::Ratio(value) => bail!("--ratio {value}: {error}"),
+        Amount::Spacing(value) => bail!("--spacing {value}: {error}"),
+        Amount::Cell(value) => bail!("--cell {value}: {error}"),
         _ => bail!("{error}"),
     }
 }
 
-/// Most points of a cloud.
-const MOST: usize = u32::MAX as usize - 1;
+/// Maximum number of points of a cloud.
+const MAX_POINTS: usize = u32::MAX as usize - 1;
 
 /// Refuses to create more points than a cloud may have, or than fit in memory with their row numbers.
 pub(crate) fn points(points: usize) -> Result<()> {
     ensure!(
-        points <= MOST,
-        "{} points are too many for a cloud (at most {}); ask for fewer",
+        points <= MAX_POINTS,
+        "{} points are too many for a cloud (at most {}); request fewer",
         count(points),
-        count(MOST)
+        count(MAX_POINTS)
     );
     let bytes = points * (size_of::<[f32; 3]>() + size_of::<usize>());
     ensure!(
         memory::available().is_none_or(|free| bytes as u64 <= free),
-        "{} points take more memory than is free; ask for fewer",
+        "{} points need more memory than is free; request fewer",
         count(points)
     );
     Ok(())
@@ -167,36 +167,44 @@ pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<
          exact algorithm",
         path.display()
     );
-    if let Some(option) = writing.of_copc() {
+    if let Some(option) = writing.copc_option() {
         bail!("{option} is for COPC; give an output that ends in .copc.laz, or leave it out");
     }
-    written(path, inputs, writing, None)
+    cloud_output(path, inputs, writing, None)
 }
 
 /// As [`cloud`], of points in farthest-first order: [`Writing::levels`] are written as COPC.
-fn leveled(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
+fn farthest_first(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
     if !writing.is_copc(path) {
         return cloud(path, inputs, writing);
     }
-    written(path, inputs, writing, Some(writing.levels()?.unwrap_or_else(|| Copc::new([]))))
+    cloud_output(path, inputs, writing, Some(writing.levels()?.unwrap_or_else(|| Copc::new([]))))
 }
 
-fn written(path: &Path, inputs: &[&Path], writing: &Writing, levels: Option<Copc>) -> Result<()> {
+fn cloud_output(
+    path: &Path,
+    inputs: &[&Path],
+    writing: &Writing,
+    levels: Option<Copc>,
+) -> Result<()> {
     let options = writing.options(writing.scale.map(Length::in_meters)).copc(levels);
     let format = farpoint_io::check_output(path, inputs, &options)?;
-    let refused = writing.check(format).err();
+    let error = writing.check(format).err();
     let stdout = Path::new("-");
-    if refused.is_some() && path == stdout && inputs == [stdout] && options.format.is_none() {
-        bail!("{}: add --format, because no name tells it", writing.given().unwrap_or_default());
+    if error.is_some() && path == stdout && inputs == [stdout] && options.format.is_none() {
+        bail!(
+            "{}: add --format, because stdout has no name",
+            writing.set_option().unwrap_or_default()
+        );
     }
-    refused.map_or(Ok(()), |refused| Err(anyhow!(refused)))
+    error.map_or(Ok(()), |error| Err(anyhow!(error)))
 }
 
 /// Refuses options of an output that is not requested.
 pub(crate) fn unused(writing: &Writing, output: &str) -> Result<()> {
-    match writing.given() {
+    match writing.set_option() {
         Some(option) => {
-            bail!("{option} is about the points written; add {output}, or leave it out")
+            bail!("{option} is for the points written; add {output}, or leave it out")
         }
         None => Ok(()),
     }
@@ -211,14 +219,14 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
     let name = path.display();
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     ensure!(
-        endings.iter().any(|wanted| ending.eq_ignore_ascii_case(wanted)),
-        "{option} {name}: written as .{}; give a name that ends so",
+        endings.iter().any(|expected| ending.eq_ignore_ascii_case(expected)),
+        "{option} {name}: the name must end in .{}",
         endings.join(" or .")
     );
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     ensure!(
         folder.is_dir(),
-        "{option} {name}: the folder {} is not there; create it first, or write elsewhere",
+        "{option} {name}: the folder {} does not exist; create it first, or write elsewhere",
         folder.display()
     );
     ensure!(!path.is_dir(), "{option} {name}: is a folder; give the name of a file");
@@ -230,14 +238,20 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
 /// of 'man'.
 pub(crate) fn folder(path: &Path) -> Result<()> {
     let name = path.display();
-    ensure!(path.is_dir(), "{name}: the folder is not there; create it first, or write elsewhere");
+    ensure!(
+        path.is_dir(),
+        "{name}: the folder does not exist; create it first, or write elsewhere"
+    );
     Ok(())
 }
 
 /// Refuses two outputs of one name.
-fn different(option: &str, path: &Path, other: &str, taken: Option<&Path>) -> Result<()> {
+fn different(option: &str, path: &Path, other: &str, other_path: Option<&Path>) -> Result<()> {
     let name = path.display();
-    ensure!(taken != Some(path), "{option} {name}: {other} names the same file; give two names");
+    ensure!(
+        other_path != Some(path),
+        "{option} {name}: {other} names the same file; give two names"
+    );
     Ok(())
 }
 
@@ -256,48 +270,48 @@ pub(crate) fn stdout_once(output: &Path, report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a device that is absent, or cannot do the job, before any work. `what` names the job
-/// in messages: `--algorithm tree`; `has` checks a kind of device, as the library knows it.
+/// Refuses a device that is absent, or cannot do the job, before any work. `job` names it
+/// in messages: `--algorithm tree`; `supports` checks a kind of device by the library's rules.
 pub(crate) fn device(
-    place: &Where,
-    what: &str,
-    has: &dyn Fn(DeviceKind) -> Result<(), farpoint::Error>,
+    place: &DeviceOptions,
+    job: &str,
+    supports: &dyn Fn(DeviceKind) -> Result<(), farpoint::Error>,
 ) -> Result<()> {
-    let on = |kind| has(kind).map_err(|error| anyhow!("{what}: {error}"));
-    let at = place.place();
+    let check_kind = |kind| supports(kind).map_err(|error| anyhow!("{job}: {error}"));
+    let placement = place.place();
     match place.device {
         Device::Cpu => {
             ensure!(place.gpu.is_none(), "--gpu is for --device cuda or auto, not cpu");
-            on(DeviceKind::Cpu)
+            check_kind(DeviceKind::Cpu)
         }
         Device::Cuda => {
-            on(DeviceKind::Gpu)?;
-            if let Some(option) = at.cpu_option() {
+            check_kind(DeviceKind::Gpu)?;
+            if let Some(option) = placement.cpu_option() {
                 bail!("{option} is for the CPU; leave it out, or use --device cpu");
             }
-            at.present().map_err(|error| {
+            placement.present().map_err(|error| {
                 anyhow!("--device cuda: {error}; use --device cpu or leave it out")
             })
         }
-        Device::Auto if has(DeviceKind::Cpu).is_err() => {
+        Device::Auto if supports(DeviceKind::Cpu).is_err() => {
             // If neither device can do it, the CPU's reason is the relevant one.
-            if has(DeviceKind::Gpu).is_err() {
-                return on(DeviceKind::Cpu);
+            if supports(DeviceKind::Gpu).is_err() {
+                return check_kind(DeviceKind::Cpu);
             }
-            if let Some(option) = at.cpu_option() {
-                bail!("{option} is for the CPU, and {what} for GPUs");
+            if let Some(option) = placement.cpu_option() {
+                bail!("{option} is for the CPU, and {job} for GPUs");
             }
-            at.present().map_err(|error| anyhow!("{what} is for GPUs: {error}"))
+            placement.present().map_err(|error| anyhow!("{job} is for GPUs: {error}"))
         }
         Device::Auto if place.gpu.is_some() => {
-            at.present().map_err(|error| anyhow!("--gpu: {error}"))
+            placement.present().map_err(|error| anyhow!("--gpu: {error}"))
         }
         Device::Auto => Ok(()),
     }
 }
 
 /// Refuses samplers that have no order.
-fn exact_only(run: &Run, place: &Where) -> Result<()> {
+fn exact_only(run: &Run, place: &DeviceOptions) -> Result<()> {
     match run.sampler.method {
         Method::Exact(algorithm) => exact(run, place, algorithm),
         Method::Approximate(method) => bail!(
@@ -307,9 +321,9 @@ fn exact_only(run: &Run, place: &Where) -> Result<()> {
     }
 }
 
-fn exact(run: &Run, place: &Where, algorithm: Algorithm) -> Result<()> {
-    let what = format!("--algorithm {algorithm}");
-    device(place, &what, &|kind| algorithm.check(kind))?;
+fn exact(run: &Run, place: &DeviceOptions, algorithm: Algorithm) -> Result<()> {
+    let job = format!("--algorithm {algorithm}");
+    device(place, &job, &|kind| algorithm.check(kind))?;
     ensure!(
         run.seed.is_none() || run.start == Some(StartAt::Random),
         "--seed is for a random start; add --start random, or leave it out"
@@ -318,10 +332,10 @@ fn exact(run: &Run, place: &Where, algorithm: Algorithm) -> Result<()> {
 }
 
 /// Refuses options of approximate samplers other than this one.
-fn unfit(args: &args::Sample, name: &str) -> Result<()> {
+fn other_sampler_options(args: &args::Sample, name: &str) -> Result<()> {
     let Approximate { keep, bits, window, npdu_order, estimator, first_stage } = &args.approximate;
     let options = [
-        (args.wanted.cell.is_some(), "--cell", "grid"),
+        (args.amount.cell.is_some(), "--cell", "grid"),
         (keep.is_some(), "--keep", "grid"),
         (bits.is_some(), "--bits", "morton"),
         (window.is_some(), "--window", "npdu"),
@@ -329,9 +343,9 @@ fn unfit(args: &args::Sample, name: &str) -> Result<()> {
         (estimator.is_some(), "--estimator", "fastpoint"),
         (first_stage.is_some(), "--first-stage", "fastpoint"),
     ];
-    match options.into_iter().find(|(given, _, of)| *given && *of != name) {
-        Some((_, option, of)) => {
-            Err(anyhow!("{option} is for --algorithm {of}, not {name}; leave it out"))
+    match options.into_iter().find(|(is_set, _, algorithm)| *is_set && *algorithm != name) {
+        Some((_, option, algorithm)) => {
+            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; leave it out"))
         }
         None => Ok(()),
     }
@@ -340,20 +354,20 @@ fn unfit(args: &args::Sample, name: &str) -> Result<()> {
 fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
     let (run, name) = (&args.run, method.name());
     let exact_only = [
-        (args.wanted.spacing.is_some(), "--spacing"),
+        (args.amount.spacing.is_some(), "--spacing"),
         (args.place.device == Device::Cuda, "--device cuda"),
         (args.place.gpu.is_some(), "--gpu"),
         (args.place.simd.is_some(), "--simd"),
     ];
-    if let Some((_, option)) = exact_only.into_iter().find(|(given, _)| *given) {
+    if let Some((_, option)) = exact_only.into_iter().find(|(is_set, _)| *is_set) {
         bail!(
             "{option} is for exact algorithms, and --algorithm {name} is approximate; leave it out"
         );
     }
     ensure!(
         run.start.is_none() || method.has_start(),
-        "--start is for exact algorithms, npdu and fastpoint, and --algorithm {name} starts \
-         nowhere; leave it out"
+        "--start is for exact algorithms, npdu and fastpoint, not --algorithm {name}; \
+         leave it out"
     );
     let keep = args.approximate.keep;
     let random_start = run.start == Some(StartAt::Random);

@@ -1,7 +1,7 @@
 //! `farpoint convert`: the points of files in another format, in their order.
 
 use crate::output::{count, seconds};
-use crate::progress::Shown;
+use crate::progress::ProgressWatch;
 use crate::text::lines;
 use crate::{args, check, input, many, report};
 use anyhow::{Result, ensure};
@@ -13,7 +13,7 @@ use std::time::Instant;
 pub(crate) fn run(args: &args::Convert) -> Result<()> {
     let many = &args.many;
     ensure!(
-        args.filters.of_cell().is_none(),
+        args.filters.point_of_cell().is_none(),
         "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
     );
     if many.output_dir.is_some() || many.one.is_some() {
@@ -27,10 +27,10 @@ pub(crate) fn run(args: &args::Convert) -> Result<()> {
     let (mut inputs, to) = names(args)?;
     let begin = Instant::now();
     if many.merge {
-        inputs = input::paths(&inputs[0], &inputs[1..], many.found.recursive)?;
+        inputs = input::paths(&inputs[0], &inputs[1..], many.search.recursive)?;
     }
-    checked(args, &inputs, &to)?;
-    let (request, watch) = (args.request()?, Shown::default());
+    check_outputs(args, &inputs, &to)?;
+    let (request, watch) = (args.request()?, ProgressWatch::default());
     let files = Files { inputs: &inputs, merge: many.merge, output: Some(&to), indices: None };
     let finished = request.in_memory(files, &watch)?.sample(&watch)?.write(&watch)?;
     drop(watch);
@@ -62,7 +62,7 @@ fn names(args: &args::Convert) -> Result<(Vec<PathBuf>, PathBuf)> {
 }
 
 /// Checks the output before anything is read.
-fn checked(args: &args::Convert, inputs: &[PathBuf], to: &Path) -> Result<()> {
+fn check_outputs(args: &args::Convert, inputs: &[PathBuf], to: &Path) -> Result<()> {
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     check::cloud(to, &inputs, &args.writing)?;
     check::report(&args.report, &[&inputs[..], &[to]].concat())?;

@@ -56,8 +56,8 @@ fn check(args: &args::Demo) -> Result<()> {
     let (points, ratio) = (args.points.0, args.ratio.0);
     check::amount(Amount::Ratio(ratio))?;
     ensure!(points >= 1000, "--points {points}: a room needs at least 1,000");
-    let wanted = Amount::Ratio(ratio).limit(points)?;
-    ensure!(wanted >= 2, "--ratio {ratio} leaves fewer than two points; raise it");
+    let samples = Amount::Ratio(ratio).limit(points)?;
+    ensure!(samples >= 2, "--ratio {ratio} leaves fewer than two points; raise it");
     check::points(points)?;
     check::folder(&args.out_dir)?;
     check::report(&args.report, &[])

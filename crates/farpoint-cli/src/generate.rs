@@ -1,6 +1,6 @@
 //! `farpoint generate`: a seeded cloud into a file.
 
-use crate::args::{CloudOutput, Length, Made};
+use crate::args::{CloudOutput, GeneratedKind, Length};
 use crate::output::write_cloud;
 use crate::progress::Progress;
 use crate::{args, check, report};
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &args::Generate) -> Result<()> {
 }
 
 /// Returns the scene of a kind with classes.
-fn labeled(kind: Made) -> Result<Setting> {
+fn labeled(kind: GeneratedKind) -> Result<Setting> {
     let names: Vec<_> = Setting::ALL.iter().map(|setting| setting.name()).collect();
     kind.setting().ok_or_else(|| {
         let names = names.join(" and ");

@@ -8,7 +8,7 @@ pub(crate) use facts::class_name;
 use crate::input::{self, Points};
 use crate::many::Failed;
 use crate::messages::{complain, warn};
-use crate::progress::{Progress, Shown};
+use crate::progress::{Progress, ProgressWatch};
 use crate::{args, bag, check, report};
 use anyhow::Result;
 use description::Description;
@@ -21,27 +21,27 @@ use std::path::Path;
 pub(crate) fn run(args: &args::Info) -> Result<()> {
     check::report(&args.report, &[&args.input])?;
     if args.merge {
-        return merged(args);
+        return describe_merged(args);
     }
     if args.more.is_empty()
-        && let Some(recording) = bag::recording(&args.input, &args.reading)?
+        && let Some(bag_input) = bag::find(&args.input, &args.reading)?
     {
-        return bag::info(args, &recording);
+        return bag::info(args, &bag_input);
     }
     if !args.more.is_empty() || (names_several(&args.input) && !bag::is_folder(&args.input)?) {
-        return several(args);
+        return describe_each(args);
     }
-    let found = description(&args.input, args)?;
-    report::print(&args.report, found.as_json(), &found.as_table(), false)
+    let contents = description(&args.input, args)?;
+    report::print(&args.report, contents.as_json(), &contents.as_table(), false)
 }
 
 /// Describes all files as one cloud.
-fn merged(args: &args::Info) -> Result<()> {
-    let paths = input::paths(&args.input, &args.more, args.found.recursive)?;
-    let watch = Shown::default();
+fn describe_merged(args: &args::Info) -> Result<()> {
+    let paths = input::paths(&args.input, &args.more, args.search.recursive)?;
+    let watch = ProgressWatch::default();
     let merged = open_merged(&paths, &args.reading.options(), None, &watch)?;
     let reader = merged.reader();
-    let (found, files) = if args.points || reader.bounds().is_none() {
+    let (contents, files) = if args.points || reader.bounds().is_none() {
         let (cloud, files, _) = read_merged(&merged, &watch)?;
         (of_cloud(reader.name().to_owned(), &cloud, args), files)
     } else {
@@ -60,15 +60,15 @@ fn merged(args: &args::Info) -> Result<()> {
         };
         (description, Joined::of_headers(&merged))
     };
-    let (mut object, mut table) = (found.as_json(), found.as_table());
+    let (mut object, mut table) = (contents.as_json(), contents.as_table());
     report::add_files(&files, &mut object, &mut table);
     report::print(&args.report, object, &table, false)
 }
 
 /// Describes each file; files that can't be read print an error, and the others go on.
-fn several(args: &args::Info) -> Result<()> {
-    let given: Vec<_> = std::iter::once(&args.input).chain(&args.more).cloned().collect();
-    let found = expand(&given, args.found.recursive, None)?;
+fn describe_each(args: &args::Info) -> Result<()> {
+    let inputs: Vec<_> = std::iter::once(&args.input).chain(&args.more).cloned().collect();
+    let found = expand(&inputs, args.search.recursive, None)?;
     let (mut objects, mut errors, mut tables) = (Vec::new(), Vec::new(), Vec::new());
     for file in &found {
         match description(&file.path, args) {
@@ -83,10 +83,10 @@ fn several(args: &args::Info) -> Result<()> {
             }
         }
     }
-    let failed = Failed { files: errors.len(), of: found.len() };
+    let failures = Failed { files: errors.len(), total: found.len() };
     let object = json!({ "files": objects, "errors": errors });
     report::print(&args.report, object, &tables.join("\n"), false)?;
-    if failed.files == 0 { Ok(()) } else { Err(failed.into()) }
+    if failures.files == 0 { Ok(()) } else { Err(failures.into()) }
 }
 
 fn description(path: &Path, args: &args::Info) -> Result<Description> {

@@ -2,7 +2,7 @@
 
 use crate::args::{self, Length, Many, Selection};
 use crate::check;
-use crate::progress::Shown;
+use crate::progress::ProgressWatch;
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, Filter, ReadOptions};
 pub use farpoint_pipeline::text::name;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// If the file can't be read; the text names it.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<(Cloud, f64)> {
     let filter = Filter::default();
-    Ok(farpoint_pipeline::read(path, options, &filter, true, &Shown::default())?)
+    Ok(farpoint_pipeline::read(path, options, &filter, true, &ProgressWatch::default())?)
 }
 
 /// Returns the files of one cloud: the named one or, with `--merge`, all that are found, in sorted order.
@@ -27,26 +27,26 @@ pub(crate) fn one_cloud(first: &Path, many: &Many, selection: &Selection) -> Res
         return Ok(vec![first.to_owned()]);
     }
     selection.refuse("a single file")?;
-    paths(first, &many.more, many.found.recursive)
+    paths(first, &many.more, many.search.recursive)
 }
 
 /// Returns the named files, in sorted order.
 pub(crate) fn paths(first: &Path, more: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>> {
-    let given: Vec<PathBuf> = std::iter::once(first.to_owned()).chain(more.to_vec()).collect();
-    let found = expand(&given, recursive, None)?;
+    let inputs: Vec<PathBuf> = std::iter::once(first.to_owned()).chain(more.to_vec()).collect();
+    let found = expand(&inputs, recursive, None)?;
     Ok(found.into_iter().map(|found| found.path).collect())
 }
 
 /// Applies `--drop-zeros` and `--f32`, and warns of unusual rows in the file at `path`.
 pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: args::Rows) -> Result<Points<'a>> {
     let rows = Rows { drop_zeros: args.drop_zeros, single: args.f32 };
-    let points = farpoint_pipeline::prepare(cloud, &name(path), rows, &Shown::default());
+    let points = farpoint_pipeline::prepare(cloud, &name(path), rows, &ProgressWatch::default());
     points.map_err(|error| anyhow!(error))
 }
 
-/// Returns the unit of a file in meters if a length among `given`, such as `5cm`, has a unit of its own; the names of
+/// Returns the unit of a file in meters if a length among `lengths`, such as `5cm`, has a unit of its own; the names of
 /// the options are for messages.
-pub(crate) fn unit(cloud: &Cloud, path: &Path, given: &[(&str, Option<Length>)]) -> Result<f64> {
-    let unit = farpoint_pipeline::unit(cloud, &name(path), given, &Shown::default());
+pub(crate) fn unit(cloud: &Cloud, path: &Path, lengths: &[(&str, Option<Length>)]) -> Result<f64> {
+    let unit = farpoint_pipeline::unit(cloud, &name(path), lengths, &ProgressWatch::default());
     unit.map_err(|error| anyhow!(error))
 }

@@ -12,7 +12,7 @@ static WRITING: AtomicUsize = AtomicUsize::new(0);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Set if the run itself ends on an interrupt.
-static GENTLE: AtomicBool = AtomicBool::new(false);
+static DEFERRED: AtomicBool = AtomicBool::new(false);
 
 /// Exit status after Ctrl-C, as shells expect it.
 const STATUS: i32 = 130;
@@ -20,9 +20,9 @@ const STATUS: i32 = 130;
 /// Takes over Ctrl-C. Without it (no signals on this system) the process just ends.
 pub fn install() {
     let _ = ctrlc::set_handler(|| {
-        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
-        let waits = GENTLE.load(Ordering::SeqCst) || WRITING.load(Ordering::SeqCst) > 0;
-        if again || !waits {
+        let repeated = INTERRUPTED.swap(true, Ordering::SeqCst);
+        let must_wait = DEFERRED.load(Ordering::SeqCst) || WRITING.load(Ordering::SeqCst) > 0;
+        if repeated || !must_wait {
             end();
         }
     });
@@ -45,15 +45,15 @@ pub(crate) fn hold() {
 /// Ends a deferral; exits if an interrupt is pending.
 pub(crate) fn release() {
     WRITING.fetch_sub(1, Ordering::SeqCst);
-    if INTERRUPTED.load(Ordering::SeqCst) && !GENTLE.load(Ordering::SeqCst) {
+    if INTERRUPTED.load(Ordering::SeqCst) && !DEFERRED.load(Ordering::SeqCst) {
         end();
     }
 }
 
 /// Makes the first interrupt only set the returned flag, for work on several files at a time, which
 /// ends at the next file or step; then call [`end`].
-pub(crate) fn gentle() -> &'static AtomicBool {
-    GENTLE.store(true, Ordering::SeqCst);
+pub(crate) fn defer_exit() -> &'static AtomicBool {
+    DEFERRED.store(true, Ordering::SeqCst);
     &INTERRUPTED
 }
 

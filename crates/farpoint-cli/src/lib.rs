@@ -57,7 +57,7 @@ pub fn main() -> ExitCode {
     farpoint::backend::start();
     let result = match args.command {
         Command::Sample(mut args) => {
-            args.approximate.keep = args.filters.of_cell();
+            args.approximate.keep = args.filters.point_of_cell();
             sample::run(&args)
         }
         Command::Order(args) => order::run(&args),
@@ -72,9 +72,9 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
     };
-    if let Some([wanted, granted]) = farpoint::backend::granted_of() {
+    if let Some([requested, granted]) = farpoint::backend::granted_of() {
         messages::note(&format!(
-            "the system granted {granted} of {wanted} threads; the result is the same, the work takes longer"
+            "the system granted {granted} of {requested} threads; the result is the same, the work takes longer"
         ));
     }
     match result {
@@ -111,12 +111,12 @@ fn usage(error: &clap::Error) -> ExitCode {
         messages::complain("error", "no command given; 'farpoint --help' lists them");
         return ExitCode::from(BAD_INPUT);
     }
-    let what: Vec<_> = text
+    let message: Vec<_> = text
         .lines()
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
         .map(|line| line.trim().trim_start_matches("error: "))
         .filter(|line| !line.is_empty())
         .collect();
-    messages::complain("error", &format!("{}; --help shows the usage", what.join(" ")));
+    messages::complain("error", &format!("{}; --help shows the usage", message.join(" ")));
     ExitCode::from(BAD_INPUT)
 }

@@ -27,23 +27,19 @@ pub(crate) const SOME_FAILED: u8 = 3;
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) files: usize,
-    pub(crate) of: usize,
+    pub(crate) total: usize,
 }
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} of {} files failed; what is wrong with them stands above",
-            self.files, self.of
-        )
+        write!(f, "{} of {} files failed; see the errors above", self.files, self.total)
     }
 }
 
 impl std::error::Error for Failed {}
 
 /// Request and options of a command with many files.
-struct Asked<'a> {
+struct ManyFiles<'a> {
     first: &'a Path,
     many: &'a Many,
     request: Request,
@@ -54,91 +50,91 @@ struct Asked<'a> {
 }
 
 /// Returns whether the arguments name several files.
-pub(crate) fn is_asked(first: &Path, many: &Many) -> bool {
+pub(crate) fn has_many_files(first: &Path, many: &Many) -> bool {
     if many.merge {
         return false;
     }
-    let given = many.output_dir.is_some() || many.one.is_some();
+    let requested = many.output_dir.is_some() || many.one.is_some();
     // A folder may be one bag.
     let several = names_several(first) && !bag::is_folder(first).unwrap_or(false);
-    given || !many.more.is_empty() || several
+    requested || !many.more.is_empty() || several
 }
 
 /// Runs `farpoint sample`.
 pub(crate) fn sample(args: &Sample) -> Result<()> {
-    check::sampling(args)?;
-    let one = [(args.output.indices.is_some(), "--indices"), (args.stats, "--stats")];
-    if let Some((_, option)) = one.into_iter().find(|(given, _)| *given) {
+    check::sample_options(args)?;
+    let single_file = [(args.output.indices.is_some(), "--indices"), (args.stats, "--stats")];
+    if let Some((_, option)) = single_file.into_iter().find(|(is_set, _)| *is_set) {
         bail!(
             "{option} is for a single file; leave it out, or sample one file without --output-dir"
         );
     }
     let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
     let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "sampling");
-    Asked { first, many, request, writing, report, verb }.run()
+    ManyFiles { first, many, request, writing, report, verb }.run()
 }
 
 /// Runs `farpoint order`.
 pub(crate) fn order(args: &Order) -> Result<()> {
-    check::ordering(args)?;
+    check::order_options(args)?;
     let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
     let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "ordering");
-    Asked { first, many, request, writing, report, verb }.run()
+    ManyFiles { first, many, request, writing, report, verb }.run()
 }
 
 /// Runs `farpoint convert`.
 pub(crate) fn convert(args: &Convert) -> Result<()> {
     let Convert { input: first, many, writing, report, .. } = args;
-    Asked { first, many, request: args.request()?, writing, report, verb: "converting" }.run()
+    ManyFiles { first, many, request: args.request()?, writing, report, verb: "converting" }.run()
 }
 
-/// Makes files processed side by side share one GPU.
+/// Makes files processed in parallel share one GPU.
 fn on_one_gpu(mut request: Request) -> Result<Request> {
     let card = match &request.place.gpu {
         None => 0,
         Some(Cards::These(cards)) if cards.len() == 1 => cards[0],
-        Some(_) => bail!("--gpu names several GPUs, and files side by side share one; name one"),
+        Some(_) => bail!("--gpu names several GPUs, and files in parallel share one; name one"),
     };
     request.place.gpu = Some(Cards::These(vec![card]));
     Ok(request)
 }
 
-impl Asked<'_> {
+impl ManyFiles<'_> {
     fn run(self) -> Result<()> {
         if let Some([input, output]) = self.many.one.as_deref() {
-            return isolated::one(&self.executor(1)?, input, output, self.many);
+            return isolated::run_one(&self.executor(1)?, input, output, self.many);
         }
         let (out, begin) = (self.check()?, Instant::now());
-        let given: Vec<PathBuf> = std::iter::once(self.first)
+        let inputs: Vec<PathBuf> = std::iter::once(self.first)
             .chain(self.many.more.iter().map(PathBuf::as_path))
             .map(Path::to_owned)
             .collect();
-        let found = expand(&given, self.many.found.recursive, Some(out))?;
+        let found = expand(&inputs, self.many.search.recursive, Some(out))?;
         let files = plan(found, out, self.writing.extension())?;
         let batch = Batch::open(files, out, &self.request.digest(), self.many.force)?;
         if batch.unreadable() > 0 {
             let lines = batch.unreadable();
             warn(&format!(
-                "{}: {lines} lines can't be read; their files are done again",
+                "{}: {lines} lines can't be read; their files are processed again",
                 out.display()
             ));
         }
-        let side = self.side(batch.left().len());
-        let executor = self.executor(side.threads)?;
-        let stop = interrupt::gentle();
-        let done = self.work(&batch, &executor, &side);
-        let rows = batch.files().len();
-        let left = batch.left().to_vec();
-        let all = batch.close();
-        done?;
+        let concurrency = self.concurrency(batch.left().len());
+        let executor = self.executor(concurrency.threads)?;
+        let stop = interrupt::defer_exit();
+        let result = self.work(&batch, &executor, &concurrency);
+        let files = batch.files().len();
+        let remaining = batch.left().to_vec();
+        let rows = batch.close();
+        result?;
         if stop.load(Ordering::SeqCst) {
             interrupt::end();
         }
-        let summary = report::Summary::new(&all, &left, out, begin.elapsed().as_secs_f64());
+        let summary = report::Summary::new(&rows, &remaining, out, begin.elapsed().as_secs_f64());
         summary.print(self.report)?;
         match summary.failed {
             0 => Ok(()),
-            files => Err(Failed { files, of: rows }.into()),
+            failed => Err(Failed { files: failed, total: files }.into()),
         }
     }
 
@@ -146,8 +142,8 @@ impl Asked<'_> {
     fn check(&self) -> Result<&Path> {
         let Some(out) = &self.many.output_dir else {
             bail!(
-                "{}: several files have several outputs; add --output-dir DIR for a folder that they go to, or \
-                 --merge to take them as one cloud",
+                "{}: several inputs need --output-dir DIR for their outputs, or --merge to make \
+                 them one cloud",
                 self.first.display()
             )
         };
@@ -157,7 +153,7 @@ impl Asked<'_> {
             out.display()
         );
         if let Some(format) = self.request.writing.format {
-            self.writing.check(format).map_err(|refused| anyhow!(refused))?;
+            self.writing.check(format).map_err(|error| anyhow!(error))?;
         }
         check::report(self.report, &[])?;
         Ok(out)
@@ -170,7 +166,7 @@ impl Asked<'_> {
     }
 
     /// Returns a concurrency of as many files as there are cores for; fewer files than cores share them.
-    fn side(&self, files: usize) -> Concurrency {
+    fn concurrency(&self, files: usize) -> Concurrency {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let each = self.request.place.threads;
         let jobs =
@@ -189,24 +185,24 @@ impl Asked<'_> {
         &self,
         batch: &Batch,
         executor: &Executor,
-        side: &Concurrency,
+        concurrency: &Concurrency,
     ) -> Result<(), farpoint_pipeline::Error> {
         let (all, done) = (batch.left().len(), AtomicUsize::new(0));
         let progress = Progress::of_files(self.verb, &format!("{} files", messages::count(all)));
         farpoint_pipeline::run(
             batch,
             executor,
-            side,
-            interrupt::gentle(),
+            concurrency,
+            interrupt::defer_exit(),
             &|row, notes| {
-                messages::pass_on(notes);
+                messages::print_notes(notes);
                 if let Err(error) = &row.result {
                     complain("error", error);
                 }
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                 let _ = progress.step(Step::new(done, all, 0.0));
             },
-            &|file| isolated::call(file),
+            &|file| isolated::run_isolated(file),
         )
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn set_verbosity(verbosity: Verbosity) {
 }
 
 /// Returns whether messages of this level are printed.
-pub(crate) fn says(verbosity: Verbosity) -> bool {
+pub(crate) fn is_enabled(verbosity: Verbosity) -> bool {
     VERBOSITY.load(Ordering::Relaxed) >= verbosity as u8
 }
 
@@ -43,20 +43,20 @@ pub fn warn(text: &str) {
     if let Ok(mut warnings) = WARNINGS.lock() {
         warnings.push(one_line(text));
     }
-    if says(Verbosity::Normal) {
+    if is_enabled(Verbosity::Normal) {
         complain("warning", text);
     }
 }
 
 /// Writes a note to stderr.
 pub fn note(text: &str) {
-    if says(Verbosity::Normal) {
+    if is_enabled(Verbosity::Normal) {
         complain("note", text);
     }
 }
 
 /// Writes a warning or a note.
-pub(crate) fn tell(kind: Kind, text: &str) {
+pub(crate) fn print_message(kind: Kind, text: &str) {
     match kind {
         Kind::Warning => warn(text),
         Kind::Note => note(text),
@@ -64,14 +64,14 @@ pub(crate) fn tell(kind: Kind, text: &str) {
 }
 
 /// Writes the library's notes.
-pub(crate) fn pass_on(notes: &Notes) {
-    notes.iter().for_each(|(kind, text)| tell(kind, text));
+pub(crate) fn print_notes(notes: &Notes) {
+    notes.iter().for_each(|(kind, text)| print_message(kind, text));
 }
 
 /// Writes a stage and its time, if verbose.
-pub(crate) fn stage(what: &str, time: &str) {
-    if says(Verbosity::Verbose) {
-        complain("stage", &format!("{what}: {time}"));
+pub(crate) fn stage(name: &str, time: &str) {
+    if is_enabled(Verbosity::Verbose) {
+        complain("stage", &format!("{name}: {time}"));
     }
 }
 

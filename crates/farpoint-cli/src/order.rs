@@ -1,6 +1,6 @@
 //! `farpoint order`: the whole cloud farthest first, with the spacing of every prefix.
 
-use crate::progress::Shown;
+use crate::progress::ProgressWatch;
 use crate::view::{Page, Panes, Sequence, Subject};
 use crate::{args, check, input, many, report, view};
 use anyhow::{Result, bail, ensure};
@@ -10,30 +10,30 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &args::Order) -> Result<()> {
     let (first, many, selection) = (&args.input.input, &args.many, &args.run.selection);
-    if many::is_asked(first, many) {
+    if many::has_many_files(first, many) {
         selection.refuse("a single file")?;
         ensure!(
-            args.shown.view.is_none(),
+            args.page.view.is_none(),
             "--view shows one cloud; leave it out, or add --merge to take all files as one"
         );
         return many::order(args);
     }
-    check::ordering(args)?;
+    check::order_options(args)?;
     let inputs = input::one_cloud(first, many, selection)?;
-    check::ordered(args, &inputs)?;
+    check::order_outputs(args, &inputs)?;
     let Some(output) = &args.output.output else { bail!("no output is given; add --output FILE") };
-    let (request, watch) = (args.request()?, Shown::default());
+    let (request, watch) = (args.request()?, ProgressWatch::default());
     let files = Files { inputs: &inputs, merge: many.merge, output: Some(output), indices: None };
-    let taken = request.in_memory(files, &watch)?.sample(&watch)?;
+    let sampled = request.in_memory(files, &watch)?.sample(&watch)?;
     // Before the new column, so that this is the page of 'farpoint view'.
-    let page = page(args, &taken)?;
-    let mut finished = taken.write(&watch)?;
+    let page = page(args, &sampled)?;
+    let mut finished = sampled.write(&watch)?;
     drop(watch);
     let start = Instant::now();
     page.iter().try_for_each(|(path, page)| view::write(path, page))?;
     finished.write = finished.write.map(|seconds| seconds + start.elapsed().as_secs_f64());
     let (mut object, mut table) = report::of(&finished, Some(output));
-    if let Some(path) = &args.shown.view {
+    if let Some(path) = &args.page.view {
         object["view"] = path.display().to_string().into();
         table.push_str(&format!("{:<20}  {}\n", "page", path.display()));
     }
@@ -41,9 +41,9 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
 }
 
 /// Returns the requested page of the computed order, and its path.
-fn page<'a>(args: &'a args::Order, taken: &Taken<'_>) -> Result<Option<(&'a Path, Page)>> {
-    let Some(path) = &args.shown.view else { return Ok(None) };
-    let sequence = Sequence::first(&taken.finished.outcome, args.shown.most().0);
-    let page = Page::of(&Subject::of(taken, args.up), sequence, &Panes::default())?;
+fn page<'a>(args: &'a args::Order, sampled: &Taken<'_>) -> Result<Option<(&'a Path, Page)>> {
+    let Some(path) = &args.page.view else { return Ok(None) };
+    let sequence = Sequence::first(&sampled.finished.outcome, args.page.max_points().0);
+    let page = Page::of(&Subject::of(sampled, args.up), sequence, &Panes::default())?;
     Ok(Some((path, page)))
 }

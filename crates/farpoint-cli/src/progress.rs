@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use terminal_size::{Width, terminal_size_of};
 
 /// Work shorter than this shows nothing.
-const PATIENCE: Duration = Duration::from_secs(1);
+const DELAY: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 /// The bar, once the number of samples is known; the message is cut to fit.
 const WIDE: &str = "{msg} [{wide_bar}] {human_pos}/{human_len} {prefix}, {eta} left";
@@ -25,14 +25,14 @@ const WIDE: &str = "{msg} [{wide_bar}] {human_pos}/{human_len} {prefix}, {eta} l
 const NARROW: &str = "{msg} {percent}%, {eta} left";
 const WITHOUT_SIZE: &str = "{spinner} {msg}";
 /// Columns that the wide bar needs.
-const ROOM: usize = 100;
+const WIDE_COLUMNS: usize = 100;
 /// Columns of a terminal of unknown width.
-const USUAL: usize = 80;
+const DEFAULT_COLUMNS: usize = 80;
 
 /// Progress of the work, shared with the drawing thread.
 struct Shared {
     done: AtomicU64,
-    wanted: AtomicU64,
+    total: AtomicU64,
     /// Verb and its object, a file or cloud.
     verb: &'static str,
     what: String,
@@ -78,12 +78,12 @@ impl Progress {
     pub(crate) fn counting(verb: &'static str, what: &str, unit: &'static str) -> Self {
         let shared = Arc::new(Shared {
             done: AtomicU64::new(0),
-            wanted: AtomicU64::new(0),
+            total: AtomicU64::new(0),
             verb,
             what: printable(what).into_owned(),
             unit,
         });
-        let drawn = stderr().is_terminal() && messages::says(Verbosity::Normal);
+        let drawn = stderr().is_terminal() && messages::is_enabled(Verbosity::Normal);
         // Where the system refuses the thread, nothing is drawn.
         let start = || {
             let (stop, stopped) = channel();
@@ -102,9 +102,9 @@ impl Progress {
     }
 
     /// Reports the numbers of chosen and requested samples.
-    pub(crate) fn count(&self, samples: usize, wanted: usize) {
+    pub(crate) fn count(&self, samples: usize, total: usize) {
         self.shared.done.store(samples as u64, Ordering::Relaxed);
-        self.shared.wanted.store(wanted as u64, Ordering::Relaxed);
+        self.shared.total.store(total as u64, Ordering::Relaxed);
     }
 }
 
@@ -122,17 +122,17 @@ impl Drop for Progress {
 /// Shows the progress of a request: stages as bars, notes as messages. An interrupt is deferred while a file is
 /// written.
 #[derive(Default)]
-pub(crate) struct Shown(Mutex<Option<Going>>);
+pub(crate) struct ProgressWatch(Mutex<Option<CurrentStage>>);
 
 /// A stage in progress.
 #[derive(Default)]
-struct Going {
+struct CurrentStage {
     progress: Option<Progress>,
     /// True if the stage writes a file.
     writes: bool,
 }
 
-impl Drop for Going {
+impl Drop for CurrentStage {
     fn drop(&mut self) {
         if self.writes {
             interrupt::release();
@@ -140,10 +140,10 @@ impl Drop for Going {
     }
 }
 
-impl Watch for Shown {
+impl Watch for ProgressWatch {
     fn stage(&self, stage: Stage, what: &str) {
-        let mut going = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *going = None;
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = None;
         let verb = match stage {
             Stage::Opening => "opening",
             Stage::Reading => "reading",
@@ -158,21 +158,21 @@ impl Watch for Shown {
         if writes {
             interrupt::hold();
         }
-        *going = Some(Going { progress, writes });
+        *current = Some(CurrentStage { progress, writes });
     }
 
     fn tell(&self, kind: Kind, text: &str) {
-        messages::tell(kind, text);
+        messages::print_message(kind, text);
     }
 
     fn did(&self, what: &str, how: &str) {
         messages::stage(what, how);
     }
 
-    fn step(&self, samples: usize, wanted: usize) -> bool {
-        let going = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(progress) = going.as_ref().and_then(|going| going.progress.as_ref()) {
-            progress.count(samples, wanted);
+    fn step(&self, samples: usize, total: usize) -> bool {
+        let current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(progress) = current.as_ref().and_then(|current| current.progress.as_ref()) {
+            progress.count(samples, total);
         }
         true
     }
@@ -180,25 +180,25 @@ impl Watch for Shown {
 
 /// Waits, then draws until the sender is gone.
 fn draw(shared: &Shared, stopped: &Receiver<()>) {
-    if stopped.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+    if stopped.recv_timeout(DELAY) != Err(RecvTimeoutError::Timeout) {
         return;
     }
     let bar = ProgressBar::new_spinner();
-    let mut shown = "";
+    let mut template_in_use = "";
     loop {
-        let wanted = shared.wanted.load(Ordering::Relaxed);
+        let total = shared.total.load(Ordering::Relaxed);
         // The width may change while this runs.
-        let (template, message) = layout(shared, wanted > 0, columns());
-        if shown != template {
-            shown = template;
+        let (template, message) = layout(shared, total > 0, columns());
+        if template_in_use != template {
+            template_in_use = template;
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
         }
         bar.set_message(message);
         bar.set_prefix(shared.unit);
-        if wanted > 0 {
-            bar.set_length(wanted);
+        if total > 0 {
+            bar.set_length(total);
             bar.set_position(shared.done.load(Ordering::Relaxed));
         } else {
             bar.tick();
@@ -213,17 +213,17 @@ fn draw(shared: &Shared, stopped: &Receiver<()>) {
 /// Returns the template and the message that fit into this many columns.
 fn layout(shared: &Shared, sized: bool, columns: usize) -> (&'static str, String) {
     // Room for "100%, 59m left", and for two numbers with separators beside a bar.
-    let (template, taken) = match sized {
+    let (template, used) = match sized {
         false => (WITHOUT_SIZE, 3),
-        true if columns < ROOM => (NARROW, 17),
+        true if columns < WIDE_COLUMNS => (NARROW, 17),
         true => (WIDE, 70),
     };
-    (template, shared.message(columns.saturating_sub(taken + 1)))
+    (template, shared.message(columns.saturating_sub(used + 1)))
 }
 
 /// Returns the columns of the terminal.
 fn columns() -> usize {
-    terminal_size_of(stderr()).map_or(USUAL, |(Width(columns), _)| usize::from(columns))
+    terminal_size_of(stderr()).map_or(DEFAULT_COLUMNS, |(Width(columns), _)| usize::from(columns))
 }
 
 #[cfg(test)]
@@ -231,8 +231,8 @@ mod tests {
     use super::*;
 
     fn message(what: &str, room: usize) -> String {
-        let (done, wanted) = (AtomicU64::new(0), AtomicU64::new(0));
-        Shared { done, wanted, verb: "reading", what: what.to_owned(), unit: "samples" }
+        let (done, total) = (AtomicU64::new(0), AtomicU64::new(0));
+        Shared { done, total, verb: "reading", what: what.to_owned(), unit: "samples" }
             .message(room)
     }
 

@@ -11,29 +11,34 @@ use farpoint_pipeline::{Figure, Finished, Joined, RanOn, Tiles, equal_rows};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Prints the table, or the JSON object if requested; `taken` if stdout carries data. The
+/// Prints the table, or the JSON object if requested; `stdout_used` if stdout carries data. The
 /// object repeats all warnings.
-pub(crate) fn print(asked: &Report, mut object: Value, table: &str, taken: bool) -> Result<()> {
+pub(crate) fn print(
+    options: &Report,
+    mut object: Value,
+    table: &str,
+    stdout_used: bool,
+) -> Result<()> {
     object["warnings"] = messages::warnings().into();
     let text = format!("{object}\n");
-    if asked.prints() {
+    if options.prints() {
         return output::print(&text);
     }
-    if let Some(path) = &asked.json {
+    if let Some(path) = &options.json {
         output::write_file(path, text.as_bytes())?;
     }
-    if taken { Ok(()) } else { output::print(&output::lines_of(table)) }
+    if stdout_used { Ok(()) } else { output::print(&output::lines_of(table)) }
 }
 
 /// Prints the report of `farpoint sample` where it does not mix with the data.
-pub(crate) fn sampled(args: &args::Sample, finished: &Finished) -> Result<()> {
+pub(crate) fn print_sample(args: &args::Sample, finished: &Finished) -> Result<()> {
     let outputs = [args.output.output.as_deref(), args.output.indices.as_deref()];
-    let taken = outputs.contains(&Some(Path::new("-")));
+    let stdout_used = outputs.contains(&Some(Path::new("-")));
     let (object, table) = of(finished, outputs[0]);
-    if taken && args.stats {
+    if stdout_used && args.stats {
         output::print_error(&table);
     }
-    print(&args.report, object, &table, taken)?;
+    print(&args.report, object, &table, stdout_used)?;
     if outputs == [None; 2] && args.report.json.is_none() {
         messages::note(
             "nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows",

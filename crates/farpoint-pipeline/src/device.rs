@@ -76,32 +76,32 @@ impl Where {
 
     /// Returns an option that only the CPU has, if it was given.
     pub fn cpu_option(&self) -> Option<&'static str> {
-        let given = [(self.threads.is_some(), "--threads"), (self.level.is_some(), "--simd")];
-        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+        let options = [(self.threads.is_some(), "--threads"), (self.level.is_some(), "--simd")];
+        options.into_iter().find(|(is_set, _)| *is_set).map(|(_, name)| name)
     }
 
-    /// Chooses the device of a job: `has` is whether a kind of device can do it, `pays` whether [`Choice::Auto`]
+    /// Chooses the device of a job: `supports` is whether a kind of device can do it, `pays` whether [`Choice::Auto`]
     /// tries a GPU.
     ///
     /// # Errors
     /// If a requested GPU can't be opened.
     pub fn choose(
         &self,
-        has: &dyn Fn(DeviceKind) -> Result<(), farpoint::Error>,
+        supports: &dyn Fn(DeviceKind) -> Result<(), farpoint::Error>,
         pays: impl FnOnce() -> bool,
     ) -> Result<Place, farpoint_cuda::Error> {
-        let on = |kind| has(kind).is_ok();
+        let runs_on = |kind| supports(kind).is_ok();
         let place = match self.device {
             Choice::Cpu => Device::Cpu(self.as_cpu()),
             Choice::Cuda => Device::Gpu(self.open()?),
-            Choice::Auto if !on(DeviceKind::Cpu) => Device::Gpu(self.open()?),
-            Choice::Auto if on(DeviceKind::Gpu) && self.cpu_option().is_none() && pays() => {
+            Choice::Auto if !runs_on(DeviceKind::Cpu) => Device::Gpu(self.open()?),
+            Choice::Auto if runs_on(DeviceKind::Gpu) && self.cpu_option().is_none() && pays() => {
                 let cpu = self.as_cpu();
                 self.open().map_or(Device::Cpu(cpu), |gpus| Device::Either(gpus, cpu))
             }
             Choice::Auto => Device::Cpu(self.as_cpu()),
         };
-        Ok(Place { device: place, named: self.gpu.is_some(), tell: self.tell })
+        Ok(Place { device: place, explicit: self.gpu.is_some(), tell: self.tell })
     }
 
     /// Checks that there are GPUs of these numbers; opens none.
@@ -111,11 +111,11 @@ impl Where {
     pub fn present(&self) -> Result<(), farpoint_cuda::Error> {
         let count = farpoint_cuda::device_count()?;
         let first = &[0][..];
-        let wanted = match &self.gpu {
+        let requested = match &self.gpu {
             Some(Cards::These(cards)) => cards,
             Some(Cards::All) | None => first,
         };
-        match wanted.iter().find(|&&ordinal| ordinal >= count) {
+        match requested.iter().find(|&&ordinal| ordinal >= count) {
             None => Ok(()),
             Some(&ordinal) => Err(farpoint_cuda::Error::NoSuchDevice { ordinal, count }),
         }
@@ -137,7 +137,7 @@ impl Where {
 pub struct Place {
     device: Device,
     /// True if GPUs were named.
-    named: bool,
+    explicit: bool,
     tell: fn(Kind, &str),
 }
 
@@ -172,7 +172,7 @@ impl Place {
         let (Device::Gpu(gpus) | Device::Either(gpus, _)) = &mut self.device else { return self };
         let host = |gpus: &Gpus| placement(gpus).ok().flatten().filter(|placed| placed.host > 0);
         let mut placed = host(gpus);
-        if let (Some(_), false, Ok(all)) = (placed, self.named, Gpus::all())
+        if let (Some(_), false, Ok(all)) = (placed, self.explicit, Gpus::all())
             && all.as_slice().len() > 1
         {
             placed = host(&all);
@@ -180,10 +180,10 @@ impl Place {
         }
         if let Some(Placement { bytes, host, .. }) = placed {
             let [bytes, host] = [bytes, host].map(|bytes| bytes as f64 / f64::from(1 << 30));
-            let what = format!(
+            let note = format!(
                 "{host:.1} GiB of {bytes:.1} lie in host memory, as the GPU has no room for them"
             );
-            (self.tell)(Kind::Note, &what);
+            (self.tell)(Kind::Note, &note);
         }
         self
     }
@@ -195,10 +195,10 @@ impl Place {
         on_gpus: impl Fn(&Gpus) -> Result<R, farpoint_cuda::Error>,
     ) -> Result<R, String> {
         self.run_with(on_cpu, |gpus| match on_gpus(gpus) {
-            Err(error @ farpoint_cuda::Error::OutOfMemory { .. }) if !self.named => {
+            Err(error @ farpoint_cuda::Error::OutOfMemory { .. }) if !self.explicit => {
                 match farpoint_cuda::device_count() {
                     Ok(2..) => {
-                        (self.tell)(Kind::Note, &format!("{error}; going on with all GPUs"));
+                        (self.tell)(Kind::Note, &format!("{error}; continuing with all GPUs"));
                         on_gpus(&Gpus::all()?)
                     }
                     _ => Err(error),
@@ -219,7 +219,7 @@ impl Place {
             Device::Gpu(gpus) => on_gpu(gpus).map_err(|error| error.to_string()),
             Device::Either(gpus, cpu) => on_gpu(gpus).or_else(|error| {
                 if !matches!(error, farpoint_cuda::Error::Sampling(_)) {
-                    (self.tell)(Kind::Warning, &format!("{error}; going on without the GPU"));
+                    (self.tell)(Kind::Warning, &format!("{error}; continuing on the CPU"));
                 }
                 on_cpu(cpu)
             }),

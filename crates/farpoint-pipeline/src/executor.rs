@@ -15,12 +15,12 @@ pub struct Executor {
 }
 
 /// Keeps the notes on a file, and stops in time.
-struct Heard<'a> {
+struct NoteCollector<'a> {
     stop: &'a Stop<'a>,
     notes: Mutex<&'a mut Notes>,
 }
 
-impl Watch for Heard<'_> {
+impl Watch for NoteCollector<'_> {
     fn tell(&self, kind: Kind, text: &str) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).add(kind, text);
     }
@@ -76,11 +76,11 @@ impl Executor {
         self.check_output(output, &name)?;
         let inputs = [input.to_owned()];
         let files = Files { inputs: &inputs, merge: false, output: Some(output), indices: None };
-        let heard = Heard { stop, notes: Mutex::new(notes) };
-        let taken = self.request.in_memory(files, &heard).and_then(|plan| plan.sample(&heard));
-        let taken = taken.map_err(|error| stop.reason(&name).unwrap_or(error.to_string()))?;
+        let watch = NoteCollector { stop, notes: Mutex::new(notes) };
+        let sampled = self.request.in_memory(files, &watch).and_then(|plan| plan.sample(&watch));
+        let sampled = sampled.map_err(|error| stop.reason(&name).unwrap_or(error.to_string()))?;
         stop.check(&name)?;
-        let finished = taken.write(&heard).map_err(|error| error.to_string())?;
+        let finished = sampled.write(&watch).map_err(|error| error.to_string())?;
         let changed = before.is_some_and(|before| {
             fs::metadata(input).is_ok_and(|now| {
                 before.len() != now.len() || before.modified().ok() != now.modified().ok()
@@ -89,7 +89,7 @@ impl Executor {
         if changed {
             // The output may be half of the old file and half of the new one.
             let _ = fs::remove_file(output);
-            return Err(format!("{name}: was changed while it was read; sample it again"));
+            return Err(format!("{name}: changed while it was read; sample it again"));
         }
         Done::of(&finished, output)
     }
@@ -101,12 +101,12 @@ impl Executor {
         fs::create_dir_all(folder)
             .map_err(|error| format!("{name}: {}: {error}", folder.display()))?;
         let request = &self.request;
-        let leveled = matches!(request.method, Method::Exact(_)) && request.wanted != Wanted::All;
+        let has_order = matches!(request.method, Method::Exact(_)) && request.wanted != Wanted::All;
         let copc = request.is_copc(output).then(|| request.copc.clone().unwrap_or(Copc::new([])));
-        if let (Some(_), false) = (&copc, leveled) {
-            let what = "COPC has levels, which come from a farthest-first order";
+        if let (Some(_), false) = (&copc, has_order) {
+            let problem = "COPC has levels, which come from a farthest-first order";
             let fix = "order or sample with an exact algorithm, or write to another format";
-            return Err(format!("{name}: {what}; {fix}"));
+            return Err(format!("{name}: {problem}; {fix}"));
         }
         let writing = request.writing.clone().copc(copc);
         let checked = farpoint_io::check_output(output, &[], &writing);

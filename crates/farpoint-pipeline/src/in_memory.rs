@@ -73,8 +73,8 @@ fn unused_options(name: &str, cloud: &Cloud, options: &ReadOptions, watch: &dyn 
     for (unused, option, kind) in [
         (options.xyz.is_some() && !text, "--xyz", "text and raw files"),
         (options.columns.is_some() && format != Format::Raw, "--columns", "raw files"),
-        (other && options.topic.is_some(), "--topic", "MCAP recordings"),
-        (other && options.message.is_some(), "--message", "MCAP recordings"),
+        (other && options.topic.is_some(), "--topic", "MCAP files"),
+        (other && options.message.is_some(), "--message", "MCAP files"),
     ] {
         if unused {
             watch.warn(&format!("{name}: {option} is for {kind} and changes nothing in {format}"));
@@ -106,7 +106,7 @@ impl<'a> InMemory<'a> {
                 let rows = converted(&cloud, &name, request.rows.drop_zeros, filter, watch)?;
                 (Outcome::of_rows(rows), cloud.len(), request.unit(&cloud, &name, watch)?, false)
             }
-            _ => sampled(request, &files, &cloud, &name, watch)?,
+            _ => sample_cloud(request, &files, &cloud, &name, watch)?,
         };
         let (points, samples) = (points as u64, outcome.indices.len() as u64);
         let (write, disk) = (None, None);
@@ -115,7 +115,7 @@ impl<'a> InMemory<'a> {
     }
 }
 
-fn sampled(
+fn sample_cloud(
     request: &Request,
     files: &Files<'_>,
     cloud: &Cloud,
@@ -134,8 +134,8 @@ fn sampled(
     let unit = request.unit(cloud, name, watch)?;
     let job = request.job(&input, unit);
     let copc = files.output.is_some_and(|output| request.is_copc(output));
-    let writes = if copc { Copc::memory(input.points.len()) } else { 0 };
-    memory::require(name, job.bytes(&input).max(writes))?;
+    let copc_bytes = if copc { Copc::memory(input.points.len()) } else { 0 };
+    memory::require(name, job.bytes(&input).max(copc_bytes))?;
     watch.stage(Stage::Sampling, name);
     let outcome = job.run(&input, &request.place, request.statistics, &|step| match watch
         .step(step.samples, step.wanted)
@@ -222,7 +222,7 @@ impl Request {
     /// Returns the job on these points. An exact algorithm without a start begins at the first row that can be used.
     fn job(&self, input: &Chosen<'_>, unit: f64) -> Job {
         let amount = match self.wanted {
-            Wanted::AtMost(most) if most >= input.usable() => Amount::All,
+            Wanted::AtMost(limit) if limit >= input.usable() => Amount::All,
             wanted => wanted.amount(unit),
         };
         let first = || input.first_usable().map_or(Start::First, Start::Index);
@@ -237,17 +237,17 @@ impl Request {
             Some(Start::Indices(rows)) => rows,
             _ => return Ok(()),
         };
-        let some = self.rows.drop_zeros || input.used.is_some();
+        let selects_rows = self.rows.drop_zeros || input.used.is_some();
         let unusable = |row: &&usize| input.is_usable(**row) == Some(false);
-        let Some(row) = rows.iter().find(unusable).filter(|_| some && self.command) else {
+        let Some(row) = rows.iter().find(unusable).filter(|_| selects_rows && self.command) else {
             return Ok(());
         };
-        let what = match &self.listed {
+        let reason = match &self.listed {
             Some(listed) => format!("{} does not name that row", listed.option()),
             None if self.rows.drop_zeros => "--drop-zeros leaves that row out".to_owned(),
             None => "the filters leave that row out".to_owned(),
         };
-        Err(Error::Refused(format!("--start {row}: {what}, or it holds NaN or infinity")))
+        Err(Error::Refused(format!("--start {row}: {reason}, or it holds NaN or infinity")))
     }
 
     /// Returns the options of an output whose unit is `unit` meters.

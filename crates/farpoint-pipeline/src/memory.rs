@@ -40,11 +40,11 @@ impl Request {
 
     /// Like [`Self::memory_of`], for a file that can't be read in parts, by its header; `None` if that is not enough.
     pub(crate) fn memory_of_header(&self, path: &Path) -> Option<u64> {
-        let about = summary(path, &self.reading).ok()??;
-        let single = about.fields.first().is_some_and(|field| field.kind == NumberType::F32);
+        let header = summary(path, &self.reading).ok()??;
+        let single = header.fields.first().is_some_and(|field| field.kind == NumberType::F32);
         let number = if single { 4 } else { 8 };
         let length = fs::metadata(path).ok()?.len();
-        Some(self.estimate(about.points, mean(length, about.points, number), number))
+        Some(self.estimate(header.points, mean(length, header.points, number), number))
     }
 
     /// Estimates the bytes for `points` points of `row` bytes each, with coordinates of `number` bytes. Measured with
@@ -79,8 +79,8 @@ pub(crate) fn weight(path: &Path, size: u64) -> u64 {
     if size < SMALL {
         return guess;
     }
-    let about = summary(path, &ReadOptions::default());
-    let Ok(Some(about)) = about else { return guess };
-    let row: u64 = about.fields.iter().map(|field| (field.kind.size() * field.count) as u64).sum();
-    size.saturating_add(about.points.saturating_mul(row + POINT))
+    let header = summary(path, &ReadOptions::default());
+    let Ok(Some(header)) = header else { return guess };
+    let row: u64 = header.fields.iter().map(|field| (field.kind.size() * field.count) as u64).sum();
+    size.saturating_add(header.points.saturating_mul(row + POINT))
 }

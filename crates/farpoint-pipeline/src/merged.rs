@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// Memory for rows that may be equal, if the free memory is unknown.
-const SOME: u64 = 1 << 30;
+const DEFAULT_MEMORY: u64 = 1 << 30;
 
 /// Report on the files.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub fn read_merged(
     watch.stage(Stage::Reading, merged.reader().name());
     let start = Instant::now();
     let cloud = merged.reader().load()?;
-    let free = memory::available().unwrap_or(SOME);
+    let free = memory::available().unwrap_or(DEFAULT_MEMORY);
     let equal = merged.equal_rows_of(&cloud, free / 4);
     watch.stage(Stage::Between, "");
     Ok((cloud, Joined::compared(merged, equal, watch), start.elapsed().as_secs_f64()))
@@ -78,8 +78,8 @@ impl Joined {
     fn compared(merged: &Merged, equal: EqualRows, watch: &dyn Watch) -> Self {
         if equal.rows > 0 {
             let (name, rows) = (merged.reader().name(), equal_rows(equal));
-            let what = "rows are equal to a row of an earlier file; they stay";
-            watch.note(&format!("{name}: {rows} {what}"));
+            let text = "rows are equal to a row of an earlier file; they stay";
+            watch.note(&format!("{name}: {rows} {text}"));
         }
         Self { equal: Some(equal), ..Self::of_headers(merged) }
     }

@@ -1,4 +1,4 @@
-//! Execution plan of a request: in memory, or through the disk. All refusals that are possible happen here, before a
+//! Execution plan of a request: in memory, or through the disk. All checks that are possible happen here, before a
 //! point is read.
 
 use crate::disk::{self, Error};
@@ -13,7 +13,7 @@ use farpoint_io::{Merged, Reader, memory};
 use std::fs;
 use std::path::Path;
 
-/// Share of the free memory that is taken unless a limit is set.
+/// Fraction of the free memory that is used unless a limit is set.
 const FREE: f64 = 0.75;
 /// A file smaller than this share of the free memory fits, however well it is compressed.
 const SMALL: u64 = 200;
@@ -54,22 +54,22 @@ impl Request {
         let large = match limit {
             _ if !self.is_exact() => None,
             _ if path == Path::new("-") => {
-                let what = "--spool is for files, and the input is a pipe; save it first";
-                refuse(self.limits.spool.is_some(), what)?;
+                let message = "--spool is for files, and the input is a pipe; save it first";
+                refuse_if(self.limits.spool.is_some(), message)?;
                 None
             }
-            Some(memory) => self.beyond(path, memory)?.map(|reader| (reader, memory)),
-            None => self.too_large(&files, watch)?,
+            Some(memory) => self.scan_if_larger(path, memory)?.map(|reader| (reader, memory)),
+            None => self.scan_if_too_large(&files, watch)?,
         };
         match large {
             Some((reader, memory)) => {
                 if let Some(listed) = &self.listed {
-                    let what = "is for clouds that fit in memory; leave it out";
-                    refuse(true, &format!("{} {what}", listed.option()))?;
+                    let message = "is for clouds that fit in memory; leave it out";
+                    refuse_if(true, &format!("{} {message}", listed.option()))?;
                 }
-                self.through(reader, memory, None, files).map(Plan::ThroughDisk)
+                self.disk_plan(reader, memory, None, files).map(Plan::ThroughDisk)
             }
-            None => Ok(Plan::InMemory(self.whole(None, files))),
+            None => Ok(Plan::InMemory(self.in_memory_plan(None, files))),
         }
     }
 
@@ -84,13 +84,13 @@ impl Request {
         let needed = self.memory_of(merged.reader());
         let memory = match limit {
             Some(memory) => (self.limits.spool.is_some() || needed > memory).then_some(memory),
-            None => self.lacking(&files, merged.reader().name(), needed, watch),
+            None => self.disk_memory(&files, merged.reader().name(), needed, watch),
         };
         let Some(memory) = memory else {
-            return Ok(Plan::InMemory(self.whole(Some(merged), files)));
+            return Ok(Plan::InMemory(self.in_memory_plan(Some(merged), files)));
         };
         let (reader, joined) = in_parts(merged, memory, watch)?;
-        self.through(reader, memory, Some(joined), files).map(Plan::ThroughDisk)
+        self.disk_plan(reader, memory, Some(joined), files).map(Plan::ThroughDisk)
     }
 
     /// Plans the work in memory, however large the cloud is.
@@ -103,7 +103,7 @@ impl Request {
         watch: &dyn Watch,
     ) -> Result<InMemory<'a>, Error> {
         let open = || open_merged(files.inputs, &self.reading, None, watch);
-        Ok(self.whole(files.merge.then(open).transpose()?, files))
+        Ok(self.in_memory_plan(files.merge.then(open).transpose()?, files))
     }
 
     /// Plans the work on one file through the disk, whatever its size, with `memory` bytes of memory.
@@ -117,21 +117,21 @@ impl Request {
     ) -> Result<ThroughDisk<'a>, Error> {
         let path = &files.inputs[0];
         let reader = disk::open(path, &self.reading, memory)?.filtered(self.filter.clone())?;
-        self.through(reader, memory, None, files)
+        self.disk_plan(reader, memory, None, files)
     }
 
-    fn whole<'a>(&'a self, merged: Option<Merged>, files: Files<'a>) -> InMemory<'a> {
+    fn in_memory_plan<'a>(&'a self, merged: Option<Merged>, files: Files<'a>) -> InMemory<'a> {
         InMemory { request: self, files, merged }
     }
 
-    fn through<'a>(
+    fn disk_plan<'a>(
         &'a self,
         reader: Reader,
         memory: u64,
         joined: Option<Joined>,
         files: Files<'a>,
     ) -> Result<ThroughDisk<'a>, Error> {
-        self.fits_the_disk(&files, reader.name())?;
+        self.check_disk_options(&files, reader.name())?;
         Ok(ThroughDisk { request: self, files, reader, memory, joined })
     }
 
@@ -143,39 +143,41 @@ impl Request {
     fn limit(&self) -> Result<Option<u64>, Error> {
         let limits = &self.limits;
         if !self.is_exact() {
-            let given = limits.memory.is_some() || limits.spool.is_some();
-            refuse(given, "--memory and --spool are for exact algorithms; leave them out")?;
+            let is_set = limits.memory.is_some() || limits.spool.is_some();
+            refuse_if(is_set, "--memory and --spool are for exact algorithms; leave them out")?;
             return Ok(None);
         }
-        refuse(
+        refuse_if(
             limits.spool.is_none() && limits.resume,
-            "--resume goes on with a run whose files are kept; give their folder by --spool",
+            "--resume needs the folder of the interrupted run; give it by --spool",
         )?;
         if limits.memory.is_some() || limits.spool.is_none() {
             return Ok(limits.memory);
         }
-        let unknown = || "this system does not tell what is free; give --memory".to_owned();
+        let unknown = || "the free memory of this system is unknown; give --memory".to_owned();
         Ok(Some(share(memory::available().ok_or_else(unknown)?)))
     }
 
     /// Returns the file, if it takes more memory than is allowed, or if a spool is given.
-    fn beyond(&self, path: &Path, memory: u64) -> Result<Option<Reader>, Error> {
-        let free = self.limits.spool.is_none();
+    fn scan_if_larger(&self, path: &Path, memory: u64) -> Result<Option<Reader>, Error> {
+        let automatic = self.limits.spool.is_none();
         let reader = match disk::open(path, &self.reading, memory) {
             Err(error @ Error::Memory { .. }) => {
-                let whole = self.memory_of_header(path);
-                if free && whole.is_some_and(|whole| whole <= memory) {
+                let in_memory_bytes = self.memory_of_header(path);
+                if automatic
+                    && in_memory_bytes.is_some_and(|in_memory_bytes| in_memory_bytes <= memory)
+                {
                     return Ok(None);
                 }
-                return Err(self.least(whole, error));
+                return Err(self.least(in_memory_bytes, error));
             }
             found => found?.filtered(self.filter.clone())?,
         };
-        Ok((!free || self.memory_of(&reader) > memory).then_some(reader))
+        Ok((!automatic || self.memory_of(&reader) > memory).then_some(reader))
     }
 
     /// Returns the file and the memory for it, if it does not fit in free memory.
-    fn too_large(
+    fn scan_if_too_large(
         &self,
         files: &Files<'_>,
         watch: &dyn Watch,
@@ -184,7 +186,10 @@ impl Request {
         let (Some(free), Ok(about)) = (memory::available(), fs::metadata(path)) else {
             return Ok(None);
         };
-        if !about.is_file() || about.len() < free / SMALL || self.asks_for_more(files).is_some() {
+        if !about.is_file()
+            || about.len() < free / SMALL
+            || self.unsupported_on_disk(files).is_some()
+        {
             return Ok(None);
         }
         // Files that can't be read in parts are left to the whole-file readers, which report missing memory.
@@ -199,12 +204,12 @@ impl Request {
             Err(farpoint_io::Error::NotInParts { .. }) => return Ok(None),
             found => found?.filtered(self.filter.clone())?,
         };
-        let memory = self.lacking(files, &name(path), self.memory_of(&reader), watch);
+        let memory = self.disk_memory(files, &name(path), self.memory_of(&reader), watch);
         Ok(memory.map(|memory| (reader, memory)))
     }
 
     /// Returns the memory for a run through the disk, if less than `needed` is free, with a note.
-    fn lacking(
+    fn disk_memory(
         &self,
         files: &Files<'_>,
         name: &str,
@@ -212,21 +217,21 @@ impl Request {
         watch: &dyn Watch,
     ) -> Option<u64> {
         let free = memory::available().filter(|free| self.is_exact() && needed > *free)?;
-        if self.asks_for_more(files).is_some() {
+        if self.unsupported_on_disk(files).is_some() {
             return None;
         }
         let memory = share(free);
-        let [most, left, taken] = [needed, free, memory].map(bytes);
-        let what = format!(
-            "{name}: would take about {most} of memory, {left} are free; sampled through the disk with {taken} \
-             (--memory and --spool set how much and where)"
+        let [needed_text, free_text, memory_text] = [needed, free, memory].map(bytes);
+        let note = format!(
+            "{name}: would take about {needed_text} of memory, {free_text} are free; sampled through the disk with {memory_text} \
+             (see --memory and --spool)"
         );
-        watch.note(&what);
+        watch.note(&note);
         Some(memory)
     }
 
     /// Returns an option that sampling through the disk lacks, and its subject.
-    fn asks_for_more(&self, files: &Files<'_>) -> Option<[&'static str; 2]> {
+    fn unsupported_on_disk(&self, files: &Files<'_>) -> Option<[&'static str; 2]> {
         let algorithm = matches!(self.method, Method::Exact(Algorithm::Auto));
         let options = [
             (!algorithm, ["--algorithm", "an algorithm"]),
@@ -236,11 +241,11 @@ impl Request {
             (self.statistics, ["--stats", "counting"]),
             (files.output.is_some_and(|path| self.is_copc(path)), ["COPC", "COPC"]),
         ];
-        options.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+        options.into_iter().find(|(is_set, _)| *is_set).map(|(_, option)| option)
     }
 
-    fn fits_the_disk(&self, files: &Files<'_>, name: &str) -> Result<(), Error> {
-        let Some([option, what]) = self.asks_for_more(files) else { return Ok(()) };
+    fn check_disk_options(&self, files: &Files<'_>, name: &str) -> Result<(), Error> {
+        let Some([option, what]) = self.unsupported_on_disk(files) else { return Ok(()) };
         Err(Error::Refused(match self.command {
             true => format!(
                 "{name}: {option} is for clouds in memory; leave it out, or allow more --memory"
@@ -252,23 +257,29 @@ impl Request {
     }
 
     /// Returns the error, with the sufficient memory if sampling in memory takes less than through the disk.
-    pub(crate) fn least(&self, whole: Option<u64>, error: Error) -> Error {
-        match (error, whole) {
-            (Error::Memory { name, needed, allowed, .. }, Some(whole))
-                if self.command && self.limits.spool.is_none() && whole < needed =>
+    pub(crate) fn least(&self, in_memory_bytes: Option<u64>, error: Error) -> Error {
+        match (error, in_memory_bytes) {
+            (Error::Memory { name, needed, allowed, .. }, Some(in_memory_bytes))
+                if self.command && self.limits.spool.is_none() && in_memory_bytes < needed =>
             {
-                Error::Memory { name, what: "sampling", needed: whole, allowed, fix: "allow more" }
+                Error::Memory {
+                    name,
+                    what: "sampling",
+                    needed: in_memory_bytes,
+                    allowed,
+                    fix: "allow more",
+                }
             }
             (error, _) => error,
         }
     }
 }
 
-fn refuse(wrong: bool, what: &str) -> Result<(), Error> {
-    if wrong { Err(Error::Refused(what.to_owned())) } else { Ok(()) }
+fn refuse_if(condition: bool, message: &str) -> Result<(), Error> {
+    if condition { Err(Error::Refused(message.to_owned())) } else { Ok(()) }
 }
 
-/// Returns the share of free memory that is taken.
+/// Returns the share of free memory that is used.
 fn share(free: u64) -> u64 {
     (free as f64 * FREE) as u64
 }

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 /// Stop condition of the work on a file: all work is canceled, or the file has exceeded its time limit.
 #[derive(Debug)]
 pub struct Stop<'a> {
-    wanted: &'a AtomicBool,
+    canceled: &'a AtomicBool,
     begin: Instant,
     limit: Option<Duration>,
 }
 
 impl<'a> Stop<'a> {
     /// Starts the clock.
-    pub fn new(wanted: &'a AtomicBool, limit: Option<Duration>) -> Self {
-        Self { wanted, begin: Instant::now(), limit }
+    pub fn new(canceled: &'a AtomicBool, limit: Option<Duration>) -> Self {
+        Self { canceled, begin: Instant::now(), limit }
     }
 
     /// Returns the seconds since the start.
@@ -24,21 +24,21 @@ impl<'a> Stop<'a> {
 
     /// Returns whether to stop.
     pub fn is_wanted(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed) || self.is_late()
+        self.canceled.load(Ordering::Relaxed) || self.is_timed_out()
     }
 
-    fn is_late(&self) -> bool {
+    fn is_timed_out(&self) -> bool {
         self.limit.is_some_and(|limit| self.begin.elapsed() > limit)
     }
 
     /// Returns the reason to stop, if there is one.
     pub(crate) fn reason(&self, name: &str) -> Option<String> {
-        let limit = self.limit.filter(|_| self.is_late());
+        let limit = self.limit.filter(|_| self.is_timed_out());
         let late = limit.map(|limit| {
             format!("{name}: took longer than {} s, the time limit", limit.as_secs_f64())
         });
         let stopped =
-            || self.wanted.load(Ordering::Relaxed).then(|| format!("{name}: was stopped"));
+            || self.canceled.load(Ordering::Relaxed).then(|| format!("{name}: was stopped"));
         late.or_else(stopped)
     }
 

@@ -1,6 +1,6 @@
 //! A cloud that is larger than memory: notes on its way through the disk.
 
-use crate::cloud::choose::{tell_filtered, tell_narrowed, tell_rows};
+use crate::cloud::choose::{report_filtered, report_narrowed, report_rows};
 use crate::disk::{self, Error, Event, Outputs};
 use crate::merged::Joined;
 use crate::notes::{Stage, Watch};
@@ -38,7 +38,7 @@ impl ThroughDisk<'_> {
         watch.stage(Stage::Sampling, name);
         let _pool = request.place.threads.and_then(|n| granted_here(n, ThreadPoolBuilder::new));
         let sampled = disk::sample(&reader, &job, &outputs, &mut |event| {
-            told(request, &reader, event, watch)
+            report_event(request, &reader, event, watch)
         });
         watch.stage(Stage::Between, "");
         let least = |error| request.least(Some(request.memory_of(&reader)), error);
@@ -68,27 +68,27 @@ impl ThroughDisk<'_> {
 }
 
 /// Passes on progress; returns whether to go on.
-fn told(request: &Request, reader: &Reader, event: Event, watch: &dyn Watch) -> bool {
+fn report_event(request: &Request, reader: &Reader, event: Event, watch: &dyn Watch) -> bool {
     let name = reader.name();
     match event {
         Event::Surveyed { rows: all, bad, zeros, corner } => {
             let [all, mut bad, zeros] = [all, bad, zeros].map(|n| n as usize);
             if !reader.filter().is_empty() {
-                tell_filtered(name, [all, all - bad], watch);
+                report_filtered(name, [all, all - bad], watch);
                 bad = 0;
             }
-            tell_rows(name, request.rows.drop_zeros, [all, bad, zeros], watch);
+            report_rows(name, request.rows.drop_zeros, [all, bad, zeros], watch);
             if let (true, Some(folder)) = (request.limits.resume, &request.limits.spool) {
-                let what = "holds no run to go on with; this one begins anew";
-                watch.note(&format!("{}: {what}", folder.display()));
+                let note = "contains no run to resume; starting a new one";
+                watch.note(&format!("{}: {note}", folder.display()));
             }
             if let Some(corner) = corner {
-                tell_narrowed(name, corner, watch);
+                report_narrowed(name, corner, watch);
             }
         }
         Event::Spooled { tiles, resumed } => {
-            let done = if resumed { "the interrupted run's" } else { "made" };
-            watch.did(&format!("spool of {} tiles", count(tiles)), done);
+            let how = if resumed { "the interrupted run's" } else { "made" };
+            watch.did(&format!("spool of {} tiles", count(tiles)), how);
         }
         Event::Band { samples, wanted, .. } => {
             return watch.step(samples.min(wanted) as usize, wanted as usize);

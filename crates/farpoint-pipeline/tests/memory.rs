@@ -31,14 +31,14 @@ fn memory_that_is_refused_is_an_error() {
     let written =
         || write_rows(&reader, &rows, job.memory, (&output, &writing), &|| true).map(drop);
     for work in [&sampled as &dyn Fn() -> _, &written] {
-        let (result, wanted) = refused(isize::MAX / 2, work);
+        let (result, allocations) = refused(isize::MAX / 2, work);
         result.unwrap();
         std::fs::remove_file(&output).unwrap();
-        assert!(wanted > 1, "{wanted}");
+        assert!(allocations > 1, "{allocations}");
         for number in 0..wanted {
             match refused(number, work).0 {
                 Err(Error::Job(farpoint::Error::OutOfMemory { bytes })) if bytes >= LARGE => {}
-                other => panic!("allocation {number} of {wanted}: {other:?}"),
+                other => panic!("allocation {number} of {allocations}: {other:?}"),
             }
             assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "allocation {number}");
         }

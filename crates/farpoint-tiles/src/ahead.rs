@@ -1,10 +1,10 @@
-//! Pages of which only boxes and bounds are known: what they might hold makes candidates wait.
+//! Pages known only by their boxes and bounds: a candidate waits for any point that they may hold.
 
 use crate::slab::larger;
 use crate::{Bound, Corners};
 use farpoint::Scalar;
 
-/// Pages of a group.
+/// Pages in a group.
 const GROUP: usize = 16;
 
 /// Bounds of foreign pages, in groups with a bound each.
@@ -22,7 +22,7 @@ impl<T: Scalar> Ahead<T> {
         Self { pages, groups, all }
     }
 
-    /// Whether a page may hold an undecided point that comes before a candidate and is nearer to it than its
+    /// Returns whether a page may hold an undecided point that comes before a candidate and is nearer to it than its
     /// distance.
     #[inline]
     pub(crate) fn blocks(&self, at: [T; 3], value: T) -> bool {
@@ -34,8 +34,8 @@ impl<T: Scalar> Ahead<T> {
 
 fn around<T: Scalar>(bounds: &[Bound<T>]) -> Bound<T> {
     let none = Bound { corners: Corners::none(), largest: T::ZERO };
-    bounds.iter().fold(none, |mut sum, bound| {
-        sum.corners.merge(&bound.corners);
-        Bound { largest: larger(sum.largest, bound.largest), ..sum }
+    bounds.iter().fold(none, |mut bound, other| {
+        bound.corners.merge(&other.corners);
+        Bound { largest: larger(bound.largest, other.largest), ..bound }
     })
 }

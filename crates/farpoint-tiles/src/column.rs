@@ -1,14 +1,14 @@
-//! How coordinates are stored: as they are, or as the integers of a LAS file.
+//! Encodings of coordinates: floating point, or the integers of a LAS file.
 
 use farpoint::Scalar;
 use farpoint::backend::memory::extend;
 
-/// How one coordinate of a point is stored in bytes, little endian.
+/// Encoding of one coordinate of a point, little endian.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Column {
-    /// 4 bytes, a number.
+    /// 4 bytes, a `f32`.
     F32,
-    /// 8 bytes, a number.
+    /// 8 bytes, a `f64`.
     F64,
     /// 4 bytes, an integer `n` of a LAS file, which stands for `n * scale + offset`, each operation rounded to
     /// 64 bits as readers of LAS files do it.
@@ -21,15 +21,15 @@ pub enum Column {
 }
 
 impl Column {
-    /// Bytes of a coordinate.
+    /// Returns the size of a coordinate in bytes.
     pub fn size(self) -> usize {
         if self == Self::F64 { 8 } else { 4 }
     }
 
-    /// Adds the coordinates of `bytes`, whole ones, to `into`.
+    /// Decodes the coordinates of `bytes` and appends them to `into`.
     ///
     /// # Panics
-    /// If bytes are left over.
+    /// If the length of `bytes` is no multiple of [`Column::size`].
     pub fn decode<T: Scalar>(self, bytes: &[u8], into: &mut Vec<T>) {
         assert_eq!(bytes.len() % self.size(), 0, "bytes of whole coordinates");
         let four = || bytes.as_chunks().0.iter().copied();

@@ -1,4 +1,4 @@
-//! How far all tiles go at a time, and what they must know of each other.
+//! Drives all tiles band by band and exchanges the facts that they need of each other.
 
 mod calls;
 mod end;
@@ -13,89 +13,89 @@ use calls::Run;
 use farpoint::{Amount, Scalar};
 use floor::{FloorRule, Sweeps};
 
-/// How deep bands are worked off. Neither changes a result.
+/// Order in which the tiles process a deep band. Neither changes a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// All tiles at once, round by round: for threads, processes and machines.
     #[default]
     Rounds,
-    /// Tile after tile, undecided points carried on, the next time backwards: one tile is in
-    /// memory at a time.
+    /// Tile after tile, in alternating directions; undecided points are carried to the next tile. One
+    /// tile is in memory at a time.
     Sweep,
 }
 
-/// What is wanted.
+/// Amount, start points and tuning of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Plan<T> {
-    /// How many points: a count, a ratio of all points of all tiles, a spacing, or all.
+    /// Number of samples: a count, a ratio of all points of all tiles, a spacing, or all.
     pub amount: Amount,
-    /// The points to start from, in order. Values do not matter.
+    /// Start points, in order. Their values are ignored.
     pub starts: Vec<Entry<T>>,
-    /// How deep bands are worked off.
+    /// Order in which the tiles process a deep band.
     pub mode: Mode,
-    /// Candidates a thin band may have in all tiles together; at least 1.
+    /// Maximum number of candidates of a thin band in all tiles together; at least 1.
     pub most: u64,
-    /// How often a call is made before the run is given up.
+    /// Number of attempts per call before the run fails.
     pub tries: usize,
-    /// The floor of a deep band over its largest squared distance; above 0, below 1. 1 for thin bands only.
+    /// Ratio of a deep band's floor to its largest squared distance; above 0, below 1. 1 for thin bands only.
     pub deep: f64,
-    /// After the first round of a band, so many undecided points at most are decided by one tile at once; more go through
+    /// Maximum number of undecided points after the first round of a band that one tile decides at once; more go through
     /// further rounds first.
     pub gather: u64,
-    /// Undecided points that a sweep may carry from tile to tile; of facts that tiles must tell each other, two count
+    /// Maximum number of undecided points that a sweep carries from tile to tile; two facts exchanged between tiles count
     /// as one. Deep bands are less deep where there would be more.
     pub carried: u64,
 }
 
 impl<T: Scalar> Plan<T> {
-    /// So many points, from these on; 16 million candidates a band, five tries a call.
+    /// Plans `amount` samples from these start points; 16 million candidates a band, five attempts per call.
     pub fn new(amount: Amount, starts: Vec<Entry<T>>) -> Self {
         let (mode, most, tries, gather) = (Mode::Rounds, 1 << 24, 5, 256);
         Self { amount, starts, mode, most, tries, deep: floor::DEEP, gather, carried: u64::MAX }
     }
 
-    /// How deep bands are worked off.
+    /// Sets the order in which the tiles process a deep band.
     pub fn mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }
 
-    /// Candidates a thin band may have, at least 1.
+    /// Sets the maximum number of candidates of a thin band, at least 1.
     pub fn most(self, most: u64) -> Self {
         Self { most: most.max(1), ..self }
     }
 
-    /// How often a call is made before the run is given up, at least 1.
+    /// Sets the number of attempts per call before the run fails, at least 1.
     pub fn tries(self, tries: usize) -> Self {
         Self { tries: tries.max(1), ..self }
     }
 
-    /// Undecided points that a sweep may carry from tile to tile, see [`Plan::carried`].
+    /// Sets the maximum number of undecided points that a sweep carries, see [`Plan::carried`].
     pub fn carried(self, carried: u64) -> Self {
         Self { carried: carried.max(1), ..self }
     }
 
-    /// Undecided points that one tile decides at once after the first round of a band. One that has room for them spares
-    /// the others from being told; a round takes its time whatever it brings.
+    /// Sets the maximum number of undecided points that one tile decides at once after the first round of a band. This
+    /// saves rounds, each of which takes its time however little it decides.
     pub fn gather(self, gather: u64) -> Self {
         Self { gather, ..self }
     }
 
-    /// The floor of a deep band over its largest squared distance; 1 for thin bands only.
+    /// Sets the ratio of a deep band's floor to its largest squared distance; 1 for thin bands only.
     pub fn deep(self, deep: f64) -> Self {
         Self { deep, ..self }
     }
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome<T> {
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Squared distance of the farthest point left; 0 when none is, infinite when nothing was
+    /// Squared distance of the farthest remaining point; 0 if none remains, infinite if nothing was
     /// chosen.
     pub squared_covering_radius: T,
-    /// Bands, the start points among them.
+    /// Number of bands, including that of the start points.
     pub bands: u64,
 }
 
@@ -103,78 +103,78 @@ pub struct Outcome<T> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Band<T> {
-    /// Its number.
+    /// Number of the band.
     pub number: u64,
-    /// Samples so far, of which the last may be too many.
+    /// Samples so far; the last band may exceed the amount.
     pub samples: u64,
-    /// Samples wanted, at most.
+    /// Maximum number of samples.
     pub wanted: u64,
-    /// At least every squared distance that is left.
+    /// Upper bound of all remaining squared distances.
     pub largest: T,
-    /// Whether it was a deep one.
+    /// True for a deep band.
     pub deep: bool,
 }
 
-/// What was counted.
+/// Counters of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Bands, without that of the start points.
+    /// Number of bands, without that of the start points.
     pub bands: u64,
-    /// Deep ones.
+    /// Deep bands.
     pub deep_bands: u64,
-    /// Rounds of calls to decide, in all bands; a sweep is one.
+    /// Rounds of [`crate::message::Request::Solve`] in all bands; a sweep is one.
     pub rounds: u64,
-    /// The most of a band.
+    /// Largest number of rounds of a band.
     pub most_rounds: u64,
     /// Candidates that tiles found.
     pub candidates: u64,
-    /// Those of them undecided after the first round, or carried on by a sweep.
+    /// Candidates that were undecided after the first round, or carried on by a sweep.
     pub undecided: u64,
-    /// Facts told to tiles.
+    /// Facts sent to tiles.
     pub told_facts: u64,
-    /// Undecided points told to tiles.
+    /// Undecided points sent to tiles.
     pub told_undecided: u64,
-    /// Bounds of pages told to tiles.
+    /// Bounds of pages sent to tiles.
     pub told_bounds: u64,
-    /// Points of pages that bands had to look at.
+    /// Points of the pages that bands had to examine.
     pub points_read: u64,
-    /// Requests made, and those that were made again.
+    /// Calls made, including repeated ones.
     pub calls: u64,
     /// Calls repeated because they were lost.
     pub repeated: u64,
-    /// Tiles brought up to date after they had begun anew.
+    /// Tiles brought up to date after a restart.
     pub recovered: u64,
-    /// Bands whose floor was moved so that they had no more candidates than allowed.
+    /// Bands whose floor was moved to limit the number of candidates.
     pub cut: u64,
-    /// Sweeps begun anew because there was no room for what they had to carry.
+    /// Sweeps restarted because they had to carry too many points.
     pub again: u64,
 }
 
-/// A tile as the conductor knows it.
+/// A tile as last reported to the conductor.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Known<T> {
+struct TileSummary<T> {
     points: u64,
     corners: Corners<T>,
-    /// At least every distance.
+    /// Upper bound of all distances.
     largest: T,
 }
 
 /// Drives a run: one band after another.
 ///
-/// It keeps no points but those of the band's facts that tiles must tell each other; samples are in the tiles'
-/// logs. After each band, [`Conductor::manifest`] is all that is needed to go on, with the stores.
+/// It keeps only those facts of the current band that tiles exchange; samples are in the tiles' logs. After
+/// each band, [`Conductor::manifest`] and the stores are all that is needed to resume.
 pub struct Conductor<T: Scalar> {
     plan: Plan<T>,
-    tiles: Vec<Known<T>>,
+    tiles: Vec<TileSummary<T>>,
     epoch: u64,
     /// Bands that all tiles have finished.
     finished: u64,
     /// Facts of all finished bands.
     samples: u64,
-    /// Samples wanted, at most.
+    /// Maximum number of samples.
     limit: u64,
-    /// The floor of a spacing.
+    /// Floor at which a spacing is reached.
     stop: Option<Key>,
     rule: FloorRule,
     sweeps: Sweeps,
@@ -185,7 +185,7 @@ pub struct Conductor<T: Scalar> {
 }
 
 impl<T: Scalar> Conductor<T> {
-    /// Begins a run over tiles `0..tiles`. Whatever their logs hold is forgotten.
+    /// Begins a run over tiles `0..tiles`. Their logs are cleared.
     ///
     /// # Errors
     /// If the amount or the starts do not fit the cloud, and if tiles do not answer or fail.
@@ -194,16 +194,16 @@ impl<T: Scalar> Conductor<T> {
         tiles: u32,
         transport: &mut dyn Transport<T>,
     ) -> Result<Self, Error> {
-        let none = Known { points: 0, corners: Corners::none(), largest: T::INFINITY };
-        let mut own = Self::with(plan, vec![none; tiles as usize], 0);
-        own.begin_tiles(transport)?;
-        own.check()?;
-        // Once more, now that all boxes are known.
-        own.begin_tiles(transport)?;
-        Ok(own)
+        let unknown = TileSummary { points: 0, corners: Corners::none(), largest: T::INFINITY };
+        let mut conductor = Self::with(plan, vec![unknown; tiles as usize], 0);
+        conductor.begin_tiles(transport)?;
+        conductor.check()?;
+        // Again, now that all boxes are known.
+        conductor.begin_tiles(transport)?;
+        Ok(conductor)
     }
 
-    fn with(plan: Plan<T>, tiles: Vec<Known<T>>, epoch: u64) -> Self {
+    fn with(plan: Plan<T>, tiles: Vec<TileSummary<T>>, epoch: u64) -> Self {
         Self {
             plan,
             tiles,
@@ -257,8 +257,8 @@ impl<T: Scalar> Conductor<T> {
         }
     }
 
-    /// Samples one band more; `None` if all are done. After an error, the run can go on from the last
-    /// manifest.
+    /// Samples the next band; returns `None` when the run is done. After an error, the run can be resumed from
+    /// the last manifest.
     ///
     /// # Errors
     /// If a tile does not answer or fails.
@@ -278,13 +278,13 @@ impl<T: Scalar> Conductor<T> {
         } else {
             self.fill(transport)?;
         }
-        self.look_for_end(transport)?;
+        self.check_end(transport)?;
         let (number, samples) = (self.finished - 1, self.samples);
         let (wanted, largest) = (self.limit, self.largest());
         Ok(Some(Band { number, samples, wanted, largest, deep }))
     }
 
-    /// Goes on to the end.
+    /// Runs to the end.
     ///
     /// # Errors
     /// As [`Conductor::advance`].
@@ -297,19 +297,20 @@ impl<T: Scalar> Conductor<T> {
         }
     }
 
-    /// What came of the run, once it is done.
+    /// Returns the result once the run is done.
     pub fn outcome(&self) -> Option<Outcome<T>> {
         self.outcome
     }
 
-    /// What was counted since the run was begun or resumed.
+    /// Returns the counters since the run was begun or resumed.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// At least every distance.
+    /// Returns an upper bound of all distances.
     fn largest(&self) -> T {
-        let larger = |most, tile: &Known<T>| if tile.largest > most { tile.largest } else { most };
+        let larger =
+            |max, tile: &TileSummary<T>| if tile.largest > max { tile.largest } else { max };
         self.tiles.iter().fold(T::ZERO, larger)
     }
 
@@ -318,7 +319,7 @@ impl<T: Scalar> Conductor<T> {
     }
 }
 
-/// An error for a tile that was asked too often.
-fn given_up(tile: TileId, tries: usize, last: &Lost) -> Error {
+/// Error for a tile that did not answer any attempt.
+fn lost_error(tile: TileId, tries: usize, last: &Lost) -> Error {
     Error::Lost { tile, tries, last: last.0.clone() }
 }

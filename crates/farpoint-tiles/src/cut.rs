@@ -1,14 +1,14 @@
-//! Cuts points into tiles and pages by space, by count: halves along the longest side, again and again.
+//! Cuts points into spatial tiles and pages of equal counts: halves along the longest side, recursively.
 
 use crate::Corners;
 use farpoint::Scalar;
 use farpoint::backend::memory;
 
-/// Points of a leaf: pages are cut further, so that neighbors come to be close together within them.
+/// Points in a leaf: pages are cut further, so that neighbors are close together within them.
 const LEAF: usize = 64;
 
-/// With fewer points, both halves are cut by one thread.
-const SHARE: usize = 1 << 15;
+/// Below this many points, one thread cuts both halves.
+const PARALLEL_POINTS: usize = 1 << 15;
 
 #[derive(Clone, Copy)]
 struct Item<T> {
@@ -21,10 +21,10 @@ fn items<T: Scalar>(at: &[Vec<T>; 3], points: impl Iterator<Item = u32>) -> Vec<
     memory::collected(points.map(item))
 }
 
-/// The points of each of `count` tiles, about equally many.
+/// Returns the points of each of `count` tiles of about equal size.
 ///
 /// # Panics
-/// If axes are of different lengths, there are `2^32` points, or no tile is asked for.
+/// If axes have different lengths, there are `2^32` points or more, or `count` is 0.
 pub fn tiles<T: Scalar>(at: &[Vec<T>; 3], count: usize) -> Vec<Vec<u32>> {
     assert!(count > 0, "at least one tile");
     let n = u32::try_from(at[0].len()).expect("fewer than 2^32 points");
@@ -56,10 +56,10 @@ fn split_tiles<T: Scalar>(
     split_tiles(high, count - left, start + middle, ends);
 }
 
-/// The order of the points of a tile, such that every `page_points` of them, and every 64, are close together.
+/// Orders the points of a tile such that every `page_points` of them, and every 64, are close together.
 ///
 /// # Panics
-/// If axes are of different lengths, there are `2^32` points, or `page_points` is no multiple of 64.
+/// If axes have different lengths, there are `2^32` points or more, or `page_points` is no multiple of 64.
 pub fn pages<T: Scalar>(at: &[Vec<T>; 3], page_points: usize) -> Vec<u32> {
     assert!(
         page_points > 0 && page_points.is_multiple_of(LEAF),
@@ -78,7 +78,7 @@ fn split_pages<T: Scalar>(items: &mut [Item<T>], page: usize) {
     let unit = if items.len() > page { page } else { LEAF };
     let middle = items.len().div_ceil(unit) / 2 * unit;
     split(items, middle);
-    let shared = items.len() > SHARE;
+    let shared = items.len() > PARALLEL_POINTS;
     let (low, high) = items.split_at_mut(middle);
     if shared {
         rayon::join(|| split_pages(low, page), || split_pages(high, page));
@@ -88,7 +88,7 @@ fn split_pages<T: Scalar>(items: &mut [Item<T>], page: usize) {
     }
 }
 
-/// Brings the first `middle` points along the longest side to the front.
+/// Moves the first `middle` points along the longest side to the front.
 fn split<T: Scalar>(items: &mut [Item<T>], middle: usize) {
     if middle == 0 || middle >= items.len() {
         return;

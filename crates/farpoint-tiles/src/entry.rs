@@ -2,7 +2,7 @@
 
 use farpoint::Scalar;
 
-/// The number of a tile, from 0.
+/// Number of a tile, from 0.
 pub type TileId = u32;
 
 /// A point and a squared distance.
@@ -11,26 +11,26 @@ pub type TileId = u32;
 /// bound of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry<T> {
-    /// Where the point lies; missing axes are zero.
+    /// Coordinates; missing axes are zero.
     pub at: [T; 3],
     /// Squared distance.
     pub value: T,
     /// Row of the input, below `2^40`.
     pub index: u64,
-    /// The tile that holds the point.
+    /// Tile that holds the point.
     pub tile: TileId,
 }
 
 impl<T: Scalar> Entry<T> {
-    /// Its place in the order of choice.
+    /// Returns the place in the order of choice.
     #[inline(always)]
     pub fn key(&self) -> Key {
         Key::new(self.value, self.index)
     }
 }
 
-/// A place in the order of choice: larger values come first, among equals lower indices. What comes first
-/// is the lower key.
+/// A place in the order of choice: larger values come first, among equals lower indices. Earlier points have
+/// lower keys.
 ///
 /// A key is also a *floor*: the band above it is all that comes before it. `Key::new(beta, 0)` is the floor
 /// of all points whose value is above `beta`.
@@ -43,30 +43,30 @@ impl Key {
     /// Before all points.
     pub const FIRST: Self = Self(0);
 
-    /// The key of a value, which must not be negative or NaN, and an index.
+    /// Creates the key of a value, which must not be negative or NaN, and an index.
     #[inline(always)]
     pub fn new<T: Scalar>(value: T, index: u64) -> Self {
         Self((u128::from(!value.sorting_bits()) << 64) | u128::from(index))
     }
 
-    /// The value; of [`Key::FIRST`], no number.
+    /// Returns the value; NaN for [`Key::FIRST`].
     #[inline(always)]
     pub fn value<T: Scalar>(self) -> T {
         T::from_sorting_bits(!((self.0 >> 64) as u64))
     }
 
-    /// The index.
+    /// Returns the index.
     #[inline(always)]
     pub fn index(self) -> u64 {
         self.0 as u64
     }
 
-    /// As a number that sorts as keys do.
+    /// Returns a number that sorts as keys do.
     pub fn bits(self) -> u128 {
         self.0
     }
 
-    /// The key of such a number.
+    /// Creates a key from the number that [`Key::bits`] returned.
     pub fn from_bits(bits: u128) -> Self {
         Self(bits)
     }

@@ -1,64 +1,64 @@
-//! What can go wrong, said so that a user knows what to change.
+//! Errors, with a remedy where there is one.
 
 use crate::{StoreError, TileId};
 use thiserror::Error;
 
-/// Every error of this crate.
+/// Error of this crate.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What is asked for cannot be had of this cloud.
+    /// The cloud does not allow the requested sample.
     #[error(transparent)]
     Job(#[from] farpoint::Error),
-    /// Bytes that are no message, or one that was cut or changed on its way.
+    /// Bytes are no message, or one that was truncated or changed.
     #[error("{what} cannot be read at byte {at} of {len}: {why}")]
     Encoding {
-        /// Which message or record.
+        /// Kind of message or record.
         what: &'static str,
-        /// Where reading stopped.
+        /// Offset at which reading stopped.
         at: usize,
-        /// Bytes in all.
+        /// Total number of bytes.
         len: usize,
-        /// What is wrong there.
+        /// Reason.
         why: &'static str,
     },
     /// A tile's store failed.
-    #[error("the store of tile {tile}: {source}")]
+    #[error("store of tile {tile}: {source}")]
     Store {
-        /// The tile.
+        /// Number of the tile.
         tile: TileId,
-        /// What the store says.
+        /// Error of the store.
         source: StoreError,
     },
     /// A tile reports that it cannot go on.
     #[error("tile {tile} failed: {text}")]
     Tile {
-        /// The tile.
+        /// Number of the tile.
         tile: TileId,
-        /// What it says.
+        /// Message of the tile.
         text: String,
     },
-    /// A tile did not answer, however often it was asked.
+    /// A tile did not answer any attempt.
     #[error("tile {tile} did not answer {tries} calls in a row ({last})")]
     Lost {
-        /// The tile.
+        /// Number of the tile.
         tile: TileId,
-        /// Calls made.
+        /// Number of calls made.
         tries: usize,
-        /// What the transport said of the last one.
+        /// Error of the transport at the last call.
         last: String,
     },
     /// A tile's log ends before the bands that all tiles have finished.
     #[error(
         "the log of tile {tile} has {has} finished bands, the run has {needed}; \
-         restore the log, or begin the run anew"
+         restore the log, or start the run again"
     )]
     LogTooShort {
-        /// The tile.
+        /// Number of the tile.
         tile: TileId,
-        /// Bands in its log.
+        /// Number of bands in its log.
         has: u64,
-        /// Bands that the conductor has finished.
+        /// Number of bands that the conductor has finished.
         needed: u64,
     },
     /// Parts of a run that do not belong together.

@@ -5,7 +5,7 @@
 
 use farpoint::Scalar;
 
-/// The squared distance of two points as it is computed everywhere.
+/// Returns the squared distance of two points, as it is computed everywhere.
 #[inline(always)]
 pub(crate) fn squared<T: Scalar>(a: [T; 3], b: [T; 3]) -> T {
     let [x, y, z] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -22,12 +22,12 @@ pub struct Corners<T> {
 }
 
 impl<T: Scalar> Corners<T> {
-    /// The box of no point: any other is around it, and it is infinitely far from everything.
+    /// Returns the box of no point: any other contains it, and it is infinitely far from everything.
     pub fn none() -> Self {
         Self { low: [T::INFINITY; 3], high: [T::ZERO - T::INFINITY; 3] }
     }
 
-    /// Whether no point is inside.
+    /// Returns whether no point is inside.
     pub fn is_empty(&self) -> bool {
         self.low[0] > self.high[0]
     }
@@ -50,13 +50,13 @@ impl<T: Scalar> Corners<T> {
         }
     }
 
-    /// At most the computed squared distance to any point inside.
+    /// Returns a lower bound of the computed squared distances to all points inside.
     #[inline(always)]
     pub fn near(&self, at: [T; 3]) -> T {
         self.near_box(&Self { low: at, high: at })
     }
 
-    /// At most the computed squared distance between any two points, one in each box.
+    /// Returns a lower bound of the computed squared distances between points of the two boxes.
     #[inline(always)]
     pub fn near_box(&self, other: &Self) -> T {
         let gap = |a: usize| {
@@ -67,31 +67,31 @@ impl<T: Scalar> Corners<T> {
         gap(0) + gap(1) + gap(2)
     }
 
-    /// At least the computed squared distance to every point inside.
+    /// Returns an upper bound of the computed squared distances to all points inside.
     #[inline(always)]
     pub fn far(&self, at: [T; 3]) -> T {
         let gap = |a: usize| {
             let [below, above] = [at[a] - self.low[a], self.high[a] - at[a]];
-            let most = if below > above { below } else { above };
-            most * most
+            let max = if below > above { below } else { above };
+            max * max
         };
         gap(0) + gap(1) + gap(2)
     }
 
-    /// The longest side.
+    /// Returns the longest side.
     pub fn width(&self) -> f64 {
         let side = |a: usize| self.high[a].to_f64() - self.low[a].to_f64();
         side(0).max(side(1)).max(side(2))
     }
 }
 
-/// What is known of a page without reading it: where its points lie, and that none has a squared distance
-/// above `largest`.
+/// Bounds of a page that are known without reading it: the box of its points and an upper bound of their squared
+/// distances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound<T> {
-    /// Around the points.
+    /// Box around the points.
     pub corners: Corners<T>,
-    /// At least every squared distance inside.
+    /// Upper bound of the squared distances inside.
     pub largest: T,
 }
 

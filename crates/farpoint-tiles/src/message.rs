@@ -4,7 +4,7 @@
 //! numbers little endian. Coordinates and distances have the run's precision (4 or 8 bytes), keys are 16 bytes
 //! (the complement of the distance's bits, then the index: they sort as the points are chosen), lists begin
 //! with their length (8 bytes). Reading checks every length, the checksum, and that distances are numbers;
-//! what does not fit is [`Error::Encoding`].
+//! otherwise it returns [`Error::Encoding`].
 //!
 //! Bands are numbered from 0, which is the band of the start points. A tile that has finished `b` bands answers
 //! requests about band `b`, and about earlier ones those that only read. Any request may arrive late or twice.
@@ -13,13 +13,13 @@ use crate::wire::{Reader, Writer};
 use crate::{Bound, Bytes, Corners, Entry, Error, Key, TileId};
 use farpoint::Scalar;
 
-/// What a tile is asked.
+/// Request to a tile.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request<T> {
-    /// Begin, or begin anew: what was decided in a band that is not finished is forgotten, and so are bands of
-    /// the log from `finished` on. Answered by [`Reply::About`].
+    /// Begin or restart: forget what was decided in an unfinished band, and the bands of the log from `finished`
+    /// on. Answered by [`Reply::About`].
     Begin {
-        /// Counts up with every such request of a run: earlier ones that come late are refused.
+        /// Counts up with every such request of a run: earlier ones that arrive late are refused.
         epoch: u64,
         /// The tile's number.
         tile: TileId,
@@ -34,20 +34,20 @@ pub enum Request<T> {
         band: u64,
         /// Its floor.
         floor: Key,
-        /// Candidates a tile may have; only the first ones are kept. 0 for a deep band: bounds of pages are
-        /// looked at and nothing is read.
+        /// Maximum number of candidates of a tile; only the first ones are kept. 0 for a deep band: bounds of pages
+        /// are examined and nothing is read.
         most: u64,
     },
-    /// Count points by 16 bits of their keys: candidates of a band that is prepared for, facts of one that
-    /// is finished. Answered by [`Reply::Counts`].
+    /// Count points by 16 bits of their keys: candidates of a prepared band, facts of a finished one.
+    /// Answered by [`Reply::Counts`].
     Count {
         /// The band.
         band: u64,
-        /// Which points.
+        /// Kind of points to count.
         of: Counted,
         /// Leading bits of the keys to count; others are left out.
         prefix: u128,
-        /// How many such bits: 0, 16, 32, ... 112.
+        /// Number of leading bits: 0, 16, 32, ... 112.
         bits: u32,
     },
     /// Decide what can be decided. Answered by [`Reply::Solved`].
@@ -58,7 +58,7 @@ pub enum Request<T> {
         band: u64,
         /// Its floor.
         floor: Key,
-        /// Whether the tile has decided in this band; if it does not know of that, it is behind.
+        /// True if the tile has decided in this band; a tile that has not is behind.
         solved: bool,
         /// Facts of the band within reach of this tile and facts about its own points, made elsewhere.
         facts: Vec<Entry<T>>,
@@ -69,12 +69,12 @@ pub enum Request<T> {
     Chosen {
         /// The band.
         band: u64,
-        /// How many of them to leave out.
+        /// Number of points to skip.
         from: u64,
-        /// How many to tell, at most.
+        /// Maximum number of points to return.
         most: u64,
     },
-    /// All that is left are duplicates of chosen points: choose those whose key is before the floor.
+    /// Only duplicates of chosen points remain: choose those whose key is before the floor.
     /// Answered by [`Reply::Finished`].
     Fill {
         /// The band.
@@ -84,24 +84,23 @@ pub enum Request<T> {
     },
 }
 
-/// What a tile is told and asked when it decides. All lists may be old, incomplete or told before: what is missing
-/// only makes points wait.
+/// Request to decide, with the known facts. All lists may be old, incomplete or repeated: missing facts only make
+/// points wait.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solve<T> {
     /// The band.
     pub band: u64,
     /// Its floor.
     pub floor: Key,
-    /// Whether the tile works off the band in narrow bands of its own. Its points are brought to
+    /// True if the tile processes the band in narrow bands of its own. Its points are loaded into
     /// memory for it; with `keep`, they stay there.
     pub deep: bool,
     /// See `deep`.
     pub keep: bool,
-    /// How much the tile may leave undecided or to be told, in a deep band that it works off without being asked to
-    /// keep its points: undecided points, and half of the facts to be told. It stops with a floor of its own
-    /// where there is more.
+    /// Maximum number of undecided points plus half of the facts to send, in a deep band without `keep`. The tile
+    /// stops with a floor of its own where there are more.
     pub room: u64,
-    /// Facts of this tile that the conductor has: only those after them are told again.
+    /// Number of this tile's facts that the conductor has: only later ones are sent.
     pub seen: u64,
     /// Facts of other tiles.
     pub facts: Vec<Entry<T>>,
@@ -109,11 +108,11 @@ pub struct Solve<T> {
     pub others: Vec<Entry<T>>,
     /// Undecided points of other tiles that this one shall decide with its own.
     pub carried: Vec<Entry<T>>,
-    /// Pages of tiles of which neither is known.
+    /// Pages of tiles that have not reported facts and undecided points.
     pub bounds: Vec<Bound<T>>,
 }
 
-/// What [`Request::Count`] counts.
+/// Points that [`Request::Count`] counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     /// Candidates of a thin band, after [`Request::Prepare`].
@@ -124,70 +123,70 @@ pub enum Counted {
     Rest,
 }
 
-/// What a tile answers.
+/// Reply of a tile.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply<T> {
-    /// What the tile is.
+    /// Description of the tile.
     About {
-        /// Points.
+        /// Number of points.
         points: u64,
-        /// Around them; empty if there are none.
+        /// Box around the points; empty if there are none.
         corners: Corners<T>,
-        /// Bands in its log, after those that were to be forgotten.
+        /// Number of bands in its log, without those to be forgotten.
         finished: u64,
-        /// At least every distance.
+        /// Upper bound of all distances.
         largest: T,
     },
-    /// The tile has begun anew or knows nothing of this band: tell it what it must know, and ask again.
+    /// The tile has restarted or does not know this band: bring it up to date and repeat the call.
     Behind {
-        /// Bands in its log.
+        /// Number of bands in its log.
         finished: u64,
     },
-    /// It has failed for good: its store cannot be read or written.
+    /// The tile has failed: its store cannot be read or written.
     Failed(String),
-    /// To [`Request::Prepare`].
+    /// Reply to [`Request::Prepare`].
     Prepared {
-        /// Candidates, if they were looked for.
+        /// Number of candidates, if they were searched.
         candidates: u64,
         /// The floor above which these are all candidates: that of the request, unless there were too many.
         floor: Key,
-        /// Points of the pages that may hold candidates.
+        /// Number of points of the pages that may hold candidates.
         touched: u64,
-        /// Those of these pages that are within reach of other tiles.
+        /// The pages among them that are within reach of other tiles.
         bounds: Vec<Bound<T>>,
     },
-    /// To [`Request::Count`]: numbers of points by their next 16 bits, those that are not 0.
+    /// Reply to [`Request::Count`]: numbers of points by their next 16 bits, without zeros.
     Counts(Vec<(u16, u64)>),
-    /// To [`Request::Solve`].
+    /// Reply to [`Request::Solve`].
     Solved {
-        /// Number of the first fact here among all that the tile had to tell in this band.
+        /// Number of the first fact here among all that the tile had to send in this band.
         from: u64,
         /// New facts within reach of other tiles, and all about points of other tiles.
         facts: Vec<Entry<T>>,
-        /// The tile's points that are not decided yet.
+        /// Undecided points of the tile.
         open: Vec<Entry<T>>,
-        /// The same of those that were carried.
+        /// Undecided points of those carried to it.
         carried: Vec<Entry<T>>,
-        /// Candidates looked at in this call.
+        /// Number of candidates examined in this call.
         candidates: u64,
-        /// Facts made in this call.
+        /// Number of facts made in this call.
         made: u64,
-        /// The floor down to which it has decided; that of the request unless there was no room.
+        /// Floor down to which it has decided; that of the request unless the limit was reached.
         floor: Key,
     },
-    /// To [`Request::Finish`] and [`Request::Fill`].
+    /// Reply to [`Request::Finish`] and [`Request::Fill`].
     Finished {
-        /// Points of the tile that were chosen in this band.
+        /// Number of points of the tile that were chosen in this band.
         chosen: u64,
-        /// At least every distance that is left.
+        /// Upper bound of all remaining distances.
         largest: T,
     },
-    /// To [`Request::Largest`].
+    /// Reply to [`Request::Largest`].
     Largest {
         /// The distance; 0 if all points are chosen.
         largest: T,
     },
-    /// To [`Request::Chosen`]: keys in order.
+    /// Reply to [`Request::Chosen`]: keys in order.
     Chosen(Vec<Key>),
 }
 
@@ -195,7 +194,7 @@ const REQUEST: &str = "a request";
 const REPLY: &str = "a reply";
 
 impl<T: Scalar> Request<T> {
-    /// As bytes.
+    /// Encodes it as bytes.
     pub fn encode(&self) -> Bytes {
         let begin = |kind: u8| Writer::new(kind).u8(size_of::<T>() as u8);
         match self {
@@ -228,14 +227,14 @@ impl<T: Scalar> Request<T> {
         }
     }
 
-    /// From bytes.
+    /// Decodes it from bytes.
     ///
     /// # Errors
-    /// If they are no request, or one of the other precision.
+    /// If they are no request, or have another precision.
     pub fn decode(bytes: &[u8]) -> Result<Self, Error> {
         let (kind, mut from) = Reader::new(bytes, REQUEST)?;
         if usize::from(from.u8()?) != size_of::<T>() {
-            return Err(from.wrong("its numbers have another precision"));
+            return Err(from.error("wrong precision"));
         }
         let request = match kind {
             1 => {
@@ -256,7 +255,7 @@ impl<T: Scalar> Request<T> {
             6 => Self::Largest,
             7 => Self::Chosen { band: from.u64()?, from: from.u64()?, most: from.u64()? },
             8 => Self::Fill { band: from.u64()?, floor: from.key()? },
-            _ => return Err(from.wrong("there is no such request")),
+            _ => return Err(from.error("unknown request")),
         };
         from.end().map(|()| request)
     }
@@ -267,11 +266,11 @@ impl<T: Scalar> Request<T> {
             0 => Counted::Candidates,
             1 => Counted::Facts,
             2 => Counted::Rest,
-            _ => return Err(from.wrong("there is nothing of this kind to count")),
+            _ => return Err(from.error("unknown kind of count")),
         };
         let (prefix, bits) = (from.key()?.bits(), from.u32()?);
         if bits > 112 || bits % 16 != 0 {
-            return Err(from.wrong("a prefix has 0, 16, 32, ... 112 bits"));
+            return Err(from.error("a prefix has 0, 16, 32, ... 112 bits"));
         }
         Ok(Self::Count { band, of, prefix, bits })
     }
@@ -294,7 +293,7 @@ impl<T: Scalar> Request<T> {
 }
 
 impl<T: Scalar> Reply<T> {
-    /// As bytes.
+    /// Encodes it as bytes.
     pub fn encode(&self) -> Bytes {
         let begin = |kind: u8| Writer::new(kind).u8(size_of::<T>() as u8);
         match self {
@@ -326,14 +325,14 @@ impl<T: Scalar> Reply<T> {
         }
     }
 
-    /// From bytes.
+    /// Decodes it from bytes.
     ///
     /// # Errors
-    /// If they are no reply, or one of the other precision.
+    /// If they are no reply, or have another precision.
     pub fn decode(bytes: &[u8]) -> Result<Self, Error> {
         let (kind, mut from) = Reader::new(bytes, REPLY)?;
         if usize::from(from.u8()?) != size_of::<T>() {
-            return Err(from.wrong("its numbers have another precision"));
+            return Err(from.error("wrong precision"));
         }
         let reply = match kind {
             65 => Self::About {
@@ -370,7 +369,7 @@ impl<T: Scalar> Reply<T> {
                 let count = from.count(16)?;
                 Self::Chosen((0..count).map(|_| from.key()).collect::<Result<_, _>>()?)
             }
-            _ => return Err(from.wrong("there is no such reply")),
+            _ => return Err(from.error("unknown reply")),
         };
         from.end().map(|()| reply)
     }

@@ -13,16 +13,16 @@ use crate::{Corners, Pages};
 use farpoint::backend::memory;
 use farpoint::{Level, Scalar};
 
-/// Points of a leaf.
+/// Points in a leaf.
 pub(crate) const LEAF: usize = 64;
 
-/// Leaves of a node, and nodes of a part.
+/// Leaves in a node, and nodes in a part.
 const FANOUT: usize = 16;
 
-/// Leaves of a part.
+/// Leaves in a part.
 const PART: usize = FANOUT * FANOUT;
 
-/// Stands for no slot.
+/// Marks a point without a slot.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// 64 points: coordinates by axis, and distances. Lanes without a point repeat the first one, with a
@@ -34,21 +34,21 @@ struct Leaf<T> {
     value: [T; LEAF],
 }
 
-/// What is known of the points below a leaf, node or part.
+/// Bounds of the points below a leaf, node or part.
 #[derive(Clone, Copy)]
 struct Node<T> {
     corners: Corners<T>,
-    /// The largest distance; -1 where there is no point.
+    /// Largest distance; -1 without points.
     largest: T,
 }
 
-/// Points of whole pages. Slot `s` is lane `s % 64` of leaf `s / 64`; pages follow each other as they were given.
+/// Points of whole pages. Slot `s` is lane `s % 64` of leaf `s / 64`; pages are in the order in which they were added.
 pub(crate) struct Slab<T> {
     level: Level,
-    /// Whether to use the threads of the current pool.
+    /// True to use the threads of the current pool.
     threads: bool,
     leaves: Vec<Leaf<T>>,
-    /// One of each leaf.
+    /// Bounds of each leaf.
     tops: Vec<Node<T>>,
     nodes: Vec<Node<T>>,
     parts: Vec<Node<T>>,
@@ -62,14 +62,14 @@ impl<T: Scalar> Slab<T> {
         Self { level, threads, leaves, tops, nodes, parts, rows }
     }
 
-    /// Makes room for so many points, before any is added.
+    /// Reserves memory for `points` points, before any is added.
     pub(crate) fn reserve(&mut self, points: usize) {
         self.leaves = memory::with_capacity(points.div_ceil(LEAF));
         self.tops = memory::with_capacity(points.div_ceil(LEAF));
         self.rows = memory::with_capacity(points);
     }
 
-    /// Adds whole pages, of which only the very last may be short. Distances are infinite where none are given.
+    /// Adds pages, of which only the very last may be short. Missing distances are infinite.
     pub(crate) fn add(&mut self, pages: &Pages<T>) {
         for start in (0..pages.len()).step_by(LEAF) {
             let count = LEAF.min(pages.len() - start);
@@ -99,24 +99,24 @@ impl<T: Scalar> Slab<T> {
         self.parts = above(&self.nodes);
     }
 
-    /// The largest distance; -1 without points.
+    /// Returns the largest distance; -1 without points.
     pub(crate) fn largest(&self) -> T {
-        self.parts.iter().fold(T::from_f64(-1.0), |most, part| larger(most, part.largest))
+        self.parts.iter().fold(T::from_f64(-1.0), |max, part| larger(max, part.largest))
     }
 
-    /// The largest distance of each page of so many points.
+    /// Returns the largest distance of each page of `page_points` points.
     pub(crate) fn largest_of_pages(&self, page_points: usize) -> impl Iterator<Item = T> {
         let largest = |leaves: &[Node<T>]| Node::above(leaves).largest;
         self.tops.chunks(page_points / LEAF).map(largest)
     }
 
-    /// Distances of all points in order.
+    /// Returns the distances of all points in order.
     pub(crate) fn values(&self) -> impl Iterator<Item = T> {
         let all = self.leaves.iter().flat_map(|leaf| leaf.value);
         all.take(self.rows.len())
     }
 
-    /// Rows of all points in order.
+    /// Returns the rows of all points in order.
     pub(crate) fn rows(&self) -> &[u64] {
         &self.rows
     }
@@ -131,10 +131,9 @@ impl<T: Scalar> Node<T> {
         })
     }
 
-    /// Sets the largest distance from what is below.
+    /// Updates the largest distance from the nodes below.
     fn correct(&mut self, below: &[Self]) {
-        self.largest =
-            below.iter().fold(T::from_f64(-1.0), |most, node| larger(most, node.largest));
+        self.largest = below.iter().fold(T::from_f64(-1.0), |max, node| larger(max, node.largest));
     }
 }
 

@@ -1,10 +1,10 @@
-//! Which candidates of a band are chosen, and with what distance: the rule that all of this rests on.
+//! Decides which candidates of a band are chosen, and with what distance.
 //!
 //! Candidates and the band's known facts leave one queue in the order of choice. A fact lowers the candidates
 //! that come after it. A candidate is *blocked* if an undecided point that another tile decides, or one that was
 //! blocked before, comes before it and is nearer than its own distance, or if a foreign page may hold
 //! such a point; it then waits for a later call, and keeps its distance. Otherwise it is a fact.
-//! docs/scale.md proves that these are the choices of the obvious loop, whatever is known late or not at all.
+//! docs/scale.md proves that these are the choices of the obvious loop, even if facts arrive late or not at all.
 //!
 //! Facts are in the queue because a late one must have the effect that a timely one would have had.
 
@@ -17,38 +17,38 @@ use farpoint::backend::{Cells, Grid, Kernel, Simd, load, memory, vectorize};
 use farpoint::{Level, Scalar};
 use queue::Queue;
 
-/// Width of a grid cell over the largest distance of a band.
+/// Ratio of the width of a grid cell to the largest distance of a band.
 const CELL: f64 = 6.0;
 
 /// Numbers in the widest vector.
 const LANES: usize = 16;
 
-/// Points of the grid, before and after a candidate, that are asked first whether they block it.
-const ASKED_FIRST: usize = 8 * LANES;
+/// Points of the grid, before and after a candidate, that are tested first for blocking it.
+const TESTED_FIRST: usize = 8 * LANES;
 
-/// They are asked if more than one point in so many is held.
-const FEW_HELD: usize = 16;
+/// They are tested if at least one point in this many is held.
+const HELD_FRACTION: usize = 16;
 
 /// An undecided point.
 #[derive(Clone, Copy)]
 pub(crate) struct Candidate<T> {
     pub(crate) entry: Entry<T>,
-    /// Slot in the slab, if it is there.
+    /// Slot in the slab, or [`crate::slab::NOWHERE`].
     pub(crate) slot: u32,
-    /// Whether it only blocks others: it is decided elsewhere, or has been blocked.
+    /// True if it only blocks others: another tile decides it, or it was blocked.
     pub(crate) held: bool,
 }
 
-/// What is to be decided.
+/// Input of [`Solver::solve`] besides the candidates.
 pub(crate) struct Band<'a, T> {
-    /// Candidates before this floor are decided if they can be; others are lowered.
+    /// Candidates before this floor are decided if possible; others are lowered.
     pub(crate) floor: Key,
     /// Facts before the floor, in order.
     pub(crate) facts: &'a [Entry<T>],
     pub(crate) ahead: &'a Ahead<T>,
 }
 
-/// What a band is solved with.
+/// Solver with its memory, reused between bands.
 pub(crate) struct Solver<T: Scalar> {
     level: Level,
     grid: Grid<T>,
@@ -64,7 +64,7 @@ pub(crate) struct Solver<T: Scalar> {
     queue: Queue<T>,
     hits: Vec<(u32, T)>,
     runs: Vec<(u32, u32)>,
-    /// Places of those chosen.
+    /// Places of chosen candidates.
     chosen: Vec<u32>,
 }
 
@@ -77,8 +77,8 @@ impl<T: Scalar> Solver<T> {
         Self { level, grid, at, live, index, held, held_count, places, queue, hits, runs, chosen }
     }
 
-    /// Decides what can be decided. Candidates get their new distances; those that are chosen or fall to 0
-    /// leave the list; those blocked are `held` from now on. Adds those chosen to `facts`.
+    /// Decides all candidates that can be decided. Updates distances, removes candidates that are chosen or fall
+    /// to 0, marks blocked ones as `held`, and adds chosen ones to `facts`.
     pub(crate) fn solve(
         &mut self,
         candidates: &mut Vec<Candidate<T>>,
@@ -109,18 +109,18 @@ impl<T: Scalar> Solver<T> {
     /// Sorts candidates into the grid and those before the floor into the queue.
     fn load(&mut self, candidates: &[Candidate<T>], band: &Band<'_, T>) {
         let mut corners = Corners::none();
-        let (mut most, mut reach) = (T::ZERO, T::ZERO);
+        let (mut largest, mut reach) = (T::ZERO, T::ZERO);
         for candidate in candidates {
             corners.add(candidate.entry.at);
             let value = candidate.entry.value;
-            most = if value > most { value } else { most };
+            largest = if value > largest { value } else { largest };
             let searches = !candidate.held && candidate.entry.key() < band.floor;
             reach = if searches && value > reach { value } else { reach };
         }
         for fact in band.facts {
             corners.add(fact.at);
             // Farther than the largest distance it can lower nothing.
-            let value = if fact.value < most { fact.value } else { most };
+            let value = if fact.value < largest { fact.value } else { largest };
             reach = if value > reach { value } else { reach };
         }
         let cells = Cells::new(corners.low, corners.high, reach, CELL);
@@ -144,7 +144,7 @@ impl<T: Scalar> Solver<T> {
         self.queue.fill(&self.live[..n], &self.index[..n], &self.held[..n], band.floor);
     }
 
-    /// Takes everything from the queue.
+    /// Processes the queue.
     #[inline(always)]
     fn run<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>) {
         let mut facts = band.facts.iter().peekable();
@@ -188,8 +188,8 @@ impl<T: Scalar> Solver<T> {
         memory::push(&mut self.chosen, place);
     }
 
-    /// Whether a point of the same part of the grid blocks a candidate. Where most are blocked, as along the borders of
-    /// tiles in dense places, this finds out without a search through thousands of points.
+    /// Returns whether a point of the same part of the grid blocks a candidate. Where most are blocked, as along the
+    /// borders of tiles in dense regions, this avoids a search through thousands of points.
     #[inline(always)]
     fn is_blocked_nearby<S: Simd<T>>(
         &self,
@@ -200,11 +200,11 @@ impl<T: Scalar> Solver<T> {
         place: usize,
     ) -> bool {
         let n = self.live.len();
-        if self.held_count < n / FEW_HELD {
+        if self.held_count < n / HELD_FRACTION {
             return false;
         }
         let (center, bound) = (at.map(|x| simd.splat(x)), simd.splat(value));
-        let (start, end) = (place.saturating_sub(ASKED_FIRST), (place + ASKED_FIRST).min(n));
+        let (start, end) = (place.saturating_sub(TESTED_FIRST), (place + TESTED_FIRST).min(n));
         (start..end).step_by(S::LANES).any(|first| {
             let mut near = self.near(simd, first, end, center, bound);
             while near != 0 {
@@ -218,14 +218,14 @@ impl<T: Scalar> Solver<T> {
         })
     }
 
-    /// Whether a held point comes before a candidate by the value that is known of it.
+    /// Returns whether a held point comes before a candidate by its known value.
     #[inline(always)]
     fn comes_before(&self, held: usize, key: Key, value: T) -> bool {
         let live = self.live[held];
         self.held[held] && (live > value || live == value && self.index[held] < key.index())
     }
 
-    /// The lanes of a vector of points that are nearer than a distance.
+    /// Returns the lanes of a vector of points that are nearer than a distance.
     #[inline(always)]
     fn near<S: Simd<T>>(
         &self,
@@ -240,8 +240,8 @@ impl<T: Scalar> Solver<T> {
             simd.mul(difference, difference)
         };
         let distance = simd.add(simd.add(square(0), square(1)), square(2));
-        let left = end - first;
-        let lanes = if left >= S::LANES { u32::MAX } else { (1 << left) - 1 };
+        let remaining = end - first;
+        let lanes = if remaining >= S::LANES { u32::MAX } else { (1 << remaining) - 1 };
         simd.lt(distance, bound) & lanes
     }
 
@@ -251,8 +251,8 @@ impl<T: Scalar> Solver<T> {
         }
     }
 
-    /// Lists in `hits` what a point lowers if it is chosen at its turn; whether, being the candidate at `own`, it
-    /// is blocked.
+    /// Lists in `hits` the points that a point lowers if it is chosen at its turn. Returns whether it is the candidate at
+    /// `candidate` and blocked.
     #[inline(always)]
     fn search<S: Simd<T>>(
         &mut self,
@@ -260,11 +260,11 @@ impl<T: Scalar> Solver<T> {
         at: [T; 3],
         key: Key,
         value: T,
-        own: Option<u32>,
+        candidate: Option<u32>,
     ) -> bool {
         self.hits.clear();
         self.grid.search(at, &mut self.runs);
-        let own = own.map(|place| place as usize);
+        let candidate = candidate.map(|place| place as usize);
         let (center, bound) = (at.map(|x| simd.splat(x)), simd.splat(value));
         for &(start, end) in &self.runs {
             let (start, end) = (start as usize, end as usize);
@@ -274,12 +274,12 @@ impl<T: Scalar> Solver<T> {
                     let place = first + near.trailing_zeros() as usize;
                     near &= near - 1;
                     let live = self.live[place];
-                    if live <= T::ZERO || own == Some(place) {
+                    if live <= T::ZERO || candidate == Some(place) {
                         continue;
                     }
                     if self.comes_before(place, key, value) {
-                        // It comes before. What it will be lowered to is not known here.
-                        if own.is_some() {
+                        // It comes first, and its final distance is not known here.
+                        if candidate.is_some() {
                             return true;
                         }
                         continue;

@@ -1,4 +1,4 @@
-//! Where the points of a tile, their distances and its log are.
+//! Storage of the points of a tile, their distances and its log.
 
 mod memory;
 
@@ -8,7 +8,7 @@ use crate::Corners;
 use farpoint::Scalar;
 use std::ops::Range;
 
-/// What went wrong in a store.
+/// Error of a store.
 pub type StoreError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The points of one tile, with their squared distances and its log. A store never decides anything.
@@ -16,13 +16,13 @@ pub type StoreError = Box<dyn std::error::Error + Send + Sync>;
 /// Points have a fixed order in which neighbors are close together: [`crate::cut::pages`] makes one. Page `k` are the
 /// points from `k * page_points()` on; all pages but the last are full.
 ///
-/// Distances are a cache: [`crate::Tile`] makes them anew from the log. It reads only what it has written
-/// with [`Store::write_values`] since it was opened or since a log record that says so, and never
-/// trusts what a killed process may have left half written. A store need not write them through.
+/// Distances are a cache: [`crate::Tile`] recomputes them from the log. It reads only values that it has written
+/// with [`Store::write_values`] since it was opened, never those of a killed process, which may be incomplete. A
+/// store need not write them through.
 ///
-/// The log is what counts. Its records are opaque bytes (each has a checksum of its own), numbered from 0.
-/// When [`Store::append`] returns, the record must survive whatever the run is to survive: for a run that can
-/// be resumed after a crash of the machine, it must be on the disk when [`Store::sync`] returns.
+/// The log is authoritative. Its records are opaque bytes (each with a checksum), numbered from 0. A record must
+/// survive whatever the run is to survive: for a run that can be resumed after a crash of the machine, it must be
+/// on the disk when [`Store::sync`] returns.
 pub trait Store<T: Scalar>: Send {
     /// Number of points.
     fn points(&self) -> usize;
@@ -30,7 +30,7 @@ pub trait Store<T: Scalar>: Send {
     /// Points of a page, a multiple of 64.
     fn page_points(&self) -> usize;
 
-    /// Tight boxes around the points of each page, if they are kept; else the tile reads all pages once.
+    /// Tight boxes around the points of each page; if `None`, the tile reads all pages once.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -49,7 +49,7 @@ pub trait Store<T: Scalar>: Send {
         into: &mut Pages<T>,
     ) -> Result<(), StoreError>;
 
-    /// Writes the distances of as many points as are given, from the first one of page `first` on.
+    /// Writes the distances of `values.len()` points, from the first one of page `first` on.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -73,13 +73,13 @@ pub trait Store<T: Scalar>: Send {
     /// Removes all records from number `records` on.
     ///
     /// # Errors
-    /// If that cannot be done.
+    /// If they cannot be removed.
     fn truncate(&mut self, records: u64) -> Result<(), StoreError>;
 
-    /// Called when a band's records are written.
+    /// Makes the records of a band durable; called after they were written.
     ///
     /// # Errors
-    /// If they cannot be made to last.
+    /// If they cannot be made durable.
     fn sync(&mut self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -123,14 +123,14 @@ impl<T: Scalar, S: Store<T> + ?Sized> Store<T> for Box<S> {
     }
 }
 
-/// Points as a store gives them: one list per axis.
+/// Points read from a store, with one list per axis.
 #[derive(Debug, Clone)]
 pub struct Pages<T> {
     /// Coordinates by axis; missing axes are zeros.
     pub at: [Vec<T>; 3],
-    /// Squared distances, if they were asked for.
+    /// Squared distances, if requested.
     pub values: Vec<T>,
-    /// Rows of the input, different ones, below `2^40`.
+    /// Distinct rows of the input, below `2^40`.
     pub rows: Vec<u64>,
 }
 
@@ -141,7 +141,7 @@ impl<T> Default for Pages<T> {
 }
 
 impl<T> Pages<T> {
-    /// Forgets all points; keeps the memory.
+    /// Removes all points; keeps the memory.
     pub fn clear(&mut self) {
         self.at.iter_mut().for_each(Vec::clear);
         self.values.clear();
@@ -153,7 +153,7 @@ impl<T> Pages<T> {
         self.rows.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -1,4 +1,4 @@
-//! One tile: finds its candidates, decides what can be decided, remembers what was.
+//! One tile: finds its candidates, decides them, and logs the decisions.
 
 mod answer;
 mod band;
@@ -15,20 +15,20 @@ use farpoint::{Level, Scalar};
 use log::Log;
 use points::TilePoints;
 
-/// How a tile uses its machine. None of it changes a result.
+/// Memory, threads and instruction set of a tile. They do not change a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TileOptions {
-    /// Whether its points stay in memory. Otherwise thin bands read single pages, and a deep band
-    /// reads all of them, works, and writes their distances.
+    /// Keeps the points in memory. Otherwise thin bands read single pages, and a deep band reads all points and
+    /// writes their distances.
     pub resident: bool,
-    /// Pages that stay in memory between thin bands, if it is not resident.
+    /// Pages that stay in memory between thin bands, if the tile is not resident.
     pub cached_pages: usize,
-    /// Candidates that a deep band works at, at a time.
+    /// Maximum number of candidates of a deep band that are processed at a time.
     pub most: usize,
-    /// The instruction set; the best of this machine unless set.
+    /// Instruction set; by default the best of this machine.
     pub level: Option<Level>,
-    /// Whether to use the threads of the current rayon pool. Not if tiles are called side by side.
+    /// Uses the threads of the current rayon pool. Leave it off if tiles are called in parallel.
     pub threads: bool,
 }
 
@@ -39,34 +39,34 @@ impl Default for TileOptions {
 }
 
 impl TileOptions {
-    /// Whether its points stay in memory.
+    /// Sets whether the points stay in memory.
     pub fn resident(self, resident: bool) -> Self {
         Self { resident, ..self }
     }
 
-    /// Pages that stay in memory between thin bands.
+    /// Sets the number of pages that stay in memory between thin bands.
     pub fn cached_pages(self, cached_pages: usize) -> Self {
         Self { cached_pages, ..self }
     }
 
-    /// Candidates that a deep band works at, at a time; at least 1.
+    /// Sets the maximum number of candidates of a deep band that are processed at a time; at least 1.
     pub fn most(self, most: usize) -> Self {
         Self { most: most.max(1), ..self }
     }
 
-    /// The instruction set.
+    /// Sets the instruction set.
     pub fn level(self, level: Level) -> Self {
         Self { level: Some(level), ..self }
     }
 
-    /// Whether to use the threads of the current rayon pool.
+    /// Sets whether to use the threads of the current rayon pool.
     pub fn threads(self, threads: bool) -> Self {
         Self { threads, ..self }
     }
 }
 
-/// One tile over its store. Made without reading anything: the conductor's first request begins it, again and
-/// again if the tile is made anew.
+/// One tile over its store. Creating it reads nothing: the conductor's first request begins it, also after the
+/// tile was created again.
 pub struct Tile<T: Scalar, S> {
     store: S,
     most: usize,
@@ -79,12 +79,12 @@ pub struct Tile<T: Scalar, S> {
     solver: Solver<T>,
     begun: bool,
     reading: Option<answer::Reading>,
-    /// Of the last request to begin.
+    /// Epoch of the last request to begin.
     epoch: u64,
 }
 
 impl<T: Scalar, S: Store<T>> Tile<T, S> {
-    /// A tile whose points, distances and log are in `store`.
+    /// Creates a tile whose points, distances and log are in `store`.
     pub fn new(store: S, options: TileOptions) -> Self {
         let level = options.level.unwrap_or_else(Level::detect);
         Self {
@@ -102,33 +102,32 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         }
     }
 
-    /// The store.
+    /// Returns the store.
     pub fn store(&self) -> &S {
         &self.store
     }
 
-    /// The store, to be changed by one who knows what the tile relies on.
+    /// Returns the store. Changes must keep what the tile relies on.
     pub fn store_mut(&mut self) -> &mut S {
         &mut self.store
     }
 
-    /// Bytes of memory that a tile of so many points takes while they are in memory and a band works
-    /// at so many candidates at a time, about; see [`TileOptions::most`]. It does not include facts of a band that is
-    /// under way, 32 bytes each (56 for `f64`): those of all its points if the tile stays in memory, else those that
-    /// other tiles must know. A tile that is not in memory takes 28 bytes a page (56), and
-    /// [`TileOptions::cached_pages`].
+    /// Estimates the memory in bytes of a tile of `points` points while they are in memory and a band processes
+    /// `candidates` candidates at a time; see [`TileOptions::most`]. It does not include facts of the current band,
+    /// 32 bytes each (56 for `f64`): those of all its points if the tile stays in memory, else those that other tiles
+    /// need. A tile that is not in memory takes 28 bytes a page (56), and [`TileOptions::cached_pages`].
     pub fn bytes(points: usize, candidates: usize) -> usize {
         let point = 4 * size_of::<T>() + size_of::<u64>();
         let leaf = 9 * size_of::<T>();
-        // Twice while they are collected, once more to be decided, and what finds them.
+        // Twice while they are collected, once more to be decided, and the grid that finds them.
         let candidate = 4 * size_of::<(Entry<T>, u32)>() + 24 * size_of::<T>();
         points * point + points / 8 + points.div_ceil(64) * leaf + candidates * candidate
     }
 
-    fn answered(&mut self, request: Request<T>) -> Result<Reply<T>, StoreError> {
+    fn dispatch(&mut self, request: Request<T>) -> Result<Reply<T>, StoreError> {
         match request {
             Request::Begin { epoch, .. } if epoch < self.epoch => self.behind(),
-            // The same request once more.
+            // The same request again.
             Request::Begin { epoch, .. } if epoch == self.epoch && self.begun => Ok(self.about()),
             Request::Begin { epoch, tile, tiles, finished } => {
                 self.epoch = epoch;
@@ -177,7 +176,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
 
 impl<T: Scalar, S: Store<T>> Worker<T> for Tile<T, S> {
     fn answer(&mut self, request: Request<T>) -> Reply<T> {
-        let reply = caught(|| Ok(self.answered(request))).unwrap_or_else(|error| Err(error.into()));
+        let reply = caught(|| Ok(self.dispatch(request))).unwrap_or_else(|error| Err(error.into()));
         reply.unwrap_or_else(|failure| {
             // What is in memory may be half done.
             self.begun = false;
@@ -196,7 +195,7 @@ impl<T: Scalar, S: Store<T>> ByteWorker for Tile<T, S> {
     }
 }
 
-/// The text of an error, as a store's.
+/// Converts an error to that of a store.
 fn store_error(error: Error) -> StoreError {
     error.into()
 }

@@ -7,26 +7,26 @@ use crate::{
 use farpoint::backend::SplitMix64;
 use farpoint::{BadRows, Points, Scalar, Start};
 
-/// A cloud that was cut into tiles, each in a store in memory.
+/// A cloud cut into tiles, each in a store in memory.
 #[derive(Debug, Clone)]
 pub struct Tiled<T> {
     /// The tiles.
     pub stores: Vec<MemoryStore<T>>,
-    /// Usable points, as entries without a distance, in the order of the input.
+    /// Finite points, as entries without a distance, in the order of the input.
     points: Vec<Entry<T>>,
-    /// Rows of the input.
+    /// Number of rows of the input.
     rows: usize,
 }
 
 impl<T: Scalar> Tiled<T> {
-    /// Cuts the usable points of a cloud of up to three axes into so many tiles of about equally many points.
+    /// Cuts the finite points of a cloud of up to three axes into `tiles` tiles of about equal size.
     ///
     /// # Errors
-    /// If a row holds NaN or infinity and is not to be left out, if there are more than three axes, and if the
-    /// points are some rows of a cloud ([`farpoint::Selected`]).
+    /// If a row holds NaN or infinity and is not to be skipped, if there are more than three axes, and if the
+    /// points are a selection ([`farpoint::Selected`]).
     ///
     /// # Panics
-    /// If no tile is asked for or `page_points` is no multiple of 64.
+    /// If `tiles` is 0 or `page_points` is no multiple of 64.
     pub fn new<P: Points<T> + ?Sized>(
         cloud: &P,
         bad_rows: BadRows,
@@ -36,48 +36,51 @@ impl<T: Scalar> Tiled<T> {
         let (n, dim) = (cloud.len(), cloud.dim());
         if dim > 3 {
             return Err(Error::Mismatch(format!(
-                "tiles have up to three axes, the cloud has {dim}"
+                "a cloud in tiles has at most three axes; this one has {dim}"
             )));
         }
         if n >= u32::MAX as usize {
             return Err(farpoint::Error::TooManyPoints(n).into());
         }
         if cloud.subset().is_some() {
-            let what =
-                "tiles are of whole clouds, and some rows of one are given; gather them first";
-            return Err(Error::Mismatch(what.into()));
+            let message = "a selection of rows cannot be cut into tiles; copy them first";
+            return Err(Error::Mismatch(message.into()));
         }
         let at = |row: usize| {
             std::array::from_fn(|a| if a < dim { cloud.coordinate(row, a) } else { T::ZERO })
         };
-        let good = |row: &usize| (0..dim).all(|a| cloud.coordinate(*row, a).is_finite());
+        let finite = |row: &usize| (0..dim).all(|a| cloud.coordinate(*row, a).is_finite());
         let entry = |row: usize| Entry { at: at(row), value: T::ZERO, index: row as u64, tile: 0 };
-        let mut points: Vec<_> = (0..n).filter(good).map(entry).collect();
+        let mut points: Vec<_> = (0..n).filter(finite).map(entry).collect();
         if bad_rows == BadRows::Error && points.len() < n {
             let count = n - points.len();
-            let first = (0..n).find(|row| !good(row)).expect("a bad row");
+            let first = (0..n).find(|row| !finite(row)).expect("a bad row");
             return Err(farpoint::Error::BadRows { first, count, points: n }.into());
         }
         let axes =
             |points: &[&Entry<T>]| [0, 1, 2].map(|a| points.iter().map(|p| p.at[a]).collect());
         let all: [Vec<T>; 3] = axes(&points.iter().collect::<Vec<_>>());
         let mut stores = Vec::with_capacity(tiles);
-        for (tile, own) in (0..).zip(cut::tiles(&all, tiles)) {
-            own.iter().for_each(|&point| points[point as usize].tile = tile);
-            let here: Vec<_> = own.iter().map(|&point| &points[point as usize]).collect();
-            let order = cut::pages(&axes(&here), page_points);
-            let here: Vec<_> = order.iter().map(|&k| here[k as usize]).collect();
-            stores.push(store(&axes(&here), here.iter().map(|p| p.index).collect(), page_points));
+        for (tile, members) in (0..).zip(cut::tiles(&all, tiles)) {
+            members.iter().for_each(|&point| points[point as usize].tile = tile);
+            let ordered: Vec<_> = members.iter().map(|&point| &points[point as usize]).collect();
+            let order = cut::pages(&axes(&ordered), page_points);
+            let ordered: Vec<_> = order.iter().map(|&k| ordered[k as usize]).collect();
+            stores.push(store(
+                &axes(&ordered),
+                ordered.iter().map(|p| p.index).collect(),
+                page_points,
+            ));
         }
         Ok(Self { stores, points, rows: n })
     }
 
-    /// The points to start from.
+    /// Returns the start points.
     ///
     /// # Errors
-    /// If there are none, and if one is outside the cloud or was left out.
+    /// If there are none, and if one is out of range or was skipped.
     pub fn starts(&self, start: &Start) -> Result<Vec<Entry<T>>, Error> {
-        let one = |row: usize| {
+        let entry = |row: usize| {
             if row >= self.rows {
                 return Err(
                     farpoint::Error::StartOutOfRange { index: row, points: self.rows }.into()
@@ -91,8 +94,8 @@ impl<T: Scalar> Tiled<T> {
         match start {
             _ if self.points.is_empty() => Ok(Vec::new()),
             Start::First | Start::Index(0) => Ok(vec![self.points[0]]),
-            Start::Index(row) => Ok(vec![one(*row)?]),
-            Start::Indices(rows) => rows.iter().map(|&row| one(row)).collect(),
+            Start::Index(row) => Ok(vec![entry(*row)?]),
+            Start::Indices(rows) => rows.iter().map(|&row| entry(row)).collect(),
             Start::Random(seed) => {
                 let place = SplitMix64::new(*seed).below(self.points.len() as u64);
                 Ok(vec![self.points[place as usize]])
@@ -101,12 +104,12 @@ impl<T: Scalar> Tiled<T> {
         }
     }
 
-    /// Tiles over these stores, as [`crate::Local`] and [`crate::Threads`] take them.
+    /// Creates tiles over these stores, for [`crate::Local`] or [`crate::Threads`].
     pub fn workers(&self, options: TileOptions) -> Vec<Tile<T, MemoryStore<T>>> {
         self.stores.iter().map(|store| Tile::new(store.clone(), options)).collect()
     }
 
-    /// Number of tiles.
+    /// Returns the number of tiles.
     pub fn tiles(&self) -> TileId {
         self.stores.len() as TileId
     }
@@ -127,18 +130,18 @@ fn store<T: Scalar>(at: &[Vec<T>; 3], rows: Vec<u64>, page_points: usize) -> Mem
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TiledSample<T> {
-    /// Rows, all different.
+    /// Distinct rows.
     pub indices: Vec<u64>,
     /// Squared selection distance of each; infinite for the start points.
     pub squared_distances: Vec<T>,
-    /// Squared distance of the farthest point left.
+    /// Squared distance of the farthest remaining point.
     pub squared_covering_radius: T,
-    /// What was counted.
+    /// Counters of the run.
     pub statistics: Statistics,
 }
 
 impl<T> TiledSample<T> {
-    /// A sample that was collected by [`Conductor::chosen`].
+    /// Creates a sample from what [`Conductor::chosen`] returned.
     pub fn new(
         indices: Vec<u64>,
         squared_distances: Vec<T>,
@@ -149,7 +152,7 @@ impl<T> TiledSample<T> {
     }
 }
 
-/// Samples a cloud whose tiles a transport reaches.
+/// Samples a cloud whose tiles are reached through a transport.
 ///
 /// # Errors
 /// As [`Conductor::begin`] and [`Conductor::advance`].

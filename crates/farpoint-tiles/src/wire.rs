@@ -1,4 +1,4 @@
-//! Numbers as bytes, little endian, with a checksum at the end: what messages and records of logs are made of.
+//! Encoding of messages and log records: numbers in little endian, with a checksum at the end.
 
 use crate::{Bound, Corners, Entry, Error, Key};
 use farpoint::Scalar;
@@ -7,17 +7,17 @@ use farpoint::backend::memory;
 /// An encoded message.
 pub type Bytes = Vec<u8>;
 
-/// First bytes of everything written here: a name and a version.
+/// First bytes of each message: a name and a version.
 const MAGIC: [u8; 4] = *b"fpt1";
 
-/// Bytes of a checksum.
+/// Size of a checksum in bytes.
 const CHECK: usize = 8;
 
 /// Writes one message or record.
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
-    /// Begins a message of this kind.
+    /// Begins a message of kind `kind`.
     pub(crate) fn new(kind: u8) -> Self {
         let mut bytes = MAGIC.to_vec();
         bytes.push(kind);
@@ -45,12 +45,12 @@ impl Writer {
     }
 
     pub(crate) fn text(self, text: &str) -> Self {
-        let mut own = self.u64(text.len() as u64);
-        own.0.extend_from_slice(text.as_bytes());
-        own
+        let mut writer = self.u64(text.len() as u64);
+        writer.0.extend_from_slice(text.as_bytes());
+        writer
     }
 
-    /// A number of the working precision.
+    /// Writes a number of the run's precision.
     pub(crate) fn number<T: Scalar>(mut self, value: T) -> Self {
         self.push_number(value);
         self
@@ -64,14 +64,14 @@ impl Writer {
     }
 
     pub(crate) fn entries<T: Scalar>(self, entries: &[Entry<T>]) -> Self {
-        let mut own = self.u64(entries.len() as u64);
-        own.0.reserve(entries.len() * (12 + 4 * size_of::<T>()) + CHECK);
+        let mut writer = self.u64(entries.len() as u64);
+        writer.0.reserve(entries.len() * (12 + 4 * size_of::<T>()) + CHECK);
         for entry in entries {
-            own.0.extend_from_slice(&entry.index.to_le_bytes());
-            own.0.extend_from_slice(&entry.tile.to_le_bytes());
-            entry.at.iter().chain([&entry.value]).for_each(|&x| own.push_number(x));
+            writer.0.extend_from_slice(&entry.index.to_le_bytes());
+            writer.0.extend_from_slice(&entry.tile.to_le_bytes());
+            entry.at.iter().chain([&entry.value]).for_each(|&x| writer.push_number(x));
         }
-        own
+        writer
     }
 
     pub(crate) fn corners<T: Scalar>(mut self, corners: &Corners<T>) -> Self {
@@ -80,9 +80,11 @@ impl Writer {
     }
 
     pub(crate) fn bounds<T: Scalar>(self, bounds: &[Bound<T>]) -> Self {
-        let mut own = self.u64(bounds.len() as u64);
-        own.0.reserve(bounds.len() * 7 * size_of::<T>() + CHECK);
-        bounds.iter().fold(own, |own, bound| own.corners(&bound.corners).number(bound.largest))
+        let mut writer = self.u64(bounds.len() as u64);
+        writer.0.reserve(bounds.len() * 7 * size_of::<T>() + CHECK);
+        bounds
+            .iter()
+            .fold(writer, |writer, bound| writer.corners(&bound.corners).number(bound.largest))
     }
 
     /// Ends the message.
@@ -93,7 +95,7 @@ impl Writer {
     }
 }
 
-/// Reads one message or record. Lengths are checked before anything is reserved.
+/// Reads one message or record. Lengths are checked before memory is reserved.
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -101,30 +103,30 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Checks first bytes and checksum; also returns the kind.
+    /// Checks magic bytes and checksum; also returns the kind.
     pub(crate) fn new(bytes: &'a [u8], what: &'static str) -> Result<(u8, Self), Error> {
-        let wrong = |at, why| Error::Encoding { what, at, len: bytes.len(), why };
+        let error = |at, why| Error::Encoding { what, at, len: bytes.len(), why };
         if bytes.len() < MAGIC.len() + 1 + CHECK {
-            return Err(wrong(0, "it is too short"));
+            return Err(error(0, "too short"));
         }
         if bytes[..4] != MAGIC {
-            return Err(wrong(0, "it does not begin with fpt1"));
+            return Err(error(0, "it does not start with fpt1"));
         }
         let (body, check) = bytes.split_at(bytes.len() - CHECK);
         if checksum(body).to_le_bytes() != check {
-            return Err(wrong(body.len(), "the checksum does not fit: it was cut or changed"));
+            return Err(error(body.len(), "checksum mismatch: it was truncated or changed"));
         }
         Ok((body[4], Self { bytes: body, at: 5, what }))
     }
 
-    /// An error at this place.
-    pub(crate) fn wrong(&self, why: &'static str) -> Error {
+    /// Error at the current offset.
+    pub(crate) fn error(&self, why: &'static str) -> Error {
         Error::Encoding { what: self.what, at: self.at, len: self.bytes.len(), why }
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         let found = self.bytes[self.at..].first_chunk().copied();
-        let found = found.ok_or_else(|| self.wrong("it ends too early"))?;
+        let found = found.ok_or_else(|| self.error("unexpected end"))?;
         self.at += N;
         Ok(found)
     }
@@ -145,12 +147,12 @@ impl<'a> Reader<'a> {
         self.take().map(|bytes| Key::from_bits(u128::from_le_bytes(bytes)))
     }
 
-    /// A count of things of so many bytes each, which must still be there.
+    /// Reads the length of a list with elements of `size` bytes, and checks that they are present.
     pub(crate) fn count(&mut self, size: usize) -> Result<usize, Error> {
         let count = self.u64()?;
-        let room = (self.bytes.len() - self.at) / size;
-        if count > room as u64 {
-            return Err(self.wrong("it counts more than it holds"));
+        let capacity = (self.bytes.len() - self.at) / size;
+        if count > capacity as u64 {
+            return Err(self.error("a length exceeds the message"));
         }
         Ok(count as usize)
     }
@@ -162,22 +164,22 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    /// A coordinate or a squared distance: no NaN.
+    /// Reads a coordinate or a squared distance, which must not be NaN.
     pub(crate) fn number<T: Scalar>(&mut self) -> Result<T, Error> {
         let value = match size_of::<T>() {
             4 => T::from_f64(f64::from(f32::from_le_bytes(self.take()?))),
             _ => T::from_f64(f64::from_le_bytes(self.take()?)),
         };
         if value.partial_cmp(&value).is_none() {
-            return Err(self.wrong("it holds NaN"));
+            return Err(self.error("it contains NaN"));
         }
         Ok(value)
     }
 
-    /// A squared distance.
+    /// Reads a squared distance.
     fn value<T: Scalar>(&mut self) -> Result<T, Error> {
         let value = self.number()?;
-        if value < T::ZERO { Err(self.wrong("a squared distance is negative")) } else { Ok(value) }
+        if value < T::ZERO { Err(self.error("a squared distance is negative")) } else { Ok(value) }
     }
 
     fn point<T: Scalar>(&mut self) -> Result<[T; 3], Error> {
@@ -207,13 +209,13 @@ impl<'a> Reader<'a> {
         Ok(bounds)
     }
 
-    /// Checks that all was read.
+    /// Checks that everything was read.
     pub(crate) fn end(self) -> Result<(), Error> {
-        if self.at == self.bytes.len() { Ok(()) } else { Err(self.wrong("something follows it")) }
+        if self.at == self.bytes.len() { Ok(()) } else { Err(self.error("trailing bytes")) }
     }
 }
 
-/// Finds cut and changed bytes; no protection against somebody who wants to deceive.
+/// Detects truncated and changed bytes, but not deliberate changes.
 fn checksum(bytes: &[u8]) -> u64 {
     let step = |sum: u64, word: u64| {
         let sum = (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);

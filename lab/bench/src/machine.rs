@@ -28,7 +28,7 @@ struct Gpus {
 
 impl Machine {
     /// Returns this machine, for records of the CPU.
-    pub(crate) fn here() -> Self {
+    pub(crate) fn current() -> Self {
         Self {
             cpu: cpu(),
             cores: available_parallelism().map_or(1, usize::from),
@@ -40,7 +40,7 @@ impl Machine {
 
     /// Returns this machine with its GPUs.
     pub(crate) fn with_gpus() -> Self {
-        Self { gpus: Some(Gpus::here()), ..Self::here() }
+        Self { gpus: Some(Gpus::current()), ..Self::current() }
     }
 
     /// Returns the machine and farpoint's version, the same from day to day.
@@ -70,7 +70,7 @@ impl fmt::Display for Machine {
 }
 
 impl Gpus {
-    fn here() -> Self {
+    fn current() -> Self {
         let cards = Properties::all().unwrap_or_default();
         let cards: Vec<_> = cards
             .iter()

@@ -17,7 +17,7 @@ pub(super) fn check(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> 
             let needs =
                 [("<farpoint/eigen.hpp>", setting.eigen), ("<farpoint/pcl.hpp>", setting.pcl)];
             if let Some((header, _)) =
-                needs.iter().find(|(header, there)| block.contains(header) && !there)
+                needs.iter().find(|(header, available)| block.contains(header) && !available)
             {
                 skipped.push(format!("an example of {document} with {header} (not installed)"));
                 continue;

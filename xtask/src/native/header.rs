@@ -50,11 +50,11 @@ fn make(cbindgen: &PathBuf) -> Result<String> {
 fn cbindgen() -> Result<Option<PathBuf>> {
     let root = std::path::absolute(target_folder().join("tools"))?;
     let program = root.join("bin/cbindgen");
-    let there = || {
+    let is_installed = || {
         let mut command = Command::new(&program);
         output(command.arg("--version")).is_ok_and(|version| version.trim().ends_with(CBINDGEN))
     };
-    if program.exists() && there() {
+    if program.exists() && is_installed() {
         return Ok(Some(program));
     }
     // From the registry's index, as packages are fetched; `cargo search` queries its web site.

@@ -168,9 +168,9 @@ mod tests {
             commands("X\n\nCommands:\n  sample  Do\n  help    Help\n\nOptions:\n"),
             ["sample"]
         );
-        let refused =
+        let message =
             "error: choose one of auto, peak (exact), auto\nor grid (other); see --help\n";
-        assert_eq!(choices(refused), ["auto", "grid", "peak"]);
+        assert_eq!(choices(message), ["auto", "grid", "peak"]);
         assert_eq!(choices("[possible values: a, b]"), ["a", "b"]);
         assert_eq!(escape("a_b of `n_vox`"), "a\\_b of `n_vox`");
     }

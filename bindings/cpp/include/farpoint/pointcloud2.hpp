@@ -266,9 +266,9 @@ MessageReport sample_message(const Message& in, const Amount& amount, Message& o
     const detail::Records records(in);
     MessageReport report;
     const std::vector<std::size_t> usable = detail::usable_rows(records, zeros, report);
-    Amount wanted = amount;
+    Amount samples = amount;
     if (amount.kind() == FARPOINT_COUNT && amount.count() > usable.size()) {
-        wanted = usable.size();
+        samples = usable.size();
     }
     if (usable.empty()) {
         detail::write_message(in, records, {}, out);
@@ -283,7 +283,7 @@ MessageReport sample_message(const Message& in, const Amount& amount, Message& o
         }
         start = records.row_of(start);
     }
-    const SampleResult chosen = sample(records.points(), wanted, sampling);
+    const SampleResult chosen = sample(records.points(), samples, sampling);
     detail::write_message(in, records, chosen.indices(), out);
     report.chosen = chosen.size();
     report.covering_radius = chosen.covering_radius();

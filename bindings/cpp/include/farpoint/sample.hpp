@@ -40,7 +40,7 @@ public:
     AmountOf(Integer count) : count_(static_cast<std::size_t>(count)) {
         if constexpr (std::is_signed_v<Integer>) {
             if (count < 0) {
-                detail::invalid(std::to_string(count) + " points are wanted: no number of points");
+                detail::invalid(std::to_string(count) + " points are requested; give a count of at least 0");
             }
         }
     }
@@ -49,7 +49,7 @@ public:
     AmountOf(Fraction) = delete;
     AmountOf(detail::Ratio ratio) noexcept : kind_(FARPOINT_RATIO), value_(ratio.share) {}
     AmountOf(detail::All) noexcept : kind_(FARPOINT_ALL) {}
-    AmountOf(detail::Length<length> own) noexcept : kind_(length), value_(own.value) {}
+    AmountOf(detail::Length<length> number) noexcept : kind_(length), value_(number.value) {}
 
     [[nodiscard]] farpoint_amount kind() const noexcept { return kind_; }
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
@@ -156,15 +156,15 @@ inline std::vector<SampleResult> sample_batch(const std::vector<Points>& clouds,
                                               const SampleOptions& options = {}) {
     detail::Run run(options);
     std::vector<farpoint_points> points;
-    std::vector<farpoint_sample_options> wanted;
+    std::vector<farpoint_sample_options> per_cloud;
     for (const Points& cloud : clouds) {
         points.push_back(cloud.c());
-        wanted.push_back(detail::sample_options(amount, options, run, cloud.size()));
+        per_cloud.push_back(detail::sample_options(amount, options, run, cloud.size()));
     }
     std::vector<farpoint_sample_result*> results(clouds.size(), nullptr);
     std::vector<SampleResult> samples;
     samples.reserve(clouds.size());
-    run.finish(farpoint_sample_batch(points.data(), points.size(), wanted.data(), wanted.size(), results.data()));
+    run.finish(farpoint_sample_batch(points.data(), points.size(), per_cloud.data(), per_cloud.size(), results.data()));
     for (farpoint_sample_result* result : results) {
         samples.emplace_back(result);
     }

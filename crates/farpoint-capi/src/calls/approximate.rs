@@ -1,8 +1,8 @@
 //! Approximate samplers.
 
+use crate::arguments::structure;
 use crate::constants::farpoint_status;
-use crate::given::structure;
-use crate::handle::{free, give, read};
+use crate::handle::{free, read, write_result};
 use crate::options::{farpoint_approximate_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, in_its_precision, in_precision, of_either, on_place};
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn farpoint_approximate(
     result: *mut *mut farpoint_approximate_result,
 ) -> farpoint_status {
     // SAFETY: the header requires a place, points and options as described.
-    unsafe { give(result, || approximate(&points, options)) }
+    unsafe { write_result(result, || approximate(&points, options)) }
 }
 
 /// Computes the mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn farpoint_centroids(
     result: *mut *mut farpoint_centroids_result,
 ) -> farpoint_status {
     // SAFETY: the header requires a place, points and options as described.
-    unsafe { give(result, || centroids(&points, options)) }
+    unsafe { write_result(result, || centroids(&points, options)) }
 }
 
 /// Frees an approximate sample. NULL is fine.
@@ -177,7 +177,7 @@ unsafe fn approximate(
     run.observed(|place, observer| {
         let sample = in_precision!(points.precision()?, T => {
             // SAFETY: by this function's contract.
-            let cloud = unsafe { options.wanted().of(points.read::<T>()?) }?;
+            let cloud = unsafe { options.row_selection().apply(points.read::<T>()?) }?;
             on_place!(place, device => device.sample_approximate(&job, &cloud, observer))?
         });
         match sample {
@@ -204,7 +204,7 @@ unsafe fn centroids(
     run.observed(|_, observer| {
         let found = in_precision!(points.precision()?, T => {
             // SAFETY: by this function's contract.
-            let cloud = unsafe { options.wanted().of(points.read::<T>()?) }?;
+            let cloud = unsafe { options.row_selection().apply(points.read::<T>()?) }?;
             let on = match observer {
                 None => job.on(&cpu),
                 Some(observer) => job.on(&cpu).observe(observer),

@@ -1,9 +1,9 @@
 //! Nearest points in both directions, and the Chamfer distance.
 
-use crate::calls::nearest::{asked, farpoint_nearest_result};
+use crate::calls::nearest::{farpoint_nearest_result, run_and_job};
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::constants::farpoint_status;
-use crate::handle::{free, give, give_all, read};
+use crate::handle::{free, read, write_result, write_results};
 use crate::options::farpoint_match_options;
 use crate::points::farpoint_points;
 use crate::run::{Either, in_precision, of_either, on_place};
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn farpoint_chamfer(
     result: *mut *mut farpoint_chamfer_result,
 ) -> farpoint_status {
     // SAFETY: the header requires places, clouds and options as described.
-    unsafe { give(result, || only(chamfer(Pairs::one(&a, &b), options))) }
+    unsafe { write_result(result, || only(chamfer(Pairs::single(&a, &b), options))) }
 }
 
 /// farpoint_chamfer() for many pairs of clouds, spread over all threads; as farpoint_nearest_batch().
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn farpoint_chamfer_batch(
     results: *mut *mut farpoint_chamfer_result,
 ) -> farpoint_status {
     // SAFETY: the header requires places, clouds and options as described.
-    unsafe { give_all(results, pair_count, || chamfer(pairs(a, b, pair_count)?, options)) }
+    unsafe { write_results(results, pair_count, || chamfer(pairs(a, b, pair_count)?, options)) }
 }
 
 /// Frees a result of farpoint_chamfer(), and what it lent. NULL is fine.
@@ -179,7 +179,7 @@ unsafe fn chamfer(
     options: *const farpoint_match_options,
 ) -> Result<Vec<farpoint_chamfer_result>, Failure> {
     // SAFETY: by this function's contract.
-    let (run, job) = unsafe { asked(options) }?;
+    let (run, job) = unsafe { run_and_job(options) }?;
     run.observed(|place, observer| {
         let found = in_precision!(pairs.precision()?, T => {
             // SAFETY: by this function's contract.

@@ -1,13 +1,13 @@
 //! Gradients of coordinates, from those of distances.
 
+use crate::arguments::list;
 use crate::calls::chamfer::farpoint_chamfer_result;
 use crate::calls::search::farpoint_neighbors_result;
 use crate::calls::within::farpoint_within_result;
 use crate::constants::farpoint_status;
-use crate::given::list;
-use crate::handle::{free, give, read};
+use crate::handle::{free, read, write_result};
 use crate::options::{farpoint_run_options, run};
-use crate::points::{Given, farpoint_points};
+use crate::points::{InputPoints, farpoint_points};
 use crate::run::{Either, Number, Precision, Run, in_its_precision, of_either, on_place};
 use crate::status::{Failure, invalid};
 use farpoint::backend::memory;
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn farpoint_chamfer_backward(
     result: *mut *mut farpoint_gradients_result,
 ) -> farpoint_status {
     // SAFETY: the header requires a place, a result, clouds and gradients as described.
-    unsafe { give(result, || chamfer(found, [&a, &b], [grad_a, grad_b], options)) }
+    unsafe { write_result(result, || chamfer(found, [&a, &b], [grad_a, grad_b], options)) }
 }
 
 /// Frees gradients. NULL is fine.
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn farpoint_search_backward(
     result: *mut *mut farpoint_gradients_result,
 ) -> farpoint_status {
     // SAFETY: the header requires a place, a result, clouds and gradients as described.
-    unsafe { give(result, || search(found, [&x, &y], grad, options)) }
+    unsafe { write_result(result, || search(found, [&x, &y], grad, options)) }
 }
 
 /// farpoint_search_backward() for results of farpoint_within(): `grad` has one number per neighbor.
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn farpoint_within_backward(
     result: *mut *mut farpoint_gradients_result,
 ) -> farpoint_status {
     // SAFETY: the header requires a place, a result, clouds and gradients as described.
-    unsafe { give(result, || within(found, [&x, &y], grad, options)) }
+    unsafe { write_result(result, || within(found, [&x, &y], grad, options)) }
 }
 
 /// Arguments of a gradient call besides the gradients.
@@ -155,7 +155,7 @@ impl<'a> Clouds<'a> {
     ///
     /// # Safety
     /// As `farpoint_points::read`.
-    unsafe fn read<T: Number>(&self) -> Result<[Given<'a, T>; 2], Failure> {
+    unsafe fn read<T: Number>(&self) -> Result<[InputPoints<'a, T>; 2], Failure> {
         let [a, b] = self.clouds;
         let of_found = Precision::of_type::<T>();
         of_found.expect(a.precision()?, "the first cloud")?;
@@ -173,7 +173,7 @@ impl<'a> Clouds<'a> {
 /// NULL, or a result that is not freed for as long as `'a`.
 unsafe fn found<'a, R>(found: *const R) -> Result<&'a R, Failure> {
     // SAFETY: by this function's contract.
-    unsafe { found.as_ref() }.ok_or_else(|| invalid("found is NULL; give what the search returned"))
+    unsafe { found.as_ref() }.ok_or_else(|| invalid("found is NULL; pass the result of the search"))
 }
 
 /// Returns `count` gradients of distances; zeros for NULL.
@@ -183,13 +183,13 @@ unsafe fn found<'a, R>(found: *const R) -> Result<&'a R, Failure> {
 unsafe fn numbers<'a, T: Number>(
     gradients: *const c_void,
     count: usize,
-    what: &str,
+    argument: &str,
 ) -> Result<Cow<'a, [T]>, Failure> {
     if gradients.is_null() {
         return Ok(Cow::Owned(memory::filled(count, T::ZERO)));
     }
     // SAFETY: by this function's contract.
-    unsafe { list(gradients.cast(), count, what) }.map(Cow::Borrowed)
+    unsafe { list(gradients.cast(), count, argument) }.map(Cow::Borrowed)
 }
 
 /// # Safety
@@ -204,22 +204,22 @@ unsafe fn chamfer(
     /// As `farpoint_chamfer_backward`.
     unsafe fn of<T: Number>(
         found: &Chamfer<T>,
-        given: &Clouds<'_>,
+        input: &Clouds<'_>,
         [grad_a, grad_b]: [*const c_void; 2],
     ) -> Result<Gradients<T>, Failure> {
         // SAFETY: by this function's contract: a number for each row.
         let ([a, b], grad_a, grad_b) = unsafe {
-            let clouds = given.read::<T>()?;
+            let clouds = input.read::<T>()?;
             let grad_a = numbers(grad_a, found.a_to_b.len(), "grad_a")?;
             (clouds, grad_a, numbers(grad_b, found.b_to_a.len(), "grad_b")?)
         };
         let gradients: [&[T]; 2] = [&grad_a, &grad_b];
-        on_place!(&given.run.place, device => device.backward(found, &a, &b, gradients))
+        on_place!(&input.run.place, device => device.backward(found, &a, &b, gradients))
     }
     // SAFETY: by this function's contract.
     let gradients = unsafe {
-        let given = Clouds::new(clouds, options)?;
-        in_its_precision!(found(result)?.found(), found => of(found, &given, gradients)?)
+        let input = Clouds::new(clouds, options)?;
+        in_its_precision!(found(result)?.found(), found => of(found, &input, gradients)?)
     };
     Ok(farpoint_gradients_result(gradients))
 }
@@ -236,19 +236,19 @@ unsafe fn search(
     /// As `farpoint_search_backward`.
     unsafe fn of<T: Number>(
         found: &Neighbors<T>,
-        given: &Clouds<'_>,
+        input: &Clouds<'_>,
         gradients: *const c_void,
     ) -> Result<Gradients<T>, Failure> {
         // SAFETY: by this function's contract: a number for each neighbor.
         let ([x, y], gradients) =
-            unsafe { (given.read::<T>()?, numbers(gradients, found.all_indices.len(), "grad")?) };
-        let cpu = given.run.cpu("gradients of several neighbors are computed")?;
+            unsafe { (input.read::<T>()?, numbers(gradients, found.all_indices.len(), "grad")?) };
+        let cpu = input.run.cpu("gradients of several neighbors are computed")?;
         Ok(Searcher::nearest(1).on(&cpu).search_backward(found, &x, &y, &gradients)?)
     }
     // SAFETY: by this function's contract.
     let gradients = unsafe {
-        let given = Clouds::new(clouds, options)?;
-        in_its_precision!(&found(result)?.0, found => of(found, &given, gradients)?)
+        let input = Clouds::new(clouds, options)?;
+        in_its_precision!(&found(result)?.0, found => of(found, &input, gradients)?)
     };
     Ok(farpoint_gradients_result(gradients))
 }
@@ -265,19 +265,19 @@ unsafe fn within(
     /// As `farpoint_within_backward`.
     unsafe fn of<T: Number>(
         found: &WithinBall<T>,
-        given: &Clouds<'_>,
+        input: &Clouds<'_>,
         gradients: *const c_void,
     ) -> Result<Gradients<T>, Failure> {
         // SAFETY: by this function's contract: a number for each neighbor.
         let ([x, y], gradients) =
-            unsafe { (given.read::<T>()?, numbers(gradients, found.indices.len(), "grad")?) };
-        let cpu = given.run.cpu("gradients of several neighbors are computed")?;
+            unsafe { (input.read::<T>()?, numbers(gradients, found.indices.len(), "grad")?) };
+        let cpu = input.run.cpu("gradients of several neighbors are computed")?;
         Ok(Searcher::nearest(1).on(&cpu).within_backward(found, &x, &y, &gradients)?)
     }
     // SAFETY: by this function's contract.
     let gradients = unsafe {
-        let given = Clouds::new(clouds, options)?;
-        in_its_precision!(&found(result)?.0, found => of(found, &given, gradients)?)
+        let input = Clouds::new(clouds, options)?;
+        in_its_precision!(&found(result)?.0, found => of(found, &input, gradients)?)
     };
     Ok(farpoint_gradients_result(gradients))
 }

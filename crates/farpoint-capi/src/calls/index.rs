@@ -1,7 +1,7 @@
 //! A cloud that is searched several times.
 
 use crate::constants::{FARPOINT_FLOAT32, farpoint_status};
-use crate::handle::{free, give, read};
+use crate::handle::{free, read, write_result};
 use crate::index::farpoint_index;
 use crate::options::{farpoint_run_options, run};
 use crate::points::{farpoint_dense, farpoint_points};
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn farpoint_index_build(
     index: *mut *mut farpoint_index,
 ) -> farpoint_status {
     // SAFETY: the header requires a place, points and options as described.
-    unsafe { give(index, || build(&points, options)) }
+    unsafe { write_result(index, || build(&points, options)) }
 }
 
 /// Returns the points of an index, for any call that takes points. Valid until the index is freed.

@@ -1,7 +1,7 @@
 //! Measures of samples.
 
+use crate::arguments::{Versioned, list, places, structure};
 use crate::constants::farpoint_status;
-use crate::given::{Versioned, list, places, structure};
 use crate::options::{farpoint_run_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_precision};
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn farpoint_covering_radius(
     unsafe {
         fill(radius, || {
             let sample = list(rows, row_count, "rows")?;
-            let cpu = run_of(options)?.cpu(WHAT)?;
+            let cpu = run_of(options)?.cpu(JOB)?;
             let measure = Measure.on(&cpu);
             Ok(of_points!(points, |points| measure.covering_radius(points, sample)?.to_f64()))
         })
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn farpoint_spacing_of(
     unsafe {
         fill(found, || {
             let sample = list(rows, row_count, "rows")?;
-            let cpu = run_of(options)?.cpu(WHAT)?;
+            let cpu = run_of(options)?.cpu(JOB)?;
             Ok(of_points!(points, |points| Measure.on(&cpu).spacing(points, sample)?).into())
         })
     }
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn farpoint_quality_of(
         fill_quality(found, || {
             let sample = list(rows, row_count, "rows")?;
             let run = run_of(options)?;
-            let cpu = run.cpu(WHAT)?;
+            let cpu = run.cpu(JOB)?;
             run.observed(|_, observer| {
                 let measure = match observer {
                     None => Measure.on(&cpu),
@@ -148,17 +148,17 @@ pub unsafe extern "C" fn farpoint_quality_of_points(
     found: *mut farpoint_quality,
 ) -> farpoint_status {
     // SAFETY: the header requires a place, rows, points and options as described.
-    unsafe { fill_quality(found, || quality(&run_of(options)?.cpu(WHAT)?, [&points, &samples])) }
+    unsafe { fill_quality(found, || quality(&run_of(options)?.cpu(JOB)?, [&points, &samples])) }
 }
 
-const WHAT: &str = "measures are taken";
+const JOB: &str = "measures are taken";
 
 /// Computes the measures of a cloud in its precision. For functions whose contract covers the points' memory.
 macro_rules! of_points {
-    ($given:expr, |$points:ident| $work:expr) => {{
-        let given: &farpoint_points = &$given;
-        let measured = in_precision!(given.precision()?, T => {
-            let $points = &given.read::<T>()?;
+    ($cloud:expr, |$points:ident| $work:expr) => {{
+        let cloud: &farpoint_points = &$cloud;
+        let measured = in_precision!(cloud.precision()?, T => {
+            let $points = &cloud.read::<T>()?;
             $work
         });
         match measured {
@@ -195,10 +195,10 @@ unsafe fn run_of(options: *const farpoint_run_options) -> Result<Run, Failure> {
 
 /// # Safety
 /// `place` is NULL, or one can be written there.
-unsafe fn fill<R>(place: *mut R, work: impl FnOnce() -> Result<R, Failure>) -> farpoint_status {
+unsafe fn fill<R>(output: *mut R, work: impl FnOnce() -> Result<R, Failure>) -> farpoint_status {
     entry(|| {
         // SAFETY: by this function's contract.
-        let places = unsafe { places(place, 1, "the place for the result") }?;
+        let places = unsafe { places(output, 1, "the pointer to the result") }?;
         places[0].write(work()?);
         Ok(())
     })
@@ -207,15 +207,15 @@ unsafe fn fill<R>(place: *mut R, work: impl FnOnce() -> Result<R, Failure>) -> f
 /// # Safety
 /// NULL, or as large as its first member says.
 unsafe fn fill_quality(
-    place: *mut farpoint_quality,
+    output: *mut farpoint_quality,
     work: impl FnOnce() -> Result<Quality, Failure>,
 ) -> farpoint_status {
     entry(|| {
         // SAFETY: by this function's contract.
-        let size = unsafe { structure(place.cast_const()) }?.size;
+        let size = unsafe { structure(output.cast_const()) }?.size;
         let quality = work()?;
         let nan = farpoint_spacing { mean: f64::NAN, min: f64::NAN, max: f64::NAN };
-        let found = farpoint_quality {
+        let result = farpoint_quality {
             size,
             points: quality.points,
             samples: quality.samples,
@@ -227,8 +227,8 @@ unsafe fn fill_quality(
             chamfer: quality.chamfer,
         };
         let known = size.min(size_of::<farpoint_quality>());
-        // SAFETY: there are `size` bytes by this function's contract, and `found` has `known`.
-        unsafe { ptr::copy_nonoverlapping((&raw const found).cast::<u8>(), place.cast(), known) };
+        // SAFETY: there are `size` bytes by this function's contract, and `result` has `known`.
+        unsafe { ptr::copy_nonoverlapping((&raw const result).cast::<u8>(), output.cast(), known) };
         Ok(())
     })
 }

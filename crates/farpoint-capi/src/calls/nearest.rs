@@ -1,9 +1,9 @@
 //! Nearest points.
 
+use crate::arguments::optional;
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::constants::farpoint_status;
-use crate::given::optional;
-use crate::handle::{free, give, give_all, read};
+use crate::handle::{free, read, write_result, write_results};
 use crate::options::{farpoint_match_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_its_precision, in_precision, of_either, on_place};
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn farpoint_nearest(
     result: *mut *mut farpoint_nearest_result,
 ) -> farpoint_status {
     // SAFETY: the header requires places, clouds and options as described.
-    unsafe { give(result, || only(nearest(Pairs::one(&a, &b), options))) }
+    unsafe { write_result(result, || only(nearest(Pairs::single(&a, &b), options))) }
 }
 
 /// farpoint_nearest() for many pairs of clouds, spread over all threads.
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn farpoint_nearest_batch(
     results: *mut *mut farpoint_nearest_result,
 ) -> farpoint_status {
     // SAFETY: the header requires places, clouds and options as described.
-    unsafe { give_all(results, pair_count, || nearest(pairs(a, b, pair_count)?, options)) }
+    unsafe { write_results(results, pair_count, || nearest(pairs(a, b, pair_count)?, options)) }
 }
 
 /// Frees nearest points. NULL is fine. Not for results of farpoint_chamfer_result_direction().
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn farpoint_nearest_result_share_within(
 ///
 /// # Safety
 /// NULL, or options as the header describes them.
-pub(super) unsafe fn asked(
+pub(super) unsafe fn run_and_job(
     options: *const farpoint_match_options,
 ) -> Result<(Run, Matcher), Failure> {
     // SAFETY: by this function's contract.
@@ -216,7 +216,7 @@ unsafe fn nearest(
     options: *const farpoint_match_options,
 ) -> Result<Vec<farpoint_nearest_result>, Failure> {
     // SAFETY: by this function's contract.
-    let (run, job) = unsafe { asked(options) }?;
+    let (run, job) = unsafe { run_and_job(options) }?;
     run.observed(|place, observer| {
         let found = in_precision!(pairs.precision()?, T => {
             // SAFETY: by this function's contract.

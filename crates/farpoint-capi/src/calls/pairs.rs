@@ -1,7 +1,7 @@
 //! Pairs of clouds, one or many.
 
-use crate::given::list;
-use crate::points::{Given, farpoint_points, precision_of, read_all};
+use crate::arguments::list;
+use crate::points::{InputPoints, farpoint_points, precision_of, read_all};
 use crate::run::{Number, Precision};
 use crate::status::Failure;
 use farpoint::Observer;
@@ -12,7 +12,7 @@ pub(crate) struct Pairs<'a> {
     a: &'a [farpoint_points],
     b: &'a [farpoint_points],
     /// Set for a single pair that is no batch.
-    one: bool,
+    single: bool,
 }
 
 /// Returns pairs of counted clouds.
@@ -30,13 +30,13 @@ pub(crate) unsafe fn pairs<'a>(
     // SAFETY: by this function's contract.
     let (a, b) =
         unsafe { (list(a, count, "the first clouds")?, list(b, count, "the second clouds")?) };
-    Ok(Pairs { a, b, one: false })
+    Ok(Pairs { a, b, single: false })
 }
 
 impl<'a> Pairs<'a> {
     /// Returns a single pair.
-    pub(crate) fn one(a: &'a farpoint_points, b: &'a farpoint_points) -> Self {
-        Self { a: std::slice::from_ref(a), b: std::slice::from_ref(b), one: true }
+    pub(crate) fn single(a: &'a farpoint_points, b: &'a farpoint_points) -> Self {
+        Self { a: std::slice::from_ref(a), b: std::slice::from_ref(b), single: true }
     }
 
     /// Returns the precision of all clouds, which must be one.
@@ -56,9 +56,9 @@ impl<'a> Pairs<'a> {
     ///
     /// # Errors
     /// As there; the text names the cloud.
-    pub(crate) unsafe fn read<T: Number>(&self) -> Result<[Vec<Given<'a, T>>; 2], Failure> {
-        let side = |clouds: &'a [farpoint_points], which: &str| {
-            let read = match (clouds, self.one) {
+    pub(crate) unsafe fn read<T: Number>(&self) -> Result<[Vec<InputPoints<'a, T>>; 2], Failure> {
+        let read_side = |clouds: &'a [farpoint_points], which: &str| {
+            let read = match (clouds, self.single) {
                 // SAFETY: by this function's contract.
                 ([cloud], true) => unsafe { cloud.read() }.map(|cloud| vec![cloud]),
                 // SAFETY: by this function's contract.
@@ -66,19 +66,19 @@ impl<'a> Pairs<'a> {
             };
             read.map_err(|failure| failure.in_pair(which))
         };
-        Ok([side(self.a, "first")?, side(self.b, "second")?])
+        Ok([read_side(self.a, "first")?, read_side(self.b, "second")?])
     }
 
     /// Runs `one` for a single pair and `many` for a batch: only errors of a batch name the pair.
     pub(crate) fn run<T, R, E>(
         &self,
-        [a, b]: &[Vec<Given<'a, T>>; 2],
+        [a, b]: &[Vec<InputPoints<'a, T>>; 2],
         observer: Option<Observer<'_>>,
-        one: impl FnOnce([&Given<'a, T>; 2], Option<Observer<'_>>) -> Result<R, E>,
-        many: impl FnOnce([&[Given<'a, T>]; 2], Option<Observer<'_>>) -> Result<Vec<R>, E>,
+        single: impl FnOnce([&InputPoints<'a, T>; 2], Option<Observer<'_>>) -> Result<R, E>,
+        many: impl FnOnce([&[InputPoints<'a, T>]; 2], Option<Observer<'_>>) -> Result<Vec<R>, E>,
     ) -> Result<Vec<R>, E> {
         match (&a[..], &b[..]) {
-            ([a], [b]) if self.one => one([a, b], observer).map(|result| vec![result]),
+            ([a], [b]) if self.single => single([a, b], observer).map(|result| vec![result]),
             (a, b) => many([a, b], observer),
         }
     }

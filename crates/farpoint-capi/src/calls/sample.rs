@@ -1,8 +1,8 @@
 //! Exact sampling.
 
+use crate::arguments::{Versioned, check_list, list, structure};
 use crate::constants::farpoint_status;
-use crate::given::{Versioned, check_list, list, structure};
-use crate::handle::{free, give, give_all, read};
+use crate::handle::{free, read, write_result, write_results};
 use crate::options::{farpoint_sample_options, run};
 use crate::points::{Cloud, farpoint_points, precision_of, read_all};
 use crate::run::{Either, Number, Place, in_its_precision, in_precision, of_either, on_place};
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn farpoint_sample(
     result: *mut *mut farpoint_sample_result,
 ) -> farpoint_status {
     // SAFETY: the header requires a place for a result, or NULL.
-    unsafe { give(result, || sample(&points, options)) }
+    unsafe { write_result(result, || sample(&points, options)) }
 }
 
 /// Samples many clouds, spread over all threads. A sample does not depend on its batch.
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn farpoint_sample_batch(
 ) -> farpoint_status {
     // SAFETY: the header requires as many places as clouds.
     unsafe {
-        give_all(results, cloud_count, || {
+        write_results(results, cloud_count, || {
             // SAFETY: the header requires as many clouds and options as counted.
             let clouds = list(clouds, cloud_count, "clouds")?;
             batch(clouds, &all_options(options, option_count, cloud_count)?)
@@ -150,10 +150,10 @@ unsafe fn sample(
     let sample = run.observed(|place, observer| {
         let sample = in_precision!(points.precision()?, T => {
             // SAFETY: by this function's contract.
-            let cloud = unsafe { options.wanted().of(points.read::<T>()?) }?;
+            let cloud = unsafe { options.row_selection().apply(points.read::<T>()?) }?;
             match cloud {
-                Cloud::All(points) => one(place, &job, &points, observer),
-                Cloud::Some(points) => one(place, &job, &points, observer),
+                Cloud::All(points) => sample_one(place, &job, &points, observer),
+                Cloud::Some(points) => sample_one(place, &job, &points, observer),
             }?
         });
         Ok::<_, Failure>(sample)
@@ -161,7 +161,7 @@ unsafe fn sample(
     Ok(sample.into())
 }
 
-fn one<T: Number, P: Points<T>>(
+fn sample_one<T: Number, P: Points<T>>(
     place: &Place,
     job: &Sampler,
     points: &P,
@@ -184,26 +184,26 @@ unsafe fn all_options(
             "{count} options for {clouds} clouds; give one for all, or one for each"
         )));
     }
-    let mut all: Vec<farpoint_sample_options> = Vec::new();
+    let mut parsed: Vec<farpoint_sample_options> = Vec::new();
     for cloud in 0..count {
-        let bytes = all.first().map_or(0, |first| first.size);
+        let bytes = parsed.first().map_or(0, |first| first.size);
         let address = options.wrapping_byte_add(cloud * bytes);
         // SAFETY: by this function's contract; the first one's size is that of all.
-        let one = unsafe { structure(address) }?;
+        let next = unsafe { structure(address) }?;
         if cloud == 0 {
             // In an array, sizes are whole numbers of the alignment, and all must fit.
-            let bytes = count.checked_mul(one.size).ok_or_else(|| invalid("too many options"))?;
+            let bytes = count.checked_mul(next.size).ok_or_else(|| invalid("too many options"))?;
             check_list(options.cast::<u8>(), bytes, "bytes of the options")?;
-        } else if one.size != bytes {
+        } else if next.size != bytes {
             let name = farpoint_sample_options::NAME;
             return Err(invalid(format!(
                 "{name} {cloud} has the size {}, the first one {bytes}; give all the same",
-                one.size
+                next.size
             )));
         }
-        all.push(one);
+        parsed.push(next);
     }
-    Ok(all)
+    Ok(parsed)
 }
 
 /// # Safety
@@ -224,7 +224,7 @@ unsafe fn batch(
     run.observed(|place, observer| {
         let samples = in_precision!(precision_of(clouds)?, T => {
             // SAFETY: by this function's contract.
-            let clouds = unsafe { wanted::<T>(clouds, options) }?;
+            let clouds = unsafe { select_rows::<T>(clouds, options) }?;
             on_place!(place, device => device.sample_batch(&jobs, &clouds, observer))?
         });
         Ok(samples
@@ -236,17 +236,17 @@ unsafe fn batch(
 ///
 /// # Safety
 /// As `farpoint_sample_batch`.
-unsafe fn wanted<'a, T: Number>(
+unsafe fn select_rows<'a, T: Number>(
     clouds: &'a [farpoint_points],
     options: &[farpoint_sample_options],
 ) -> Result<Vec<Cloud<'a, T>>, Failure> {
     // SAFETY: by this function's contract.
     let clouds = unsafe { read_all::<T>(clouds) }?;
-    let wanted = |(cloud, points)| {
+    let selected = |(cloud, points)| {
         let options = if options.len() == 1 { &options[0] } else { &options[cloud] };
         // SAFETY: by this function's contract.
-        let wanted = unsafe { options.wanted().of(points) };
-        wanted.map_err(|failure| failure.of_cloud(cloud))
+        let selected = unsafe { options.row_selection().apply(points) };
+        selected.map_err(|failure| failure.of_cloud(cloud))
     };
-    clouds.into_iter().enumerate().map(wanted).collect()
+    clouds.into_iter().enumerate().map(selected).collect()
 }

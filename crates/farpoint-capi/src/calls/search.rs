@@ -1,9 +1,9 @@
 //! Several neighbors of each point: the k nearest, or those in a ball.
 
+use crate::arguments::structure;
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::constants::farpoint_status;
-use crate::given::structure;
-use crate::handle::{free, give, give_all, read};
+use crate::handle::{free, read, write_result, write_results};
 use crate::options::{farpoint_search_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_its_precision, in_precision, of_either, on_place};
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn farpoint_search(
     result: *mut *mut farpoint_neighbors_result,
 ) -> farpoint_status {
     // SAFETY: the header requires places, clouds and options as described.
-    unsafe { give(result, || only(search(Pairs::one(&x, &y), options))) }
+    unsafe { write_result(result, || only(search(Pairs::single(&x, &y), options))) }
 }
 
 /// farpoint_search() for many pairs of clouds, spread over all threads.
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn farpoint_search_batch(
     results: *mut *mut farpoint_neighbors_result,
 ) -> farpoint_status {
     // SAFETY: the header requires places, clouds and options as described.
-    unsafe { give_all(results, pair_count, || search(pairs(x, y, pair_count)?, options)) }
+    unsafe { write_results(results, pair_count, || search(pairs(x, y, pair_count)?, options)) }
 }
 
 /// Frees neighbors. NULL is fine.
@@ -116,7 +116,7 @@ impl farpoint_neighbors_result {
 ///
 /// # Safety
 /// NULL, or options as the header describes them.
-pub(super) unsafe fn asked(
+pub(super) unsafe fn run_and_job(
     options: *const farpoint_search_options,
 ) -> Result<(Run, Searcher), Failure> {
     // SAFETY: by this function's contract.
@@ -135,7 +135,7 @@ unsafe fn search(
     options: *const farpoint_search_options,
 ) -> Result<Vec<farpoint_neighbors_result>, Failure> {
     // SAFETY: by this function's contract.
-    let (run, job) = unsafe { asked(options) }?;
+    let (run, job) = unsafe { run_and_job(options) }?;
     run.observed(|place, observer| {
         let found = in_precision!(pairs.precision()?, T => {
             // SAFETY: by this function's contract.

@@ -1,9 +1,9 @@
 //! All neighbors in balls.
 
 use crate::calls::pairs::{Pairs, only, pairs};
-use crate::calls::search::asked;
+use crate::calls::search::run_and_job;
 use crate::constants::farpoint_status;
-use crate::handle::{free, give, give_all, read};
+use crate::handle::{free, read, write_result, write_results};
 use crate::options::farpoint_search_options;
 use crate::points::farpoint_points;
 use crate::run::{Either, in_its_precision, in_precision, of_either, on_place};
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn farpoint_within(
     result: *mut *mut farpoint_within_result,
 ) -> farpoint_status {
     // SAFETY: the header requires places, clouds and options as described.
-    unsafe { give(result, || only(within(Pairs::one(&x, &y), options))) }
+    unsafe { write_result(result, || only(within(Pairs::single(&x, &y), options))) }
 }
 
 /// farpoint_within() for many pairs of clouds, spread over all threads; as farpoint_search_batch().
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn farpoint_within_batch(
     results: *mut *mut farpoint_within_result,
 ) -> farpoint_status {
     // SAFETY: the header requires places, clouds and options as described.
-    unsafe { give_all(results, pair_count, || within(pairs(x, y, pair_count)?, options)) }
+    unsafe { write_results(results, pair_count, || within(pairs(x, y, pair_count)?, options)) }
 }
 
 /// Frees neighbors in balls. NULL is fine.
@@ -111,7 +111,7 @@ unsafe fn within(
     options: *const farpoint_search_options,
 ) -> Result<Vec<farpoint_within_result>, Failure> {
     // SAFETY: by this function's contract.
-    let (run, job) = unsafe { asked(options) }?;
+    let (run, job) = unsafe { run_and_job(options) }?;
     run.observed(|place, observer| {
         let found = in_precision!(pairs.precision()?, T => {
             // SAFETY: by this function's contract.

@@ -3,7 +3,7 @@
 use super::{
     farpoint_cuda_batch, farpoint_cuda_neighbors, farpoint_cuda_pairs, farpoint_cuda_side,
 };
-use crate::given::{number, optional, places, structure};
+use crate::arguments::{number, optional, places, structure};
 use crate::options::{
     farpoint_match_options, farpoint_run_options, farpoint_sample_options, farpoint_search_options,
     run,
@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 /// A number can be written at `count`, or it is NULL.
 pub(crate) unsafe fn device_count(count: *mut usize) -> Result<(), Failure> {
     // SAFETY: by this function's contract.
-    let place = unsafe { places(count, 1, "the place for the number") }?;
+    let place = unsafe { places(count, 1, "the pointer to the number") }?;
     place[0].write(0);
     place[0].write(farpoint_cuda::device_count()?);
     Ok(())
@@ -49,22 +49,20 @@ pub(crate) unsafe fn check_stream(number: i32, raw: *mut c_void) -> Result<(), F
 /// NULL, or as large as its first member says.
 unsafe fn gpu_of(options: *const farpoint_run_options) -> Result<Gpu, Failure> {
     // SAFETY: by this function's contract.
-    let (given, run) = unsafe { (optional(options)?, run(options)?) };
-    let Some(options) = given else {
+    let (requested, run) = unsafe { (optional(options)?, run(options)?) };
+    let Some(options) = requested else {
         return Err(invalid(
-            "run is NULL, which is the CPU; give one, its device FARPOINT_CUDA (1)",
+            "run is NULL, which is the CPU; pass one with device FARPOINT_CUDA (1)",
         ));
     };
-    let set = [
+    let members = [
         (options.threads != 0, "threads"),
         (number(options.instruction_set) != 0, "instruction_set"),
         (options.progress.is_some(), "progress"),
         (run.bad_rows != BadRows::Error, "bad_rows"),
     ];
-    if let Some((_, member)) = set.iter().find(|(set, _)| *set) {
-        return Err(invalid(format!(
-            "{member} is set, which clouds in device memory do not have; leave it 0"
-        )));
+    if let Some((_, member)) = members.iter().find(|(members, _)| *members) {
+        return Err(invalid(format!("{member} is not supported for device memory; leave it 0")));
     }
     match run.place {
         Place::Gpu(gpu) => Ok(gpu),
@@ -75,13 +73,13 @@ unsafe fn gpu_of(options: *const farpoint_run_options) -> Result<Gpu, Failure> {
 /// # Safety
 /// As `gpu_of`, of what `run` points to; the algorithm is as the header says.
 unsafe fn sampler(options: &farpoint_sample_options) -> Result<(Gpu, Sampler), Failure> {
-    let set = [
+    let members = [
         (options.start_count != 0 || options.random_start != 0, "starts", "those of the batch"),
         (!options.rows.is_null() || options.row_count != 0, "rows", "gathered points"),
         (!options.mask.is_null(), "mask", "gathered points"),
     ];
-    if let Some((_, member, instead)) = set.iter().find(|(set, ..)| *set) {
-        let text = format!("{member} is set, which is of host memory; give {instead}");
+    if let Some((_, member, instead)) = members.iter().find(|(members, ..)| *members) {
+        let text = format!("{member} is for host memory; use {instead}");
         return Err(invalid(text));
     }
     // SAFETY: by this function's contract, and there are no starts.
@@ -104,8 +102,8 @@ unsafe fn searcher(options: &farpoint_search_options) -> Result<(Gpu, Searcher),
 
 /// Runs an expression in the precision of the clouds; flags must be 0.
 macro_rules! typed {
-    ($given:expr, $T:ident => $work:expr) => {
-        match ($given.flags, Precision::of($given.scalar)?) {
+    ($input:expr, $T:ident => $work:expr) => {
+        match ($input.flags, Precision::of($input.scalar)?) {
             (0, Precision::Single) => {
                 type $T = f32;
                 $work
@@ -132,7 +130,7 @@ pub(crate) unsafe fn sample(
     let (gpu, job) = unsafe { sampler(&options) }?;
     // SAFETY: by this function's contract: the stream, and all that the batch describes.
     typed!(batch, T => unsafe {
-        Ok(gpu.enqueue_sample::<T>(&job, &stream(&gpu, raw), &batch.described()?)?)
+        Ok(gpu.enqueue_sample::<T>(&job, &stream(&gpu, raw), &batch.to_device()?)?)
     })
 }
 
@@ -148,9 +146,9 @@ pub(crate) unsafe fn sample_scratch(
         unsafe { (structure(batch)?, structure(options)?, places(bytes, 1, "bytes")?) };
     // SAFETY: by this function's contract.
     let (gpu, job) = unsafe { sampler(&options) }?;
-    let wanted = job.amount.limit(batch.rows)?;
+    let samples = job.amount.limit(batch.rows)?;
     let bytes: Result<usize, Failure> = typed!(batch, T => Ok(gpu.sample_scratch_bytes::<T>(
-        &job, batch.clouds, batch.rows, batch.dimensions, wanted,
+        &job, batch.clouds, batch.rows, batch.dimensions, samples,
     )));
     place[0].write(bytes?);
     Ok(())
@@ -174,7 +172,7 @@ pub(crate) unsafe fn check_rows(
     typed!(batch, T => unsafe {
         let stream = stream(&gpu, raw);
         let (counts, firsts) = (counts.addr() as u64, firsts.addr() as u64);
-        Ok(farpoint_cuda::check_bad::<T>(&stream, &batch.described()?, counts, firsts)?)
+        Ok(farpoint_cuda::check_bad::<T>(&stream, &batch.to_device()?, counts, firsts)?)
     })
 }
 
@@ -191,7 +189,7 @@ pub(crate) unsafe fn nearest(
     let (gpu, job) = unsafe { matcher(&options) }?;
     // SAFETY: by this function's contract: the stream, and all that the pairs describe.
     typed!(pairs, T => unsafe {
-        Ok(gpu.enqueue_nearest::<T>(&job, &stream(&gpu, raw), &pairs.described()?)?)
+        Ok(gpu.enqueue_nearest::<T>(&job, &stream(&gpu, raw), &pairs.to_device()?)?)
     })
 }
 
@@ -208,7 +206,7 @@ pub(crate) unsafe fn nearest_scratch(
     // SAFETY: by this function's contract.
     let (gpu, job) = unsafe { matcher(&options) }?;
     let bytes: Result<usize, Failure> =
-        typed!(pairs, T => Ok(gpu.nearest_scratch_bytes::<T>(&job, &pairs.described()?)));
+        typed!(pairs, T => Ok(gpu.nearest_scratch_bytes::<T>(&job, &pairs.to_device()?)));
     place[0].write(bytes?);
     Ok(())
 }
@@ -226,7 +224,7 @@ pub(crate) unsafe fn search(
     let (gpu, job) = unsafe { searcher(&options) }?;
     // SAFETY: by this function's contract: the stream, and all that the search describes.
     typed!(neighbors, T => unsafe {
-        Ok(gpu.enqueue_search::<T>(&job, &stream(&gpu, raw), &neighbors.described()?)?)
+        Ok(gpu.enqueue_search::<T>(&job, &stream(&gpu, raw), &neighbors.to_device()?)?)
     })
 }
 
@@ -244,13 +242,13 @@ pub(crate) unsafe fn search_scratch(
     let (gpu, job) = unsafe { searcher(&options) }?;
     job.check()?;
     let bytes: Result<usize, Failure> =
-        typed!(neighbors, T => Ok(gpu.search_scratch_bytes::<T>(&job, &neighbors.described()?)));
+        typed!(neighbors, T => Ok(gpu.search_scratch_bytes::<T>(&job, &neighbors.to_device()?)));
     place[0].write(bytes?);
     Ok(())
 }
 
 /// Returns an address in device memory, unless it is NULL.
-fn given<T>(address: *const T) -> Option<u64> {
+fn non_null<T>(address: *const T) -> Option<u64> {
     (!address.is_null()).then_some(address.addr() as u64)
 }
 
@@ -266,26 +264,26 @@ fn strides<T>(bytes: [isize; 2]) -> Result<[i64; 2], Failure> {
 }
 
 fn scratch(address: *mut c_void, bytes: usize) -> Option<(u64, usize)> {
-    given(address).map(|address| (address, bytes))
+    non_null(address).map(|address| (address, bytes))
 }
 
 impl farpoint_cuda_batch {
-    fn described<T: CudaScalar>(&self) -> Result<DeviceBatch<T>, Failure> {
+    fn to_device<T: CudaScalar>(&self) -> Result<DeviceBatch<T>, Failure> {
         Ok(DeviceBatch {
             points: self.points.addr() as u64,
             strides: strides::<T>([self.point_stride, self.axis_stride])?,
             dims: self.dimensions,
             clouds: self.clouds,
             rows: self.rows,
-            offsets: given(self.offsets),
-            lengths: given(self.lengths),
-            samples: given(self.samples),
-            slots: given(self.slots),
-            starts: given(self.starts).map(|starts| (starts, self.start_count)),
+            offsets: non_null(self.offsets),
+            lengths: non_null(self.lengths),
+            samples: non_null(self.samples),
+            slots: non_null(self.slots),
+            starts: non_null(self.starts).map(|starts| (starts, self.start_count)),
             indices: self.indices.addr() as u64,
-            values: given(self.squared_distances),
-            covering: given(self.squared_covering_radii),
-            chosen: given(self.counts),
+            values: non_null(self.squared_distances),
+            covering: non_null(self.squared_covering_radii),
+            chosen: non_null(self.counts),
             scratch: scratch(self.scratch, self.scratch_size),
             precision: PhantomData,
         })
@@ -298,10 +296,10 @@ impl farpoint_cuda_side {
             points: self.points.addr() as u64,
             strides: strides::<T>([self.point_stride, self.axis_stride])?,
             rows: self.rows,
-            offsets: given(self.offsets),
-            lengths: given(self.lengths),
-            distances: given(distances),
-            indices: given(indices),
+            offsets: non_null(self.offsets),
+            lengths: non_null(self.lengths),
+            distances: non_null(distances),
+            indices: non_null(indices),
         })
     }
 
@@ -310,15 +308,15 @@ impl farpoint_cuda_side {
             points: self.points.addr() as u64,
             strides: strides::<T>([self.point_stride, self.axis_stride])?,
             rows: self.rows,
-            offsets: given(self.offsets),
-            lengths: given(self.lengths),
+            offsets: non_null(self.offsets),
+            lengths: non_null(self.lengths),
             index: None,
         })
     }
 }
 
 impl farpoint_cuda_pairs {
-    fn described<T: CudaScalar>(&self) -> Result<DevicePairs<T>, Failure> {
+    fn to_device<T: CudaScalar>(&self) -> Result<DevicePairs<T>, Failure> {
         let a = self.a.side::<T>(self.raw_distances_a, self.indices_a)?;
         let b = self.b.side::<T>(self.raw_distances_b, self.indices_b)?;
         Ok(DevicePairs {
@@ -332,12 +330,12 @@ impl farpoint_cuda_pairs {
 }
 
 impl farpoint_cuda_neighbors {
-    fn described<T: CudaScalar>(&self) -> Result<DeviceSearch<T>, Failure> {
+    fn to_device<T: CudaScalar>(&self) -> Result<DeviceSearch<T>, Failure> {
         let (x, y) = (self.x.clouds::<T>()?, self.y.clouds::<T>()?);
         let search = DeviceSearch::new(x, y, self.clouds, self.dimensions).answers(
-            given(self.raw_distances),
-            given(self.indices),
-            given(self.counts),
+            non_null(self.raw_distances),
+            non_null(self.indices),
+            non_null(self.counts),
         );
         Ok(DeviceSearch { scratch: scratch(self.scratch, self.scratch_size), ..search })
     }

@@ -1,9 +1,9 @@
 //! Options of approximate samplers.
 
+use crate::arguments::lookup;
 use crate::constants::*;
-use crate::given::named;
 use crate::options::farpoint_run_options;
-use crate::points::Wanted;
+use crate::points::RowSelection;
 use crate::status::{Failure, invalid};
 use farpoint::approximate::{Estimator, Keep, Method, Order};
 use farpoint::{Amount, ApproximateSampler, BadRows};
@@ -93,8 +93,8 @@ impl farpoint_approximate_options {
     }
 
     /// Returns the selected rows.
-    pub(crate) fn wanted(&self) -> Wanted {
-        Wanted { rows: self.rows, row_count: self.row_count, mask: self.mask }
+    pub(crate) fn row_selection(&self) -> RowSelection {
+        RowSelection { rows: self.rows, row_count: self.row_count, mask: self.mask }
     }
 
     fn amount(&self) -> Result<Amount, Failure> {
@@ -104,7 +104,7 @@ impl farpoint_approximate_options {
             (FARPOINT_ALL, Amount::All),
             (FARPOINT_CELL, Amount::Cell(self.cell)),
         ];
-        super::some(named(self.amount, "amount", &amounts)?)
+        super::nonzero(lookup(self.amount, "amount", &amounts)?)
     }
 
     /// # Safety
@@ -126,7 +126,7 @@ impl farpoint_approximate_options {
             (FARPOINT_METHOD_NPDU, Method::Npdu { window, order }),
             (FARPOINT_METHOD_FASTPOINT, Method::FastPoint { first, estimator }),
         ];
-        named(self.method, "method", &methods)
+        lookup(self.method, "method", &methods)
     }
 
     fn keep(&self) -> Result<Keep, Failure> {
@@ -135,7 +135,7 @@ impl farpoint_approximate_options {
             (FARPOINT_KEEP_FIRST, Keep::First),
             (FARPOINT_KEEP_RANDOM, Keep::Random(self.method_seed)),
         ];
-        named(self.keep, "keep", &kept)
+        lookup(self.keep, "keep", &kept)
     }
 
     fn order(&self) -> Result<Order, Failure> {
@@ -144,7 +144,7 @@ impl farpoint_approximate_options {
             (FARPOINT_WINDOW_MORTON, Order::Morton),
             (FARPOINT_WINDOW_NEIGHBORS, Order::Neighbors),
         ];
-        named(self.window_order, "window_order", &orders)
+        lookup(self.window_order, "window_order", &orders)
     }
 
     fn estimator(&self) -> Result<Estimator, Failure> {
@@ -152,6 +152,6 @@ impl farpoint_approximate_options {
             (FARPOINT_ESTIMATOR_NETWORK, Estimator::Network),
             (FARPOINT_ESTIMATOR_FIT, Estimator::Fit),
         ];
-        named(self.estimator, "estimator", &estimators)
+        lookup(self.estimator, "estimator", &estimators)
     }
 }

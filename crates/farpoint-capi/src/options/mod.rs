@@ -17,8 +17,8 @@ pub(crate) use run::run;
 pub use sample::farpoint_sample_options;
 pub use search::farpoint_search_options;
 
+use crate::arguments::{list, lookup, text};
 use crate::constants::*;
-use crate::given::{list, named, text};
 use crate::status::{Failure, invalid};
 use farpoint::backend::memory;
 use farpoint::{Algorithm, Amount, Method, Norm, Start};
@@ -30,7 +30,7 @@ use std::mem::MaybeUninit;
 macro_rules! options {
     ($name:ident, last: $last:ident) => {
         // SAFETY: C's layout, the size first; numbers, and addresses and functions that may be NULL.
-        unsafe impl $crate::given::Versioned for $name {
+        unsafe impl $crate::arguments::Versioned for $name {
             const NAME: &str = stringify!($name);
             const FIRST: usize = {
                 const fn size<S, M: Copy>(_: fn(&S) -> M) -> usize {
@@ -89,7 +89,7 @@ unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
 ///
 /// # Errors
 /// If that is the amount.
-fn some(amount: Amount) -> Result<Amount, Failure> {
+fn nonzero(amount: Amount) -> Result<Amount, Failure> {
     let member = match amount {
         Amount::Count(0) => "count",
         Amount::Ratio(0.0) => "ratio",
@@ -116,5 +116,5 @@ fn method(number: MaybeUninit<farpoint_search_method>) -> Result<Method, Failure
         (FARPOINT_SEARCH_BRUTE, Method::Brute),
         (FARPOINT_SEARCH_TREE, Method::Tree),
     ];
-    named(number, "method", &methods)
+    lookup(number, "method", &methods)
 }

@@ -1,7 +1,7 @@
 //! Options of the run of a call.
 
+use crate::arguments::{lookup, optional};
 use crate::constants::*;
-use crate::given::{named, optional};
 use crate::progress::{Listener, farpoint_progress_callback};
 use crate::run::{Place, Run};
 use crate::status::{Failure, invalid};
@@ -45,7 +45,7 @@ pub struct farpoint_run_options {
 super::options!(farpoint_run_options, last: user);
 
 /// More threads than any machine has; each would be started.
-const MOST_THREADS: usize = 4096;
+const MAX_THREADS: usize = 4096;
 
 /// Returns the run of a call; the defaults for NULL.
 ///
@@ -59,7 +59,7 @@ pub(crate) unsafe fn run(options: *const farpoint_run_options) -> Result<Run, Fa
     let Some(options) = unsafe { optional(options) }? else { return Ok(Run::default()) };
     let bad_rows =
         [(FARPOINT_BAD_ROWS_ERROR, BadRows::Error), (FARPOINT_BAD_ROWS_SKIP, BadRows::Skip)];
-    let bad_rows = named(options.bad_rows, "bad_rows", &bad_rows)?;
+    let bad_rows = lookup(options.bad_rows, "bad_rows", &bad_rows)?;
     let listener = Listener::new(options.progress, options.user);
     Ok(Run::new(place(&options)?, bad_rows, listener))
 }
@@ -67,7 +67,7 @@ pub(crate) unsafe fn run(options: *const farpoint_run_options) -> Result<Run, Fa
 fn place(options: &farpoint_run_options) -> Result<Place, Failure> {
     let devices = [(FARPOINT_CPU, false), (FARPOINT_CUDA, true)];
     let number = options.device_number;
-    match named(options.device, "device", &devices)? {
+    match lookup(options.device, "device", &devices)? {
         false if number != 0 => Err(invalid(format!(
             "device_number is {number}, but the device is the CPU; set device to FARPOINT_CUDA (1), or device_number to 0"
         ))),
@@ -87,14 +87,14 @@ fn cpu(options: &farpoint_run_options) -> Result<Cpu, Failure> {
         (FARPOINT_INSTRUCTIONS_AVX512, Some(Level::Avx512)),
     ];
     let mut cpu = Cpu::new();
-    if let Some(level) = named(options.instruction_set, "instruction_set", &levels)? {
+    if let Some(level) = lookup(options.instruction_set, "instruction_set", &levels)? {
         cpu = cpu.level(level);
     }
     match options.threads {
         0 => Ok(cpu),
-        threads if threads <= MOST_THREADS => Ok(cpu.threads(threads)),
+        threads if threads <= MAX_THREADS => Ok(cpu.threads(threads)),
         threads => Err(invalid(format!(
-            "threads is {threads}; give 0 for all cores, or a number up to {MOST_THREADS}"
+            "threads is {threads}; give 0 for all cores, or a number up to {MAX_THREADS}"
         ))),
     }
 }

@@ -1,9 +1,9 @@
 //! Options of exact sampling.
 
+use crate::arguments::lookup;
 use crate::constants::*;
-use crate::given::named;
 use crate::options::farpoint_run_options;
-use crate::points::Wanted;
+use crate::points::RowSelection;
 use crate::status::Failure;
 use farpoint::{Amount, BadRows, Sampler};
 use std::ffi::c_char;
@@ -71,7 +71,7 @@ impl farpoint_sample_options {
             (FARPOINT_SPACING, Amount::Spacing(self.spacing)),
             (FARPOINT_ALL, Amount::All),
         ];
-        let amount = super::some(named(self.amount, "amount", &amounts)?)?;
+        let amount = super::nonzero(lookup(self.amount, "amount", &amounts)?)?;
         // SAFETY: by this function's contract.
         let (start, algorithm) = unsafe {
             let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
@@ -85,7 +85,7 @@ impl farpoint_sample_options {
     }
 
     /// Returns the selected rows.
-    pub(crate) fn wanted(&self) -> Wanted {
-        Wanted { rows: self.rows, row_count: self.row_count, mask: self.mask }
+    pub(crate) fn row_selection(&self) -> RowSelection {
+        RowSelection { rows: self.rows, row_count: self.row_count, mask: self.mask }
     }
 }

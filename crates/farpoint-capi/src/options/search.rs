@@ -1,7 +1,7 @@
 //! Options of a search for several neighbors.
 
+use crate::arguments::lookup;
 use crate::constants::*;
-use crate::given::named;
 use crate::options::farpoint_run_options;
 use crate::status::Failure;
 use farpoint::{BadRows, Order, Searcher};
@@ -53,11 +53,11 @@ impl farpoint_search_options {
             (FARPOINT_RAW_BALL, |k| Searcher::raw_ball(0.0, k)),
         ];
         let orders = [(FARPOINT_BY_INDEX, Order::Index), (FARPOINT_BY_DISTANCE, Order::Nearest)];
-        let mut job = named(self.kind, "kind", &kinds)?(self.k)
+        let mut job = lookup(self.kind, "kind", &kinds)?(self.k)
             .min_radius(self.min_radius)
             .near(self.near_radius)
             .inclusive(self.inclusive != 0)
-            .order(named(self.order, "order", &orders)?)
+            .order(lookup(self.order, "order", &orders)?)
             .exclude_self(self.exclude_self != 0)
             .norm(super::norm(self.norm)?)
             .method(super::method(self.method)?)

@@ -231,7 +231,7 @@ static void numbers(void) {
     farpoint_nearest_result *nearest = NULL;
     INVALID(farpoint_nearest(cloud, flat, NULL, &nearest), "coordinates");
     farpoint_points wide = farpoint_dense(xyz, COUNT / 2, 3, FARPOINT_FLOAT64);
-    INVALID(farpoint_nearest(cloud, wide, NULL, &nearest), "type double where float is needed");
+    INVALID(farpoint_nearest(cloud, wide, NULL, &nearest), "type double, expected float");
     farpoint_points none = farpoint_dense(xyz, 0, 3, FARPOINT_FLOAT32);
     INVALID(farpoint_nearest(cloud, none, NULL, &nearest), "the second cloud");
     double radius = 0.0;

@@ -1,5 +1,5 @@
-//! `--algorithm` and the options of algorithms: arguments made from the library's tables, so that
-//! what is added there is here too.
+//! `--algorithm` and the options of algorithms: arguments built from the library's tables, so that
+//! new algorithms and options appear here too.
 
 use clap::builder::{StyledStr, ValueParser};
 use clap::error::ErrorKind;
@@ -52,9 +52,10 @@ impl FromStr for Method {
 fn exact() -> String {
     let name = |algorithm: &Algorithm| {
         let kinds = [DeviceKind::Cpu, DeviceKind::Gpu];
-        let has: Vec<_> = kinds.into_iter().filter(|kind| algorithm.runs_on(*kind)).collect();
-        match has[..] {
-            [only] => format!("{} ({only})", algorithm.name()),
+        let kinds_with: Vec<_> =
+            kinds.into_iter().filter(|kind| algorithm.runs_on(*kind)).collect();
+        match kinds_with[..] {
+            [device] => format!("{} ({device})", algorithm.name()),
             _ => algorithm.name().to_owned(),
         }
     };
@@ -67,7 +68,7 @@ fn approximate() -> String {
 
 /// The arguments that choose a sampler.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chosen {
+pub(crate) struct SamplerChoice {
     pub(crate) method: Method,
 }
 
@@ -97,11 +98,11 @@ fn help(option: &AlgorithmOption) -> String {
     let text = text.trim_end_matches('.');
     let (first, rest) = text.split_at(1.min(text.len()));
     let device = option.device.map_or(String::new(), |kind| format!(" on the {kind}"));
-    let not = if is_switch(option) { "do not " } else { "" };
-    format!("{}{device}: {not}{}{rest}", option.algorithm, first.to_lowercase())
+    let negation = if is_switch(option) { "do not " } else { "" };
+    format!("{}{device}: {negation}{}{rest}", option.algorithm, first.to_lowercase())
 }
 
-impl clap::Args for Chosen {
+impl clap::Args for SamplerChoice {
     fn augment_args(command: Command) -> Command {
         let about = format!(
             "Exact, all giving the same points: {}; options may follow, as in radius:nvox=24. \
@@ -131,31 +132,31 @@ impl clap::Args for Chosen {
     }
 }
 
-impl FromArgMatches for Chosen {
+impl FromArgMatches for SamplerChoice {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let refused = |text: String| clap::Error::raw(ErrorKind::ValueValidation, text);
+        let invalid = |text: String| clap::Error::raw(ErrorKind::ValueValidation, text);
         let method = matches.get_one::<Method>(ALGORITHM).copied();
         let mut method = method.unwrap_or(Method::Exact(Algorithm::Auto));
         for option in options() {
-            let Some(value) = given(matches, option) else { continue };
+            let Some(value) = option_text(matches, option) else { continue };
             let Method::Exact(algorithm) = method else {
-                return Err(refused(format!(
+                return Err(invalid(format!(
                     "--{} is for exact algorithms, and --algorithm {method} is approximate; leave \
                      it out",
                     flag(option)
                 )));
             };
             if algorithm.name() != option.algorithm {
-                return Err(refused(format!(
+                return Err(invalid(format!(
                     "--{} is for --algorithm {}, not {}; add it, or leave it out",
                     flag(option),
                     option.algorithm,
                     algorithm.name()
                 )));
             }
-            let set = algorithm.set(option.name, &value);
+            let updated = algorithm.set(option.name, &value);
             method = Method::Exact(
-                set.map_err(|error| refused(format!("--{} {value}: {error}", flag(option))))?,
+                updated.map_err(|error| invalid(format!("--{} {value}: {error}", flag(option))))?,
             );
         }
         Ok(Self { method })
@@ -168,7 +169,7 @@ impl FromArgMatches for Chosen {
 }
 
 /// Returns the text of an option, if it is set.
-fn given(matches: &ArgMatches, option: &AlgorithmOption) -> Option<String> {
+fn option_text(matches: &ArgMatches, option: &AlgorithmOption) -> Option<String> {
     match is_switch(option) {
         true => matches.get_flag(option.name).then(|| "false".to_owned()),
         false => matches.get_one::<String>(option.name).cloned(),
@@ -181,11 +182,12 @@ mod tests {
     use clap::Args;
 
     fn parsed(arguments: &str) -> Result<Method, String> {
-        let command = Chosen::augment_args(Command::new("farpoint").no_binary_name(true));
+        let command = SamplerChoice::augment_args(Command::new("farpoint").no_binary_name(true));
         let matches = command.try_get_matches_from(arguments.split_whitespace());
         let matches = matches.map_err(|error| error.to_string())?;
-        let chosen = Chosen::from_arg_matches(&matches).map_err(|error| error.to_string())?;
-        Ok(chosen.method)
+        let choice =
+            SamplerChoice::from_arg_matches(&matches).map_err(|error| error.to_string())?;
+        Ok(choice.method)
     }
 
     #[test]
@@ -196,11 +198,11 @@ mod tests {
                 "X" => " 0.5",
                 _ => "",
             };
-            let given =
+            let parsed_method =
                 parsed(&format!("--algorithm {} --{}{value}", option.algorithm, flag(option)));
             let text = if is_switch(option) { "false" } else { value.trim() };
             let expected = format!("{}:{}={text}", option.algorithm, option.name);
-            assert_eq!(given.map(|method| method.to_string()), Ok(expected));
+            assert_eq!(parsed_method.map(|method| method.to_string()), Ok(expected));
         }
     }
 

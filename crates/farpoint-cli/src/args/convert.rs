@@ -3,10 +3,10 @@
 use super::{Filters, Many, Reading, Report, Writing};
 use std::path::PathBuf;
 
-/// Write a file in another format, its points in their order.
+/// Convert a file to another format, with its points in their order.
 ///
-/// Attributes keep their values under the names that the other format has for them; what it can't keep is
-/// told. Coordinates stay as they are unless --precision or --scale say otherwise.
+/// Attributes keep their values under the names of the other format; those that it can't keep print a
+/// warning. Coordinates are unchanged unless --precision or --scale is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Convert {
@@ -20,7 +20,7 @@ pub(crate) struct Convert {
     pub(crate) drop_zeros: bool,
     #[command(flatten)]
     pub(crate) filters: Filters,
-    /// Write the points here; the last of two names without an option is this, too.
+    /// Write the points here [default: the last of the names without an option].
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 /// Sample a generated room scan and show how it compares with random sampling.
 ///
-/// Writes farpoint-demo.ply (the sample; --format gives it another ending) and farpoint-demo.png (the
+/// Writes farpoint-demo.ply (the sample; --format sets another format) and farpoint-demo.png (the
 /// comparison).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Demo {
-    /// Points of the scan: 10000, 10,000, 10k or 1e4.
+    /// Number of points of the scan: 10000, 10,000, 10k or 1e4.
     #[arg(
         long,
         value_name = "N",
@@ -18,7 +18,7 @@ pub(crate) struct Demo {
         help_heading = "Cloud"
     )]
     pub(crate) points: Count,
-    /// Share of them to choose, 0 to 1 or in percent (25%).
+    /// Fraction of them to choose, 0 to 1 or in percent (25%).
     #[arg(
         long,
         value_name = "R",

@@ -7,32 +7,32 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fmt, fs};
 
-/// How files are read.
+/// Options of reading files.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Reading {
-    /// Format of the input where name and content do not tell it, by its extension: ply, las, csv,
+    /// Format of the input if name and content do not show it, by extension: ply, las, csv,
     /// bin (raw float32), ...
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<InputFormat>,
-    /// Columns of a text or raw file that hold x, y and z: names of its header, or numbers from 1.
+    /// Columns of x, y and z in a text or raw file: names in its header, or numbers from 1.
     #[arg(long, value_name = "COL,COL,COL")]
     xyz: Option<Axes>,
     /// Numbers per row of a raw float32 file (KITTI has 4, nuScenes 5).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
     columns: Option<u8>,
     #[command(flatten)]
-    pub(crate) recording: Recording,
+    pub(crate) bag: BagOptions,
 }
 
-/// What is taken of a recording.
+/// Topic and message to read from a bag.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Input")]
-pub(crate) struct Recording {
-    /// MCAP: the topic with the clouds [default: the only one there is].
+pub(crate) struct BagOptions {
+    /// MCAP: topic of the clouds [default: the only one].
     #[arg(long, value_name = "NAME")]
     pub(crate) topic: Option<String>,
-    /// MCAP: take one message of the topic as the cloud, the first being 0.
+    /// MCAP: use one message of the topic as the cloud, numbered from 0.
     #[arg(long, value_name = "K")]
     pub(crate) message: Option<usize>,
 }
@@ -40,17 +40,17 @@ pub(crate) struct Recording {
 impl Reading {
     /// Returns an option of readers of other files than bags, if one is set.
     #[cfg(feature = "bags")]
-    pub(crate) fn of_files(&self) -> Option<&'static str> {
+    pub(crate) fn file_option(&self) -> Option<&'static str> {
         let options = [
             (self.input_format.is_some_and(|f| f.0 != Format::Mcap), "--input-format"),
             (self.xyz.is_some(), "--xyz"),
             (self.columns.is_some(), "--columns"),
         ];
-        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+        options.into_iter().find(|(is_set, _)| *is_set).map(|(_, name)| name)
     }
 
     pub(crate) fn options(&self) -> ReadOptions {
-        let Recording { topic, message } = &self.recording;
+        let BagOptions { topic, message } = &self.bag;
         ReadOptions::default()
             .topic(topic.clone())
             .message(*message)
@@ -60,7 +60,7 @@ impl Reading {
     }
 }
 
-/// What is read, and which of its rows.
+/// Input file and selection of its rows.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Input {
@@ -73,7 +73,7 @@ pub(crate) struct Input {
     pub(crate) rows: Rows,
 }
 
-/// Which rows are used, and in which precision.
+/// Selection of rows, and their precision.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Rows {
@@ -85,11 +85,11 @@ pub(crate) struct Rows {
     pub(crate) f32: bool,
 }
 
-/// How clouds are written.
+/// Options of writing clouds.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Writing {
-    /// Format of the points written, if not by the output's name: ply, pcd, las, laz, e57, npy,
+    /// Format of the points written, if the output's name does not set it: ply, pcd, las, laz, e57, npy,
     /// npz, bin, xyz, csv, pts, or copc (order, and sample with an exact algorithm); for ply with :ascii, :binary or :binary-big-endian, for pcd with :ascii, :binary or
     /// :compressed.
     #[arg(long, visible_alias = "to", value_name = "FORMAT[:ENCODING]")]
@@ -98,11 +98,11 @@ pub(crate) struct Writing {
     /// single for PCD].
     #[arg(long, value_name = "P", hide_possible_values = true)]
     precision: Option<PrecisionName>,
-    /// LAS and LAZ: step of the coordinates written, 0.001 or 1mm [default: that of the input, or as
-    /// fine as its numbers are].
+    /// LAS and LAZ: scale of the coordinates written, 0.001 or 1mm [default: that of the input, or as
+    /// fine as its numbers].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) scale: Option<Length>,
-    /// COPC (.copc.laz): points a node may hold, 100 to 10M [default: 65,535].
+    /// COPC (.copc.laz): maximum number of points of a node, 100 to 10M [default: 65,535].
     #[arg(long, value_name = "N")]
     node_points: Option<Count>,
     /// COPC: the coordinate system, as a file of well-known text [default: that of the input].
@@ -119,8 +119,8 @@ impl Writing {
     /// Returns the options of COPC without the distances that levels are built from; `None` unless one of
     /// them is given.
     pub(crate) fn levels(&self) -> Result<Option<Copc>> {
-        let asked = self.format.as_ref().is_some_and(|format| format.copc);
-        if !asked && self.node_points.is_none() && self.crs_wkt.is_none() {
+        let is_copc = self.format.as_ref().is_some_and(|format| format.copc);
+        if !is_copc && self.node_points.is_none() && self.crs_wkt.is_none() {
             return Ok(None);
         }
         let wkt = self.crs_wkt.as_deref().map(|path| {
@@ -129,40 +129,40 @@ impl Writing {
         });
         let levels =
             Copc::new([]).node_points(self.node_points.map(|count| count.0)).wkt(wkt.transpose()?);
-        if let Some((what, fix)) = levels.wrong() {
+        if let Some((message, fix)) = levels.wrong() {
             let option = if self.node_points.is_some() { "--node-points" } else { "--crs-wkt" };
-            ensure!(false, "{option}: {what}; {fix}");
+            ensure!(false, "{option}: {message}; {fix}");
         }
         Ok(Some(levels))
     }
 
     /// Returns the option about COPC that is set, if any.
-    pub(crate) fn of_copc(&self) -> Option<&'static str> {
+    pub(crate) fn copc_option(&self) -> Option<&'static str> {
         let options =
             [(self.node_points.is_some(), "--node-points"), (self.crs_wkt.is_some(), "--crs-wkt")];
-        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+        options.into_iter().find(|(is_set, _)| *is_set).map(|(_, name)| name)
     }
 
     /// Returns the options of the writer, `scale` in the unit of the file.
     pub(crate) fn options(&self, scale: Option<f64>) -> WriteOptions {
         let format = self.format.as_ref();
         WriteOptions::default()
-            .format(format.map(|given| given.format))
-            .encoding(format.and_then(|given| given.encoding))
-            .style(format.and_then(|given| given.style))
+            .format(format.map(|requested| requested.format))
+            .encoding(format.and_then(|requested| requested.encoding))
+            .style(format.and_then(|requested| requested.style))
             .precision(self.precision.map(PrecisionName::value))
             .scale(scale)
     }
 
     /// Returns the option that is set, if any.
-    pub(crate) fn given(&self) -> Option<&'static str> {
+    pub(crate) fn set_option(&self) -> Option<&'static str> {
         let options = [
             (self.format.is_some(), "--format"),
             (self.precision.is_some(), "--precision"),
             (self.scale.is_some(), "--scale"),
         ];
-        let given = options.into_iter().find(|(given, _)| *given).map(|(_, name)| name);
-        given.or_else(|| self.of_copc())
+        let option = options.into_iter().find(|(is_set, _)| *is_set).map(|(_, name)| name);
+        option.or_else(|| self.copc_option())
     }
 
     /// Returns the usual extension of the requested format.
@@ -176,14 +176,14 @@ impl Writing {
         if let Some(scale) = self.scale {
             let number = scale.in_meters();
             if !(number > 0.0 && number.is_finite()) {
-                return Err(format!("--scale {scale}: give a step above 0, such as 0.001 or 1mm"));
+                return Err(format!("--scale {scale}: give a scale above 0, such as 0.001 or 1mm"));
             }
             if !las {
                 return Err(format!("--scale is for LAS and LAZ, not {format}; leave it out"));
             }
         }
         match self.precision.is_some() {
-            true if las => Err(format!("--precision is not for {format}; --scale sets its step")),
+            true if las => Err(format!("--precision is not for {format}; use --scale")),
             true if format == Format::Raw => {
                 Err("--precision is not for raw float32; write NPY, or leave it out".into())
             }
@@ -195,7 +195,7 @@ impl Writing {
     }
 }
 
-/// How the result is reported.
+/// Options of the report.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Report")]
 pub(crate) struct Report {

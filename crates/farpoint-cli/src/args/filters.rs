@@ -1,11 +1,11 @@
-//! Which rows of the input are used.
+//! Filters of the rows of the input.
 
 use super::Keep;
 use clap::ValueEnum;
 use farpoint_io::{Condition, Filter};
 use std::str::FromStr;
 
-/// Which rows are used; all that is given must hold.
+/// Filters of rows; a row must pass all of them.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Filters (rows keep their numbers)")]
 pub(crate) struct Filters {
@@ -17,26 +17,26 @@ pub(crate) struct Filters {
     #[arg(long, value_names = ["X0", "Y0", "Z0", "X1", "Y1", "Z1"], num_args = 6,
         allow_negative_numbers = true)]
     box3: Option<Vec<f64>>,
-    /// Use rows with such values of a field: classification=2,6 or intensity=100.. or z=5..12.5; may be given
-    /// several times. Of --algorithm grid also: which point of a cell to keep: first, random (--seed),
-    /// center (nearest to it), or centroid, which is no point of the file: positions are written, and how
-    /// many points each stands for [default: center].
+    /// Use rows with these values of a field: classification=2,6 or intensity=100.. or z=5..12.5; may be given
+    /// several times. With --algorithm grid also the point of a cell to keep: first, random (--seed),
+    /// center (nearest to it), or centroid, which is no point of the file: writes positions, and the number
+    /// of points of each cell [default: center].
     #[arg(long, value_name = "FIELD=VALUES")]
-    keep: Vec<Kept>,
-    /// Leave out rows with such values of a field: classification=7,18.
+    keep: Vec<KeepValue>,
+    /// Leave out rows with these values of a field: classification=7,18.
     #[arg(long, value_name = "FIELD=VALUES")]
     drop: Vec<Condition>,
 }
 
 /// Value of `--keep`.
 #[derive(Debug, Clone, PartialEq)]
-enum Kept {
+enum KeepValue {
     Rows(Condition),
     /// Of a cell of a grid.
     Point(Keep),
 }
 
-impl FromStr for Kept {
+impl FromStr for KeepValue {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -53,10 +53,10 @@ impl FromStr for Kept {
 
 impl Filters {
     /// Returns the point of a cell of a grid to keep.
-    pub(crate) fn of_cell(&self) -> Option<Keep> {
-        self.keep.iter().rev().find_map(|kept| match kept {
-            Kept::Point(keep) => Some(*keep),
-            Kept::Rows(_) => None,
+    pub(crate) fn point_of_cell(&self) -> Option<Keep> {
+        self.keep.iter().rev().find_map(|value| match value {
+            KeepValue::Point(keep) => Some(*keep),
+            KeepValue::Rows(_) => None,
         })
     }
 
@@ -74,8 +74,8 @@ impl Filters {
             filter =
                 within(filter, "--box3 X0 Y0 Z0 X1 Y1 Z1", [[*x0, *y0, *z0], [*x1, *y1, *z1]])?;
         }
-        for kept in &self.keep {
-            if let Kept::Rows(condition) = kept {
+        for value in &self.keep {
+            if let KeepValue::Rows(condition) = value {
                 filter = filter.keep(condition.clone());
             }
         }

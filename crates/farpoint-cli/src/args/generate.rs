@@ -4,7 +4,7 @@ use super::{CloudOutput, Count, Report};
 use farpoint_generate::{Kind, Setting};
 use std::str::FromStr;
 
-/// Make a point cloud, the same on every machine.
+/// Generate a point cloud, the same on every machine.
 ///
 /// room, lidar and object are life-like; cube, sphere, clusters, lattice, line, equal and
 /// duplicated are for tests. indoor and town are scenes for segmentation: a room with colors and the
@@ -13,8 +13,8 @@ use std::str::FromStr;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Generate {
     /// room, lidar, object, cube, lattice, line, equal, duplicated, clusters, sphere, indoor or town.
-    pub(crate) kind: Made,
-    /// How many points: 10000, 10,000, 10k or 1e4.
+    pub(crate) kind: GeneratedKind,
+    /// Number of points: 10000, 10,000, 10k or 1e4.
     #[arg(
         short = 'n',
         long,
@@ -23,7 +23,7 @@ pub(crate) struct Generate {
         help_heading = "Cloud"
     )]
     pub(crate) count: Count,
-    /// Another seed, another cloud.
+    /// Seed of the cloud.
     #[arg(long, value_name = "K", default_value_t = 0, help_heading = "Cloud")]
     pub(crate) seed: u64,
     /// indoor and town: also write colors or intensities, and the class of each point.
@@ -42,13 +42,13 @@ Examples:
 
 /// Kinds of generated clouds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Made {
+pub(crate) enum GeneratedKind {
     Cloud(Kind),
     /// A scene, with classes if requested.
     Scene(Setting),
 }
 
-impl Made {
+impl GeneratedKind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Cloud(kind) => kind.name(),
@@ -72,7 +72,7 @@ impl Made {
     }
 }
 
-impl FromStr for Made {
+impl FromStr for GeneratedKind {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {

@@ -23,7 +23,7 @@ Examples:
     after_help = "Examples:\n  farpoint man | man -l -\n  farpoint man ~/.local/share/man/man1"
 )]
 pub(crate) struct Man {
-    /// Write farpoint.1, farpoint-sample.1 and so on into this folder, which is made if it is not there.
+    /// Write farpoint.1, farpoint-sample.1 and so on into this folder, which is created if missing.
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 }

@@ -1,16 +1,16 @@
 //! The arguments of `farpoint neighbors`.
 
-use super::{Count, Length, Reading, Report, Where};
+use super::{Count, DeviceOptions, Length, Reading, Report};
 use clap::ArgGroup;
 use farpoint::{Method, Norm, Order};
 use std::path::PathBuf;
 
-const WANTED: &str = "Neighbors, one or both of";
-const WHICH: &str = "Which";
+const AMOUNT: &str = "Neighbors, one or both of";
+const SEARCH: &str = "Search";
 
 /// Find the neighbors of each point: the k nearest, or those within a radius.
 ///
-/// For each point of A its neighbors in B, or in A itself where B is left out. The archive holds
+/// Searches B, or A itself without B, for the neighbors of each point of A. The archive holds
 /// 'distances' in the type of the coordinates and 'indices' (int64, rows of B, from 0), both with k
 /// columns, and 'counts' (int64). Places without a neighbor have the index -1 and an infinite
 /// distance. With --radius and without -k all points within the radius are written, one row after
@@ -19,40 +19,40 @@ const WHICH: &str = "Which";
 #[command(after_help = EXAMPLES,
     group(ArgGroup::new("wanted").required(true).multiple(true).args(["k", "radius"])))]
 pub(crate) struct Neighbors {
-    /// The point cloud whose points ask; '-' is stdin.
+    /// Point cloud of the query points; '-' is stdin.
     #[arg(value_name = "A", help_heading = None::<&str>)]
     pub(crate) a: PathBuf,
     /// The point cloud that is searched [default: A].
     #[arg(value_name = "B", help_heading = None::<&str>)]
     pub(crate) b: Option<PathBuf>,
-    /// How many neighbors at most: 16 or 1k.
-    #[arg(short, long, value_name = "K", allow_negative_numbers = true, help_heading = WANTED)]
+    /// Maximum number of neighbors: 16 or 1k.
+    #[arg(short, long, value_name = "K", allow_negative_numbers = true, help_heading = AMOUNT)]
     pub(crate) k: Option<Count>,
-    /// Only points nearer than this: 0.05, in the unit of the file, or 5cm (also mm, m, km, ft, in). A
-    /// file that states no unit is taken to be in meters.
-    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = WANTED)]
+    /// Only points nearer than this: 0.05, in the unit of the file, or 5cm (also mm, m, km, ft, in).
+    /// Files without a unit are assumed to be in meters.
+    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = AMOUNT)]
     pub(crate) radius: Option<Length>,
-    /// Only points at least this far away; points at the very place count.
+    /// Only points at least this far away, or at distance 0.
     #[arg(long, value_name = "R", requires = "radius", allow_negative_numbers = true,
-        help_heading = WHICH)]
+        help_heading = SEARCH)]
     pub(crate) min_radius: Option<Length>,
-    /// Points at the very radius count, too.
-    #[arg(long, requires = "radius", help_heading = WHICH)]
+    /// Include points exactly at the radius.
+    #[arg(long, requires = "radius", help_heading = SEARCH)]
     pub(crate) inclusive: bool,
-    /// Of the points within the radius, those of lowest index or the nearest, in that order: index or
-    /// nearest [default: index].
+    /// Selection and order of the points within the radius: index (lowest first) or nearest
+    /// [default: index].
     #[arg(long, value_name = "ORDER", requires = "radius", hide_possible_values = true,
-        help_heading = WHICH)]
+        help_heading = SEARCH)]
     pub(crate) order: Option<OrderName>,
-    /// No point is its own neighbor; for A searched in itself.
-    #[arg(long, conflicts_with = "b", help_heading = WHICH)]
+    /// Exclude each point from its own neighbors; only without B.
+    #[arg(long, conflicts_with = "b", help_heading = SEARCH)]
     pub(crate) exclude_self: bool,
-    /// 2: the usual distance; 1: the sum of the absolute differences.
+    /// Norm: 2 is the Euclidean distance, 1 the sum of the absolute differences.
     #[arg(long, value_name = "P", default_value = "2", value_parser = clap::value_parser!(u8).range(1..=2),
-        help_heading = WHICH)]
+        help_heading = SEARCH)]
     norm: u8,
-    /// How: auto, tree, brute, reference (CPU) or plain (GPU); the result is the same.
-    #[arg(long, value_name = "M", default_value = "auto", help_heading = WHICH)]
+    /// Method: auto, tree, brute, reference (CPU) or plain (GPU); the result is the same.
+    #[arg(long, value_name = "M", default_value = "auto", help_heading = SEARCH)]
     pub(crate) method: Method,
     #[command(flatten)]
     pub(crate) reading: Reading,
@@ -68,7 +68,7 @@ pub(crate) struct Neighbors {
     #[command(flatten)]
     pub(crate) report: Report,
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: DeviceOptions,
 }
 
 const EXAMPLES: &str = "\

@@ -1,4 +1,4 @@
-//! Numbers as people write them: lengths with a unit, shares in percent, counts with separators, amounts of memory.
+//! Numbers as people write them: lengths with a unit, fractions in percent, counts with separators, amounts of memory.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ impl FromStr for Count {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = |what: &str| format!("give {what} such as 10000, 10,000, 10k or 1e4");
+        let advice = |expected: &str| format!("give {expected} such as 10000, 10,000, 10k or 1e4");
         let (digits, thousands) = match text.as_bytes().last() {
             Some(b'k' | b'K') => (&text[..text.len() - 1], 3),
             Some(b'M') => (&text[..text.len() - 1], 6),
@@ -24,11 +24,11 @@ impl FromStr for Count {
         let number = plain.parse::<f64>().map_err(|_| advice("a whole number"))?;
         let number = number * 10f64.powi(thousands);
         if number > 0.0 && number < 1.0 {
-            return Err(format!("give a whole number, or --ratio {text} for a share"));
+            return Err(format!("give a whole number, or --ratio {text} for a fraction"));
         }
         // Beyond 2^53 a double is no longer every whole number.
-        let whole = number.fract() == 0.0 && (0.0..=9e15).contains(&number);
-        whole
+        let is_whole = number.fract() == 0.0 && (0.0..=9e15).contains(&number);
+        is_whole
             .then_some(Self(number as usize))
             .ok_or_else(|| advice("a whole number of at least 0,"))
     }
@@ -46,7 +46,7 @@ fn ungrouped(text: &str) -> Option<String> {
     (starts && groups && !text.ends_with('_')).then(|| text.replace(['_', ','], ""))
 }
 
-/// A share: `0.25` or `25%`.
+/// A fraction: `0.25` or `25%`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratio(pub(crate) f64);
 
@@ -54,7 +54,7 @@ impl FromStr for Ratio {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = || "give a share such as 0.25 or 25%".to_owned();
+        let advice = || "give a fraction such as 0.25 or 25%".to_owned();
         match text.strip_suffix('%') {
             Some(percent) => Ok(Self(percent.trim().parse::<f64>().map_err(|_| advice())? / 100.0)),
             None => text.parse().map(Self).map_err(|_| advice()),

@@ -1,18 +1,18 @@
 //! Options of the sampler, its rows, and its device.
 
-use super::Chosen;
+use super::SamplerChoice;
 use crate::messages;
 use anyhow::{Result, ensure};
 use farpoint::{Level, Start};
 use farpoint_pipeline::{Cards, Choice, Listed};
 use std::path::PathBuf;
 
-/// How the sampler runs.
+/// Options of the sampler.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
     #[command(flatten)]
-    pub(crate) sampler: Chosen,
-    /// Row to start at, several separated by commas to go on from a sample, or 'random'
+    pub(crate) sampler: SamplerChoice,
+    /// Row to start at, several separated by commas to continue a sample, or 'random'
     /// [default: the first row]. For exact algorithms, npdu and fastpoint.
     #[arg(long, value_name = "I|random", help_heading = "Sampling")]
     pub(crate) start: Option<StartAt>,
@@ -23,11 +23,11 @@ pub(crate) struct Run {
     pub(crate) selection: Selection,
 }
 
-/// Some rows of a file; all of them unless set.
+/// Selection of rows of a file; all rows by default.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Selection {
-    /// Use only the rows that this file lists (.npy of integers, or text; the first row is 0), each once. Among
-    /// equals the row listed first is taken; --start and --indices are rows of the whole input.
+    /// Use only the rows that this file lists (.npy of integers, or text; the first row is 0), each once. Ties go
+    /// to the row listed first; --start and --indices are rows of the whole input.
     #[arg(long, value_name = "FILE", help_heading = "Sampling", conflicts_with = "mask")]
     rows: Option<PathBuf>,
     /// Use only the rows whose value in this file is 1, or true (.npy or text, a value per row of the input).
@@ -49,22 +49,26 @@ impl Selection {
     ///
     /// # Errors
     /// If one is set; `what` is the input that they are for.
-    pub(crate) fn refuse(&self, what: &str) -> Result<()> {
+    pub(crate) fn refuse(&self, input_kind: &str) -> Result<()> {
         let option = self.listed().map(|listed| listed.option());
-        ensure!(option.is_none(), "{} is for {what}; leave it out", option.unwrap_or_default());
+        ensure!(
+            option.is_none(),
+            "{} is for {input_kind}; leave it out",
+            option.unwrap_or_default()
+        );
         Ok(())
     }
 }
 
-/// Where a job runs.
+/// Options of the device.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Device")]
-pub(crate) struct Where {
-    /// Where to run: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one and it pays).
+pub(crate) struct DeviceOptions {
+    /// Device: cpu, cuda (an NVIDIA GPU) or auto (a GPU if present and faster).
     #[arg(long, value_name = "D", default_value = "auto", hide_possible_values = true)]
     pub(crate) device: Device,
-    /// Which GPU, the first being 0, or several separated by commas, or 'all': these share a cloud of 'sample' that is
-    /// large [default: 0, and all if a cloud does not fit there].
+    /// Number of the GPU, from 0, or several separated by commas, or 'all': these share a large cloud of 'sample'
+    /// [default: 0, and all if a cloud does not fit there].
     #[arg(long, value_name = "N|all")]
     pub(crate) gpu: Option<Cards>,
     /// CPU only: threads to use [default: one per core].
@@ -75,7 +79,7 @@ pub(crate) struct Where {
     pub(crate) simd: Option<Level>,
 }
 
-impl Where {
+impl DeviceOptions {
     /// Converts the options to the library's.
     pub(crate) fn place(&self) -> farpoint_pipeline::Where {
         farpoint_pipeline::Where {
@@ -87,7 +91,7 @@ impl Where {
             gpu: self.gpu.clone(),
             threads: self.threads.map(usize::from),
             level: self.simd,
-            tell: messages::tell,
+            tell: messages::print_message,
         }
     }
 }

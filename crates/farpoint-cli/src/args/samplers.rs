@@ -1,6 +1,6 @@
 //! Arguments of the approximate samplers, and of the command that compares them.
 
-use super::{Count, Input, Ratio, Report, Shown};
+use super::{Count, Input, PageOptions, Ratio, Report};
 use clap::ArgGroup;
 use farpoint::Amount;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Approximate samplers")]
 pub(crate) struct Approximate {
-    /// grid: which point of a cell to keep; set from --keep, which is an option of filters, too.
+    /// grid: point of a cell to keep; set from --keep, which is also an option of filters.
     #[arg(skip)]
     pub(crate) keep: Option<Keep>,
     /// morton: bits per axis, 1 to 21 [default: 10].
@@ -19,11 +19,11 @@ pub(crate) struct Approximate {
     /// points per sample].
     #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) window: Option<u32>,
-    /// npdu: in which order these lie: input, morton, or neighbors (in space)
+    /// npdu: order of the points: input, morton, or neighbors (in space)
     /// [default: input].
     #[arg(long, value_name = "O", hide_possible_values = true)]
     pub(crate) npdu_order: Option<NpduOrder>,
-    /// fastpoint: how the distances to come are predicted: network or fit [default: network].
+    /// fastpoint: predictor of distances: network or fit [default: network].
     #[arg(long, value_name = "E", hide_possible_values = true)]
     pub(crate) estimator: Option<Estimator>,
     /// fastpoint: exact algorithm of its first tenth [default: auto].
@@ -62,9 +62,9 @@ const OUTPUT: &str = "Output";
 /// Run several samplers on one cloud: a table of how well each covers it, a picture, and a page.
 ///
 /// Distances are in the unit of the file. 'radius' is the largest distance of a point to its
-/// nearest sample, 'mean' the mean, 'p99' what 99 % of the points are within; 'spacing' is the
+/// nearest sample, 'mean' the mean, 'p99' the 99th percentile; 'spacing' is the
 /// distance of a sample to its nearest; 'chamfer' the means of the squared distances from the cloud to the sample
-/// and back, added; 'unique' the share of different samples; 'in vain' the share of computed distances that
+/// and back, added; 'unique' the fraction of distinct samples; 'in vain' the fraction of computed distances that
 /// changed nothing. Times are medians of up to three runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = COMPARE_EXAMPLES,
@@ -72,11 +72,11 @@ const OUTPUT: &str = "Output";
 pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// How many points to choose: 10000, 10,000, 10k or 1e4.
+    /// Number of points to choose: 10000, 10,000, 10k or 1e4.
     #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true,
         help_heading = AMOUNT)]
     pub(crate) count: Option<Count>,
-    /// Which share of the points to choose, 0 to 1 or in percent (25%).
+    /// Fraction of the points to choose, 0 to 1 or in percent (25%).
     #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = AMOUNT)]
     pub(crate) ratio: Option<Ratio>,
     /// Samplers, separated by commas. Exact: auto, peak, tree, radius, quick, naive, reference,
@@ -90,7 +90,7 @@ pub(crate) struct Compare {
         default_value = "auto,fastpoint,npdu:morton,grid,morton,random",
         help_heading = SAMPLING
     )]
-    pub(crate) algorithms: Vec<super::Which>,
+    pub(crate) algorithms: Vec<super::SamplerName>,
     /// Seed of random and grid:random.
     #[arg(long, value_name = "K", default_value_t = 0, help_heading = SAMPLING)]
     pub(crate) seed: u64,
@@ -103,8 +103,8 @@ pub(crate) struct Compare {
     #[arg(short, long, value_name = "FILE.png|FILE.svg", help_heading = OUTPUT)]
     output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) shown: Shown,
-    /// Which axis points up in the picture and on the page [default: guessed from the form of the cloud].
+    pub(crate) page: PageOptions,
+    /// Axis that points up in the picture and on the page [default: guessed from the shape of the cloud].
     #[arg(long, value_name = "AXIS", help_heading = OUTPUT)]
     pub(crate) up: Option<crate::picture::Up>,
     /// Draw nothing.
@@ -131,7 +131,7 @@ impl Compare {
         match &self.output {
             _ if self.no_picture => None,
             Some(path) => Some(path),
-            None => self.shown.view.is_none().then_some(Path::new("farpoint-compare.png")),
+            None => self.page.view.is_none().then_some(Path::new("farpoint-compare.png")),
         }
     }
 }
@@ -140,4 +140,4 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   farpoint compare scan.ply --ratio 0.25 -o look.png
   farpoint compare scan.bin -n 20000 --algorithms quick,tree,npdu,npdu:morton --csv times.csv
-  farpoint compare scan.laz --ratio 1% --view samplers.html            side by side, to turn and zoom";
+  farpoint compare scan.laz --ratio 1% --view samplers.html            a page to turn and zoom";

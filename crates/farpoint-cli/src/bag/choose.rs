@@ -25,7 +25,7 @@ impl<'a> Chooser<'a> {
         let (rows, [bad, zeros]) = message.usable(self.request.rows.drop_zeros);
         // Messages of ROS are in meters.
         let amount = match self.request.wanted.amount(1.0) {
-            Amount::Count(wanted) if wanted > rows.len() => {
+            Amount::Count(count) if count > rows.len() => {
                 self.short.fetch_add(1, Ordering::Relaxed);
                 Amount::Count(rows.len())
             }
@@ -35,7 +35,7 @@ impl<'a> Chooser<'a> {
             return Ok(Kept::new(Vec::new(), bad + zeros));
         }
         let chosen =
-            self.of(message, &rows, &self.job(amount)).map_err(|error| error.to_string())?;
+            self.sample(message, &rows, &self.job(amount)).map_err(|error| error.to_string())?;
         Ok(Kept::new(chosen, bad + zeros))
     }
 
@@ -48,7 +48,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// Samples the records in place, unless they have to be changed first.
-    fn of(
+    fn sample(
         &self,
         message: &PointCloud2<'_>,
         rows: &[u32],

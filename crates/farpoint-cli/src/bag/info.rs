@@ -1,6 +1,6 @@
 //! `farpoint info` of a bag: topics, types, counts, rates.
 
-use super::Recording;
+use super::BagInput;
 use crate::args;
 use crate::messages::warn;
 use crate::output::{count, number, seconds, table};
@@ -10,32 +10,34 @@ use anyhow::{Result, ensure};
 use farpoint_io::bag::{Bag, Contents, Kind, Topic};
 use serde_json::{Value, json};
 
-pub(crate) fn info(args: &args::Info, recording: &Recording) -> Result<()> {
-    ensure!(
-        !args.points,
-        "--points is for one message of a recording; add --message K, or leave it out"
-    );
-    let bags = recording.files.iter().map(|file| Bag::open(file)).collect::<Result<Vec<_>, _>>()?;
+pub(crate) fn info(args: &args::Info, bag_input: &BagInput) -> Result<()> {
+    ensure!(!args.points, "--points is for one message of a bag; add --message K, or leave it out");
+    let bags = bag_input.files.iter().map(|file| Bag::open(file)).collect::<Result<Vec<_>, _>>()?;
     for bag in &bags {
         let name = bag.name();
         bag.contents().warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
     }
     let files: Vec<_> = bags.iter().map(Bag::contents).collect();
-    let all = joined(&files);
-    let name = recording.path.display().to_string();
-    report::print(&args.report, object(&name, bags.len(), &all), &text(&name, &all), false)
+    let contents = merged(&files);
+    let name = bag_input.path.display().to_string();
+    report::print(
+        &args.report,
+        object(&name, bags.len(), &contents),
+        &text(&name, &contents),
+        false,
+    )
 }
 
 /// Merges the contents of all files.
-fn joined(files: &[&Contents]) -> Contents {
-    let mut all = Contents::default();
+fn merged(files: &[&Contents]) -> Contents {
+    let mut contents = Contents::default();
     if let Some(first) = files.first() {
-        all = (*first).clone();
+        contents = (*first).clone();
     }
     for file in files.iter().skip(1) {
-        all.messages += file.messages;
-        all.indexed &= file.indexed;
-        all.times = match (all.times, file.times) {
+        contents.messages += file.messages;
+        contents.indexed &= file.indexed;
+        contents.times = match (contents.times, file.times) {
             (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
             (times, None) | (None, times) => times,
         };
@@ -45,13 +47,13 @@ fn joined(files: &[&Contents]) -> Contents {
                     && known.schema == topic.schema
                     && known.encoding == topic.encoding
             };
-            match all.topics.iter_mut().find(same) {
+            match contents.topics.iter_mut().find(same) {
                 Some(known) => known.messages += topic.messages,
-                None => all.topics.push(topic.clone()),
+                None => contents.topics.push(topic.clone()),
             }
         }
     }
-    all
+    contents
 }
 
 fn rate(topic: &Topic, contents: &Contents) -> Option<f64> {

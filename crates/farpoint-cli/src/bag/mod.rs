@@ -25,35 +25,35 @@ use std::path::{Path, PathBuf};
 const MAGIC: &[u8] = b"\x89MCAP0\r\n";
 
 /// A bag: its files in order.
-pub(crate) struct Recording {
+pub(crate) struct BagInput {
     path: PathBuf,
     files: Vec<PathBuf>,
     /// True if it is a folder with a list of the files.
     folder: bool,
 }
 
-/// Error of a run in which some messages could not be read and were passed on.
+/// Error of a run in which some messages could not be read and were copied unchanged.
 #[derive(Debug)]
-struct Unread {
+struct UnreadMessages {
     messages: u64,
-    of: u64,
+    total: u64,
 }
 
-impl fmt::Display for Unread {
+impl fmt::Display for UnreadMessages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} of {} messages could not be read and were passed on as they are",
-            self.messages, self.of
+            "{} of {} messages could not be read and were copied unchanged",
+            self.messages, self.total
         )
     }
 }
 
-impl std::error::Error for Unread {}
+impl std::error::Error for UnreadMessages {}
 
-/// Returns whether the error is that some messages were passed on unread.
+/// Returns whether the error is that some messages were copied unread.
 pub(crate) fn is_partial(error: &anyhow::Error) -> bool {
-    error.is::<Unread>()
+    error.is::<UnreadMessages>()
 }
 
 /// Returns whether a folder is a bag.
@@ -62,98 +62,95 @@ pub(crate) fn is_folder(path: &Path) -> Result<bool> {
 }
 
 /// Returns the bag at `path`, or `None` if the options select one message of it.
-pub(crate) fn recording(path: &Path, reading: &Reading) -> Result<Option<Recording>> {
-    if reading.recording.message.is_some() {
+pub(crate) fn find(path: &Path, reading: &Reading) -> Result<Option<BagInput>> {
+    if reading.bag.message.is_some() {
         return Ok(None);
     }
-    let recording = |files, folder| Recording { path: path.to_owned(), files, folder };
+    let bag_input = |files, folder| BagInput { path: path.to_owned(), files, folder };
     if let Some(files) = recordings(path)? {
-        return Ok(Some(recording(files, true)));
+        return Ok(Some(bag_input(files, true)));
     }
     // Pipes can be read once only.
-    if reading.of_files().is_some() || !path.is_file() || !starts_as_one(path) {
+    if reading.file_option().is_some() || !path.is_file() || !starts_as_mcap(path) {
         return Ok(None);
     }
-    Ok(Some(recording(vec![path.to_owned()], false)))
+    Ok(Some(bag_input(vec![path.to_owned()], false)))
 }
 
-/// As [`recording`], or `None` unless it is the only input and goes into one output.
-pub(crate) fn whole(
+/// As [`bag_input`], or `None` unless it is the only input and goes into one output.
+pub(crate) fn find_only(
     path: &Path,
     reading: &Reading,
     many: &args::Many,
-) -> Result<Option<Recording>> {
+) -> Result<Option<BagInput>> {
     match many.output_dir.is_some() || many.one.is_some() || !many.more.is_empty() {
         true => Ok(None),
-        false => recording(path, reading),
+        false => find(path, reading),
     }
 }
 
 /// Returns whether a file starts with [`MAGIC`]; read errors are left to the reader.
-fn starts_as_one(path: &Path) -> bool {
+fn starts_as_mcap(path: &Path) -> bool {
     let mut start = [0; 8];
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
 }
 
-/// Samples every message of a topic, and passes everything else on.
-pub(crate) fn sample(args: &args::Sample, recording: &Recording) -> Result<()> {
-    let output = checked(args, recording)?;
-    let bags = recording.files.iter().map(|file| Bag::open(file)).collect::<Result<Vec<_>, _>>()?;
-    let stop = interrupt::gentle();
+/// Samples every message of a topic, and copies everything else.
+pub(crate) fn sample(args: &args::Sample, bag_input: &BagInput) -> Result<()> {
+    let output = checked(args, bag_input)?;
+    let bags = bag_input.files.iter().map(|file| Bag::open(file)).collect::<Result<Vec<_>, _>>()?;
+    let stop = interrupt::defer_exit();
     let request = args.request()?;
     let chooser = Chooser::new(&request);
-    let done = write::all(&request, recording, &bags, output, &chooser, stop)?;
-    let Some(done) = done else { interrupt::end() };
-    report::print(args, recording, output, &done)?;
-    match done.pace.unread {
+    let summary = write::write_all(&request, bag_input, &bags, output, &chooser, stop)?;
+    let Some(summary) = summary else { interrupt::end() };
+    report::print(args, bag_input, output, &summary)?;
+    match summary.pace.unread {
         0 => Ok(()),
-        messages => Err(Unread { messages, of: done.pace.messages() }.into()),
+        messages => Err(UnreadMessages { messages, total: summary.pace.messages() }.into()),
     }
 }
 
 /// Checks the options before anything is read, and returns the output.
-fn checked<'a>(args: &'a args::Sample, recording: &Recording) -> Result<&'a Path> {
+fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path> {
     let gpu = args.place.device == Device::Cuda || args.place.gpu.is_some();
-    ensure!(
-        !gpu,
-        "messages are sampled side by side on the CPU; leave out --device cuda and --gpu"
-    );
+    ensure!(!gpu, "messages are sampled in parallel on the CPU; leave out --device cuda and --gpu");
     check::sampling(args)?;
     let Approximate { keep, .. } = &args.approximate;
-    let one = "is for one message; add --message K, or leave it out";
-    let refused = [
+    let remedy = "is for one message; add --message K, or leave it out";
+    let unsupported = [
         (args.output.indices.is_some(), "--indices"),
         (args.stats, "--stats"),
         (*keep == Some(Keep::Centroid), "--keep centroid"),
         (args.spool.is_some(), "--spool"),
         (args.resume, "--resume"),
     ];
-    if let Some((_, option)) = refused.into_iter().find(|(given, _)| *given) {
-        bail!("{option} {one}");
+    if let Some((_, option)) = unsupported.into_iter().find(|(is_set, _)| *is_set) {
+        bail!("{option} {remedy}");
     }
-    if let Some(option) = args.output.writing.given() {
-        bail!("{option} {one}: a recording is written as a recording");
+    if let Some(option) = args.output.writing.set_option() {
+        bail!("{option} {remedy}: a bag is written as a bag");
     }
-    if let Some(option) = args.many.given() {
-        bail!("{option} is about several files; add --output-dir, or leave it out");
+    if let Some(option) = args.many.set_option() {
+        bail!("{option} is for several files; add --output-dir, or leave it out");
     }
     let Some(output) = &args.output.output else {
         bail!(
             "no output is given; add -o OUT.mcap for all messages, or --message K to sample one of them"
         );
     };
-    match recording.folder {
+    match bag_input.folder {
         true => write::check_folder(output)?,
-        false => check::file("--output", output, &["mcap"], &[&recording.path])?,
+        false => check::file("--output", output, &["mcap"], &[&bag_input.path])?,
     }
     let same =
         |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
     ensure!(
-        !same(output, &recording.path),
+        !same(output, &bag_input.path),
         "{}: is the input; write to another name; the input is kept",
         output.display()
     );
-    check::report(&args.report, &[&recording.path, output])?;
+    check::report(&args.report, &[&bag_input.path, output])?;
     check::stdout_once(output, &args.report)?;
     Ok(output)
 }

@@ -20,7 +20,7 @@ pub(super) struct Pace {
 pub(super) struct Spread {
     pub(super) median: f64,
     /// 99th percentile.
-    pub(super) most: f64,
+    pub(super) p99: f64,
     pub(super) longest: f64,
 }
 
@@ -61,7 +61,7 @@ impl Pace {
             let place = (share * times.len() as f64).ceil() as usize;
             times.get(place.max(1) - 1).copied().map(f64::from)
         };
-        Some(Spread { median: at(0.5)?, most: at(0.99)?, longest: at(1.0)? })
+        Some(Spread { median: at(0.5)?, p99: at(0.99)?, longest: at(1.0)? })
     }
 
     /// Counts the messages that took longer than the sensor's period; `None` if that is unknown.
@@ -88,7 +88,7 @@ mod tests {
         }
         assert_eq!(pace.recorded(), Some(10.0));
         let spread = pace.spread().unwrap();
-        assert_eq!([spread.median, spread.most, spread.longest], [51.0, 100.0, 101.0]);
+        assert_eq!([spread.median, spread.p99, spread.longest], [51.0, 100.0, 101.0]);
         assert_eq!(pace.late(), Some(1));
     }
 }

@@ -1,6 +1,6 @@
 //! Writing of the output: a bag for each file of the input, completely or not at all.
 
-use super::Recording;
+use super::BagInput;
 use super::choose::Chooser;
 use super::pace::Pace;
 use crate::messages::{count, warn};
@@ -19,7 +19,7 @@ const MEMORY: u64 = 256 << 20;
 const SHARE: f64 = 0.375;
 
 /// Result of all files.
-pub(super) struct Done {
+pub(super) struct Summary {
     pub(super) pace: Pace,
     pub(super) stages: Stages,
     pub(super) topic: String,
@@ -30,17 +30,17 @@ pub(super) struct Done {
 }
 
 /// Writes everything; `None` if it was interrupted.
-pub(super) fn all(
+pub(super) fn write_all(
     request: &Request,
-    recording: &Recording,
+    bag_input: &BagInput,
     bags: &[Bag],
     output: &Path,
     chooser: &Chooser<'_>,
     stop: &AtomicBool,
-) -> Result<Option<Done>> {
+) -> Result<Option<Summary>> {
     let first = topic(request, &bags[0])?;
     let threads = request.place.thread_count();
-    let mut done = Done {
+    let mut summary = Summary {
         pace: Pace::default(),
         stages: Stages::default(),
         topic: first.name.clone(),
@@ -48,81 +48,81 @@ pub(super) fn all(
         threads,
         short: 0,
     };
-    let made = match recording.folder {
-        true => Some(Made::new(&recording.path, output)?),
+    let folder = match bag_input.folder {
+        true => Some(OutputFolder::new(&bag_input.path, output)?),
         false => None,
     };
     let messages =
         bags.iter().filter_map(|bag| topic(request, bag).ok()).map(|topic| topic.messages);
     let progress = Messages {
-        bar: Progress::counting("sampling", &done.topic, "messages"),
-        all: messages.sum(),
+        bar: Progress::counting("sampling", &summary.topic, "messages"),
+        total: messages.sum(),
     };
-    for (file, bag) in recording.files.iter().zip(bags) {
-        let target = match &made {
-            Some(made) => made.file(file)?,
+    for (file, bag) in bag_input.files.iter().zip(bags) {
+        let target = match &folder {
+            Some(folder) => folder.file(file)?,
             None => output.to_owned(),
         };
-        if !one(request, bag, &target, (chooser, threads, stop), &mut done, &progress)? {
+        if !write_file(request, bag, &target, (chooser, threads, stop), &mut summary, &progress)? {
             return Ok(None);
         }
     }
     drop(progress);
-    if let Some(made) = made {
-        made.finish()?;
+    if let Some(folder) = folder {
+        folder.finish()?;
     }
-    done.short = chooser.short.load(std::sync::atomic::Ordering::Relaxed);
-    Ok(Some(done))
+    summary.short = chooser.short.load(std::sync::atomic::Ordering::Relaxed);
+    Ok(Some(summary))
 }
 
 struct Messages {
     bar: Progress,
-    all: u64,
+    total: u64,
 }
 
 /// Writes one file; returns true if it was written.
-fn one(
+fn write_file(
     request: &Request,
     bag: &Bag,
     target: &Path,
     (chooser, threads, stop): (&Chooser<'_>, usize, &AtomicBool),
-    done: &mut Done,
+    summary: &mut Summary,
     progress: &Messages,
 ) -> Result<bool> {
     let name = bag.name();
     bag.contents().warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
-    // Of several files, not each needs to have messages of the topic.
+    // With several files, not each needs messages of the topic.
     let Some(topic) = bag
         .contents()
         .topics
         .iter()
-        .find(|topic| topic.name == done.topic && topic.encoding == done.encoding)
+        .find(|topic| topic.name == summary.topic && topic.encoding == summary.encoding)
     else {
         return Err(anyhow!(
             "{name}: has no topic {} ({}), as the first file has",
-            done.topic,
-            done.encoding
+            summary.topic,
+            summary.encoding
         ));
     };
     let memory = request.limits.memory.unwrap_or(MEMORY);
     let rewrite = Rewrite::new(topic, threads, (memory as f64 * SHARE) as u64, stop);
     let choose = |message: &farpoint_io::bag::PointCloud2<'_>| chooser.choose(message);
     let totals = rewrite.write(bag, target, &choose, &mut |cut| {
-        done.pace.add(cut);
-        progress.bar.count(done.pace.messages() as usize, progress.all as usize);
+        summary.pace.add(cut);
+        progress.bar.count(summary.pace.messages() as usize, progress.total as usize);
     })?;
     let Some(totals) = totals else { return Ok(false) };
-    let warned = &bag.contents().warnings;
+    let file_warnings = &bag.contents().warnings;
     totals
         .warnings
         .iter()
         // The survey of the file has printed its warnings already.
-        .filter(|_| warned.is_empty())
+        .filter(|_| file_warnings.is_empty())
         .for_each(|warning| warn(&format!("{name}: {warning}")));
-    done.stages.unpacking += totals.stages.unpacking;
-    done.stages.cutting += totals.stages.cutting;
-    done.stages.writing += totals.stages.writing;
-    done.stages.whole += totals.stages.whole;
+    summary.stages.unpacking += totals.stages.unpacking;
+    summary.stages.cutting += totals.stages.cutting;
+    summary.stages.writing += totals.stages.writing;
+    summary.stages.whole += totals.stages.whole;
     Ok(true)
 }
 
@@ -138,12 +138,12 @@ pub(super) fn check_folder(output: &Path) -> Result<()> {
     let name = output.display();
     ensure!(
         !output.exists(),
-        "{name}: is there already; give the name of a new folder, because the input is one"
+        "{name}: already exists; the input is a folder, so give the name of a new folder"
     );
     let parent = parent(output);
     ensure!(
         parent.is_dir(),
-        "{name}: the folder {} is not there; create it first, or write elsewhere",
+        "{name}: the folder {} does not exist; create it first, or write elsewhere",
         parent.display()
     );
     Ok(())
@@ -154,17 +154,17 @@ fn parent(path: &Path) -> &Path {
 }
 
 /// A folder under construction, moved to its place when it is complete.
-struct Made {
+struct OutputFolder {
     temporary: temporary::Folder,
     input: PathBuf,
     output: PathBuf,
 }
 
-impl Made {
+impl OutputFolder {
     fn new(input: &Path, output: &Path) -> Result<Self> {
         let beside = parent(output);
         let temporary = temporary::Folder::within(beside).map_err(|error| {
-            anyhow!("{}: no folder can be made there: {error}", beside.display())
+            anyhow!("{}: cannot create a folder there: {error}", beside.display())
         })?;
         Ok(Self { temporary, input: input.to_owned(), output: output.to_owned() })
     }
@@ -184,7 +184,7 @@ impl Made {
                 self.input.join("metadata.yaml"),
                 self.temporary.path().join("metadata.yaml"),
             )?;
-            // Private while it was made.
+            // Private while it was written.
             fs::set_permissions(self.temporary.path(), fs::metadata(&self.input)?.permissions())?;
             self.temporary.rename(&self.output)
         };

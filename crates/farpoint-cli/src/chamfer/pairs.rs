@@ -1,6 +1,6 @@
 //! `farpoint chamfer` of two folders: files of one name in both, pair by pair.
 
-use super::{Outcome, as_json, measured};
+use super::{Outcome, as_json, measure_files};
 use crate::args;
 use crate::many::Failed;
 use crate::messages::complain;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Returns whether folders, patterns or lists are compared.
-pub(super) fn are_asked(args: &args::Chamfer) -> bool {
+pub(super) fn names_folders(args: &args::Chamfer) -> bool {
     names_several(&args.a) || names_several(&args.b)
 }
 
@@ -21,53 +21,50 @@ pub(super) fn are_asked(args: &args::Chamfer) -> bool {
 pub(super) fn run(args: &args::Chamfer) -> Result<()> {
     ensure!(args.per_point.is_none(), "--per-point is for two files; leave it out");
     crate::check::report(&args.report, &[])?;
-    let files = |path: &PathBuf| expand(std::slice::from_ref(path), args.found.recursive, None);
+    let files = |path: &PathBuf| expand(std::slice::from_ref(path), args.search.recursive, None);
     let (first, mut second) = (by_name(files(&args.a)?)?, by_name(files(&args.b)?)?);
     let (mut objects, mut errors) = (Vec::new(), Vec::new());
     let mut rows = vec![["file", "chamfer", "hausdorff", "f-score"].map(str::to_owned).to_vec()];
-    let mut failed = |name: String, error: String| {
+    let mut fail = |name: String, error: String| {
         complain("error", &error);
         errors.push(json!({ "file": name, "error": error }));
     };
-    let of = first.len() + second.keys().filter(|name| !first.contains_key(*name)).count();
+    let total = first.len() + second.keys().filter(|name| !first.contains_key(*name)).count();
     for (name, a) in first {
-        let shown = name.display().to_string();
+        let label = name.display().to_string();
         let Some(b) = second.remove(&name) else {
-            failed(
-                shown,
-                format!("{}: there is no such file in {}", a.display(), args.b.display()),
-            );
+            fail(label, format!("{}: no such file in {}", a.display(), args.b.display()));
             continue;
         };
-        match measured(args, &a, &b) {
+        match measure_files(args, &a, &b) {
             Ok((outcome, read)) => {
-                rows.push(row(shown, &outcome));
+                rows.push(row(label, &outcome));
                 objects.push(as_json(args, [&a, &b], &outcome, read));
             }
-            Err(error) => failed(shown, error.to_string()),
+            Err(error) => fail(label, error.to_string()),
         }
     }
     for (name, b) in second {
-        let error = format!("{}: there is no such file in {}", b.display(), args.a.display());
-        failed(name.display().to_string(), error);
+        let error = format!("{}: no such file in {}", b.display(), args.a.display());
+        fail(name.display().to_string(), error);
     }
     let table = output::table(&rows);
-    let failed = Failed { files: errors.len(), of };
+    let failed = Failed { files: errors.len(), total };
     report::print(&args.report, json!({ "pairs": objects, "errors": errors }), &table, false)?;
     if failed.files == 0 { Ok(()) } else { Err(failed.into()) }
 }
 
 /// Maps each file's path below its input, without the format's extension, to its path.
 fn by_name(found: Vec<Found>) -> Result<BTreeMap<PathBuf, PathBuf>> {
-    let mut all: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    let mut paths: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for Found { path, inside } in found {
         let inside = inside.with_file_name(stem(&inside));
-        if let Some(other) = all.insert(inside, path.clone()) {
+        if let Some(other) = paths.insert(inside, path.clone()) {
             let (path, other) = (path.display(), other.display());
-            anyhow::bail!("{path}: {other} has that name, too; keep one of them there");
+            anyhow::bail!("{path}: {other} has the same name; keep one of them there");
         }
     }
-    Ok(all)
+    Ok(paths)
 }
 
 /// Returns the name up to its first dot: `a.pcd.bin` and `a.ply` are a pair.

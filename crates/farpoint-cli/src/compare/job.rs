@@ -1,13 +1,13 @@
 //! Runs one sampler.
 
-use crate::args::Which;
+use crate::args::SamplerName;
 use farpoint::approximate::{ApproximateSampler, Keep, Method};
 use farpoint::{Algorithm, Cpu, Sampler, Scalar};
 use farpoint_pipeline::named;
 use serde_json::Value;
 
 /// Input of every sampler.
-pub(super) struct Question<'a, T> {
+pub(super) struct SamplerInput<'a, T> {
     pub(super) points: &'a [[T; 3]],
     pub(super) samples: usize,
     pub(super) seed: u64,
@@ -15,7 +15,7 @@ pub(super) struct Question<'a, T> {
 }
 
 /// A sample and its description.
-pub(super) struct Taken<T> {
+pub(super) struct SamplerResult<T> {
     pub(super) title: String,
     pub(super) exact: bool,
     pub(super) chosen: Chosen<T>,
@@ -29,7 +29,7 @@ pub(super) enum Chosen<T> {
     Places(Vec<[T; 3]>),
 }
 
-impl<T: Scalar> Question<'_, T> {
+impl<T: Scalar> SamplerInput<'_, T> {
     fn cpu(&self) -> Cpu {
         Cpu::new().threads(self.threads)
     }
@@ -38,11 +38,14 @@ impl<T: Scalar> Question<'_, T> {
         Sampler::count(self.samples).algorithm(algorithm)
     }
 
-    pub(super) fn take(&self, which: Which) -> Result<Taken<T>, farpoint::Error> {
-        match which {
-            Which::Exact(algorithm) => {
+    pub(super) fn sample(
+        &self,
+        sampler_name: SamplerName,
+    ) -> Result<SamplerResult<T>, farpoint::Error> {
+        match sampler_name {
+            SamplerName::Exact(algorithm) => {
                 let sample = self.exact(algorithm).on(&self.cpu()).sample(self.points)?;
-                Ok(Taken {
+                Ok(SamplerResult {
                     title: format!("farthest point ({})", sample.algorithm),
                     exact: true,
                     chosen: Chosen::Rows(sample.indices),
@@ -50,11 +53,11 @@ impl<T: Scalar> Question<'_, T> {
                     in_vain: None,
                 })
             }
-            Which::Approximate(method, name) => {
+            SamplerName::Approximate(method, name) => {
                 let method = seeded(method, self.seed);
                 let sampler = ApproximateSampler::count(method, self.samples);
                 let sample = sampler.on(&self.cpu()).sample(self.points)?;
-                Ok(Taken {
+                Ok(SamplerResult {
                     title: name.to_owned(),
                     exact: false,
                     chosen: Chosen::Rows(sample.indices),
@@ -62,12 +65,12 @@ impl<T: Scalar> Question<'_, T> {
                     in_vain: sample.statistics.ineffective(),
                 })
             }
-            Which::Centroids => {
+            SamplerName::Centroids => {
                 let grid = Method::Grid { keep: Keep::Center };
                 let sampler = ApproximateSampler::count(grid, self.samples);
                 let made = sampler.on(&self.cpu()).centroids(self.points)?;
-                Ok(Taken {
-                    title: which.to_string(),
+                Ok(SamplerResult {
+                    title: sampler_name.to_string(),
                     exact: false,
                     chosen: Chosen::Places(made.coordinates.as_chunks().0.to_vec()),
                     details: vec![("cell".to_owned(), made.cell.into())],
@@ -81,16 +84,16 @@ impl<T: Scalar> Question<'_, T> {
     /// run of their own, which is not timed.
     pub(super) fn in_vain(
         &self,
-        which: Which,
-        taken: &Taken<T>,
+        sampler_name: SamplerName,
+        result: &SamplerResult<T>,
     ) -> Result<Option<f64>, farpoint::Error> {
-        match which {
-            Which::Exact(algorithm) => {
+        match sampler_name {
+            SamplerName::Exact(algorithm) => {
                 let job = self.exact(algorithm).statistics(true);
                 let sample = job.on(&self.cpu()).sample(self.points)?;
                 Ok(sample.statistics.and_then(|statistics| statistics.ineffective()))
             }
-            _ => Ok(taken.in_vain),
+            _ => Ok(result.in_vain),
         }
     }
 }

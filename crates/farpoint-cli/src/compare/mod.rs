@@ -5,7 +5,7 @@ mod job;
 mod page;
 mod write;
 
-use crate::args::{self, Count, Which};
+use crate::args::{self, Count, SamplerName};
 use crate::check;
 use crate::input::{self, each_precision};
 use crate::output;
@@ -17,7 +17,7 @@ use anyhow::{Result, anyhow, ensure};
 use farpoint::Scalar;
 use farpoint::measure::{Quality, quality, quality_of};
 use farpoint_io::Cloud;
-use job::{Chosen, Question, Taken};
+use job::{Chosen, SamplerInput, SamplerResult};
 use std::path::Path;
 use std::time::Instant;
 
@@ -26,9 +26,9 @@ const RUNS: usize = 3;
 const SECONDS: f64 = 2.0;
 
 /// A sampler's result with its quality.
-pub(crate) struct Judged {
+pub(crate) struct Evaluation {
     /// Sampler as named on the command line.
-    which: Which,
+    sampler: SamplerName,
     /// Title of the sampler that ran.
     title: String,
     exact: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Judged {
 }
 
 /// Parameters shared by all samplers.
-struct Asked {
+struct Parameters {
     input: String,
     points: usize,
     samples: usize,
@@ -68,7 +68,7 @@ fn check(args: &args::Compare) -> Result<()> {
     check::amount(args.amount())?;
     ensure!(
         args.count != Some(Count(0)),
-        "--count 0 leaves nothing to compare; ask for at least 1"
+        "--count 0 leaves nothing to compare; request at least 1"
     );
     let input = args.input.input.as_path();
     let stdout = Path::new("-");
@@ -82,10 +82,10 @@ fn check(args: &args::Compare) -> Result<()> {
     if let Some(path) = &args.csv {
         check::file("--csv", path, &["csv"], &[input])?;
     }
-    check::shown(&args.shown, &[input])?;
+    check::page_output(&args.page, &[input])?;
     ensure!(
-        args.up.is_none() || args.picture().is_some() || args.shown.view.is_some(),
-        "--up is about the picture and the page; leave it out, or leave out --no-picture"
+        args.up.is_none() || args.picture().is_some() || args.page.view.is_some(),
+        "--up is for the picture and the page; leave it out, or leave out --no-picture"
     );
     check::report(&args.report, &[input])
 }
@@ -94,125 +94,138 @@ fn compare<T: Scalar>(all: &[[T; 3]], cloud: &Cloud, args: &args::Compare) -> Re
     let usable = |&row: &usize| all[row].iter().all(|value| Scalar::is_finite(*value));
     let rows: Vec<usize> = (0..all.len()).filter(usable).collect();
     let points: Vec<[T; 3]> = rows.iter().map(|&row| all[row]).collect();
-    let asked = asked(points.len(), args)?;
-    let judged = judged(&points, &asked, args)?;
+    let parameters = parameters(points.len(), args)?;
+    let evaluations = evaluate_all(&points, &parameters, args)?;
     let mut written = String::new();
     if let Some(path) = args.picture() {
         let progress = Progress::start("drawing", "");
-        let picture = draw(&points, Unit::of(cloud), args.up, &asked, &judged)?;
+        let picture = draw(&points, Unit::of(cloud), args.up, &parameters, &evaluations)?;
         drop(progress);
         let svg = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
         let bytes = if svg { write::svg(&picture) } else { picture.png };
         output::write_file(path, &bytes)?;
         written += &format!("\npicture: {}\n", path.display());
     }
-    if let Some(path) = &args.shown.view {
-        view::write(path, &page::page(args, &asked, cloud, (&points, &rows), &judged)?)?;
+    if let Some(path) = &args.page.view {
+        view::write(path, &page::page(args, &parameters, cloud, (&points, &rows), &evaluations)?)?;
         written += &format!("\npage: {}\n", path.display());
     }
     if let Some(path) = &args.csv {
-        output::write_file(path, write::csv(&asked, &judged).as_bytes())?;
+        output::write_file(path, write::csv(&parameters, &evaluations).as_bytes())?;
     }
-    let table = write::table(&asked, &judged) + &written;
-    report::print(&args.report, write::json(&asked, &judged), &table, false)
+    let table = write::table(&parameters, &evaluations) + &written;
+    report::print(&args.report, write::json(&parameters, &evaluations), &table, false)
 }
 
-fn judged<T: Scalar>(
+fn evaluate_all<T: Scalar>(
     points: &[[T; 3]],
-    asked: &Asked,
+    parameters: &Parameters,
     args: &args::Compare,
-) -> Result<Vec<Judged>> {
-    let drawn = args.picture().is_some() || args.shown.view.is_some();
-    let Asked { samples, seed, threads, .. } = *asked;
-    let question = Question { points, samples, seed, threads };
-    let mut judged = Vec::with_capacity(args.algorithms.len());
-    for which in &args.algorithms {
-        let progress = Progress::start("sampling with", &which.to_string());
-        let result = judge(&question, *which, drawn);
+) -> Result<Vec<Evaluation>> {
+    let drawn = args.picture().is_some() || args.page.view.is_some();
+    let Parameters { samples, seed, threads, .. } = *parameters;
+    let input = SamplerInput { points, samples, seed, threads };
+    let mut evaluations = Vec::with_capacity(args.algorithms.len());
+    for sampler in &args.algorithms {
+        let progress = Progress::start("sampling with", &sampler.to_string());
+        let result = evaluate(&input, *sampler, drawn);
         drop(progress);
-        judged.push(result.map_err(|error| anyhow!("{}: {which}: {error}", asked.input))?);
+        evaluations
+            .push(result.map_err(|error| anyhow!("{}: {sampler}: {error}", parameters.input))?);
     }
-    Ok(judged)
+    Ok(evaluations)
 }
 
-fn asked(points: usize, args: &args::Compare) -> Result<Asked> {
+fn parameters(points: usize, args: &args::Compare) -> Result<Parameters> {
     let input = input::name(&args.input.input);
     let samples = args.amount().limit(points);
     let samples = samples.map_err(|error| anyhow!("{input}: {error}"))?;
     ensure!(samples > 0, "{input}: no sample of {points} usable points is left to compare");
     let threads = args.threads.map_or_else(rayon::current_num_threads, usize::from);
-    Ok(Asked { input, points, samples, threads, seed: args.seed })
+    Ok(Parameters { input, points, samples, threads, seed: args.seed })
 }
 
-fn judge<T: Scalar>(
-    question: &Question<'_, T>,
-    which: Which,
+fn evaluate<T: Scalar>(
+    input: &SamplerInput<'_, T>,
+    sampler: SamplerName,
     drawn: bool,
-) -> Result<Judged, farpoint::Error> {
+) -> Result<Evaluation, farpoint::Error> {
     let mut seconds = Vec::with_capacity(RUNS);
-    let taken = loop {
+    let result = loop {
         let start = Instant::now();
-        let taken = question.take(which)?;
+        let result = input.sample(sampler)?;
         seconds.push(start.elapsed().as_secs_f64());
         if seconds.len() == RUNS || seconds.iter().sum::<f64>() > SECONDS {
-            break taken;
+            break result;
         }
     };
     seconds.sort_by(f64::total_cmp);
-    let in_vain = question.in_vain(which, &taken)?;
-    let Taken { title, exact, chosen, details, .. } = taken;
+    let in_vain = input.in_vain(sampler, &result)?;
+    let SamplerResult { title, exact, chosen, details, .. } = result;
     let (quality, sample, rows) = match chosen {
         Chosen::Rows(rows) => {
-            let sample = rows.iter().map(|&row| question.points[row]).collect();
-            (quality(question.points, &rows)?, sample, Some(rows))
+            let sample = rows.iter().map(|&row| input.points[row]).collect();
+            (quality(input.points, &rows)?, sample, Some(rows))
         }
-        Chosen::Places(places) => (quality_of(question.points, &places[..])?, places, None),
+        Chosen::Places(places) => (quality_of(input.points, &places[..])?, places, None),
     };
     let distances = match drawn {
         true => {
-            let nearest = farpoint::nearest(question.points, &sample[..])?;
+            let nearest = farpoint::nearest(input.points, &sample[..])?;
             (0..nearest.len()).map(|row| nearest.distance(row).to_f64()).collect()
         }
         false => Vec::new(),
     };
     let sample = sample.iter().map(|place: &[T; 3]| place.map(T::to_f64)).collect();
     let seconds = seconds[seconds.len() / 2];
-    Ok(Judged { which, title, exact, seconds, quality, in_vain, details, rows, sample, distances })
+    Ok(Evaluation {
+        sampler,
+        title,
+        exact,
+        seconds,
+        quality,
+        in_vain,
+        details,
+        rows,
+        sample,
+        distances,
+    })
 }
 
 fn draw<T: Scalar>(
     points: &[[T; 3]],
     unit: Unit,
     up: Option<Up>,
-    asked: &Asked,
-    judged: &[Judged],
+    parameters: &Parameters,
+    evaluations: &[Evaluation],
 ) -> Result<crate::picture::Picture> {
     let points: Vec<[f64; 3]> = points.iter().map(|point| point.map(T::to_f64)).collect();
     // The exact sample stays in the darker half of the colors.
-    let exact = judged.iter().filter(|judged| judged.exact).map(|j| j.quality.coverage.max);
-    let best = judged.iter().map(|judged| judged.quality.coverage.max);
+    let exact =
+        evaluations.iter().filter(|evaluation| evaluation.exact).map(|j| j.quality.coverage.max);
+    let best = evaluations.iter().map(|evaluation| evaluation.quality.coverage.max);
     let scale = exact.reduce(f64::max).or(best.reduce(f64::min)).unwrap_or(0.0);
-    let name = Path::new(&asked.input).file_name().unwrap_or_default().to_string_lossy();
-    let of = |samples, points| {
+    let name = Path::new(&parameters.input).file_name().unwrap_or_default().to_string_lossy();
+    let counts = |samples, points| {
         format!("{} of {} points", output::count(samples as u64), output::count(points as u64))
     };
     panels(&Panels {
         points: &points,
-        title: format!("{name}: {}", of(asked.samples, asked.points)),
-        asked: asked.samples,
+        title: format!("{name}: {}", counts(parameters.samples, parameters.points)),
+        requested: parameters.samples,
         scale: 2.0 * scale,
         unit,
         up,
-        panels: judged
+        panels: evaluations
             .iter()
-            .map(|judged| Panel {
-                title: judged.title.clone(),
-                exact: judged.exact,
-                radius: judged.quality.coverage.max,
-                mean: judged.quality.coverage.mean,
-                samples: judged.quality.samples,
-                sample: &judged.sample,
-                distances: &judged.distances,
+            .map(|evaluation| Panel {
+                title: evaluation.title.clone(),
+                exact: evaluation.exact,
+                radius: evaluation.quality.coverage.max,
+                mean: evaluation.quality.coverage.mean,
+                samples: evaluation.quality.samples,
+                sample: &evaluation.sample,
+                distances: &evaluation.distances,
             })
             .collect(),
     })

@@ -1,6 +1,6 @@
 //! The samplers side by side on a page (`--view`).
 
-use super::{Asked, Judged};
+use super::{Evaluation, Parameters};
 use crate::args;
 use crate::output::{count, number};
 use crate::picture::Unit;
@@ -12,16 +12,16 @@ use farpoint_io::Cloud;
 /// Builds the page of a cloud, whose usable `points` are at these `rows`.
 pub(super) fn page<T: Scalar>(
     args: &args::Compare,
-    asked: &Asked,
+    parameters: &Parameters,
     cloud: &Cloud,
     (points, rows): (&[[T; 3]], &[usize]),
-    judged: &[Judged],
+    evaluations: &[Evaluation],
 ) -> Result<Page> {
-    let most = args.shown.most().0;
-    let amount = if most < points.len() { Amount::Count(most) } else { Amount::All };
-    let cpu = Cpu::new().threads(asked.threads);
+    let max_points = args.page.max_points().0;
+    let amount = if max_points < points.len() { Amount::Count(max_points) } else { Amount::All };
+    let cpu = Cpu::new().threads(parameters.threads);
     let sample = Sampler::new(amount).on(&cpu).sample(points);
-    let sample = sample.map_err(|error| anyhow!("{}: {error}", asked.input))?;
+    let sample = sample.map_err(|error| anyhow!("{}: {error}", parameters.input))?;
     let distances: Vec<f64> = (0..sample.len()).map(|k| sample.distance(k).to_f64()).collect();
     let order: Vec<usize> = sample.indices.iter().map(|&point| rows[point]).collect();
     let sequence = Sequence {
@@ -30,30 +30,33 @@ pub(super) fn page<T: Scalar>(
         covering_radius: sample.covering_radius().to_f64(),
     };
     let unit = Unit::of(cloud);
-    let panes = Panes { rows, panes: judged.iter().map(|judged| pane(judged, unit)).collect() };
+    let panes = Panes {
+        rows,
+        panes: evaluations.iter().map(|evaluation| pane(evaluation, unit)).collect(),
+    };
     let input = &args.input.input;
     Page::of(&Subject { input, cloud, usable: points.len(), up: args.up }, sequence, &panes)
 }
 
-fn pane(judged: &Judged, unit: Unit) -> Pane<'_> {
-    let coverage = &judged.quality.coverage;
+fn pane(evaluation: &Evaluation, unit: Unit) -> Pane<'_> {
+    let coverage = &evaluation.quality.coverage;
     let unit = match unit.symbol() {
         "" => String::new(),
         symbol => format!(" {symbol}"),
     };
     Pane {
-        title: judged.title.clone(),
+        title: evaluation.title.clone(),
         note: format!(
             "{} samples, radius {}{unit}, mean {}{unit}",
-            count(judged.quality.samples as u64),
+            count(evaluation.quality.samples as u64),
             number(coverage.max),
             number(coverage.mean)
         ),
-        exact: judged.exact,
-        chosen: match &judged.rows {
+        exact: evaluation.exact,
+        chosen: match &evaluation.rows {
             Some(rows) => Chosen::Rows(rows),
-            None => Chosen::Made(&judged.sample),
+            None => Chosen::Made(&evaluation.sample),
         },
-        distances: &judged.distances,
+        distances: &evaluation.distances,
     }
 }

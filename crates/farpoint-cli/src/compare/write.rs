@@ -1,18 +1,18 @@
 //! The comparison as a table, CSV, JSON and SVG.
 
-use super::{Asked, Judged};
+use super::{Evaluation, Parameters};
 use crate::output::{self, count, number, seconds};
 use crate::picture::Picture;
 use farpoint::measure::Spacing;
 use serde_json::{Value, json};
 
-fn spacing(judged: &Judged) -> [Option<f64>; 3] {
-    let spacing: Option<Spacing> = judged.quality.spacing;
+fn spacing(evaluation: &Evaluation) -> [Option<f64>; 3] {
+    let spacing: Option<Spacing> = evaluation.quality.spacing;
     [spacing.map(|s| s.min), spacing.map(|s| s.mean), spacing.map(|s| s.max)]
 }
 
 /// Returns the table for people.
-pub(super) fn table(asked: &Asked, judged: &[Judged]) -> String {
+pub(super) fn table(parameters: &Parameters, evaluations: &[Evaluation]) -> String {
     let head = [
         "sampler",
         "",
@@ -30,33 +30,33 @@ pub(super) fn table(asked: &Asked, judged: &[Judged]) -> String {
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let share = |share: f64| format!("{:.1} %", 100.0 * share);
-    let given = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
+    let optional = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
         value.map_or_else(|| "-".to_owned(), text)
     };
-    for judged in judged {
-        let quality = &judged.quality;
+    for evaluation in evaluations {
+        let quality = &evaluation.quality;
         let mut row = vec![
-            judged.which.to_string(),
-            if judged.exact { "exact" } else { "approximate" }.to_owned(),
+            evaluation.sampler.to_string(),
+            if evaluation.exact { "exact" } else { "approximate" }.to_owned(),
             count(quality.samples),
-            seconds(judged.seconds),
+            seconds(evaluation.seconds),
             number(quality.coverage.max),
             number(quality.coverage.mean),
             number(quality.coverage.p99),
         ];
-        row.extend(spacing(judged).map(|value| given(value, &number)));
+        row.extend(spacing(evaluation).map(|value| optional(value, &number)));
         row.push(number(quality.chamfer));
         row.push(share(quality.unique));
-        row.push(given(judged.in_vain, &share));
+        row.push(optional(evaluation.in_vain, &share));
         rows.push(row);
     }
-    let s = if asked.threads == 1 { "" } else { "s" };
+    let s = if parameters.threads == 1 { "" } else { "s" };
     format!(
         "{}: {} of {} points, {} thread{s}\n\n{}",
-        asked.input,
-        count(asked.samples),
-        count(asked.points),
-        asked.threads,
+        parameters.input,
+        count(parameters.samples),
+        count(parameters.points),
+        parameters.threads,
         output::table(&rows)
     )
 }
@@ -83,20 +83,20 @@ const COLUMNS: [&str; 17] = [
 ];
 
 /// Returns one line per sampler; fields without a value are empty.
-pub(super) fn csv(asked: &Asked, judged: &[Judged]) -> String {
-    let given = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    let row = |judged: &Judged| {
-        let quality = &judged.quality;
-        let [min, mean, max] = spacing(judged).map(given);
+pub(super) fn csv(parameters: &Parameters, evaluations: &[Evaluation]) -> String {
+    let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let row = |evaluation: &Evaluation| {
+        let quality = &evaluation.quality;
+        let [min, mean, max] = spacing(evaluation).map(optional);
         vec![
-            asked.input.clone(),
-            asked.points.to_string(),
-            asked.samples.to_string(),
-            judged.which.to_string(),
-            judged.exact.to_string(),
+            parameters.input.clone(),
+            parameters.points.to_string(),
+            parameters.samples.to_string(),
+            evaluation.sampler.to_string(),
+            evaluation.exact.to_string(),
             quality.samples.to_string(),
-            asked.threads.to_string(),
-            format!("{:.9}", judged.seconds),
+            parameters.threads.to_string(),
+            format!("{:.9}", evaluation.seconds),
             quality.coverage.max.to_string(),
             quality.coverage.mean.to_string(),
             quality.coverage.p99.to_string(),
@@ -105,40 +105,40 @@ pub(super) fn csv(asked: &Asked, judged: &[Judged]) -> String {
             max,
             quality.chamfer.to_string(),
             quality.unique.to_string(),
-            given(judged.in_vain),
+            optional(evaluation.in_vain),
         ]
     };
-    crate::csv::csv(&COLUMNS, &judged.iter().map(row).collect::<Vec<_>>())
+    crate::csv::csv(&COLUMNS, &evaluations.iter().map(row).collect::<Vec<_>>())
 }
 
-pub(super) fn json(asked: &Asked, judged: &[Judged]) -> Value {
-    let samplers = judged.iter().map(|judged| {
-        let quality = &judged.quality;
-        let [min, mean, max] = spacing(judged);
+pub(super) fn json(parameters: &Parameters, evaluations: &[Evaluation]) -> Value {
+    let samplers = evaluations.iter().map(|evaluation| {
+        let quality = &evaluation.quality;
+        let [min, mean, max] = spacing(evaluation);
         let mut object = json!({
-            "sampler": judged.which.to_string(),
-            "exact": judged.exact,
+            "sampler": evaluation.sampler.to_string(),
+            "exact": evaluation.exact,
             "samples": quality.samples,
-            "seconds": judged.seconds,
+            "seconds": evaluation.seconds,
             "covering_radius": quality.coverage.max,
             "mean": quality.coverage.mean,
             "p99": quality.coverage.p99,
             "spacing": {"min": min, "mean": mean, "max": max},
             "chamfer": quality.chamfer,
             "unique": quality.unique,
-            "in_vain": judged.in_vain,
+            "in_vain": evaluation.in_vain,
         });
-        for (name, value) in &judged.details {
+        for (name, value) in &evaluation.details {
             object[name.replace(' ', "_")] = value.clone();
         }
         object
     });
     json!({
-        "input": asked.input,
-        "points": asked.points,
-        "asked": asked.samples,
-        "threads": asked.threads,
-        "seed": asked.seed,
+        "input": parameters.input,
+        "points": parameters.points,
+        "asked": parameters.samples,
+        "threads": parameters.threads,
+        "seed": parameters.seed,
         "samplers": samplers.collect::<Vec<_>>(),
     })
 }
@@ -159,11 +159,11 @@ pub(super) fn svg(picture: &Picture) -> Vec<u8> {
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let number = (0..3).fold(0u32, |n, k| n << 8 | u32::from(*three.get(k).unwrap_or(&0)));
+    for chunk in bytes.chunks(3) {
+        let number = (0..3).fold(0u32, |n, k| n << 8 | u32::from(*chunk.get(k).unwrap_or(&0)));
         for k in 0..4 {
             let letter = LETTERS[(number >> (18 - 6 * k)) as usize % 64];
-            text.push(if k <= three.len() { char::from(letter) } else { '=' });
+            text.push(if k <= chunk.len() { char::from(letter) } else { '=' });
         }
     }
     text

@@ -146,22 +146,22 @@ impl Description {
         // Adding 0.0 takes the sign off zero.
         let numbers =
             |numbers: [f64; 3]| numbers.map(|number| (number + 0.0).to_string()).join("  ");
-        let mut given = |name, value: Option<String>| rows.extend(value.map(|value| (name, value)));
-        given("CRS", self.crs.as_ref().map(crs));
-        given("scale", self.scale.map(numbers));
-        given("offset", self.offset.map(numbers));
-        given("software", self.software.clone());
-        given("system", self.system.clone());
-        given("created", self.created.clone());
-        given("GPS time", self.gps_time.map(str::to_owned));
-        given("COPC", self.octree.map(octree));
+        let mut add = |name, value: Option<String>| rows.extend(value.map(|value| (name, value)));
+        add("CRS", self.crs.as_ref().map(crs));
+        add("scale", self.scale.map(numbers));
+        add("offset", self.offset.map(numbers));
+        add("software", self.software.clone());
+        add("system", self.system.clone());
+        add("created", self.created.clone());
+        add("GPS time", self.gps_time.map(str::to_owned));
+        add("COPC", self.octree.map(octree));
         self.counted(&mut rows);
         lines(&rows, 13)
     }
 
     /// Adds the rows of facts counted from points.
     fn counted(&self, rows: &mut Vec<(&'static str, String)>) {
-        let Some(found) = &self.rows else { return };
+        let Some(facts) = &self.rows else { return };
         let share = |part: usize| match part {
             0 => "0".to_owned(),
             _ => match 100.0 * part as f64 / self.points as f64 {
@@ -169,9 +169,9 @@ impl Description {
                 percent => format!("{} ({percent:.2} %)", count(part)),
             },
         };
-        rows.push(("NaN rows", share(found.not_finite)));
-        rows.push(("zero rows", share(found.zeros)));
-        rows.extend(found.repeated.map(|repeated| ("repeated rows", share(repeated))));
+        rows.push(("NaN rows", share(facts.not_finite)));
+        rows.push(("zero rows", share(facts.zeros)));
+        rows.extend(facts.repeated.map(|repeated| ("repeated rows", share(repeated))));
         let Attributes { intensity, classes, returns } = &self.attributes;
         rows.extend(intensity.map(|[low, high]| ("intensity", format!("{low} to {high}"))));
         for (number, points) in returns.iter().flatten() {

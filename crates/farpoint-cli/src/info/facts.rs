@@ -53,7 +53,7 @@ fn repeated<T: Scalar>(points: &[[T; 3]]) -> usize {
 /// Facts counted from the usual attributes that are present.
 #[derive(Default)]
 pub(super) struct Attributes {
-    /// Least and largest value.
+    /// Smallest and largest value.
     pub(super) intensity: Option<[f64; 2]>,
     /// Points of each class.
     pub(super) classes: Option<Counts>,
@@ -64,8 +64,8 @@ pub(super) struct Attributes {
 /// Number of occurrences of each value.
 pub(super) type Counts = BTreeMap<u64, usize>;
 
-/// Most classes for values to be classes.
-const MOST: usize = 256;
+/// Maximum number of distinct values of a class attribute.
+const MAX_CLASSES: usize = 256;
 
 impl Attributes {
     pub(super) fn of(cloud: &Cloud) -> Self {
@@ -94,7 +94,7 @@ fn range(column: &Column) -> Option<[f64; 2]> {
 fn counts(column: &Column) -> Option<Counts> {
     let mut counts = Counts::new();
     for value in values(column) {
-        if value < 0.0 || value.fract() != 0.0 || counts.len() > MOST {
+        if value < 0.0 || value.fract() != 0.0 || counts.len() > MAX_CLASSES {
             return None;
         }
         *counts.entry(value as u64).or_default() += 1;

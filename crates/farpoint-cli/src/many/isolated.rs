@@ -11,29 +11,29 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Processes one file and prints the result for the parent process.
-pub(super) fn one(executor: &Executor, input: &Path, to: &Path, many: &Many) -> Result<()> {
+pub(super) fn run_one(executor: &Executor, input: &Path, to: &Path, many: &Many) -> Result<()> {
     let mut notes = Notes::default();
-    let stop = Stop::new(interrupt::gentle(), many.time_limit.map(|limit| limit.0));
+    let stop = Stop::new(interrupt::defer_exit(), many.time_limit.map(|limit| limit.0));
     let result = executor.sample(input, to, &stop, &mut notes);
-    messages::pass_on(&notes);
+    messages::print_notes(&notes);
     output::print(&format!("{}\n", answer(stop.seconds(), &result)))
 }
 
 /// Processes the file in a child process: seconds and result, or `None` if it was killed.
-pub(super) fn call(file: &File) -> Option<(f64, Result<Done, String>)> {
+pub(super) fn run_isolated(file: &File) -> Option<(f64, Result<Done, String>)> {
     let (begin, name) = (Instant::now(), file.input.display());
     let failed =
-        |what: String| Some((begin.elapsed().as_secs_f64(), Err(format!("{name}: {what}"))));
-    let ended = std::env::current_exe().and_then(|program| {
-        let mut call = Command::new(program);
-        call.args(arguments(file)).stdin(Stdio::null()).stderr(Stdio::inherit()).output()
+        |reason: String| Some((begin.elapsed().as_secs_f64(), Err(format!("{name}: {reason}"))));
+    let output = std::env::current_exe().and_then(|program| {
+        let mut command = Command::new(program);
+        command.args(arguments(file)).stdin(Stdio::null()).stderr(Stdio::inherit()).output()
     });
-    match ended {
-        Err(error) => failed(format!("no process can be started for it: {error}")),
-        Ok(ended) => {
-            let status = ended.status.code()?;
-            let answer = read_answer(&String::from_utf8_lossy(&ended.stdout));
-            answer.or_else(|| failed(format!("its process ended with status {status}")))
+    match output {
+        Err(error) => failed(format!("cannot start a process for it: {error}")),
+        Ok(output) => {
+            let status = output.status.code()?;
+            let answer = read_answer(&String::from_utf8_lossy(&output.stdout));
+            answer.or_else(|| failed(format!("its process exited with status {status}")))
         }
     }
 }

@@ -21,16 +21,21 @@ pub(super) struct Summary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    /// Summarizes a run; `left` are the files that needed work when it began.
-    pub(super) fn new(rows: &'a [Option<Row>], left: &[usize], out: &Path, seconds: f64) -> Self {
-        let good = |row: &&Option<Row>| row.as_ref().is_some_and(|row| row.result.is_ok());
-        let done = left.iter().map(|&k| &rows[k]).filter(good).count();
+    /// Summarizes a run; `remaining` are the files that needed work when it began.
+    pub(super) fn new(
+        rows: &'a [Option<Row>],
+        remaining: &[usize],
+        out: &Path,
+        seconds: f64,
+    ) -> Self {
+        let succeeded = |row: &&Option<Row>| row.as_ref().is_some_and(|row| row.result.is_ok());
+        let done = remaining.iter().map(|&k| &rows[k]).filter(succeeded).count();
         let failed = rows.iter().flatten().filter(|row| row.result.is_err()).count();
         Self {
             rows,
             manifest: out.join(MANIFEST),
             done,
-            skipped: rows.iter().filter(good).count() - done,
+            skipped: rows.iter().filter(succeeded).count() - done,
             failed,
             not_tried: rows.iter().filter(|row| row.is_none()).count(),
             seconds,
@@ -44,7 +49,7 @@ impl<'a> Summary<'a> {
     }
 
     /// Prints the table, or the JSON object if requested.
-    pub(super) fn print(&self, asked: &Report) -> Result<()> {
+    pub(super) fn print(&self, options: &Report) -> Result<()> {
         let (points, samples) = self.points();
         let errors = self.rows.iter().flatten().filter_map(|row| {
             let error = row.result.as_ref().err()?;
@@ -62,7 +67,7 @@ impl<'a> Summary<'a> {
             "manifest": self.manifest.display().to_string(),
             "errors": errors.collect::<Vec<_>>(),
         });
-        report::print(asked, object, &self.table(points, samples), false)
+        report::print(options, object, &self.table(points, samples), false)
     }
 
     fn table(&self, points: u64, samples: u64) -> String {

@@ -1,7 +1,7 @@
 //! `farpoint neighbors`: the neighbors of each point, as arrays for NumPy.
 
-mod found;
 mod report;
+mod result;
 mod search;
 
 use crate::args::{self, Length, Rows};
@@ -10,7 +10,7 @@ use crate::input::{self, Points};
 use anyhow::{Result, anyhow, ensure};
 use farpoint::{BadRows, Norm, Searcher};
 use farpoint_pipeline::RanOn;
-use found::Spread;
+use result::Spread;
 use std::path::Path;
 
 /// A search and its output.
@@ -74,8 +74,8 @@ fn searcher(args: &args::Neighbors, length: impl Fn(Length) -> f64) -> Searcher 
 
 /// Checks the options before the inputs are read.
 fn check(args: &args::Neighbors) -> Result<()> {
-    let what = format!("--method {}", args.method);
-    check::device(&args.place, &what, &|kind| args.method.check(kind))?;
+    let job = format!("--method {}", args.method);
+    check::device(&args.place, &job, &|kind| args.method.check(kind))?;
     let (stdin, b) = (Path::new("-"), args.b.as_deref());
     ensure!(
         args.a != stdin || b != Some(stdin),

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 pub(super) fn print(search: &Search<'_>, outcome: &Outcome, read_seconds: f64) -> Result<()> {
-    let taken = search.args.output == Path::new("-");
+    let stdout_used = search.args.output == Path::new("-");
     let (object, table) =
         (as_json(search, outcome, read_seconds), as_table(search, outcome, read_seconds));
-    report::print(&search.args.report, object, &table, taken)
+    report::print(&search.args.report, object, &table, stdout_used)
 }
 
 fn as_json(search: &Search<'_>, outcome: &Outcome, read_seconds: f64) -> Value {

@@ -1,6 +1,6 @@
 //! Running the search: check of memory for the result, choice of the device, and writing.
 
-use super::found::{Found, Stored};
+use super::result::{SearchResult, Stored};
 use super::{Outcome, Search};
 use crate::input;
 use crate::progress::Progress;
@@ -11,10 +11,10 @@ use farpoint_io::memory;
 use farpoint_pipeline::RanOn;
 use std::time::Instant;
 
-/// Most rows whose neighbors are counted to estimate the number of all, and most pairs of points
+/// Maximum number of rows whose neighbors are counted to estimate the total, and of pairs of points
 /// among them.
-const COUNTED: usize = 1024;
-const PAIRS: usize = 1 << 24;
+const MAX_COUNTED: usize = 1024;
+const MAX_PAIRS: usize = 1 << 24;
 
 impl Search<'_> {
     /// Searches `y` for the neighbors of `x` and writes them.
@@ -41,8 +41,8 @@ impl Search<'_> {
                     Some(_) => search(searcher, all, x, y, cpu, &progress)?,
                     // One tree serves both sides.
                     None => {
-                        let own = Index::build(cpu, x, searcher.bad_rows)?;
-                        search(searcher, all, &own, &own, cpu, &progress)?
+                        let index = Index::build(cpu, x, searcher.bad_rows)?;
+                        search(searcher, all, &index, &index, cpu, &progress)?
                     }
                 };
                 Ok((found, RanOn::Cpu { threads, level: None }))
@@ -62,11 +62,11 @@ impl Search<'_> {
         let (progress, start) = (Progress::start("writing", &input::name(output)), Instant::now());
         found.write(output)?;
         drop(progress);
-        let used = |row: &usize| x[*row].iter().all(|value| Scalar::is_finite(*value));
+        let is_finite_row = |row: &usize| x[*row].iter().all(|value| Scalar::is_finite(*value));
         Ok(Outcome {
             points: [x.len(), y.len()],
             dropped: [found.dropped(), dropped(y)],
-            spread: found.spread((0..x.len()).filter(used)),
+            spread: found.spread((0..x.len()).filter(is_finite_row)),
             ran_on,
             search_seconds,
             write_seconds: start.elapsed().as_secs_f64(),
@@ -78,9 +78,9 @@ impl Search<'_> {
         let size = |rows: usize, bytes: usize| (rows as u64).saturating_mul(bytes as u64);
         // A copy of both clouds, and another in the order of a tree.
         let copies = size(x.len() + y.len(), 2 * (size_of::<[T; 3]>() + size_of::<u32>()));
-        let place = size_of::<T>() + size_of::<u32>();
+        let entry = size_of::<T>() + size_of::<u32>();
         let needs = |places: u64, row: usize| {
-            let places = places.saturating_mul(place as u64);
+            let places = places.saturating_mul(entry as u64);
             copies.saturating_add(places).saturating_add(size(x.len(), row))
         };
         let Some(k) = self.args.k else {
@@ -95,19 +95,19 @@ impl Search<'_> {
     }
 }
 
-/// Estimates the number of neighbors from evenly spaced rows; 0 where the search itself has
-/// something to refuse.
+/// Estimates the number of neighbors from evenly spaced rows; 0 if the search itself
+/// will return an error.
 fn expected<T: Scalar>(
     searcher: &Searcher,
     x: &[[T; 3]],
     y: &[[T; 3]],
     cpu: &farpoint::Cpu,
 ) -> u64 {
-    let rows = (PAIRS / y.len().max(1)).clamp(1, COUNTED).min(x.len());
-    let some: Vec<_> = x.iter().copied().step_by((x.len() / rows.max(1)).max(1)).collect();
-    let found = searcher.clone().exclude_self(false).on(cpu).within(&some, y);
-    let found = found.map_or(0, |found| found.indices.len());
-    (found as f64 / some.len().max(1) as f64 * x.len() as f64) as u64
+    let rows = (MAX_PAIRS / y.len().max(1)).clamp(1, MAX_COUNTED).min(x.len());
+    let query: Vec<_> = x.iter().copied().step_by((x.len() / rows.max(1)).max(1)).collect();
+    let result = searcher.clone().exclude_self(false).on(cpu).within(&query, y);
+    let result = result.map_or(0, |result| result.indices.len());
+    (result as f64 / query.len().max(1) as f64 * x.len() as f64) as u64
 }
 
 /// Counts the non-finite points.
@@ -122,11 +122,11 @@ fn search<T: Scalar, D: Device<T>, X: Points<T> + ?Sized>(
     y: &X,
     device: &D,
     progress: &Progress,
-) -> Result<Found<T>, D::Error> {
+) -> Result<SearchResult<T>, D::Error> {
     let mut observer = |step| progress.step(step);
     let job = searcher.on(device).observe(&mut observer);
     Ok(match all {
-        true => Found::Ragged(job.within(x, y)?),
-        false => Found::Places(job.search(x, y)?),
+        true => SearchResult::Ragged(job.within(x, y)?),
+        false => SearchResult::Places(job.search(x, y)?),
     })
 }

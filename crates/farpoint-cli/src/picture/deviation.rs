@@ -58,21 +58,21 @@ pub(crate) fn deviation(deviation: &Deviation) -> Result<Vec<u8>> {
 
 /// Returns the distance at the end of the color scale.
 fn scale(deviation: &Deviation) -> f64 {
-    let most = quantile(&deviation.distances, WITHIN);
-    let most = if most > 0.0 { most } else { quantile(&deviation.distances, 1.0) };
-    rounded_up(most.max(2.0 * deviation.threshold.unwrap_or(0.0)))
+    let max = quantile(&deviation.distances, WITHIN);
+    let max = if max > 0.0 { max } else { quantile(&deviation.distances, 1.0) };
+    rounded_up(max.max(2.0 * deviation.threshold.unwrap_or(0.0)))
 }
 
 fn heads(canvas: &mut Canvas, deviation: &Deviation, shape: &Shape, complete: bool) {
     let distances = &deviation.distances;
     let mean = distances.iter().sum::<f64>() / distances.len().max(1) as f64;
-    let most = distances.iter().fold(0.0, |a: f64, b| a.max(*b));
+    let max = distances.iter().fold(0.0, |a: f64, b| a.max(*b));
     let mut line = format!("{} points: mean {}, ", count(distances.len()), number(mean));
     if let Some(threshold) = deviation.threshold {
         let above = distances.iter().filter(|distance| **distance > threshold).count();
         line += &format!("{} above {threshold}, ", count(above));
     }
-    line += &format!("largest {}", number(most));
+    line += &format!("largest {}", number(max));
     let wide = WIDE - 2 * GAP;
     let title = format!("{} against {}", deviation.from, deviation.to);
     canvas.text_within([GAP, 6], Text::Title, &title, INK, wide);

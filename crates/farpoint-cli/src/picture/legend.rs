@@ -106,23 +106,23 @@ mod tests {
 
     #[test]
     fn round_lengths() {
-        for (value, wanted) in [(1.0, 1.0), (1.99, 1.0), (0.049, 0.02), (730.0, 500.0)] {
-            assert!((round_below(value) / wanted - 1.0f64).abs() < 1e-9, "{value}");
+        for (value, expected) in [(1.0, 1.0), (1.99, 1.0), (0.049, 0.02), (730.0, 500.0)] {
+            assert!((round_below(value) / expected - 1.0f64).abs() < 1e-9, "{value}");
         }
-        for (value, wanted) in [(1.0, 1.0), (1.01, 2.0), (2.02, 5.0), (0.051, 0.1)] {
-            assert!((round_above(value) / wanted - 1.0f64).abs() < 1e-9, "{value}");
+        for (value, expected) in [(1.0, 1.0), (1.01, 2.0), (2.02, 5.0), (0.051, 0.1)] {
+            assert!((round_above(value) / expected - 1.0f64).abs() < 1e-9, "{value}");
         }
-        for (value, wanted) in [(0.3817, 0.39), (12.0, 12.0), (0.0, 0.0), (f64::INFINITY, 0.0)] {
-            assert!((rounded_up(value) - wanted).abs() < 1e-9, "{value}");
+        for (value, expected) in [(0.3817, 0.39), (12.0, 12.0), (0.0, 0.0), (f64::INFINITY, 0.0)] {
+            assert!((rounded_up(value) - expected).abs() < 1e-9, "{value}");
         }
     }
 
     #[test]
     fn numbers_at_the_color_bar() {
-        let said = |scale, steps| ticks(scale, steps).into_iter().map(plain).collect::<Vec<_>>();
-        assert_eq!(said(0.39, 5.0), ["0", "0.1", "0.2", "0.3"]);
-        assert_eq!(said(12.0, 7.0), ["0", "2", "4", "6", "8", "10", "12"]);
-        assert_eq!(said(0.0, 7.0), ["0"]);
+        let labels = |scale, steps| ticks(scale, steps).into_iter().map(plain).collect::<Vec<_>>();
+        assert_eq!(labels(0.39, 5.0), ["0", "0.1", "0.2", "0.3"]);
+        assert_eq!(labels(12.0, 7.0), ["0", "2", "4", "6", "8", "10", "12"]);
+        assert_eq!(labels(0.0, 7.0), ["0"]);
         for scale in [1e-300, 3.7e-9, 0.1, 17.0, 1e300] {
             let ticks = ticks(scale, 6.0);
             assert!((2..=7).contains(&ticks.len()) && ticks.iter().all(|t| *t <= scale * 1.001));

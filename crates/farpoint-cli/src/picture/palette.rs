@@ -45,14 +45,14 @@ fn byte(value: f32) -> u8 {
 
 /// Returns the index of the palette color nearest to a color.
 fn nearest(palette: &[[u8; 3]], color: [u8; 3]) -> u8 {
-    let apart = |other: &[u8; 3]| -> i32 {
+    let distance = |other: &[u8; 3]| -> i32 {
         // Eyes see green best.
         [(0, 3), (1, 6), (2, 2)]
             .map(|(k, weight)| weight * (i32::from(other[k]) - i32::from(color[k])).pow(2))
             .into_iter()
             .sum()
     };
-    let place = (0..palette.len()).min_by_key(|k| apart(&palette[*k]));
+    let place = (0..palette.len()).min_by_key(|k| distance(&palette[*k]));
     place.unwrap_or(0) as u8
 }
 
@@ -74,9 +74,9 @@ mod tests {
             [1.0, 0.9, 0.6, 0.5].map(|light| ramp(k as f32 / 100.0).map(|value| value * light))
         });
         for color in ramps.chain([PAPER, INK, GROUND, EXACT, OTHER, [1.0; 3]]) {
-            let (seen, wanted) = (written(color), color.map(|value| i32::from(byte(value))));
-            let off = (0..3).map(|k| (seen[k] - wanted[k]).abs()).max();
-            assert!(off <= Some(18), "{wanted:?} becomes {seen:?}");
+            let (seen, expected) = (written(color), color.map(|value| i32::from(byte(value))));
+            let off = (0..3).map(|k| (seen[k] - expected[k]).abs()).max();
+            assert!(off <= Some(18), "{expected:?} becomes {seen:?}");
         }
     }
 

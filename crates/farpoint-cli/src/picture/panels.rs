@@ -19,7 +19,7 @@ pub(crate) struct Panels<'a> {
     pub(crate) points: &'a [[f64; 3]],
     pub(crate) title: String,
     /// Requested number of samples per sampler.
-    pub(crate) asked: usize,
+    pub(crate) requested: usize,
     /// The distance at the end of the colors.
     pub(crate) scale: f64,
     pub(crate) unit: Unit,
@@ -63,51 +63,52 @@ const SHOWN: usize = 450;
 const CLOSER: [f64; 2] = [4.0, 60.0];
 
 /// Draws the picture.
-pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
-    let shape = Shape::of(all.points, all.up);
-    let whole = (PANEL as f64 * View::form(all.points, &shape)).clamp(WHOLE[0], WHOLE[1]) as usize;
-    let rows = all.panels.len().div_ceil(COLUMNS);
+pub(crate) fn panels(input: &Panels<'_>) -> Result<Picture> {
+    let shape = Shape::of(input.points, input.up);
+    let whole =
+        (PANEL as f64 * View::form(input.points, &shape)).clamp(WHOLE[0], WHOLE[1]) as usize;
+    let rows = input.panels.len().div_ceil(COLUMNS);
     let high = TITLE + whole + SCALE_BAR + CLOSE + 2 * GAP;
     let size = [WIDE, HEAD + COLOR_BAR + GAP + rows * high];
     let mut canvas = Canvas::new(size[0], size[1], PAPER);
 
-    let view = View::of(all.points, &shape, [PANEL, whole]);
-    let (shown, complete) = open(all.points, &shape);
-    let close = close_up(&view, all, &shown);
-    let near = Scene::new(close, all.points, &shown);
-    let far = Scene::new(view, all.points, &shown);
-    let scale = rounded_up(all.scale);
-    let dot = near.dot(all.panels.first().map_or(&[], |panel| panel.sample));
+    let view = View::of(input.points, &shape, [PANEL, whole]);
+    let (shown, complete) = open(input.points, &shape);
+    let close = close_up(&view, input, &shown);
+    let near = Scene::new(close, input.points, &shown);
+    let far = Scene::new(view, input.points, &shown);
+    let scale = rounded_up(input.scale);
+    let dot = near.dot(input.panels.first().map_or(&[], |panel| panel.sample));
     let draw = |panel: &Panel<'_>| {
         let accent = if panel.exact { EXACT } else { OTHER };
         let mut above = far.by_distance(panel.distances, scale);
         above.frame(near.view.corners_in(&far.view), INK);
         let mut below = near.dots(panel.sample, accent, dot);
         let bar = [0, CLOSE - SCALE_BAR + 4];
-        scale_bar(&mut below, bar, PANEL, near.view.pixels_per_unit(), all.unit);
+        scale_bar(&mut below, bar, PANEL, near.view.pixels_per_unit(), input.unit);
         [above, below]
     };
-    let drawn: Vec<_> = all.panels.par_iter().map(draw).collect();
+    let drawn: Vec<_> = input.panels.par_iter().map(draw).collect();
 
-    canvas.text_within([GAP, 6], Text::Title, &all.title, INK, WIDE - 2 * GAP);
+    canvas.text_within([GAP, 6], Text::Title, &input.title, INK, WIDE - 2 * GAP);
     canvas.text_within([GAP, 50], Text::Body, &shape.words(complete), FAINT, WIDE - 2 * GAP);
     let caption =
-        format!("distance to the nearest sample, in {} (largest on top)", all.unit.name());
+        format!("distance to the nearest sample, in {} (largest on top)", input.unit.name());
     color_bar(&mut canvas, HEAD, scale, &caption, "more");
-    for (k, (panel, [above, below])) in all.panels.iter().zip(&drawn).enumerate() {
+    for (k, (panel, [above, below])) in input.panels.iter().zip(&drawn).enumerate() {
         let x = GAP + k % COLUMNS * (PANEL + GAP);
         let y = HEAD + COLOR_BAR + GAP + k / COLUMNS * high;
-        title(&mut canvas, [x, y], panel, all.asked);
+        title(&mut canvas, [x, y], panel, input.requested);
         canvas.paste([x, y + TITLE], above);
         canvas.paste([x, y + TITLE + whole + SCALE_BAR], below);
         let bar = [x, y + TITLE + whole + 2];
-        scale_bar(&mut canvas, bar, PANEL, far.view.pixels_per_unit(), all.unit);
+        scale_bar(&mut canvas, bar, PANEL, far.view.pixels_per_unit(), input.unit);
     }
     Ok(Picture { png: canvas.png()?, size })
 }
 
 /// Draws the sampler's name and its coverage.
-fn title(canvas: &mut Canvas, [x, y]: [usize; 2], panel: &Panel<'_>, asked: usize) {
+fn title(canvas: &mut Canvas, [x, y]: [usize; 2], panel: &Panel<'_>, requested: usize) {
     let (accent, words) = match panel.exact {
         true => (EXACT, "exact"),
         false => (OTHER, "approximate"),
@@ -116,7 +117,7 @@ fn title(canvas: &mut Canvas, [x, y]: [usize; 2], panel: &Panel<'_>, asked: usiz
     canvas.text_within([x, y], Text::Title, &panel.title, accent, wide);
     canvas.text([x + PANEL - Text::Body.width(words), y + 6], Text::Body, words, accent);
     let mut line = format!("largest {}, mean {}", number(panel.radius), number(panel.mean));
-    if panel.samples != asked {
+    if panel.samples != requested {
         line = format!("{} samples, {line}", count(panel.samples));
     }
     canvas.text_within([x, y + 42], Text::Body, &line, INK, PANEL);
@@ -129,9 +130,9 @@ const PLACES: usize = 24;
 const RASTER: usize = 16;
 
 /// Returns a close-up in which samples are distinct.
-fn close_up(view: &View, all: &Panels<'_>, shown: &[bool]) -> View {
-    let Some(first) = all.panels.first() else { return view.clone() };
-    let points = all.points.par_iter().zip(shown).filter(|(_, shown)| **shown);
+fn close_up(view: &View, input: &Panels<'_>, shown: &[bool]) -> View {
+    let Some(first) = input.panels.first() else { return view.clone() };
+    let points = input.points.par_iter().zip(shown).filter(|(_, shown)| **shown);
     let pixels: Vec<Pixel> = points.map(|(point, _)| view.project(*point)).collect();
     let mut times = CLOSER[0];
     loop {

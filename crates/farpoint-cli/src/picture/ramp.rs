@@ -109,8 +109,8 @@ mod tests {
             }
             let eighths: Vec<_> = steps.iter().step_by(8).collect();
             for pair in eighths.windows(2) {
-                let apart: f32 = (0..3).map(|k| (pair[1][k] - pair[0][k]).powi(2)).sum();
-                assert!(apart.sqrt() > 5.0, "{name}: {pair:?}");
+                let squared_distance: f32 = (0..3).map(|k| (pair[1][k] - pair[0][k]).powi(2)).sum();
+                assert!(squared_distance.sqrt() > 5.0, "{name}: {pair:?}");
             }
             let (last, beyond) = (steps[64], lab(BEYOND, eyes));
             assert!(beyond[0] > last[0] + 5.0, "{name}: {last:?} {beyond:?}");

@@ -24,7 +24,7 @@ impl Unit {
     /// Returns the unit of this length in meters.
     fn of_meters(meters: f64) -> Self {
         // International and US survey feet differ by 2 millionths.
-        let is = |wanted: f64| (meters / wanted - 1.0).abs() < 1e-5;
+        let is = |expected: f64| (meters / expected - 1.0).abs() < 1e-5;
         match meters {
             _ if is(1.0) => Self::Meters,
             _ if is(0.3048) => Self::Feet,

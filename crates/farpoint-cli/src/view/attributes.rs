@@ -42,15 +42,15 @@ impl Attributes {
     pub(super) fn of(cloud: &Cloud, rows: &[usize]) -> Self {
         let columns: Vec<_> = cloud.columns(rows).collect();
         let color = color(&columns);
-        let taken = color.as_ref().map(|(_, names)| names.clone()).unwrap_or_default();
-        let mut found = Self { rgb: color.map(|(rgb, _)| rgb), ..Self::default() };
+        let color_names = color.as_ref().map(|(_, names)| names.clone()).unwrap_or_default();
+        let mut attributes = Self { rgb: color.map(|(rgb, _)| rgb), ..Self::default() };
         let is_axis = |name: &str| ["x", "y", "z"].contains(&name.to_ascii_lowercase().as_str());
         for (name, column) in &columns {
-            if !is_axis(name) && *name != "_" && !taken.contains(name) {
-                found.add(name, column);
+            if !is_axis(name) && *name != "_" && !color_names.contains(name) {
+                attributes.add(name, column);
             }
         }
-        found
+        attributes
     }
 
     fn add(&mut self, name: &str, column: &Column) {
@@ -135,13 +135,14 @@ fn color<'a>(columns: &[(&'a str, Column)]) -> Option<(Vec<u8>, Vec<&'a str>)> {
         ["r", "g", "b"],
         ["diffuse_red", "diffuse_green", "diffuse_blue"],
     ];
-    let own = |wanted: &str| columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+    let find =
+        |wanted_name: &str| columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted_name));
     for triple in TRIPLES {
-        let [Some(red), Some(green), Some(blue)] = triple.map(own) else { continue };
+        let [Some(red), Some(green), Some(blue)] = triple.map(find) else { continue };
         let rgb = bytes([&red.1, &green.1, &blue.1]);
         return Some((rgb, vec![red.0, green.0, blue.0]));
     }
-    let (packed, column) = ["rgb", "rgba"].into_iter().find_map(own)?;
+    let (packed, column) = ["rgb", "rgba"].into_iter().find_map(find)?;
     let bits = |row: usize| match column {
         Column::F32(values) => Some(values[row].to_bits()),
         Column::U32(values) => Some(values[row]),
@@ -157,13 +158,13 @@ fn color<'a>(columns: &[(&'a str, Column)]) -> Option<(Vec<u8>, Vec<&'a str>)> {
 
 /// Converts colors of any range to bytes: 8 bits, 16 bits, or shares of 1.
 fn bytes(columns: [&Column; 3]) -> Vec<u8> {
-    let most = columns.iter().flat_map(|column| (0..column.len()).map(|row| column.get(row)));
-    let most = most.filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let max = columns.iter().flat_map(|column| (0..column.len()).map(|row| column.get(row)));
+    let max = max.filter(|value| value.is_finite()).fold(0.0, f64::max);
     let float =
         columns.iter().any(|column| matches!(column.kind(), NumberType::F32 | NumberType::F64));
-    let scale = match most {
-        _ if float && most <= 1.0 => 255.0,
-        _ if most > 255.0 => 1.0 / 257.0,
+    let scale = match max {
+        _ if float && max <= 1.0 => 255.0,
+        _ if max > 255.0 => 1.0 / 257.0,
         _ => 1.0,
     };
     let mut rgb = Vec::with_capacity(3 * columns[0].len());

@@ -22,8 +22,8 @@ pub(super) fn packer() -> Packer {
 /// Returns a script tag with inert bytes; a value takes `each` of them.
 pub(super) fn tag(packer: &mut Packer, id: &str, bytes: &[u8], each: usize) -> String {
     let packed = packed(packer, bytes, each);
-    let most = PAYS * bytes.len() as f64;
-    let (kind, bytes) = match packed.as_deref().filter(|packed| packed.len() as f64 <= most) {
+    let max_len = PAYS * bytes.len() as f64;
+    let (kind, bytes) = match packed.as_deref().filter(|packed| packed.len() as f64 <= max_len) {
         Some(packed) => (format!(" data-packed=\"{each}\""), packed),
         None => (String::new(), bytes),
     };
@@ -45,13 +45,13 @@ fn packed(packer: &mut Packer, bytes: &[u8], each: usize) -> Option<Vec<u8>> {
 pub(super) fn rising(numbers: impl Iterator<Item = usize>, into: &mut Vec<u8>) {
     let mut next = 0;
     for number in numbers {
-        let mut left = number - next;
+        let mut remaining = number - next;
         next = number + 1;
-        while left >= 128 {
-            into.push(left as u8 | 128);
-            left >>= 7;
+        while remaining >= 128 {
+            into.push(remaining as u8 | 128);
+            remaining >>= 7;
         }
-        into.push(left as u8);
+        into.push(remaining as u8);
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) use prefixes::Sequence;
 
 use crate::messages::note;
 use crate::output::{count, write_file};
-use crate::progress::{Progress, Shown};
+use crate::progress::{Progress, ProgressWatch};
 use crate::{args, check, report};
 use anyhow::Result;
 use farpoint_pipeline::Files;
@@ -25,15 +25,15 @@ const LARGE: usize = 50 << 20;
 
 pub(crate) fn run(args: &args::View) -> Result<()> {
     check::view(args)?;
-    let (request, watch) = (args.request()?, Shown::default());
+    let (request, watch) = (args.request()?, ProgressWatch::default());
     let inputs = std::slice::from_ref(&args.input.input);
     let files = Files { inputs, merge: false, output: None, indices: None };
-    let mut taken = request.in_memory(files, &watch)?.sample(&watch)?;
+    let mut sampled = request.in_memory(files, &watch)?.sample(&watch)?;
     let start = Instant::now();
-    let sequence = Sequence::first(&taken.finished.outcome, args.points.0);
-    write(&args.output, &Page::of(&Subject::of(&taken, args.up), sequence, &Panes::default())?)?;
-    taken.finished.write = Some(start.elapsed().as_secs_f64());
-    let (object, table) = report::of(&taken.finished, Some(&args.output));
+    let sequence = Sequence::first(&sampled.finished.outcome, args.points.0);
+    write(&args.output, &Page::of(&Subject::of(&sampled, args.up), sequence, &Panes::default())?)?;
+    sampled.finished.write = Some(start.elapsed().as_secs_f64());
+    let (object, table) = report::of(&sampled.finished, Some(&args.output));
     report::print(&args.report, object, &table, args.output == Path::new("-"))
 }
 

@@ -36,9 +36,9 @@ pub(crate) struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     /// Returns a cloud with its order.
-    pub(crate) fn of(taken: &'a Taken<'_>, up: Option<Up>) -> Self {
-        let input = Path::new(&taken.finished.name);
-        Self { input, cloud: &taken.cloud, usable: taken.usable(), up }
+    pub(crate) fn of(sampled: &'a Taken<'_>, up: Option<Up>) -> Self {
+        let input = Path::new(&sampled.finished.name);
+        Self { input, cloud: &sampled.cloud, usable: sampled.usable(), up }
     }
 }
 
@@ -148,7 +148,8 @@ fn stored_order(prefixes: &Prefixes, rows: &[usize]) -> (Vec<usize>, Vec<u8>) {
 /// Describes the file and its attributes to the page.
 fn described(cloud: &Cloud, attributes: &Attributes) -> Value {
     let asprs = matches!(cloud.format(), Some(Format::Las | Format::Laz));
-    let varying: Vec<_> = attributes.varying.iter().map(|one| one.json(asprs)).collect();
+    let varying: Vec<_> =
+        attributes.varying.iter().map(|attribute| attribute.json(asprs)).collect();
     let constants = attributes.constant.iter();
     let constants: Vec<_> =
         constants.map(|(name, value)| json!({ "name": name, "value": value })).collect();

@@ -34,7 +34,7 @@ pub(crate) enum Chosen<'a> {
 }
 
 /// The samples of a pane, located in the page.
-pub(super) struct Found {
+pub(super) struct LocatedSamples {
     /// Positions in the page's order, rising.
     within: Vec<usize>,
     /// Coordinates of samples that are not among the page's points.
@@ -75,14 +75,14 @@ impl Located {
 
 impl Panes<'_> {
     /// Returns the located samples of each pane.
-    pub(super) fn found(&self, cloud: &Cloud, located: &Located) -> Vec<Found> {
+    pub(super) fn found(&self, cloud: &Cloud, located: &Located) -> Vec<LocatedSamples> {
         self.panes.iter().map(|pane| pane.found(self.rows, cloud, located)).collect()
     }
 
     /// Encodes all panes; the page holds `shown` points.
     pub(super) fn stored(
         &self,
-        found: &[Found],
+        found: &[LocatedSamples],
         places: &Places,
         located: &Located,
         shown: usize,
@@ -93,10 +93,10 @@ impl Panes<'_> {
 }
 
 impl Pane<'_> {
-    fn found(&self, rows: &[usize], cloud: &Cloud, located: &Located) -> Found {
+    fn found(&self, rows: &[usize], cloud: &Cloud, located: &Located) -> LocatedSamples {
         let samples = match self.chosen {
             Chosen::Made(places) => {
-                return Found { within: Vec::new(), beside: places.to_vec() };
+                return LocatedSamples { within: Vec::new(), beside: places.to_vec() };
             }
             Chosen::Rows(samples) => samples,
         };
@@ -110,13 +110,13 @@ impl Pane<'_> {
         within.sort_unstable();
         // Some samplers may choose a point twice, which is one dot.
         within.dedup();
-        Found { within, beside }
+        LocatedSamples { within, beside }
     }
 
     fn stored(
         &self,
         rows: &[usize],
-        found: &Found,
+        found: &LocatedSamples,
         places: &Places,
         located: &Located,
         shown: usize,

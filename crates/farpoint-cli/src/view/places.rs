@@ -22,9 +22,9 @@ impl Places {
         let (origin, side) = corner(places().chain(beside.iter().copied()));
         let rough = side / f64::from(u16::MAX);
         let bytes = if rough <= FINE * typical { 2 } else { 3 };
-        let most = f64::from((1_u32 << (8 * bytes)) - 1);
-        let (origin, step) = stored(cloud, origin, side, most)
-            .unwrap_or((origin, if side > 0.0 { side / most } else { 1.0 }));
+        let max = f64::from((1_u32 << (8 * bytes)) - 1);
+        let (origin, step) = stored(cloud, origin, side, max)
+            .unwrap_or((origin, if side > 0.0 { side / max } else { 1.0 }));
         let mut made = Self { origin, step, bytes, data: Vec::new() };
         made.data = made.steps(places());
         made
@@ -32,11 +32,11 @@ impl Places {
 
     /// Encodes these coordinates with the same step.
     pub(super) fn steps(&self, places: impl ExactSizeIterator<Item = [f64; 3]>) -> Vec<u8> {
-        let most = f64::from((1_u32 << (8 * self.bytes)) - 1);
+        let max = f64::from((1_u32 << (8 * self.bytes)) - 1);
         let mut data = Vec::with_capacity(3 * self.bytes * places.len());
         for place in places {
             for (value, origin) in place.iter().zip(self.origin) {
-                let steps = ((value - origin) / self.step).round().clamp(0.0, most);
+                let steps = ((value - origin) / self.step).round().clamp(0.0, max);
                 data.extend_from_slice(&(steps as u32).to_le_bytes()[..self.bytes]);
             }
         }
@@ -60,10 +60,10 @@ fn corner(places: impl Iterator<Item = [f64; 3]>) -> ([f64; 3], f64) {
 }
 
 /// Returns the file's own step if the numbers are large enough for it: then nothing is rounded.
-fn stored(cloud: &Cloud, origin: [f64; 3], side: f64, most: f64) -> Option<([f64; 3], f64)> {
+fn stored(cloud: &Cloud, origin: [f64; 3], side: f64, max: f64) -> Option<([f64; 3], f64)> {
     let [step, y, z] = cloud.scale()?;
     let same = step == y && step == z && step > 0.0;
-    (same && side / step < most).then_some((origin, step))
+    (same && side / step < max).then_some((origin, step))
 }
 
 #[cfg(test)]

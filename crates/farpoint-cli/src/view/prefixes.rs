@@ -15,9 +15,9 @@ pub(crate) struct Sequence<'a> {
 }
 
 impl<'a> Sequence<'a> {
-    /// Returns at most `most` points of an exact sample: its prefix, which is the sample of that size.
-    pub(crate) fn first(outcome: &'a Outcome, most: usize) -> Self {
-        let shown = outcome.indices.len().min(most);
+    /// Returns at most `total` points of an exact sample: its prefix, which is the sample of that size.
+    pub(crate) fn first(outcome: &'a Outcome, total: usize) -> Self {
+        let shown = outcome.indices.len().min(total);
         Self {
             rows: &outcome.indices[..shown],
             distances: &outcome.distances[..shown],
@@ -56,8 +56,8 @@ impl Prefixes {
 
     /// Returns a length typical of the points: the covering radius of half of them.
     pub(super) fn typical(&self) -> f64 {
-        let most = self.counts.last().copied().unwrap_or(0);
-        let half = self.counts.iter().position(|&n| 2 * n >= most).unwrap_or(0);
+        let total = self.counts.last().copied().unwrap_or(0);
+        let half = self.counts.iter().position(|&n| 2 * n >= total).unwrap_or(0);
         self.radii.get(half).copied().unwrap_or(0.0)
     }
 

@@ -28,10 +28,10 @@ fn each_message_is_the_sample_that_it_has_alone() {
         "-n 40 --start random --seed 7 --drop-zeros",
         "-n 40 --algorithm grid --drop-zeros",
     ] {
-        let said =
+        let output =
             folder.run(&format!("sample drive.mcap {options} -o out.mcap --json --threads 2"));
-        assert_eq!(said.status, 0, "{options}: {}", said.err);
-        let report = said.json();
+        assert_eq!(output.status, 0, "{options}: {}", output.err);
+        let report = output.json();
         assert_eq!(report["messages"], 4, "{options}");
         let (before, after) = (folder.read("drive.mcap"), folder.read("out.mcap"));
         let mut samples = 0;
@@ -68,10 +68,10 @@ fn double_coordinates_in_single_precision() {
 fn the_report_and_a_pipe() {
     let folder = Folder::new();
     folder.write("drive.mcap", drive(&ZSTD, "cdr", &clouds(5, 300)));
-    let said = folder.run("sample drive.mcap -n 100000 -o out.mcap --json");
-    assert_eq!(said.status, 0, "{}", said.err);
-    said.names(&["5 messages", "fewer"]);
-    let report = said.json();
+    let output = folder.run("sample drive.mcap -n 100000 -o out.mcap --json");
+    assert_eq!(output.status, 0, "{}", output.err);
+    output.names(&["5 messages", "fewer"]);
+    let report = output.json();
     assert_eq!((report["short"].as_u64(), report["unread"].as_u64()), (Some(5), Some(0)));
     assert_eq!(report["recorded_per_second"], 10.0);
     assert!(report["messages_per_second"].as_f64().unwrap() > 0.0);
@@ -127,7 +127,7 @@ fn two(refused: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_refused_says_what_to_do() {
+fn errors_have_a_remedy() {
     let folder = Folder::new();
     folder.write("two.mcap", two("foxglove.PointCloud"));
     folder.write("livox.mcap", two("livox_ros_driver2/msg/CustomMsg"));
@@ -142,9 +142,9 @@ fn what_is_refused_says_what_to_do() {
         ("sample livox.mcap -n 5 -o x.mcap", ["Livox CustomMsg", "xfer_format"]),
         ("sample livox.mcap --message 0 -n 5 -o x.ply", ["Livox CustomMsg", "xfer_format"]),
         ("sample one.mcap -n 5", ["no output", "--message K"]),
-        ("sample one.mcap -n 5 -o x.ply", ["written as .mcap", "--output"]),
+        ("sample one.mcap -n 5 -o x.ply", ["must end in .mcap", "--output"]),
         ("sample one.mcap -n 5 -o one.mcap", ["is the input", "another name"]),
-        ("sample one.mcap -n 5 -o no/x.mcap", ["is not there", "create it"]),
+        ("sample one.mcap -n 5 -o no/x.mcap", ["does not exist", "create it"]),
         ("sample one.mcap -n 5 -o x.mcap --indices r.npy", ["--indices", "--message K"]),
         ("sample one.mcap -n 5 -o x.mcap --stats", ["--stats", "--message K"]),
         ("sample one.mcap -n 5 -o x.mcap --device cuda", ["on the CPU", "--device cuda"]),
@@ -163,16 +163,16 @@ fn what_is_refused_says_what_to_do() {
 }
 
 #[test]
-fn what_is_damaged() {
+fn damaged_bags() {
     let folder = Folder::new();
     let whole = drive(&File { index: false, ..ZSTD }, "cdr", &clouds(6, 300));
     folder.write("no-index.mcap", &whole);
-    let said = folder.run("sample no-index.mcap -n 9 --drop-zeros -o out.mcap");
-    assert_eq!(said.status, 0, "{}", said.err);
-    said.names(&["no-index.mcap", "index"]);
+    let output = folder.run("sample no-index.mcap -n 9 --drop-zeros -o out.mcap");
+    assert_eq!(output.status, 0, "{}", output.err);
+    output.names(&["no-index.mcap", "index"]);
     folder.write("cut.mcap", &whole[..whole.len() * 2 / 3]);
-    let said = folder.run("sample cut.mcap -n 9 --drop-zeros -o cut-out.mcap");
-    assert_eq!((said.status, said.err.matches("cut short").count()), (0, 1), "{}", said.err);
+    let output = folder.run("sample cut.mcap -n 9 --drop-zeros -o cut-out.mcap");
+    assert_eq!((output.status, output.err.matches("cut short").count()), (0, 1), "{}", output.err);
     let all = lidar(&folder.read("out.mcap"));
     let some = lidar(&folder.read("cut-out.mcap"));
     assert!(!some.is_empty() && some.len() < all.len() && all.starts_with(&some));
@@ -184,9 +184,9 @@ fn what_is_damaged() {
     let mut messages = clouds(3, 50);
     messages[1].truncate(99);
     folder.write("unread.mcap", drive(&ZSTD, "cdr", &messages));
-    let said = folder.run("sample unread.mcap -n 9 -o unread-out.mcap");
-    assert_eq!(said.status, 3, "{}", said.err);
-    said.names(&["1 of 3 messages"]);
+    let output = folder.run("sample unread.mcap -n 9 -o unread-out.mcap");
+    assert_eq!(output.status, 3, "{}", output.err);
+    output.names(&["1 of 3 messages"]);
     assert!(lidar(&folder.read("unread-out.mcap"))[1] == messages[1]);
     assert!(!folder.files().iter().any(|name| name.contains("tmp") || name == "bad-out.mcap"));
 }
@@ -200,15 +200,15 @@ fn a_folder_is_its_list_of_files() {
     }
     let list = "rosbag2_bagfile_information:\n  relative_file_paths:\n    - drive_0.mcap\n    - drive_1.mcap\n";
     folder.write("drive/metadata.yaml", list);
-    let said = folder.run("sample drive -n 9 --drop-zeros -o few --json");
-    assert_eq!(said.status, 0, "{}", said.err);
-    assert_eq!(said.json()["messages"], 5);
+    let output = folder.run("sample drive -n 9 --drop-zeros -o few --json");
+    assert_eq!(output.status, 0, "{}", output.err);
+    assert_eq!(output.json()["messages"], 5);
     assert_eq!(folder.read("few/metadata.yaml"), list.as_bytes());
     assert_eq!(folder.ok("info few --json").json()["messages"], 20);
     // Counted through all files.
     let fourth = folder.run("sample drive --message 4 -n 9 --drop-zeros -o x.ply --json");
     assert_eq!((fourth.status, fourth.json()["points"].as_u64()), (0, Some(60)), "{}", fourth.err);
     folder.fails("sample drive --message 5 -n 9 -o x.ply", &["5 clouds in 2 files"]);
-    folder.fails("sample drive -n 9 -o few", &["is there already"]);
+    folder.fails("sample drive -n 9 -o few", &["already exists"]);
     assert_eq!(folder.files(), ["drive", "few", "x.ply"]);
 }

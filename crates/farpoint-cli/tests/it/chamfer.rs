@@ -6,7 +6,7 @@ use farpoint::neighbors::reference;
 use farpoint_io::{Coordinates, ReadOptions};
 
 #[test]
-fn json_has_what_the_library_finds() {
+fn json_equals_the_library() {
     let folder = Folder::new();
     let a = folder.room("a.ply", 3000);
     folder.ok("generate room -n 2500 --seed 4 -o b.npy");
@@ -38,9 +38,9 @@ fn the_table_reads_well() {
     let folder = Folder::new();
     folder.write("a.xyz", "0 0 0\n3 4 0\nnan 1 1\n");
     folder.write("b.xyz", "0 0 0\n0 0 2\n");
-    let said = folder.run("chamfer a.xyz b.xyz --threshold 1");
-    assert!(said.err.contains("a.xyz: 1 of 3 rows hold NaN"), "{}", said.err);
-    let table = said.text();
+    let output = folder.run("chamfer a.xyz b.xyz --threshold 1");
+    assert!(output.err.contains("a.xyz: 1 of 3 rows hold NaN"), "{}", output.err);
+    let table = output.text();
     for line in [
         "A to B",
         "mean squared    12.50    2.000",
@@ -60,8 +60,8 @@ fn per_point_writes_the_cloud_and_a_picture() {
     let folder = Folder::new();
     folder.write("b.xyz", text(&farpoint_generate::room(500, 2)));
     folder.write("a.csv", "x,y,z,gain\n0,0,0,7\nnan,0,0,8\n1,1,0,9\n");
-    let said = folder.run("chamfer a.csv b.xyz --per-point out.ply");
-    assert_eq!(said.status, 0, "{}", said.err);
+    let output = folder.run("chamfer a.csv b.xyz --per-point out.ply");
+    assert_eq!(output.status, 0, "{}", output.err);
     assert_eq!(folder.files(), ["a.csv", "b.xyz", "out.ply", "out.png"]);
     assert_eq!(&folder.read("out.png")[..8], b"\x89PNG\r\n\x1a\n");
     let json = folder.ok("info out.ply --json").json();
@@ -112,8 +112,9 @@ fn any_cloud_can_be_drawn() {
         folder.write("a.xyz", cloud);
         for (other, options) in [("a.xyz", ""), ("a.xyz", "--threshold 0"), ("b.xyz", "")] {
             folder.write("b.xyz", "1 2 3\n");
-            let said = folder.run(&format!("chamfer a.xyz {other} --per-point out.ply {options}"));
-            assert_eq!(said.status, 0, "{cloud}: {}", said.err);
+            let output =
+                folder.run(&format!("chamfer a.xyz {other} --per-point out.ply {options}"));
+            assert_eq!(output.status, 0, "{cloud}: {}", output.err);
             assert!(folder.read("out.png").starts_with(b"\x89PNG"));
         }
     }
@@ -126,14 +127,14 @@ fn either_precision_and_stdin() {
     // Doubles against singles are compared in double.
     let rows: String =
         room.iter().map(|[x, y, z]| format!("{x} {y} {}\n", f64::from(*z) + 1e-9)).collect();
-    let said = folder.pipe("chamfer a.ply - --json", rows.as_bytes());
-    assert_eq!(said.status, 0, "{}", said.err);
-    let worst = said.json()["hausdorff"].as_f64().unwrap();
+    let output = folder.pipe("chamfer a.ply - --json", rows.as_bytes());
+    assert_eq!(output.status, 0, "{}", output.err);
+    let worst = output.json()["hausdorff"].as_f64().unwrap();
     assert!((0.0..1e-6).contains(&worst), "{worst}");
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn invalid_options_are_refused() {
     let folder = Folder::new();
     folder.fails("chamfer a.ply", &["B"]);
     // Before the input is read: there is no a.ply.
@@ -200,9 +201,9 @@ fn real_pairs() {
         let truth = reference(&points(&a), &points(&b)).unwrap();
         for threads in [1, 2] {
             let (a, b) = (a.display(), b.display());
-            let said = folder.run(&format!("chamfer {a} {b} --json --threads {threads}"));
-            assert_eq!(said.status, 0, "{}", said.err);
-            let json = said.json();
+            let output = folder.run(&format!("chamfer {a} {b} --json --threads {threads}"));
+            assert_eq!(output.status, 0, "{}", output.err);
+            let json = output.json();
             assert_eq!(json["chamfer"], truth.sum());
             assert_eq!(json["hausdorff"], f64::from(truth.hausdorff()));
         }
@@ -219,8 +220,8 @@ fn folders_are_compared_file_by_file() {
         folder.ok(&format!("generate room -n 300 --seed {k} -o a/{name}.ply"));
         folder.ok(&format!("generate room -n 200 --seed 7{k} -o b/{name}.pcd"));
     }
-    let said = folder.ok("chamfer a b --recursive --json --threshold 0.5");
-    let object = said.json();
+    let output = folder.ok("chamfer a b --recursive --json --threshold 0.5");
+    let object = output.json();
     let pairs = object["pairs"].as_array().unwrap();
     assert_eq!((pairs.len(), object["errors"].as_array().unwrap().len()), (3, 0));
     let alone = folder.ok("chamfer a/two.ply b/two.pcd --json --threshold 0.5").json();
@@ -233,11 +234,11 @@ fn folders_are_compared_file_by_file() {
     // Files without a partner, or unreadable ones, print an error; the others go on.
     folder.write("b/more.ply", "no cloud");
     folder.write("a/two.ply", "no cloud");
-    let said = folder.run("chamfer a b --json");
-    assert_eq!(said.status, 3, "{}", said.err);
-    said.names(&["b/more.ply"]);
-    said.names(&["2 of 3 files"]);
-    assert_eq!(said.json()["pairs"].as_array().unwrap().len(), 1);
+    let output = folder.run("chamfer a b --json");
+    assert_eq!(output.status, 3, "{}", output.err);
+    output.names(&["b/more.ply"]);
+    output.names(&["2 of 3 files"]);
+    assert_eq!(output.json()["pairs"].as_array().unwrap().len(), 1);
     folder.fails("chamfer a b --per-point c.ply", &["--per-point"]);
     folder.fails("chamfer a/one.ply b/one.pcd --recursive", &["--recursive"]);
 }

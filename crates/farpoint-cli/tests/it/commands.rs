@@ -57,8 +57,8 @@ fn generate_makes_every_kind_in_every_format() {
         assert_eq!(folder.ok("info cloud.npy --json").json()["points"], 100, "{kind}");
     }
     for name in ["a.ply", "a.pcd", "a.las", "a.laz", "a.npy", "a.xyz", "a.csv"] {
-        let said = folder.run(&format!("generate room -n 50 -o {name}"));
-        assert_eq!(said.status, 0, "{name}: {}", said.err);
+        let output = folder.run(&format!("generate room -n 50 -o {name}"));
+        assert_eq!(output.status, 0, "{name}: {}", output.err);
         assert_eq!(folder.ok(&format!("info {name} --json")).json()["points"], 50, "{name}");
     }
     folder.ok("generate room -n 0 -o none.ply");
@@ -69,8 +69,8 @@ fn generate_makes_every_kind_in_every_format() {
 fn demo_writes_a_cloud_and_a_picture() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("made")).unwrap();
-    let said = folder.ok("demo --points 5k --ratio 25% --out-dir made");
-    let text = said.text();
+    let output = folder.ok("demo --points 5k --ratio 25% --out-dir made");
+    let text = output.text();
     for word in ["5,000", "1,250", "farthest point", "random", "covering radius", "spacing"] {
         assert!(text.contains(word), "{word}: {text}");
     }

@@ -6,21 +6,21 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// Result of a run.
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) status: i32,
     pub(crate) out: Vec<u8>,
     pub(crate) err: String,
 }
 
-impl Said {
+impl CommandOutput {
     pub(crate) fn text(&self) -> String {
         String::from_utf8(self.out.clone()).unwrap()
     }
 
     /// Panics unless a line on stderr holds all these words.
     pub(crate) fn names(&self, words: &[&str]) {
-        let there = |line: &str| words.iter().all(|word| line.contains(word));
-        assert!(self.err.lines().any(there), "no line with {words:?} in: {}", self.err);
+        let matches = |line: &str| words.iter().all(|word| line.contains(word));
+        assert!(self.err.lines().any(matches), "no line with {words:?} in: {}", self.err);
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {
@@ -64,12 +64,12 @@ impl Folder {
     }
 
     /// Runs `farpoint` here with arguments separated by spaces.
-    pub(crate) fn run(&self, arguments: &str) -> Said {
+    pub(crate) fn run(&self, arguments: &str) -> CommandOutput {
         self.pipe(arguments, b"")
     }
 
     /// Like `run`, with bytes on stdin.
-    pub(crate) fn pipe(&self, arguments: &str, input: &[u8]) -> Said {
+    pub(crate) fn pipe(&self, arguments: &str, input: &[u8]) -> CommandOutput {
         let mut child = Command::new(env!("CARGO_BIN_EXE_farpoint"))
             .args(arguments.split_whitespace())
             .current_dir(self.0.path())
@@ -86,7 +86,7 @@ impl Folder {
         });
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();
-        Said {
+        CommandOutput {
             status: output.status.code().expect("ended by a signal"),
             out: output.stdout,
             err: String::from_utf8(output.stderr).unwrap(),
@@ -94,17 +94,17 @@ impl Folder {
     }
 
     /// Runs and expects success without a word on stderr.
-    pub(crate) fn ok(&self, arguments: &str) -> Said {
-        let said = self.run(arguments);
-        assert_eq!((said.status, said.err.as_str()), (0, ""), "farpoint {arguments}");
-        said
+    pub(crate) fn ok(&self, arguments: &str) -> CommandOutput {
+        let output = self.run(arguments);
+        assert_eq!((output.status, output.err.as_str()), (0, ""), "farpoint {arguments}");
+        output
     }
 
     /// Runs and expects status 2 and one line on stderr that holds all these words.
     pub(crate) fn fails(&self, arguments: &str, words: &[&str]) {
-        let said = self.run(arguments);
-        let err = &said.err;
-        assert_eq!(said.status, 2, "farpoint {arguments}: {err}");
+        let output = self.run(arguments);
+        let err = &output.err;
+        assert_eq!(output.status, 2, "farpoint {arguments}: {err}");
         let last = err.lines().last().unwrap_or_default();
         assert!(last.starts_with("farpoint: error: "), "farpoint {arguments}: {err}");
         assert_eq!(err.matches("farpoint: error").count(), 1, "farpoint {arguments}: {err}");

@@ -29,14 +29,15 @@ fn approximate_samples_are_those_of_the_library() {
         ),
     ];
     for (options, method) in cases {
-        let said = folder.ok(&format!("sample room.ply -n 700 --indices - --algorithm {options}"));
-        let wanted = ApproximateSampler::count(method, 700).sample(&room).unwrap().indices;
-        assert_eq!(indices(&said.out), wanted, "{options}");
+        let output =
+            folder.ok(&format!("sample room.ply -n 700 --indices - --algorithm {options}"));
+        let expected = ApproximateSampler::count(method, 700).sample(&room).unwrap().indices;
+        assert_eq!(indices(&output.out), expected, "{options}");
     }
-    let said = folder.ok("sample room.ply --indices - --algorithm grid --cell 0.5 --keep first");
+    let output = folder.ok("sample room.ply --indices - --algorithm grid --cell 0.5 --keep first");
     let grid = Method::Grid { keep: Keep::First };
     assert_eq!(
-        indices(&said.out),
+        indices(&output.out),
         ApproximateSampler::cell(grid, 0.5).sample(&room).unwrap().indices
     );
     let quick = folder.ok("sample room.ply -n 700 --indices - --algorithm quick --height 3");
@@ -44,7 +45,7 @@ fn approximate_samples_are_those_of_the_library() {
 }
 
 #[test]
-fn npdu_and_fastpoint_start_where_they_are_told() {
+fn npdu_and_fastpoint_use_the_start() {
     let folder = Folder::new();
     let room = folder.room("room.ply", 3000);
     let starts = [
@@ -55,9 +56,9 @@ fn npdu_and_fastpoint_start_where_they_are_told() {
     for method in Method::ALL.into_iter().filter(Method::has_start) {
         for (option, start) in &starts {
             let options = format!("--algorithm {method} --start {option}");
-            let said = folder.ok(&format!("sample room.ply -n 700 --indices - {options}"));
-            let wanted = ApproximateSampler::count(method, 700).start(start.clone());
-            assert_eq!(indices(&said.out), wanted.sample(&room).unwrap().indices, "{options}");
+            let output = folder.ok(&format!("sample room.ply -n 700 --indices - {options}"));
+            let expected = ApproximateSampler::count(method, 700).start(start.clone());
+            assert_eq!(indices(&output.out), expected.sample(&room).unwrap().indices, "{options}");
         }
         folder.fails(
             &format!("sample room.ply -n 700 --algorithm {method} --start 3000"),
@@ -85,8 +86,8 @@ fn approximate_samples_say_so_and_keep_attributes() {
     assert_eq!(json["covering_radius"].as_f64().unwrap(), truth);
     assert_eq!(folder.ok("sample room.ply -n 5 --json").json()["exact"], true);
     folder.write("a.csv", "x,y,z,gain\n0,0,0,7\nnan,0,0,8\n1,1,0,9\n5,5,0,6\n");
-    let said = folder.run("sample a.csv -n 2 --algorithm morton -o b.csv");
-    assert_eq!(said.status, 0, "{}", said.err);
+    let output = folder.run("sample a.csv -n 2 --algorithm morton -o b.csv");
+    assert_eq!(output.status, 0, "{}", output.err);
     let text = String::from_utf8(folder.read("b.csv")).unwrap();
     assert!(text.contains("gain") && text.lines().count() == 3, "{text}");
 }
@@ -95,10 +96,10 @@ fn approximate_samples_say_so_and_keep_attributes() {
 fn centroids_are_written_with_their_counts() {
     let folder = Folder::new();
     folder.write("a.xyz", text(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [9.0, 9.0, 9.0]]));
-    let said = folder.run("sample a.xyz --cell 4 --algorithm grid --keep centroid -o b.csv");
-    assert_eq!(said.status, 0, "{}", said.err);
-    said.names(&["attributes"]);
-    assert!(said.text().contains("grid, centroids (approximate)"), "{}", said.text());
+    let output = folder.run("sample a.xyz --cell 4 --algorithm grid --keep centroid -o b.csv");
+    assert_eq!(output.status, 0, "{}", output.err);
+    output.names(&["attributes"]);
+    assert!(output.text().contains("grid, centroids (approximate)"), "{}", output.text());
     let text = String::from_utf8(folder.read("b.csv")).unwrap();
     assert!(text.contains("points"), "{text}");
     let rows: Vec<Vec<f64>> = text
@@ -119,7 +120,10 @@ fn options_that_do_not_fit_are_refused() {
     folder.fails("sample a.ply -n 5 --algorithm morton --window 5", &["--window", "npdu"]);
     folder.fails("sample a.ply -n 5 --algorithm morton --bits 22", &["--bits", "22"]);
     folder.fails("sample a.ply -n 5 --algorithm grid --seed 1", &["--seed", "--keep random"]);
-    folder.fails("sample a.ply -n 5 --algorithm random --start 3", &["--start", "npdu", "nowhere"]);
+    folder.fails(
+        "sample a.ply -n 5 --algorithm random --start 3",
+        &["--start", "npdu", "not --algorithm random"],
+    );
     folder.fails("sample a.ply -n 5 --algorithm npdu --seed 3", &["--seed", "--start random"]);
     folder.fails("sample a.ply -n 5 --algorithm random --device cuda", &["--device cuda"]);
     folder.fails("sample a.ply --spacing 1 --algorithm random", &["--spacing", "approximate"]);
@@ -148,10 +152,10 @@ npdu:morton,npdu:neighbors,grid,grid:first,grid:random,grid:centroid,morton,mort
 fn every_sampler_is_compared() {
     let folder = Folder::new();
     let room = folder.room("room.ply", 2000);
-    let said = folder.ok(&format!(
+    let output = folder.ok(&format!(
         "compare room.ply --ratio 0.25 --algorithms {ALL} --csv a.csv --json=a.json -o a.png"
     ));
-    let table = said.text();
+    let table = output.text();
     for name in ALL.split(',') {
         assert!(table.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {table}");
     }
@@ -180,8 +184,8 @@ fn every_sampler_is_compared() {
 fn comparisons_can_be_printed_and_drawn_as_svg() {
     let folder = Folder::new();
     folder.room("room.ply", 500);
-    let said = folder.ok("compare room.ply -n 50 --algorithms quick,random --json -o a.svg");
-    assert_eq!(said.json()["samplers"].as_array().unwrap().len(), 2);
+    let output = folder.ok("compare room.ply -n 50 --algorithms quick,random --json -o a.svg");
+    assert_eq!(output.json()["samplers"].as_array().unwrap().len(), 2);
     let svg = String::from_utf8(folder.read("a.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("data:image/png;base64,iVBOR"));
     assert_eq!(folder.files(), ["a.svg", "room.ply"]);
@@ -191,18 +195,18 @@ fn comparisons_can_be_printed_and_drawn_as_svg() {
 fn a_picture_is_drawn_unless_it_is_not_wanted() {
     let folder = Folder::new();
     folder.room("room.ply", 500);
-    let said = folder.ok("compare room.ply -n 50 --algorithms random --no-picture");
-    assert!(!said.text().contains("picture"), "{}", said.text());
+    let output = folder.ok("compare room.ply -n 50 --algorithms random --no-picture");
+    assert!(!output.text().contains("picture"), "{}", output.text());
     assert_eq!(folder.files(), ["room.ply"]);
-    let said = folder.ok("compare room.ply -n 50 --algorithms random");
-    assert!(said.text().ends_with("\npicture: farpoint-compare.png\n"), "{}", said.text());
+    let output = folder.ok("compare room.ply -n 50 --algorithms random");
+    assert!(output.text().ends_with("\npicture: farpoint-compare.png\n"), "{}", output.text());
     assert_eq!(folder.files(), ["farpoint-compare.png", "room.ply"]);
     folder.fails("compare room.ply -n 50 --no-picture -o a.png", &["--no-picture"]);
 }
 
 /// One point, equal points, a line far from the origin, numbers near the largest.
 #[test]
-fn what_points_up_in_a_picture_can_be_said() {
+fn the_up_axis_of_a_picture_can_be_set() {
     let folder = Folder::new();
     folder.room("a.ply", 2000);
     folder.ok("generate room -n 2000 --seed 4 -o b.ply");
@@ -229,8 +233,8 @@ fn any_cloud_can_be_compared() {
     let edge = "1e38 0 -1e38\n0 0 0\n";
     for cloud in ["7 7 7\n", "7 7 7\n7 7 7\n", edge, "0 0 0\nnan 0 0\n", &line] {
         folder.write("a.xyz", cloud);
-        let said = folder.run(&format!("compare a.xyz -n 1 --algorithms {ALL} -o a.png"));
-        assert_eq!(said.status, 0, "{cloud}: {}", said.err);
+        let output = folder.run(&format!("compare a.xyz -n 1 --algorithms {ALL} -o a.png"));
+        assert_eq!(output.status, 0, "{cloud}: {}", output.err);
         assert!(folder.read("a.png").starts_with(b"\x89PNG"));
     }
 }
@@ -251,8 +255,8 @@ fn a_generated_scan_is_compared() {
 
 fn scan_is_compared(folder: &Folder, path: &Path) {
     let path = path.display();
-    let said = folder.ok(&format!("compare {path} --ratio 0.25 -o a.png --json=a.json"));
-    assert!(said.text().contains("fastpoint"), "{}", said.text());
+    let output = folder.ok(&format!("compare {path} --ratio 0.25 -o a.png --json=a.json"));
+    assert!(output.text().contains("fastpoint"), "{}", output.text());
     let json: serde_json::Value = serde_json::from_slice(&folder.read("a.json")).unwrap();
     let radius = |k: usize| json["samplers"][k]["covering_radius"].as_f64().unwrap();
     // Farthest point sampling covers best, then FastPoint, then the others.

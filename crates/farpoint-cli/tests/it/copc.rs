@@ -1,7 +1,7 @@
 //! COPC by `order` and `sample`: the levels keep what the file declares, for one file and for folders, and what
 //! has no levels is refused before anything is read.
 
-use crate::common::{Folder, Said};
+use crate::common::{CommandOutput, Folder};
 use farpoint_io::{Cloud, ReadOptions};
 use std::collections::BTreeMap;
 
@@ -25,10 +25,10 @@ fn octree(bytes: &[u8]) -> (BTreeMap<[u32; 4], u32>, f64) {
 }
 
 /// Runs the command; warnings of rounding and of unstated coordinate systems are expected.
-fn done(folder: &Folder, arguments: &str) -> Said {
-    let said = folder.run(arguments);
-    assert_eq!(said.status, 0, "{arguments}: {}", said.err);
-    said
+fn done(folder: &Folder, arguments: &str) -> CommandOutput {
+    let output = folder.run(arguments);
+    assert_eq!(output.status, 0, "{arguments}: {}", output.err);
+    output
 }
 
 fn cloud(folder: &Folder, name: &str) -> Cloud {
@@ -116,7 +116,7 @@ fn folders_become_copc() {
 }
 
 #[test]
-fn what_has_no_levels_is_refused() {
+fn outputs_without_levels_are_refused() {
     let folder = Folder::new();
     folder.room("room.ply", 100);
     folder.write("crs.txt", "EPSG:2992");
@@ -132,8 +132,8 @@ fn what_has_no_levels_is_refused() {
         ("order room.ply -o a.laz --crs-wkt crs.txt", "--crs-wkt is for COPC"),
         ("generate room -n 10 -o a.copc.laz", "farthest-first order"),
     ] {
-        let said = folder.run(arguments);
-        assert!(said.status != 0 && said.err.contains(says), "{arguments}: {}", said.err);
+        let output = folder.run(arguments);
+        assert!(output.status != 0 && output.err.contains(says), "{arguments}: {}", output.err);
     }
     assert_eq!(folder.files(), ["crs.txt", "room.ply"]);
 }

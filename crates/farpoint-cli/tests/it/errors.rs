@@ -24,7 +24,7 @@ fn usage() {
 #[test]
 fn options_are_checked_before_the_input_is_read() {
     let folder = Folder::new();
-    // There is no a.ply: a complaint about it would come too late.
+    // There is no a.ply: an error about it would come too late.
     folder.fails("sample a.ply --ratio 1.5", &["--ratio 1.5", "0..=1"]);
     folder.fails("sample a.ply --ratio -0.5", &["--ratio -0.5"]);
     folder.fails("sample a.ply --ratio nan", &["--ratio NaN"]);
@@ -58,7 +58,7 @@ fn options_are_checked_before_the_input_is_read() {
 }
 
 #[test]
-fn without_a_gpu_the_reason_is_told() {
+fn errors_without_a_gpu_have_the_reason() {
     let folder = Folder::new();
     let Err(why) = farpoint_cuda::device_count() else { return };
     let why = why.to_string();
@@ -69,11 +69,11 @@ fn without_a_gpu_the_reason_is_told() {
 }
 
 #[test]
-fn only_commands_that_there_are_are_suggested() {
+fn only_existing_commands_are_suggested() {
     let folder = Folder::new();
-    let said = folder.run("sampel a.ply");
-    assert_eq!(said.status, 2);
-    assert!(said.err.contains("'sample'") && !said.err.contains("paper"), "{}", said.err);
+    let output = folder.run("sampel a.ply");
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("'sample'") && !output.err.contains("paper"), "{}", output.err);
     folder.fails("paper a.ply", &["paper"]);
 }
 
@@ -156,7 +156,7 @@ fn a_failed_run_leaves_the_old_output_alone() {
 }
 
 #[test]
-fn nothing_asked_of_nothing_is_fine() {
+fn zero_samples_of_an_empty_cloud() {
     let folder = Folder::new();
     folder.ok("generate room -n 0 -o none.ply");
     folder.ok("sample none.ply -n 0 -o still-none.ply");

@@ -25,21 +25,21 @@ fn names_of_fields_do_nothing_on_a_terminal() {
     folder.ok("convert a.pcd -o a.npy");
     folder.write("b.csv", format!("a,b,{ESCAPE}\n1,2,3\n"));
     for name in ["a.csv", "a.pcd"] {
-        let said = folder.ok(&format!("info {name}"));
-        harmless(&said.text());
-        assert!(said.text().contains("\\u{1b}[2J"), "{}", said.text());
+        let output = folder.ok(&format!("info {name}"));
+        harmless(&output.text());
+        assert!(output.text().contains("\\u{1b}[2J"), "{}", output.text());
         let json = folder.ok(&format!("info {name} --json")).json();
         assert_eq!(json["fields"][3]["name"], ESCAPE, "{name}");
-        let said = folder.run(&format!("sample {name} -n 1 -o b.pts"));
-        harmless(&said.err);
-        said.names(&["left out", "\\u{1b}"]);
+        let output = folder.run(&format!("sample {name} -n 1 -o b.pts"));
+        harmless(&output.err);
+        output.names(&["left out", "\\u{1b}"]);
     }
-    let said = folder.run("info b.csv");
-    harmless(&said.err);
-    said.names(&["b.csv", "\\u{1b}"]);
-    let said = folder.run("sample a.csv -n 1 --keep ring=1");
-    harmless(&said.err);
-    said.names(&["ring", "\\u{1b}"]);
+    let output = folder.run("info b.csv");
+    harmless(&output.err);
+    output.names(&["b.csv", "\\u{1b}"]);
+    let output = folder.run("sample a.csv -n 1 --keep ring=1");
+    harmless(&output.err);
+    output.names(&["ring", "\\u{1b}"]);
 }
 
 #[test]
@@ -49,14 +49,14 @@ fn names_of_files_do_nothing_on_a_terminal() {
     let name = "\x1bc\x07.xyz";
     folder.write(name, "1 2 3\n4 5 6\n");
     for arguments in [format!("info {name}"), format!("sample {name} -n 1 -o {name}.ply")] {
-        let said = folder.run(&arguments);
-        assert_eq!(said.status, 0, "{}", said.err);
-        harmless(&said.text());
-        harmless(&said.err);
+        let output = folder.run(&arguments);
+        assert_eq!(output.status, 0, "{}", output.err);
+        harmless(&output.text());
+        harmless(&output.err);
     }
-    let said = folder.run(&format!("sample {name} -n 9"));
-    harmless(&said.err);
-    said.names(&["\\u{1b}", "9"]);
+    let output = folder.run(&format!("sample {name} -n 9"));
+    harmless(&output.err);
+    output.names(&["\\u{1b}", "9"]);
     harmless(&folder.run(&format!("info no-{name}")).err);
     harmless(&folder.run(&format!("smaple {name}")).err);
     let json = folder.ok(&format!("info {name} --json")).json();
@@ -85,10 +85,10 @@ fn texts_of_las_and_topics_do_nothing_on_a_terminal() {
         bag[at..at + 6].copy_from_slice(b"/\x1b[2Jr");
     }
     folder.write("a.mcap", bag);
-    let said = folder.run("info a.mcap");
-    harmless(&said.text());
-    harmless(&said.err);
-    assert!(said.text().contains("/\\u{1b}[2Jr"), "{}", said.text());
+    let output = folder.run("info a.mcap");
+    harmless(&output.text());
+    harmless(&output.err);
+    assert!(output.text().contains("/\\u{1b}[2Jr"), "{}", output.text());
     harmless(&folder.run("sample a.mcap --topic /other -n 5 -o b.mcap").err);
 }
 
@@ -110,10 +110,10 @@ fn a_full_disk_is_one_line_that_says_so() {
         "sample a.ply -n 20 -o o.laz",
         "sample a.ply -n 20 --indices o.npy",
     ] {
-        let said = folder.run(arguments);
-        assert_eq!(said.status, 2, "{arguments}: {}", said.err);
-        assert_eq!(said.err.lines().count(), 1, "{arguments}: {}", said.err);
-        said.names(&["farpoint: error: o.", "No space left"]);
+        let output = folder.run(arguments);
+        assert_eq!(output.status, 2, "{arguments}: {}", output.err);
+        assert_eq!(output.err.lines().count(), 1, "{arguments}: {}", output.err);
+        output.names(&["farpoint: error: o.", "No space left"]);
     }
 }
 
@@ -143,12 +143,12 @@ fn empty_files_of_a_folder_are_errors() {
         folder.write(name, "");
     }
     folder.write("in/e.xyz", "1 2 3\n4 5 6\n");
-    let said = folder.run("sample in --output-dir out --ratio 0.5 --json");
-    assert_eq!(said.status, 3, "{}", said.err);
-    let json = said.json();
+    let output = folder.run("sample in --output-dir out --ratio 0.5 --json");
+    assert_eq!(output.status, 3, "{}", output.err);
+    let json = output.json();
     assert_eq!((&json["done"], &json["failed"]), (&1.into(), &4.into()), "{json}");
     for name in ["a.xyz", "b.laz", "c.bin", "d.csv"] {
-        said.names(&[name, "empty"]);
+        output.names(&[name, "empty"]);
     }
 }
 

@@ -39,7 +39,7 @@ fn one_file_has_columns_for_colors_and_classes() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn invalid_options_are_refused() {
     let folder = Folder::new();
     let fails = |arguments: &str, words: &[&str]| {
         folder.fails(&format!("generate {arguments}"), words);

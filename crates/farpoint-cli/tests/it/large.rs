@@ -28,8 +28,8 @@ fn the_bytes_are_those_of_sampling_in_memory() {
 fn peak(mut child: std::process::Child) -> f64 {
     let (status, mut most) = (format!("/proc/{}/status", child.id()), 0.0);
     while child.try_wait().unwrap().is_none() {
-        let said = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let output = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = output.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kibibytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
         most = kibibytes.unwrap_or(most);
         std::thread::sleep(Duration::from_millis(2));
@@ -68,22 +68,22 @@ fn reports_have_the_same_keys() {
 fn a_small_file_stays_in_memory() {
     let folder = Folder::new();
     folder.room("room.ply", 3_000);
-    let said = folder.ok("sample room.ply -n 100 -o a.ply --memory 1GiB --json").json();
-    assert_ne!(said["algorithm"], "tiles");
-    let said = folder.ok("sample room.ply -n 100 -o a.ply --memory 30MiB --json").json();
-    assert_ne!(said["algorithm"], "tiles");
+    let output = folder.ok("sample room.ply -n 100 -o a.ply --memory 1GiB --json").json();
+    assert_ne!(output["algorithm"], "tiles");
+    let output = folder.ok("sample room.ply -n 100 -o a.ply --memory 30MiB --json").json();
+    assert_ne!(output["algorithm"], "tiles");
     folder.room("large.ply", 600_000);
-    let said = folder.ok("sample large.ply -n 100 -o a.ply --memory 60MiB --json").json();
-    assert_eq!(said["algorithm"], "tiles");
+    let output = folder.ok("sample large.ply -n 100 -o a.ply --memory 60MiB --json").json();
+    assert_eq!(output["algorithm"], "tiles");
     assert_eq!(folder.files(), ["a.ply", "large.ply", "room.ply"]);
 }
 
 /// Returns the memory that the error of a run names, in MiB.
 fn named(folder: &Folder, arguments: &str) -> u64 {
-    let said = folder.run(arguments);
-    assert_eq!(said.status, 2, "{arguments}: {}", said.err);
-    let (_, needed) = said.err.split_once(" needs ").expect(&said.err);
-    needed.split_once(" MiB of memory").expect(&said.err).0.parse().unwrap()
+    let output = folder.run(arguments);
+    assert_eq!(output.status, 2, "{arguments}: {}", output.err);
+    let (_, needed) = output.err.split_once(" needs ").expect(&output.err);
+    needed.split_once(" MiB of memory").expect(&output.err).0.parse().unwrap()
 }
 
 #[test]
@@ -114,12 +114,12 @@ fn the_memory_that_is_named_suffices_and_no_less_does() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_removed_by_the_next() {
+fn files_of_a_killed_run_are_removed_by_the_next() {
     let folder = Folder::new();
     folder.ok("-q generate room -n 600000 --seed 3 -o room.ply");
     let options = "-q sample room.ply -o out.ply --ratio 0.25 --memory 60MiB --json";
     let is_spool = |name: &String| name.starts_with(".farpoint-spool-");
-    let mut left = None;
+    let mut remnant = None;
     for _ in 0..20 {
         let mut child = Command::new(env!("CARGO_BIN_EXE_farpoint"))
             .args(options.split_whitespace())
@@ -127,18 +127,18 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        while child.try_wait().unwrap().is_none() && left.is_none() {
+        while child.try_wait().unwrap().is_none() && remnant.is_none() {
             let spool = folder.files().into_iter().find(is_spool);
-            left = spool.filter(|name| folder.path(name).join("points").exists());
+            remnant = spool.filter(|name| folder.path(name).join("points").exists());
         }
         let _ = child.kill();
         child.wait().unwrap();
-        if left.as_ref().is_some_and(|name| folder.path(name).exists()) {
+        if remnant.as_ref().is_some_and(|name| folder.path(name).exists()) {
             break;
         }
-        left = None;
+        remnant = None;
     }
-    assert!(left.is_some(), "never killed in time");
+    assert!(remnant.is_some(), "never killed in time");
     // Another one that is at work stays.
     std::fs::create_dir(folder.path(".farpoint-spool-used")).unwrap();
     folder.write(".farpoint-spool-used/.lock", "");
@@ -152,12 +152,12 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
 }
 
 #[test]
-fn nothing_to_go_on_with_is_told() {
+fn nothing_to_resume_prints_a_note() {
     let folder = Folder::new();
     folder.room("room.ply", 3_000);
-    let said = folder.run("sample room.ply -n 100 -o a.ply --spool spool --resume");
-    assert_eq!(said.status, 0, "{}", said.err);
-    said.names(&["note", "spool", "begins anew"]);
+    let output = folder.run("sample room.ply -n 100 -o a.ply --spool spool --resume");
+    assert_eq!(output.status, 0, "{}", output.err);
+    output.names(&["note", "spool", "starting a new one"]);
     assert_eq!(folder.files(), ["a.ply", "room.ply"]);
 }
 
@@ -206,8 +206,8 @@ fn killed_at_any_time_and_resumed() {
     assert!(killed > 0);
     if !folder.path("out.laz").exists() {
         // Killed early, there was nothing to resume: a note reports it.
-        let said = folder.run(&format!("{options} --resume"));
-        assert_eq!(said.status, 0, "{}", said.err);
+        let output = folder.run(&format!("{options} --resume"));
+        assert_eq!(output.status, 0, "{}", output.err);
     }
     assert!(folder.read("out.laz") == folder.read("memory.laz"));
 }

@@ -55,8 +55,8 @@ const SAMPLE: &str = "sample scans --recursive --ratio 0.25 --output-dir thin";
 #[test]
 fn every_file_as_by_itself_and_the_tree_is_kept() {
     let folder = scans(5, 300);
-    let said = folder.ok(&format!("{SAMPLE} --json"));
-    let object = said.json();
+    let output = folder.ok(&format!("{SAMPLE} --json"));
+    let object = output.json();
     assert_eq!(
         (&object["files"], &object["done"], &object["failed"]),
         (&5.into(), &5.into(), &0.into())
@@ -77,7 +77,7 @@ fn every_file_as_by_itself_and_the_tree_is_kept() {
 }
 
 #[test]
-fn the_same_command_again_passes_over_what_is_done() {
+fn the_same_command_again_skips_finished_files() {
     let folder = scans(4, 200);
     folder.ok(SAMPLE);
     let before = rows(&folder, "thin");
@@ -108,12 +108,12 @@ fn the_same_command_again_passes_over_what_is_done() {
 fn a_bad_file_is_one_line_and_the_others_go_on() {
     let folder = scans(3, 200);
     folder.write("scans/bad.ply", "this is no cloud");
-    let said = folder.run(SAMPLE);
-    assert_eq!(said.status, 3, "{}", said.err);
-    let lines: Vec<_> = said.err.lines().collect();
-    assert_eq!(lines.len(), 2, "{}", said.err);
-    assert!(lines[0].starts_with("farpoint: error: scans/bad.ply: "), "{}", said.err);
-    assert!(lines[1].contains("1 of 4 files failed"), "{}", said.err);
+    let output = folder.run(SAMPLE);
+    assert_eq!(output.status, 3, "{}", output.err);
+    let lines: Vec<_> = output.err.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", output.err);
+    assert!(lines[0].starts_with("farpoint: error: scans/bad.ply: "), "{}", output.err);
+    assert!(lines[1].contains("1 of 4 files failed"), "{}", output.err);
     assert_eq!(tree(&folder.path("thin")).len(), 3);
     let bad = rows(&folder, "thin").into_iter().find(|row| row["output"] == "bad.ply").unwrap();
     assert!(bad["error"].as_str().unwrap().contains("scans/bad.ply"), "{bad}");
@@ -129,19 +129,21 @@ fn fail_fast_begins_no_further_file() {
     let folder = scans(20, 100);
     // The largest comes first.
     folder.write("scans/bad.ply", vec![b'x'; 1 << 20]);
-    let said = folder.run(&format!("{SAMPLE} --fail-fast --jobs 1 --json"));
-    assert_eq!((said.status, &said.json()["not_tried"]), (3, &20.into()), "{}", said.err);
+    let output = folder.run(&format!("{SAMPLE} --fail-fast --jobs 1 --json"));
+    assert_eq!((output.status, &output.json()["not_tried"]), (3, &20.into()), "{}", output.err);
     assert_eq!(folder.run(SAMPLE).status, 3);
     assert_eq!(tree(&folder.path("thin")).len(), 20);
 }
 
 #[test]
-fn what_can_not_be_is_refused_before_any_work() {
+fn invalid_options_are_refused_before_any_work() {
     let folder = scans(2, 50);
     fs::create_dir(folder.path("more")).unwrap();
     fs::copy(folder.path("scans/s1.xyz"), folder.path("more/s1.xyz")).unwrap();
-    folder
-        .fails("sample scans/s1.xyz more/s1.xyz --ratio 0.5 --output-dir thin", &["s1.xyz", "too"]);
+    folder.fails(
+        "sample scans/s1.xyz more/s1.xyz --ratio 0.5 --output-dir thin",
+        &["s1.xyz", "also"],
+    );
     folder.fails("sample scans --ratio 0.5 --output-dir scans", &["scans", "folder"]);
     folder.fails("sample scans/s1.xyz --ratio 0.5 --output-dir scans", &["s1.xyz", "input"]);
     folder.fails("sample scans --ratio 0.5 -o thin.xyz", &["scans", "--output-dir"]);
@@ -195,14 +197,14 @@ fn info_has_the_same_inputs() {
         object["files"].as_array().unwrap().iter().map(|file| &file["points"]).collect();
     assert_eq!(points, [80, 81, 82]);
     folder.write("scans/bad.ply", "no cloud");
-    let said = folder.run("info scans/*.xyz scans/bad.ply");
-    assert_eq!(said.status, 3, "{}", said.err);
+    let output = folder.run("info scans/*.xyz scans/bad.ply");
+    assert_eq!(output.status, 3, "{}", output.err);
     assert!(
-        said.err.contains("scans/bad.ply") && said.err.contains("1 of 3 files failed"),
+        output.err.contains("scans/bad.ply") && output.err.contains("1 of 3 files failed"),
         "{}",
-        said.err
+        output.err
     );
-    assert!(said.text().contains("s1.xyz") && said.text().contains("s2.xyz"));
+    assert!(output.text().contains("s1.xyz") && output.text().contains("s2.xyz"));
 }
 
 #[test]
@@ -221,9 +223,9 @@ fn a_file_that_takes_too_long_is_an_error() {
     folder.ok("generate room -n 60000 -o scans/large.ply");
     // The direct loop: seconds, and nothing for the small ones.
     let slow = "sample scans --recursive --ratio 0.9 --algorithm reference --output-dir thin";
-    let said = folder.run(&format!("{slow} --time-limit 1"));
-    assert_eq!(said.status, 3, "{}", said.err);
-    said.names(&["large.ply", "1 s"]);
+    let output = folder.run(&format!("{slow} --time-limit 1"));
+    assert_eq!(output.status, 3, "{}", output.err);
+    output.names(&["large.ply", "1 s"]);
     assert_eq!(tree(&folder.path("thin")).len(), 2);
 }
 
@@ -254,9 +256,9 @@ fn end(child: &mut Child) -> Option<i32> {
     }
 }
 
-fn wait_until(what: &str, so: impl Fn() -> bool) {
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
     let begin = Instant::now();
-    while !so() {
+    while !condition() {
         assert!(begin.elapsed() < LIMIT, "{what}: not within {LIMIT:?}");
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -333,11 +335,11 @@ fn two_runs_in_one_folder() {
     let folder = scans(60, 2500);
     let mut child = start(&folder, &format!("{SAMPLE} --jobs 1"));
     wait_until("the first run is at work", || lines(&folder) > 0);
-    let said = folder.run(SAMPLE);
+    let output = folder.run(SAMPLE);
     let status = end(&mut child);
     // The second may have come too late to meet the first.
-    let refused = said.status == 2 && said.err.contains("another run");
-    assert!(refused || said.status == 0, "{}", said.err);
+    let refused = output.status == 2 && output.err.contains("another run");
+    assert!(refused || output.status == 0, "{}", output.err);
     assert_eq!(status, Some(0));
     is_whole(&folder, 60);
 }
@@ -379,9 +381,9 @@ fn a_file_that_ends_its_process_is_an_error_the_third_time() {
     assert_eq!((&row["output"], &row["killed"]), (&"stuck.ply".into(), &3.into()), "{row}");
     assert!(row["error"].as_str().unwrap().contains("--force"), "{row}");
     // It is not tried any more, and the others are as they were.
-    let said = folder.run(&format!("{both} --json"));
+    let output = folder.run(&format!("{both} --json"));
     assert_eq!(
-        (said.status, &said.json()["skipped"], &said.json()["done"]),
+        (output.status, &output.json()["skipped"], &output.json()["done"]),
         (3, &3.into(), &0.into())
     );
 }

@@ -28,12 +28,13 @@ fn tiles(n: usize) -> Folder {
 fn tiles_are_sampled_as_one_cloud() {
     let folder = tiles(3_000);
     folder.ok("sample all.ply -n 400 --indices one.npy -o one.ply");
-    let said = folder.run("sample tiles --merge -n 400 --indices merged.npy -o merged.ply --json");
-    assert_eq!(said.status, 0, "{}", said.err);
-    said.names(&["50 rows"]);
+    let output =
+        folder.run("sample tiles --merge -n 400 --indices merged.npy -o merged.ply --json");
+    assert_eq!(output.status, 0, "{}", output.err);
+    output.names(&["50 rows"]);
     assert_eq!(folder.read("merged.npy"), folder.read("one.npy"));
     assert_eq!(folder.read("merged.ply"), folder.read("one.ply"));
-    let object = said.json();
+    let object = output.json();
     assert_eq!((&object["equal_rows"], &object["points"]), (&50.into(), &3_050.into()));
     let firsts: Vec<_> =
         object["files"].as_array().unwrap().iter().map(|f| f["first_row"].clone()).collect();
@@ -57,10 +58,10 @@ fn tiles_are_sampled_as_one_cloud() {
 fn tiles_that_do_not_fit_go_through_the_disk() {
     let folder = tiles(30_000);
     folder.ok("sample all.ply --spacing 0.3 --indices one.npy -o one.ply");
-    let said = folder.run("sample tiles --merge --spacing 0.3 --indices two.npy -o two.ply --memory 80MiB --spool s --json");
-    assert_eq!(said.status, 0, "{}", said.err);
-    assert_eq!(said.json()["algorithm"], "tiles", "{}", said.err);
-    assert_eq!(said.json()["equal_rows"], 50);
+    let output = folder.run("sample tiles --merge --spacing 0.3 --indices two.npy -o two.ply --memory 80MiB --spool s --json");
+    assert_eq!(output.status, 0, "{}", output.err);
+    assert_eq!(output.json()["algorithm"], "tiles", "{}", output.err);
+    assert_eq!(output.json()["equal_rows"], 50);
     assert_eq!(folder.read("two.npy"), folder.read("one.npy"));
     assert_eq!(folder.read("two.ply"), folder.read("one.ply"));
     // Filters and the order of the input, both ways.
@@ -76,7 +77,7 @@ fn tiles_that_do_not_fit_go_through_the_disk() {
 }
 
 #[test]
-fn what_cannot_be_merged_is_an_error() {
+fn clouds_that_cannot_be_merged_are_an_error() {
     let folder = tiles(300);
     folder.fails("sample tiles --merge -n 10 --output-dir out", &["--merge", "--output-dir"]);
     folder.fails("sample tiles --merge -n 10 --jobs 2", &["--jobs", "--merge"]);
@@ -95,9 +96,9 @@ fn filters_choose_rows_that_keep_their_numbers() {
     let folder = Folder::new();
     folder.write("a.csv", CLASSES);
     let rows = |options: &str| {
-        let said =
+        let output =
             folder.run(&format!("sample a.csv --ratio 1 {options} --sorted --indices rows.npy"));
-        assert_eq!(said.status, 0, "{options}: {}", said.err);
+        assert_eq!(output.status, 0, "{options}: {}", output.err);
         indices(&folder.read("rows.npy"))
     };
     assert_eq!(rows(""), [0, 1, 2, 3, 5]);
@@ -137,15 +138,15 @@ fn filters_in_folders_are_those_of_each_file() {
     for name in ["a", "b"] {
         folder.write(&format!("in/{name}.csv"), CLASSES);
     }
-    let said = folder.run("sample in --output-dir out --ratio 1 --keep class=2 --sorted");
-    assert_eq!(said.status, 0, "{}", said.err);
+    let output = folder.run("sample in --output-dir out --ratio 1 --keep class=2 --sorted");
+    assert_eq!(output.status, 0, "{}", output.err);
     folder.run("sample in/a.csv -o one.csv --ratio 1 --keep class=2 --sorted");
     assert_eq!(folder.read("out/b.csv"), folder.read("one.csv"));
     let again = folder.run("sample in --output-dir out --ratio 1 --keep class=6 --sorted --json");
     assert_eq!(again.json()["done"], 2);
-    let said = folder.run("sample in --output-dir other --ratio 1 --keep ring=2");
-    assert_eq!(said.status, 3);
-    said.names(&["in/a.csv", "'ring'"]);
+    let output = folder.run("sample in --output-dir other --ratio 1 --keep ring=2");
+    assert_eq!(output.status, 3);
+    output.names(&["in/a.csv", "'ring'"]);
 }
 
 #[test]
@@ -170,8 +171,8 @@ fn files_are_converted_in_their_order() {
     folder.ok("convert a.csv in/a.csv");
     folder.ok("convert a.csv in/b.ply");
     folder.write("in/bad.ply", "nothing");
-    let said = folder.run("convert in --output-dir out --to npz");
-    assert_eq!(said.status, 3, "{}", said.err);
+    let output = folder.run("convert in --output-dir out --to npz");
+    assert_eq!(output.status, 3, "{}", output.err);
     let mut names: Vec<_> =
         fs::read_dir(folder.path("out")).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
@@ -179,7 +180,7 @@ fn files_are_converted_in_their_order() {
 }
 
 #[test]
-fn what_tiles_are_together() {
+fn info_of_merged_tiles() {
     let folder = tiles(300);
     let object = folder.run("info tiles --merge --json --points").json();
     assert_eq!((&object["points"], &object["repeated"]), (&350.into(), &50.into()));
@@ -187,8 +188,8 @@ fn what_tiles_are_together() {
     for name in ["a", "b"] {
         folder.run(&format!("convert {name}.xyz tiles/{name}.las --scale 0.0001"));
     }
-    let said = folder.ok("info tiles/a.las tiles/b.las --merge --json");
-    let object = said.json();
+    let output = folder.ok("info tiles/a.las tiles/b.las --merge --json");
+    let object = output.json();
     assert_eq!((&object["points"], &object["scale"][0]), (&200.into(), &0.0001.into()));
     assert_eq!(
         (&object["points_read"], object["files"].as_array().unwrap().len()),

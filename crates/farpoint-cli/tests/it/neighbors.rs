@@ -99,8 +99,8 @@ fn the_nearest_of_another_cloud_and_of_its_own() {
         folder.ok(&format!("neighbors a.ply b.npy -k 9 -o out.npz --device cpu --method {method}"));
         check(Arrays::of(folder.read("out.npz")), 9, false, &truth);
     }
-    let said = folder.ok("neighbors a.ply b.npy -k 9 -o - --squared --threads 2");
-    check(Arrays::of(said.out), 9, true, &truth);
+    let output = folder.ok("neighbors a.ply b.npy -k 9 -o - --squared --threads 2");
+    check(Arrays::of(output.out), 9, true, &truth);
     let own: Vec<_> = a.iter().enumerate().map(|(k, x)| near(*x, &a, |row, _| row != k)).collect();
     folder.ok("neighbors a.ply -k 3 --exclude-self -o own.npz");
     check(Arrays::of(folder.read("own.npz")), 3, false, &own);
@@ -175,10 +175,10 @@ fn rules_at_the_edge() {
     folder.write("x.xyz", "0 0 0\n");
     folder.write("y.xyz", "0 0 0\n3 4 0\n-1 0 0\n1 0 0\n");
     let indices = |options: &str| {
-        let said = folder.run(&format!("neighbors x.xyz y.xyz {options} -o - --drop-zeros"));
-        assert_eq!(said.status, 2, "the only point is left out: {}", said.err);
-        let said = folder.run(&format!("neighbors x.xyz y.xyz {options} -o out.npz"));
-        assert_eq!(said.status, 0, "{}", said.err);
+        let output = folder.run(&format!("neighbors x.xyz y.xyz {options} -o - --drop-zeros"));
+        assert_eq!(output.status, 2, "the only point is left out: {}", output.err);
+        let output = folder.run(&format!("neighbors x.xyz y.xyz {options} -o out.npz"));
+        assert_eq!(output.status, 0, "{}", output.err);
         Arrays::of(folder.read("out.npz")).values("indices")
     };
     assert_eq!(indices("-k 3"), [0.0, 2.0, 3.0]);
@@ -197,10 +197,10 @@ fn bad_rows_and_precision() {
     let folder = Folder::new();
     folder.write("a.csv", "x,y,z\n0,0,5\nnan,0,0\n1,0,5\n");
     folder.write("b.xyz", "0 0 6\ninf 0 0\n0 0 8\n");
-    let said = folder.run("neighbors a.csv b.xyz -k 2 -o out.npz --json");
-    assert_eq!(said.status, 0, "{}", said.err);
-    assert!(said.err.contains("a.csv: 1 of 3 rows hold NaN"), "{}", said.err);
-    let json = said.json();
+    let output = folder.run("neighbors a.csv b.xyz -k 2 -o out.npz --json");
+    assert_eq!(output.status, 0, "{}", output.err);
+    assert!(output.err.contains("a.csv: 1 of 3 rows hold NaN"), "{}", output.err);
+    let json = output.json();
     assert_eq!((&json["a_dropped"], &json["b_dropped"]), (&1.into(), &1.into()));
     assert_eq!(
         (&json["fewest"], &json["most"], &json["without"]),
@@ -215,10 +215,10 @@ fn bad_rows_and_precision() {
     assert_eq!(arrays.values("indices"), [0.0, 2.0, -1.0, -1.0, 0.0, 2.0]);
     assert_eq!(arrays.values("counts"), [2.0, 0.0, 2.0]);
     // Without A's bad row among the rows of the ragged form, too.
-    let said = folder.run("neighbors a.csv b.xyz --radius 2 -o out.npz --quiet --json=out.json");
-    assert_eq!((said.status, said.err.as_str()), (0, ""));
+    let output = folder.run("neighbors a.csv b.xyz --radius 2 -o out.npz --quiet --json=out.json");
+    assert_eq!((output.status, output.err.as_str()), (0, ""));
     assert_eq!(Arrays::of(folder.read("out.npz")).values("offsets"), [0.0, 1.0, 1.0, 2.0]);
-    let table = said.text();
+    let table = output.text();
     for line in ["a.csv, 3 points, 1 left out", "b.xyz, 3 points, 1 left out", "2, 1 a point"] {
         assert!(table.contains(line), "{line}: {table}");
     }
@@ -228,15 +228,15 @@ fn bad_rows_and_precision() {
 fn units_and_stdin() {
     let folder = Folder::new();
     folder.write("y.xyz", "0.02 0 0\n0.04 0 0\n0.06 0 0\n");
-    let said = folder.pipe("neighbors - y.xyz --radius 5cm -k 3 -o out.npz --json", b"0 0 0\n");
-    assert_eq!(said.status, 0, "{}", said.err);
-    let json = said.json();
+    let output = folder.pipe("neighbors - y.xyz --radius 5cm -k 3 -o out.npz --json", b"0 0 0\n");
+    assert_eq!(output.status, 0, "{}", output.err);
+    let json = output.json();
     assert_eq!((&json["radius"], &json["order"]), (&0.05.into(), &"index".into()));
     assert_eq!((&json["a"], &json["neighbors"]), (&"standard input".into(), &2.into()));
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn invalid_options_are_refused() {
     let folder = Folder::new();
     // Before the input is read: there is no a.ply.
     let start = "neighbors a.ply b.ply -o out.npz";
@@ -283,8 +283,8 @@ fn a_gpu_writes_the_same() {
     let folder = Folder::new();
     if let Err(error) = farpoint_cuda::Properties::all() {
         let why = error.to_string();
-        let said = ["--device cuda", &why, "--device cpu"];
-        folder.fails("neighbors a.ply -k 4 -o out.npz --device cuda", &said);
+        let output = ["--device cuda", &why, "--device cpu"];
+        folder.fails("neighbors a.ply -k 4 -o out.npz --device cuda", &output);
         return;
     }
     folder.room("a.ply", 3000);

@@ -1,12 +1,12 @@
 //! Options that all commands share: formats, columns, units, reports, messages.
 
-use crate::common::{Folder, Said, text};
+use crate::common::{CommandOutput, Folder, text};
 use farpoint_io::{Format, ReadOptions, WriteOptions, read, write};
 
 /// Checks that a run succeeded, and returns its stderr.
-fn fine(said: Said) -> String {
-    assert_eq!(said.status, 0, "{}", said.err);
-    said.err
+fn fine(output: CommandOutput) -> String {
+    assert_eq!(output.status, 0, "{}", output.err);
+    output.err
 }
 
 #[test]
@@ -24,8 +24,8 @@ fn formats_of_outputs() {
     assert!(start("d.out").starts_with("x,y,z\n"), "{}", start("d.out"));
     folder.ok("chamfer room.ply a.out --per-point e.out --format npy");
     assert!(folder.read("e.out").starts_with(b"\x93NUMPY"));
-    let said = folder.ok("generate room -n 20 -o - --format xyz");
-    assert_eq!(said.text().lines().filter(|line| !line.starts_with('#')).count(), 20);
+    let output = folder.ok("generate room -n 20 -o - --format xyz");
+    assert_eq!(output.text().lines().filter(|line| !line.starts_with('#')).count(), 20);
     folder.ok("demo --points 2000 --format pcd");
     assert!(folder.files().contains(&"farpoint-demo.pcd".to_owned()), "{:?}", folder.files());
 }
@@ -117,8 +117,8 @@ fn lengths_are_converted_to_the_unit_of_the_file() {
     let folder = Folder::new();
     with_crs(&folder, "feet.las", r#"PROJCS["grid",GEOGCS["base"],UNIT["foot",0.3048]]"#);
     let samples = |options: &str| {
-        let said = folder.run(&format!("sample feet.las --json {options}"));
-        (said.json()["samples"].clone(), fine(said))
+        let output = folder.run(&format!("sample feet.las --json {options}"));
+        (output.json()["samples"].clone(), fine(output))
     };
     let (plain, silent) = samples("--spacing 0.5");
     let (feet, _) = samples("--spacing 0.5ft");
@@ -158,11 +158,11 @@ fn json_is_one_object_of_every_command() {
         folder.fails(&format!("{command} --json=no/where.json"), &["folder no "]);
         folder.fails(&format!("{command} --json=report.txt"), &["report.txt", ".json"]);
     }
-    let said = folder.run("sample zeros.xyz -n 1 --json");
-    let warnings = said.json()["warnings"].as_array().unwrap().clone();
+    let output = folder.run("sample zeros.xyz -n 1 --json");
+    let warnings = output.json()["warnings"].as_array().unwrap().clone();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     for warning in warnings {
-        assert!(said.err.contains(warning.as_str().unwrap()), "{warning}: {}", said.err);
+        assert!(output.err.contains(warning.as_str().unwrap()), "{warning}: {}", output.err);
     }
 }
 
@@ -188,9 +188,9 @@ fn quiet_and_verbose() {
 fn sampling_without_an_output_says_so() {
     let folder = Folder::new();
     folder.room("room.ply", 100);
-    let said = folder.run("sample room.ply -n 5");
-    assert!(said.text().contains("covering radius"), "{}", said.text());
-    assert!(fine(said).contains("-o FILE"));
+    let output = folder.run("sample room.ply -n 5");
+    assert!(output.text().contains("covering radius"), "{}", output.text());
+    assert!(fine(output).contains("-o FILE"));
     for silent in ["--json", "-o a.ply", "--indices a.npy", "--indices -"] {
         folder.ok(&format!("sample room.ply -n 5 {silent}"));
     }

@@ -21,13 +21,13 @@ const FILES: [&str; 12] = [
 
 fn sampled_alike_by_all(folder: &Folder, path: &Path) {
     let path = path.display();
-    let said = folder.run(&format!("info {path} --json"));
-    assert_eq!(said.status, 0, "{path}: {}", said.err);
-    assert!(said.json()["points"].as_u64().unwrap() > 0, "{path}");
+    let output = folder.run(&format!("info {path} --json"));
+    assert_eq!(output.status, 0, "{path}: {}", output.err);
+    assert!(output.json()["points"].as_u64().unwrap() > 0, "{path}");
     let rows = |options: &str| {
-        let said = folder.run(&format!("sample {path} --ratio 0.01 --indices - {options}"));
-        assert_eq!(said.status, 0, "{path}: {}", said.err);
-        indices(&said.out)
+        let output = folder.run(&format!("sample {path} --ratio 0.01 --indices - {options}"));
+        assert_eq!(output.status, 0, "{path}: {}", output.err);
+        indices(&output.out)
     };
     assert_eq!(rows(""), rows("--algorithm reference"), "{path}");
 }
@@ -37,8 +37,8 @@ fn generated_files_are_sampled_alike_by_all() {
     let folder = Folder::new();
     for kind in ["ply", "pcd", "las", "laz", "e57", "npy", "npz", "xyz", "csv", "pts", "bin"] {
         let name = format!("lidar.{kind}");
-        let said = folder.run(&format!("generate lidar -n 3000 -o {name}"));
-        assert_eq!(said.status, 0, "{name}: {}", said.err);
+        let output = folder.run(&format!("generate lidar -n 3000 -o {name}"));
+        assert_eq!(output.status, 0, "{name}: {}", output.err);
         sampled_alike_by_all(&folder, &folder.path(&name));
     }
 }

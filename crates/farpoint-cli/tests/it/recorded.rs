@@ -18,7 +18,7 @@ const LINES: &str = include_str!("recorded_lines.txt");
 
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "the texts of system errors differ")]
-fn command_lines_do_what_they_did() {
+fn command_lines_match_the_recording() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path();
     inputs(base);
@@ -92,24 +92,24 @@ fn inputs(base: &Path) {
     }
     for to in FORMATS.into_iter().filter(|to| *to != "xyz") {
         let verb = if to == "copc.laz" { "order" } else { "convert" };
-        let made = record(&input, &format!("{verb} scan.xyz -o scan.{to}"));
-        assert!(made.contains("status 0"), "{made}");
+        let record_text = record(&input, &format!("{verb} scan.xyz -o scan.{to}"));
+        assert!(record_text.contains("status 0"), "{record_text}");
     }
 }
 
 /// Runs all command lines, each in a folder of its own, as many at once as there are cores.
 fn all(base: &Path, lines: &[String]) -> Vec<String> {
-    let left: Mutex<VecDeque<usize>> = Mutex::new((0..lines.len()).collect());
+    let remaining: Mutex<VecDeque<usize>> = Mutex::new((0..lines.len()).collect());
     let found = Mutex::new(vec![String::new(); lines.len()]);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..cores {
             scope.spawn(|| {
                 loop {
-                    let Some(k) = left.lock().unwrap().pop_front() else { break };
-                    let own = base.join(k.to_string());
-                    fs::create_dir(&own).unwrap();
-                    let text = record(&own, &lines[k]);
+                    let Some(k) = remaining.lock().unwrap().pop_front() else { break };
+                    let folder = base.join(k.to_string());
+                    fs::create_dir(&folder).unwrap();
+                    let text = record(&folder, &lines[k]);
                     found.lock().unwrap()[k] = text;
                 }
             });
@@ -131,15 +131,15 @@ fn record(folder: &Path, line: &str) -> String {
     let folder_name = folder.display().to_string();
     for (mark, bytes) in [("", &output.stdout), ("! ", &output.stderr)] {
         match std::str::from_utf8(bytes) {
-            Ok(said) if said.len() < 6000 => {
-                let said = said.replace(&folder_name, "FOLDER");
-                let mut said: Vec<_> =
-                    said.lines().filter(|line| !line.is_empty()).map(without_times).collect();
-                // Files side by side end in any order.
+            Ok(stream) if stream.len() < 6000 => {
+                let stream = stream.replace(&folder_name, "FOLDER");
+                let mut stream: Vec<_> =
+                    stream.lines().filter(|line| !line.is_empty()).map(without_times).collect();
+                // Files in parallel end in any order.
                 if line.contains("--output-dir") {
-                    said.sort();
+                    stream.sort();
                 }
-                said.iter().for_each(|line| writeln!(text, "{mark}{line}").unwrap());
+                stream.iter().for_each(|line| writeln!(text, "{mark}{line}").unwrap());
             }
             _ => writeln!(text, "{mark}{} bytes {}", bytes.len(), digest(bytes)).unwrap(),
         }

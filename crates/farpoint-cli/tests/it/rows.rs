@@ -40,15 +40,15 @@ fn rows_and_masks_are_those_of_the_library() {
     folder.ok(
         "sample room.ply -o mean.ply -n 50 --mask mask.txt --algorithm grid --keep centroid -q",
     );
-    let said = folder.ok("sample room.ply -o few.ply -n 50 --rows rows.txt --json");
-    assert_eq!((&said.json()["points"], &said.json()["samples"]), (&667.into(), &50.into()));
+    let output = folder.ok("sample room.ply -o few.ply -n 50 --rows rows.txt --json");
+    assert_eq!((&output.json()["points"], &output.json()["samples"]), (&667.into(), &50.into()));
     folder.ok("order room.ply -o ordered.ply --mask mask.txt");
     let ordered = folder.ok("info ordered.ply --json").json();
     assert_eq!(ordered["points"], 667);
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn invalid_rows_are_refused() {
     let folder = Folder::new();
     folder.room("room.ply", 100);
     folder.write("twice.txt", "3\n5\n3\n");

@@ -17,8 +17,8 @@ fn every_algorithm_thread_count_and_level_gives_the_same() {
     let folder = Folder::new();
     folder.room("room.npy", 2000);
     let all = |options: &str| {
-        let said = folder.ok(&format!("sample room.npy -n 500 --indices - {options}"));
-        indices(&said.out)
+        let output = folder.ok(&format!("sample room.npy -n 500 --indices - {options}"));
+        indices(&output.out)
     };
     let expected = all("--algorithm reference");
     assert_eq!(expected.len(), 500);
@@ -42,8 +42,8 @@ fn every_algorithm_thread_count_and_level_gives_the_same() {
 fn json_has_its_keys() {
     let folder = Folder::new();
     let room = folder.room("room.pcd", 1000);
-    let said = folder.ok("sample room.pcd -o small.ply -n 100 --json --threads 1");
-    let json = said.json();
+    let output = folder.ok("sample room.pcd -o small.ply -n 100 --json --threads 1");
+    let json = output.json();
     assert_eq!(json["points"], 1000);
     assert_eq!(json["dropped"], 0);
     assert_eq!(json["samples"], 100);
@@ -56,15 +56,15 @@ fn json_has_its_keys() {
     let expected = Sampler::count(100).sample(&room).unwrap().covering_radius();
     assert_eq!(json["covering_radius"].as_f64().unwrap(), f64::from(expected));
     assert!(json.get("statistics").is_none());
-    assert_eq!(said.text().lines().count(), 1);
+    assert_eq!(output.text().lines().count(), 1);
 }
 
 #[test]
-fn statistics_are_given_if_asked() {
+fn statistics_on_request() {
     let folder = Folder::new();
     folder.room("room.ply", 1000);
-    let said = folder.ok("sample room.ply -n 10 --json --stats --algorithm naive");
-    let statistics = &said.json()["statistics"];
+    let output = folder.ok("sample room.ply -n 10 --json --stats --algorithm naive");
+    let statistics = &output.json()["statistics"];
     assert!(statistics["distance_evaluations"].as_u64().unwrap() >= 9000, "{statistics}");
     assert!(statistics["effective_updates"].is_u64());
     assert_eq!(statistics["effective_by_step"].as_array().unwrap().len(), 10);
@@ -115,9 +115,9 @@ fn output_holds_the_rows_in_order() {
 fn pipes_work_both_ways() {
     let folder = Folder::new();
     let rows = text(&farpoint_generate::cube(300, 1));
-    let said = folder.pipe("sample - -o - -n 30", rows.as_bytes());
-    assert_eq!((said.status, said.err.as_str()), (0, ""));
-    let kept = said.text();
+    let output = folder.pipe("sample - -o - -n 30", rows.as_bytes());
+    assert_eq!((output.status, output.err.as_str()), (0, ""));
+    let kept = output.text();
     assert!(kept.lines().filter(|line| !line.starts_with('#')).count() >= 30, "{kept}");
     assert!(!kept.contains("covering"), "the table got into the data");
 }
@@ -150,46 +150,50 @@ fn several_starts_go_on_from_a_sample() {
 fn rows_with_nan_are_left_out_and_counted() {
     let folder = Folder::new();
     folder.write("bad.xyz", "nan 0 0\n0 0 1\n1 2 3\n4 inf 6\n7 8 9\n");
-    let said = folder.run("sample bad.xyz -n 3 --indices rows.npy --json");
-    assert_eq!(said.status, 0, "{}", said.err);
+    let output = folder.run("sample bad.xyz -n 3 --indices rows.npy --json");
+    assert_eq!(output.status, 0, "{}", output.err);
     assert!(
-        said.err.contains("warning: bad.xyz: 2 of 5 rows hold NaN or infinity"),
+        output.err.contains("warning: bad.xyz: 2 of 5 rows hold NaN or infinity"),
         "{}",
-        said.err
+        output.err
     );
-    assert_eq!(said.json()["dropped"], 2);
-    assert_eq!(said.json()["points"], 5);
+    assert_eq!(output.json()["dropped"], 2);
+    assert_eq!(output.json()["points"], 5);
     // The first row that can be used is the start; indices count the file's rows.
     assert_eq!(indices(&folder.read("rows.npy")), [1, 4, 2]);
 }
 
 #[test]
-fn rows_of_zeros_are_warned_of_and_dropped_if_asked() {
+fn rows_of_zeros_print_a_warning_and_are_dropped_on_request() {
     let folder = Folder::new();
     folder.write("zeros.xyz", "0 0 0\n1 0 0\n5 0 0\n0 0 0\n3 0 0\n");
-    let said = folder.run("sample zeros.xyz -n 3 --json");
-    said.names(&["2 of 5 rows", "--drop-zeros"]);
-    assert_eq!(said.json()["dropped"], 0);
-    let said = folder.run("sample zeros.xyz -n 3 --json --drop-zeros --indices rows.npy");
-    assert_eq!(said.status, 0, "{}", said.err);
-    assert_eq!(said.json()["dropped"], 2);
+    let output = folder.run("sample zeros.xyz -n 3 --json");
+    output.names(&["2 of 5 rows", "--drop-zeros"]);
+    assert_eq!(output.json()["dropped"], 0);
+    let output = folder.run("sample zeros.xyz -n 3 --json --drop-zeros --indices rows.npy");
+    assert_eq!(output.status, 0, "{}", output.err);
+    assert_eq!(output.json()["dropped"], 2);
     assert_eq!(indices(&folder.read("rows.npy")), [1, 2, 4]);
     folder.fails("sample zeros.xyz -n 2 --drop-zeros --start 3", &["--start 3", "--drop-zeros"]);
 }
 
 #[test]
-fn doubles_are_narrowed_only_if_asked() {
+fn doubles_are_narrowed_only_on_request() {
     let folder = Folder::new();
     let corner = 4_800_000.0;
     let rows: Vec<_> = (0..50).map(|k| corner + f64::from(k * k % 53) * 0.01).collect();
     let lines: String = rows.iter().map(|x| format!("{x:.2} 0.25 0.5\n")).collect();
     folder.write("wide.xyz", lines);
     let wide = folder.ok("sample wide.xyz -n 20 --indices -").out;
-    let said = folder.run("sample wide.xyz -n 20 --indices - --f32");
-    assert!(said.err.contains("single precision") && said.err.contains("4800000"), "{}", said.err);
+    let output = folder.run("sample wide.xyz -n 20 --indices - --f32");
+    assert!(
+        output.err.contains("single precision") && output.err.contains("4800000"),
+        "{}",
+        output.err
+    );
     // A hundredth is seen in both; a plain cast to single precision would have made most equal.
     assert_eq!(indices(&wide).len(), 20);
-    assert_eq!(indices(&said.out).len(), 20);
+    assert_eq!(indices(&output.out).len(), 20);
     let far = |rows_: &[usize]| rows_.iter().map(|row| rows[*row]).fold(f64::INFINITY, f64::min);
-    assert_eq!(far(&indices(&wide)), far(&indices(&said.out)));
+    assert_eq!(far(&indices(&wide)), far(&indices(&output.out)));
 }

@@ -113,7 +113,7 @@ fn sorted(mut rows: Vec<usize>) -> Vec<usize> {
     rows
 }
 
-fn apart(a: [f64; 3], b: [f64; 3]) -> f64 {
+fn distance_between(a: [f64; 3], b: [f64; 3]) -> f64 {
     (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt()
 }
 
@@ -175,13 +175,13 @@ fn the_order_just_computed_is_the_page_of_view() {
         let first: Vec<[f64; 3]> = (0..60).map(|k| written.coordinates().get(k)).collect();
         for n in shown.counts().into_iter().filter(|&n| n <= first.len()) {
             for place in &places[..n] {
-                let near = first[..n].iter().map(|first| apart(*first, *place));
+                let near = first[..n].iter().map(|first| distance_between(*first, *place));
                 assert!(near.fold(f64::INFINITY, f64::min) <= step, "{input} {order}: {n}");
             }
         }
     }
-    let said = folder.ok("order room.ply -o ordered.ply --view one.html");
-    assert!(said.text().contains("page                  one.html"), "{}", said.text());
+    let output = folder.ok("order room.ply -o ordered.ply --view one.html");
+    assert!(output.text().contains("page                  one.html"), "{}", output.text());
 }
 
 #[test]
@@ -196,12 +196,14 @@ fn a_page_holds_the_first_points_farthest_first() {
         assert_eq!(sorted(rows[..n].to_vec()), sorted(truth.indices[..n].to_vec()), "{n}");
         let radius = if n < 1000 { truth.distance(n) } else { truth.covering_radius() };
         // The reader of JSON here may be off by the last bit.
-        let told = page.meta["prefixes"]["radius"][place].as_f64().unwrap();
-        assert!((told / f64::from(radius) - 1.0).abs() < 1e-14 || told == f64::from(radius));
+        let reported = page.meta["prefixes"]["radius"][place].as_f64().unwrap();
+        assert!(
+            (reported / f64::from(radius) - 1.0).abs() < 1e-14 || reported == f64::from(radius)
+        );
     }
     let step = page.meta["step"].as_f64().unwrap();
     for (place, row) in page.places("fp-xyz").into_iter().zip(rows) {
-        assert!(apart(place, room[row].map(f64::from)) <= step);
+        assert!(distance_between(place, room[row].map(f64::from)) <= step);
     }
     assert_eq!((&page.meta["total"], &page.meta["panes"]), (&3000.into(), &Value::Array(vec![])));
 }
@@ -211,11 +213,11 @@ fn a_page_holds_the_first_points_farthest_first() {
 fn panes_hold_what_the_samplers_chose() {
     let folder = Folder::new();
     let all = mixed(&folder);
-    let said = folder.run(
+    let output = folder.run(
         "compare mixed.csv --ratio 10% --drop-zeros --seed 5 --view page.html --json \
          --algorithms quick,random,npdu:morton,grid:centroid,fastpoint:fit,grid:random",
     );
-    assert_eq!(said.status, 0, "{}", said.err);
+    assert_eq!(output.status, 0, "{}", output.err);
     // Without -o there is no picture beside the page.
     assert_eq!(folder.files(), ["mixed.csv", "page.html"]);
     let page = Page::of(&folder, "page.html");
@@ -236,22 +238,22 @@ fn panes_hold_what_the_samplers_chose() {
     ];
     let made = ApproximateSampler::ratio(Method::Grid { keep: Keep::Center }, 0.1);
     let made = made.centroids(&points).unwrap().coordinates;
-    let json = said.json();
+    let json = output.json();
     for (pane, chosen) in chosen.iter().enumerate() {
-        let told = &page.meta["panes"][pane];
+        let reported = &page.meta["panes"][pane];
         let rows = chosen.as_ref().map(|chosen| chosen.iter().map(|&k| used[k]).collect());
         assert_eq!(page.samples(pane), sorted(rows.unwrap_or_default()), "pane {pane}");
         let sample: Vec<[f32; 3]> = match chosen {
             Some(chosen) => chosen.iter().map(|&k| points[k]).collect(),
             None => made.as_chunks().0.to_vec(),
         };
-        assert_eq!(told["exact"], pane == 0);
-        assert_eq!(told["farthest"], json["samplers"][pane]["covering_radius"]);
+        assert_eq!(reported["exact"], pane == 0);
+        assert_eq!(reported["farthest"], json["samplers"][pane]["covering_radius"]);
         let beside = if chosen.is_some() { 0 } else { sample.len() };
-        assert_eq!(told["beside"], beside);
+        assert_eq!(reported["beside"], beside);
         let step = page.meta["step"].as_f64().unwrap();
         for (place, wanted) in page.places(&format!("fp-beside-{pane}")).into_iter().zip(&sample) {
-            assert!(apart(place, wanted.map(f64::from)) <= step);
+            assert!(distance_between(place, wanted.map(f64::from)) <= step);
         }
         right_distances(&page, pane, &all, &sample);
     }
@@ -262,11 +264,15 @@ fn right_distances(page: &Page, pane: usize, all: &[[f32; 3]], sample: &[[f32; 3
     let farthest = page.meta["panes"][pane]["farthest"].as_f64().unwrap();
     let distances = page.distances(pane);
     assert_eq!(distances.len(), page.shown());
-    for (row, told) in page.rows().into_iter().zip(distances) {
-        let to = |sample: &[f32; 3]| apart(all[row].map(f64::from), sample.map(f64::from));
+    for (row, reported) in page.rows().into_iter().zip(distances) {
+        let to =
+            |sample: &[f32; 3]| distance_between(all[row].map(f64::from), sample.map(f64::from));
         let truth = sample.iter().map(to).fold(f64::INFINITY, f64::min);
         let root = |distance: f64| 255.0 * (distance / farthest).sqrt();
-        assert!((root(truth) - root(told)).abs() < 0.501, "pane {pane}, row {row}: {truth} {told}");
+        assert!(
+            (root(truth) - root(reported)).abs() < 0.501,
+            "pane {pane}, row {row}: {truth} {reported}"
+        );
     }
 }
 
@@ -294,7 +300,7 @@ fn samples_that_the_page_does_not_hold_lie_beside_it() {
         assert_eq!(places.len(), rows.len());
         for (place, &row) in places.into_iter().zip(rows) {
             let step = page.meta["step"].as_f64().unwrap();
-            assert!(apart(place, room[row].map(f64::from)) <= step);
+            assert!(distance_between(place, room[row].map(f64::from)) <= step);
         }
     }
 }
@@ -312,8 +318,8 @@ fn any_cloud_has_a_page() {
             "order a.xyz -o b.xyz --view a.html",
             "compare a.xyz -n 1 --algorithms auto,random,grid:centroid --view a.html",
         ] {
-            let said = folder.run(command);
-            assert_eq!(said.status, 0, "{command}: {cloud}: {}", said.err);
+            let output = folder.run(command);
+            assert_eq!(output.status, 0, "{command}: {cloud}: {}", output.err);
             let page = Page::of(&folder, "a.html");
             assert_eq!(page.rows().len(), page.shown(), "{command}: {cloud}");
         }
@@ -361,8 +367,8 @@ fn a_page_that_fails_leaves_nothing() {
     folder.room("room.ply", 200);
     // A name that no file can have, as the disk says only when it is written.
     let name = format!("{}.html", "n".repeat(300));
-    let said = folder.run(&format!("order room.ply -o ordered.ply --view {name}"));
-    assert_eq!(said.status, 2, "{}", said.err);
-    assert!(said.err.contains(".html"), "{}", said.err);
+    let output = folder.run(&format!("order room.ply -o ordered.ply --view {name}"));
+    assert_eq!(output.status, 2, "{}", output.err);
+    assert!(output.err.contains(".html"), "{}", output.err);
     assert_eq!(folder.files(), ["ordered.ply", "room.ply"]);
 }

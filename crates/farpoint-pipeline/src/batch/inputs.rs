@@ -17,26 +17,26 @@ pub struct Found {
     pub inside: PathBuf,
 }
 
-/// Returns the files that `given` names, sorted by path, each once. A folder stands for its files whose names have
+/// Returns the files that `inputs` names, sorted by path, each once. A folder stands for its files whose names have
 /// the extension of a format that can be read, and with `recursive` also for those of its subfolders; hidden ones,
-/// `without` (the folder of the outputs) and links to folders are skipped. A line of a list (`@list.txt`) may be
+/// `excluded` (the folder of the outputs) and links to folders are skipped. A line of a list (`@list.txt`) may be
 /// anything that can be given itself; empty lines and those that start with `#` are ignored.
 ///
 /// # Errors
 /// [`Error::Given`] for a folder, pattern or list that names no file; [`Error::System`] if one can't be read. A named
 /// file that does not exist is found here, and fails when it is read.
 pub fn expand(
-    given: &[PathBuf],
+    inputs: &[PathBuf],
     recursive: bool,
-    without: Option<&Path>,
+    excluded: Option<&Path>,
 ) -> Result<Vec<Found>, Error> {
-    let without = without.and_then(|folder| fs::canonicalize(folder).ok());
-    let walk = Walk { recursive, without };
+    let excluded = excluded.and_then(|folder| fs::canonicalize(folder).ok());
+    let walk = Walk { recursive, excluded };
     let mut found = Vec::new();
-    for path in given {
+    for path in inputs {
         match list_of(path) {
             Some(list) => walk.list(Path::new(list), &mut found)?,
-            None => walk.one(path, &mut found)?,
+            None => walk.add(path, &mut found)?,
         }
     }
     found.sort();
@@ -58,15 +58,15 @@ fn has_wildcards(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[{".contains(byte))
 }
 
-const READ: &str = "check the name and the permissions";
+const READ_FIX: &str = "check the name and the permissions";
 
 struct Walk {
     recursive: bool,
-    without: Option<PathBuf>,
+    excluded: Option<PathBuf>,
 }
 
 impl Walk {
-    fn one(&self, path: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
+    fn add(&self, path: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
         if path == Path::new("-") {
             return Err(Error::given(
                 path,
@@ -76,24 +76,20 @@ impl Walk {
         }
         let before = found.len();
         if path.is_dir() {
-            if self.without.is_some() && fs::canonicalize(path).ok() == self.without {
+            if self.excluded.is_some() && fs::canonicalize(path).ok() == self.excluded {
                 let fix = "write to another folder; inputs are kept";
-                return Err(Error::given(path, "is the folder of the outputs, too", fix));
+                return Err(Error::given(path, "is also the folder of the outputs", fix));
             }
             let readable = |inside: &Path| Format::of_input(inside).is_some();
             self.folder(path, Path::new(""), self.recursive, &readable, found)?;
             if found.len() == before {
                 let fix = "give a folder with point clouds, or --recursive for those below";
-                return Err(Error::given(
-                    path,
-                    "no file in this folder has the name of a point cloud",
-                    fix,
-                ));
+                return Err(Error::given(path, "no point cloud files in this folder", fix));
             }
         } else if has_wildcards(path) && !path.exists() {
             self.pattern(path, found)?;
             if found.len() == before {
-                return Err(Error::given(path, "no file has such a name", "check the pattern"));
+                return Err(Error::given(path, "no file matches", "check the pattern"));
             }
         } else {
             let name = path.file_name().unwrap_or(path.as_os_str());
@@ -103,12 +99,13 @@ impl Walk {
     }
 
     fn list(&self, list: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
-        let text = fs::read_to_string(list).map_err(|source| Error::system(list, source, READ))?;
+        let text =
+            fs::read_to_string(list).map_err(|source| Error::system(list, source, READ_FIX))?;
         let lines =
             text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let before = found.len();
         for line in lines {
-            self.one(Path::new(line), found)?;
+            self.add(Path::new(line), found)?;
         }
         match found.len() == before {
             true => Err(Error::given(list, "the list names no file", "write a path in each line")),
@@ -116,7 +113,7 @@ impl Walk {
         }
     }
 
-    /// Adds the files below `folder` that `fit`, by their path below the given one.
+    /// Adds the files below `folder` that `fit`, by their path below it.
     fn folder(
         &self,
         folder: &Path,
@@ -125,10 +122,10 @@ impl Walk {
         fit: &dyn Fn(&Path) -> bool,
         found: &mut Vec<Found>,
     ) -> Result<(), Error> {
-        if self.without.is_some() && fs::canonicalize(folder).ok() == self.without {
+        if self.excluded.is_some() && fs::canonicalize(folder).ok() == self.excluded {
             return Ok(());
         }
-        let fail = |source| Error::system(folder, source, READ);
+        let fail = |source| Error::system(folder, source, READ_FIX);
         for entry in fs::read_dir(folder).map_err(fail)? {
             let entry = entry.map_err(fail)?;
             let (name, kind) = (entry.file_name(), entry.file_type().map_err(fail)?);
@@ -150,8 +147,8 @@ impl Walk {
         let plain = |part: &Component<'_>| !has_wildcards(part.as_os_str().as_ref());
         let base: PathBuf = pattern.components().take_while(plain).collect();
         let rest: PathBuf = pattern.components().skip_while(plain).collect();
-        let what = || Error::given(pattern, "the pattern is no Unicode", "name a folder");
-        let text = rest.to_str().ok_or_else(what)?;
+        let invalid = || Error::given(pattern, "the pattern is not valid Unicode", "name a folder");
+        let text = rest.to_str().ok_or_else(invalid)?;
         let deep =
             rest.components().count() > 1 || rest.as_os_str().as_encoded_bytes().starts_with(b"**");
         let fits = |inside: &Path| glob_match(text, inside.as_os_str().as_encoded_bytes());

@@ -28,10 +28,10 @@ pub struct Manifest {
     rows: HashMap<String, Row>,
     /// Outputs for which work began in an earlier run and did not end.
     open: HashSet<String>,
-    /// Outputs in work.
-    begun: HashSet<String>,
-    /// Outputs that may be left half-written: a process of theirs was ended.
-    cut: HashSet<String>,
+    /// Outputs in progress.
+    in_progress: HashSet<String>,
+    /// Outputs that may be half-written, because their process was killed.
+    interrupted: HashSet<String>,
     /// Lines that could not be read.
     pub unreadable: usize,
 }
@@ -57,7 +57,7 @@ impl Manifest {
             // A file system without locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        let text = whole_lines(&mut lines).map_err(fail)?;
+        let text = complete_lines(&mut lines).map_err(fail)?;
         let (mut rows, mut unreadable) = (HashMap::new(), 0);
         for line in text.lines() {
             match Row::from_line(line) {
@@ -68,10 +68,12 @@ impl Manifest {
         let path = folder.join(TRIES);
         let fail = |source| Error::system(&path, source, FIX);
         let mut tries = append(&path).map_err(fail)?;
-        let open = open_tries(&whole_lines(&mut tries).map_err(fail)?);
-        let (folder, begun, cut) = (folder.to_owned(), HashSet::new(), HashSet::new());
-        let manifest = Self { folder, lines, tries, rows, open, begun, cut, unreadable };
-        manifest.sweep(&manifest.open);
+        let open = open_tries(&complete_lines(&mut tries).map_err(fail)?);
+        let (folder, in_progress, interrupted) =
+            (folder.to_owned(), HashSet::new(), HashSet::new());
+        let manifest =
+            Self { folder, lines, tries, rows, open, in_progress, interrupted, unreadable };
+        manifest.remove_partial(&manifest.open);
         Ok(manifest)
     }
 
@@ -84,11 +86,12 @@ impl Manifest {
     /// with these options; or the file ended the process that worked on it too often.
     pub fn finished(&self, file: &File, options: &str) -> Option<&Row> {
         let row = self.row(file).filter(|row| row.agrees(file, options))?;
-        let there = |bytes: u64| {
-            fs::metadata(&file.output).is_ok_and(|there| there.is_file() && there.len() == bytes)
+        let has_size = |bytes: u64| {
+            fs::metadata(&file.output)
+                .is_ok_and(|metadata| metadata.is_file() && metadata.len() == bytes)
         };
         match &row.result {
-            Ok(done) => there(done.bytes).then_some(row),
+            Ok(done) => has_size(done.bytes).then_some(row),
             Err(_) => (row.killed > 0).then_some(row),
         }
     }
@@ -103,7 +106,7 @@ impl Manifest {
     /// # Errors
     /// [`Error::System`] if the system refuses.
     pub fn begin(&mut self, file: &File) -> Result<(), Error> {
-        self.begun.insert(file.place.display().to_string());
+        self.in_progress.insert(file.place.display().to_string());
         self.note('+', file)
     }
 
@@ -123,27 +126,27 @@ impl Manifest {
         let path = self.folder.join(MANIFEST);
         line(&mut self.lines, row.to_line() + "\n")
             .map_err(|source| Error::system(&path, source, FIX))?;
-        self.begun.remove(&row.output);
+        self.in_progress.remove(&row.output);
         self.rows.insert(row.output.clone(), row);
         self.note('-', file)
     }
 
     /// Records that the process that worked on the file was ended.
     pub fn was_cut(&mut self, file: &File) {
-        self.cut.insert(file.place.display().to_string());
+        self.interrupted.insert(file.place.display().to_string());
     }
 
     /// Ends a run that was not killed: no try is open, and no work is in progress any more.
     pub fn close(self) {
-        self.sweep(&self.begun);
-        self.sweep(&self.cut);
-        // The rest of it only says that these files were begun and are to be tried again.
+        self.remove_partial(&self.in_progress);
+        self.remove_partial(&self.interrupted);
+        // The rest only lists these files as begun, to be tried again.
         let _ = fs::remove_file(self.folder.join(TRIES));
     }
 
     /// Removes half-written files of these outputs, as far as they are in the folder: the list of tries may have been
     /// written by anybody.
-    fn sweep(&self, places: &HashSet<String>) {
+    fn remove_partial(&self, places: &HashSet<String>) {
         let Ok(root) = fs::canonicalize(&self.folder) else { return };
         for output in places.iter().map(|place| self.folder.join(place)) {
             let folder = output.parent().and_then(|folder| fs::canonicalize(folder).ok());
@@ -160,14 +163,14 @@ fn append(path: &Path) -> io::Result<fs::File> {
 }
 
 /// Reads the lines of a file, and removes a last one that was cut off.
-fn whole_lines(file: &mut fs::File) -> io::Result<String> {
+fn complete_lines(file: &mut fs::File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.rewind()?;
     file.read_to_end(&mut bytes)?;
-    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    if whole < bytes.len() {
-        file.set_len(whole as u64)?;
-        bytes.truncate(whole);
+    let complete_len = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    if complete_len < bytes.len() {
+        file.set_len(complete_len as u64)?;
+        bytes.truncate(complete_len);
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -196,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_left_of_its_own_outputs_is_removed() {
+    fn only_partial_files_of_own_outputs_are_removed() {
         let place = tempfile::tempdir().unwrap();
         let name = |name: &str| place.path().join(name);
         let names = [
@@ -221,7 +224,7 @@ mod tests {
         let used = fs::File::options().write(true).open(name(names[1])).unwrap();
         used.lock().unwrap();
         Manifest::open(&name("thin")).unwrap().close();
-        let left = names.map(|file| name(file).exists());
-        assert_eq!(left, [false, true, true, true, true, true]);
+        let exists = names.map(|file| name(file).exists());
+        assert_eq!(exists, [false, true, true, true, true, true]);
     }
 }

@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct Batch {
     files: Vec<File>,
     digest: String,
-    left: Vec<usize>,
+    remaining: Vec<usize>,
     state: Mutex<State>,
 }
 
@@ -39,10 +39,10 @@ impl Batch {
         let rows: Vec<Option<Row>> = files.iter().map(finished).collect();
         let deaths: Vec<u32> =
             files.iter().map(|file| u32::from(manifest.was_open(file))).collect();
-        let mut left: Vec<usize> = (0..files.len()).filter(|&k| rows[k].is_none()).collect();
-        left.sort_by_key(|&k| (deaths[k], Reverse(files[k].weight), k));
+        let mut remaining: Vec<usize> = (0..files.len()).filter(|&k| rows[k].is_none()).collect();
+        remaining.sort_by_key(|&k| (deaths[k], Reverse(files[k].weight), k));
         let state = Mutex::new(State { manifest, deaths, rows });
-        Ok(Self { files, digest: digest.to_owned(), left, state })
+        Ok(Self { files, digest: digest.to_owned(), remaining, state })
     }
 
     /// Returns all files.
@@ -52,7 +52,7 @@ impl Batch {
 
     /// Returns the files that need work: those that take much memory first, those of [`Batch::is_suspect`] last.
     pub fn left(&self) -> &[usize] {
-        &self.left
+        &self.remaining
     }
 
     /// Returns whether a process has ended while it worked on the file. The file may be the cause, or somebody has
@@ -103,14 +103,14 @@ impl Batch {
             state.deaths[k] += 1;
             state.deaths[k]
         };
-        self.cut(k);
+        self.mark_interrupted(k);
         if deaths < TRIES_MOST {
             return Ok(true);
         }
         let input = self.files[k].input.display();
         let error = format!(
-            "{input}: ended the process that worked on it, {deaths} times (out of memory?), and is not \
-             tried again; --force tries it (in Python: force=True)"
+            "{input}: its process was killed {deaths} times (out of memory?), so it is not tried \
+             again; --force tries it (in Python: force=True)"
         );
         let row = Row::of(&self.files[k], &self.digest, 0.0, Err(error));
         self.add(k, Row { killed: deaths, ..row })?;
@@ -123,12 +123,12 @@ impl Batch {
     /// [`Error::System`] if that can't be written.
     pub fn fail(&self, k: usize, seconds: f64, error: String) -> Result<Row, Error> {
         let row = self.finish(k, seconds, Err(error));
-        self.cut(k);
+        self.mark_interrupted(k);
         row
     }
 
     /// Marks the half-written output of a file's process for removal at the end.
-    fn cut(&self, k: usize) {
+    fn mark_interrupted(&self, k: usize) {
         self.state().manifest.was_cut(&self.files[k]);
     }
 

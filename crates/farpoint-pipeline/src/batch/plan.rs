@@ -32,7 +32,7 @@ pub struct File {
 /// [`Error::Given`] if two files would have the same output, or an output is one of the inputs.
 pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>, Error> {
     let mut files: Vec<File> = Vec::with_capacity(found.len());
-    let mut taken: HashMap<PathBuf, usize> = HashMap::with_capacity(found.len());
+    let mut outputs: HashMap<PathBuf, usize> = HashMap::with_capacity(found.len());
     let mut inputs = Identities::default();
     for Found { path, inside } in found {
         // Outputs are not compressed.
@@ -42,27 +42,25 @@ pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>
             Some(extension) => renamed(&inside, extension),
             None => inside,
         };
-        if let Some(other) = taken.insert(place.clone(), files.len()) {
-            let what = format!(
-                "its output {} is that of {}, too",
+        if let Some(other) = outputs.insert(place.clone(), files.len()) {
+            let problem = format!(
+                "its output {} is also that of {}",
                 out.join(&place).display(),
                 files[other].input.display()
             );
             let fix = match path.parent() == files[other].input.parent() {
-                true => {
-                    "rename one of them, or work on them in two runs with two folders for outputs"
-                }
+                true => "rename one of them, or process them in two runs with two output folders",
                 false => {
                     "give the folder above both with --recursive (in Python: recursive=True), which keeps \
-                     their tree, or work on them in two runs with two folders for outputs"
+                     their tree, or process them in two runs with two output folders"
                 }
             };
-            return Err(Error::given(&path, what, fix));
+            return Err(Error::given(&path, problem, fix));
         }
-        let there = fs::metadata(&path).ok();
-        inputs.add(&path, there.as_ref());
-        let size = there.as_ref().map_or(0, Metadata::len);
-        let modified = there.as_ref().map_or(0, modified);
+        let metadata = fs::metadata(&path).ok();
+        inputs.add(&path, metadata.as_ref());
+        let size = metadata.as_ref().map_or(0, Metadata::len);
+        let modified = metadata.as_ref().map_or(0, modified);
         let weight = weight(&path, size);
         files.push(File { input: path, output: out.join(&place), place, size, modified, weight });
     }
@@ -77,8 +75,8 @@ pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>
 }
 
 /// Returns the time of the last change, in nanoseconds from 1970.
-pub(crate) fn modified(there: &Metadata) -> i64 {
-    let since = there.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+pub(crate) fn modified(metadata: &Metadata) -> i64 {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
 }
 
@@ -105,20 +103,22 @@ type Identity = (u64, u64);
 type Identity = PathBuf;
 
 impl Identities {
-    fn add(&mut self, path: &Path, there: Option<&Metadata>) {
-        self.0.extend(there.and_then(|there| identity(path, there)));
+    fn add(&mut self, path: &Path, metadata: Option<&Metadata>) {
+        self.0.extend(metadata.and_then(|metadata| identity(path, metadata)));
     }
 
     fn has(&self, path: &Path) -> bool {
-        let there = fs::metadata(path).ok();
-        there.and_then(|there| identity(path, &there)).is_some_and(|one| self.0.contains(&one))
+        let metadata = fs::metadata(path).ok();
+        metadata
+            .and_then(|metadata| identity(path, &metadata))
+            .is_some_and(|id| self.0.contains(&id))
     }
 }
 
 #[cfg(unix)]
-fn identity(_: &Path, there: &Metadata) -> Option<Identity> {
+fn identity(_: &Path, metadata: &Metadata) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
-    Some((there.dev(), there.ino()))
+    Some((metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]

@@ -30,7 +30,7 @@ pub struct Concurrency {
 /// its program.
 pub type Isolated<'a> = &'a dyn Fn(&File) -> Option<(f64, Result<Done, String>)>;
 
-/// Works on all files that are left, until `stop` is set; `tell` is called with each row. Files in work at that time
+/// Works on all files that are left, until `stop` is set; `report` is called with each row. Files in work at that time
 /// get no row. Files of which [`Batch::is_suspect`] holds go through `isolated`.
 ///
 /// # Errors
@@ -38,30 +38,31 @@ pub type Isolated<'a> = &'a dyn Fn(&File) -> Option<(f64, Result<Done, String>)>
 pub fn run(
     batch: &Batch,
     executor: &Executor,
-    side: &Concurrency,
+    concurrency: &Concurrency,
     stop: &AtomicBool,
-    tell: &(dyn Fn(&Row, &Notes) + Sync),
+    report: &(dyn Fn(&Row, &Notes) + Sync),
     isolated: Isolated<'_>,
 ) -> Result<(), Error> {
-    let (alone, together): (Vec<_>, Vec<_>) =
+    let (suspects, regular): (Vec<_>, Vec<_>) =
         batch.left().iter().partition(|&&k| batch.is_suspect(k));
-    let queue = Queue::new(batch, &together, side.memory);
-    let turn = Turn { batch, executor, side, stop, tell, failed: AtomicBool::new(false) };
-    let jobs = side.jobs.clamp(1, together.len().max(1));
-    let fault = Mutex::new(None);
+    let queue = Queue::new(batch, &regular, concurrency.memory);
+    let shared =
+        Shared { batch, executor, concurrency, stop, report, failed: AtomicBool::new(false) };
+    let jobs = concurrency.jobs.clamp(1, regular.len().max(1));
+    let first_error = Mutex::new(None);
     let serve = || {
-        while let Some(k) = queue.take(&|| turn.is_over()) {
-            let told = turn.one(k);
-            queue.give(k);
-            if let Err(error) = told {
-                turn.failed.store(true, Ordering::Relaxed);
+        while let Some(k) = queue.take(&|| shared.is_over()) {
+            let result = shared.process(k);
+            queue.release(k);
+            if let Err(error) = result {
+                shared.failed.store(true, Ordering::Relaxed);
                 stop.store(true, Ordering::Relaxed);
-                fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         }
     };
     let serve_in_pool = || {
-        let _pool = pool(side.threads);
+        let _pool = pool(concurrency.threads);
         serve();
     };
     thread::scope(|scope| {
@@ -71,14 +72,14 @@ pub fn run(
             serve();
         }
     });
-    if let Some(error) = fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    if let Some(error) = first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
-    for k in alone {
-        if turn.is_over() {
+    for k in suspects {
+        if shared.is_over() {
             break;
         }
-        turn.isolated(k, isolated)?;
+        shared.isolated(k, isolated)?;
     }
     Ok(())
 }
@@ -90,34 +91,34 @@ fn pool(threads: usize) -> Option<rayon::ThreadPool> {
 }
 
 /// State shared by all threads.
-struct Turn<'a> {
+struct Shared<'a> {
     batch: &'a Batch,
     executor: &'a Executor,
-    side: &'a Concurrency,
+    concurrency: &'a Concurrency,
     stop: &'a AtomicBool,
-    tell: &'a (dyn Fn(&Row, &Notes) + Sync),
+    report: &'a (dyn Fn(&Row, &Notes) + Sync),
     failed: AtomicBool,
 }
 
-impl Turn<'_> {
+impl Shared<'_> {
     /// Returns whether no further file is begun.
     fn is_over(&self) -> bool {
-        let failed = self.side.fail_fast && self.failed.load(Ordering::Relaxed);
+        let failed = self.concurrency.fail_fast && self.failed.load(Ordering::Relaxed);
         failed || self.stop.load(Ordering::Relaxed)
     }
 
     /// Works on a file and writes its row.
-    fn one(&self, k: usize) -> Result<(), Error> {
+    fn process(&self, k: usize) -> Result<(), Error> {
         self.batch.begin(k)?;
         let mut notes = Notes::default();
-        let stop = Stop::new(self.stop, self.side.limit);
+        let stop = Stop::new(self.stop, self.concurrency.limit);
         let result = self.result(k, &stop, &mut notes);
         if result.is_err() && self.stop.load(Ordering::Relaxed) {
             return Ok(());
         }
         self.failed.fetch_or(result.is_err(), Ordering::Relaxed);
         let row = self.batch.finish(k, stop.seconds(), result)?;
-        (self.tell)(&row, &notes);
+        (self.report)(&row, &notes);
         Ok(())
     }
 
@@ -125,8 +126,8 @@ impl Turn<'_> {
     fn isolated(&self, k: usize, isolated: Isolated<'_>) -> Result<(), Error> {
         loop {
             self.batch.begin(k)?;
-            let ended = isolated(&self.batch.files()[k]);
-            let row = match ended {
+            let outcome = isolated(&self.batch.files()[k]);
+            let row = match outcome {
                 _ if self.stop.load(Ordering::Relaxed) => return Ok(()),
                 Some((seconds, result)) => Some(self.batch.finish(k, seconds, result)?),
                 None if self.batch.killed(k)? => None,
@@ -134,7 +135,7 @@ impl Turn<'_> {
             };
             if let Some(row) = row {
                 self.failed.fetch_or(row.result.is_err(), Ordering::Relaxed);
-                (self.tell)(&row, &Notes::default());
+                (self.report)(&row, &Notes::default());
                 return Ok(());
             }
         }
@@ -146,7 +147,7 @@ impl Turn<'_> {
         let work =
             AssertUnwindSafe(|| self.executor.sample(&file.input, &file.output, stop, notes));
         catch_unwind(work).unwrap_or_else(|_| {
-            Err(format!("{}: a fault in farpoint itself; please report it", file.input.display()))
+            Err(format!("{}: a bug in farpoint; please report it", file.input.display()))
         })
     }
 }
@@ -162,16 +163,16 @@ struct Queue<'a> {
 struct State {
     waiting: BTreeSet<(Reverse<u64>, usize)>,
     running: usize,
-    taken: u64,
+    reserved: u64,
 }
 
 /// Interval at which an interrupt is noticed while waiting for memory.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl<'a> Queue<'a> {
     fn new(batch: &'a Batch, files: &[usize], memory: u64) -> Self {
         let waiting = files.iter().map(|&k| (Reverse(batch.files()[k].weight), k)).collect();
-        let state = Mutex::new(State { waiting, running: 0, taken: 0 });
+        let state = Mutex::new(State { waiting, running: 0, reserved: 0 });
         Self { batch, memory, state, changed: Condvar::new() }
     }
 
@@ -182,24 +183,27 @@ impl<'a> Queue<'a> {
             if over() || state.waiting.is_empty() {
                 return None;
             }
-            let room =
-                if state.running == 0 { u64::MAX } else { self.memory.saturating_sub(state.taken) };
+            let room = if state.running == 0 {
+                u64::MAX
+            } else {
+                self.memory.saturating_sub(state.reserved)
+            };
             let fits = state.waiting.range((Reverse(room), 0)..).next().copied();
             if let Some(file @ (Reverse(weight), k)) = fits {
                 state.waiting.remove(&file);
                 state.running += 1;
-                state.taken = state.taken.saturating_add(weight);
+                state.reserved = state.reserved.saturating_add(weight);
                 return Some(k);
             }
-            let waited = self.changed.wait_timeout(state, LOOK);
+            let waited = self.changed.wait_timeout(state, POLL_INTERVAL);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    fn give(&self, k: usize) {
+    fn release(&self, k: usize) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.running -= 1;
-        state.taken = state.taken.saturating_sub(self.batch.files()[k].weight);
+        state.reserved = state.reserved.saturating_sub(self.batch.files()[k].weight);
         self.changed.notify_all();
     }
 }

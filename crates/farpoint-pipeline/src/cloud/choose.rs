@@ -21,7 +21,7 @@ pub fn prepare<'a>(
 ) -> Result<Points<'a>, String> {
     let mut points = Points::of(cloud);
     let (all, bad, zeros) = (points.len(), points.unusable(), points.zeros());
-    tell_rows(name, rows.drop_zeros, [all, bad, zeros], watch);
+    report_rows(name, rows.drop_zeros, [all, bad, zeros], watch);
     if rows.drop_zeros && zeros > 0 {
         each_precision!(&mut points, points => drop_zeros(points.to_mut()));
     }
@@ -30,14 +30,14 @@ pub fn prepare<'a>(
     }
     if let (true, Points::F64(wide)) = (rows.single, &points) {
         let (corner, narrow) = narrowed(wide);
-        tell_narrowed(name, corner, watch);
+        report_narrowed(name, corner, watch);
         points = Points::F32(Cow::Owned(narrow));
     }
     Ok(points)
 }
 
 /// Reports the numbers of `bad` and `zeros` among `all` rows, and their treatment.
-pub(crate) fn tell_rows(
+pub(crate) fn report_rows(
     name: &str,
     drop_zeros: bool,
     [all, bad, zeros]: [usize; 3],
@@ -62,7 +62,7 @@ pub(crate) fn tell_rows(
 }
 
 /// Reports the offset that was subtracted before sampling in single precision.
-pub(crate) fn tell_narrowed(name: &str, [x, y, z]: [f64; 3], watch: &dyn Watch) {
+pub(crate) fn report_narrowed(name: &str, [x, y, z]: [f64; 3], watch: &dyn Watch) {
     watch.note(&format!(
         "{name}: sampled in single precision, after subtracting the minimum corner ({x}, {y}, {z}); what is \
          written keeps its coordinates"
@@ -114,12 +114,12 @@ pub(crate) fn converted(
         });
     }
     let rows: Vec<usize> = (0..cloud.len()).filter(|&row| mask[row]).collect();
-    tell_filtered(name, [cloud.len(), rows.len()], watch);
+    report_filtered(name, [cloud.len(), rows.len()], watch);
     Ok(rows)
 }
 
 /// Reports the number of rows that a filter uses.
-pub(crate) fn tell_filtered(name: &str, [all, used]: [usize; 2], watch: &dyn Watch) {
+pub(crate) fn report_filtered(name: &str, [all, used]: [usize; 2], watch: &dyn Watch) {
     watch.note(&format!("{name}: {} of {} rows are used", count(used), count(all)));
 }
 
@@ -145,13 +145,13 @@ pub(crate) fn choose<'a>(
     let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
     let kept = mask.iter().filter(|used| **used).count();
     if !filter.is_empty() {
-        tell_filtered(name, [points.len(), kept], watch);
+        report_filtered(name, [points.len(), kept], watch);
     }
     let [bad, zeros] = each_precision!(&points, points => {
         let chosen = || points.iter().zip(&mask).filter(|(_, used)| **used).map(|(row, _)| row);
         [chosen().filter(|row| !finite(row)).count(), chosen().filter(|row| zero(row)).count()]
     });
-    tell_rows(name, rows.drop_zeros, [kept, bad, zeros], watch);
+    report_rows(name, rows.drop_zeros, [kept, bad, zeros], watch);
     if rows.drop_zeros && zeros > 0 {
         each_precision!(&points, points => {
             points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
@@ -167,7 +167,7 @@ pub(crate) fn choose<'a>(
         Points::F64(wide) if rows.single => {
             let used = |row: usize| mask[row];
             let (corner, narrow) = narrowed_of(&wide, used);
-            tell_narrowed(name, corner, watch);
+            report_narrowed(name, corner, watch);
             Points::F32(Cow::Owned(narrow))
         }
         points => points,

@@ -84,10 +84,10 @@ impl FromStr for Length {
 pub fn unit(
     cloud: &Cloud,
     name: &str,
-    given: &[(&str, Option<Length>)],
+    options: &[(&str, Option<Length>)],
     watch: &dyn Watch,
 ) -> Result<f64, String> {
-    let lengths = given.iter().filter_map(|(option, length)| Some((*option, (*length)?)));
+    let lengths = options.iter().filter_map(|(option, length)| Some((*option, (*length)?)));
     let Some((option, length)) = lengths.into_iter().find(|(_, length)| length.has_unit()) else {
         return Ok(1.0);
     };
@@ -101,16 +101,17 @@ pub fn unit(
     }
     match crs.meters {
         Some(meters) if (meters - 1.0).abs() > 1e-9 => {
-            let here = number(length.in_units_of(meters));
+            let converted = number(length.in_units_of(meters));
             let unit = number(meters);
-            watch.note(&format!("{name}: {option} {length} is {here} in its unit of {unit} m"));
+            watch
+                .note(&format!("{name}: {option} {length} is {converted} in its unit of {unit} m"));
             Ok(meters)
         }
         Some(_) => Ok(1.0),
         None => {
-            let here = length.in_meters();
+            let converted = length.in_meters();
             watch.warn(&format!(
-                "{name}: {option} {length} is taken as {here}, for meters; the file does not state \
+                "{name}: {option} {length} is taken as {converted}, for meters; the file does not state \
                  the unit of {}; give a number without a unit if it is another",
                 crs.name
             ));

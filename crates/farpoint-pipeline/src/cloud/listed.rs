@@ -27,18 +27,18 @@ impl Listed {
     /// Reads the rows of a cloud of `points` points. Errors name the file.
     pub(crate) fn read(&self, points: usize) -> Result<Used, Error> {
         let (Self::Rows(path) | Self::Mask(path)) = self;
-        let refused = |what: String| Error::Refused(format!("{} {what}", self.option()));
-        let wrong = |error: farpoint::Error| refused(format!("{}: {error}", name(path)));
+        let error_of_file = |what: String| Error::Refused(format!("{} {what}", self.option()));
+        let invalid = |error: farpoint::Error| error_of_file(format!("{}: {error}", name(path)));
         let numbers =
-            farpoint_io::read_numbers(path).map_err(|error| refused(error.to_string()))?;
+            farpoint_io::read_numbers(path).map_err(|error| error_of_file(error.to_string()))?;
         match self {
             Self::Mask(_) => {
-                let mask = truths(&numbers, path).map_err(refused)?;
-                Selected::mask(Blank(points), &mask).map_err(wrong)?;
+                let mask = parse_mask(&numbers, path).map_err(error_of_file)?;
+                Selected::mask(Blank(points), &mask).map_err(invalid)?;
                 Ok(Used::Mask(mask))
             }
             Self::Rows(_) => {
-                let selected = Selected::rows(Blank(points), &numbers).map_err(wrong)?;
+                let selected = Selected::rows(Blank(points), &numbers).map_err(invalid)?;
                 let rows = selected.subset().map_or(&[][..], Subset::rows);
                 Ok(Used::Rows(rows.iter().map(|&row| row as usize).collect()))
             }
@@ -46,7 +46,7 @@ impl Listed {
     }
 }
 
-fn truths(numbers: &[i64], path: &Path) -> Result<Vec<bool>, String> {
+fn parse_mask(numbers: &[i64], path: &Path) -> Result<Vec<bool>, String> {
     let truth = |(place, &number): (usize, &i64)| match number {
         0 => Ok(false),
         1 => Ok(true),

@@ -62,12 +62,12 @@ impl<'a> Points<'a> {
 
     /// Returns the number of rows with NaN or infinity.
     pub fn unusable(&self) -> usize {
-        each_precision!(self, points => counted(points, |row| !finite(row)))
+        each_precision!(self, points => count_rows(points, |row| !finite(row)))
     }
 
     /// Returns the number of rows that are exactly (0, 0, 0).
     pub fn zeros(&self) -> usize {
-        each_precision!(self, points => counted(points, zero))
+        each_precision!(self, points => count_rows(points, zero))
     }
 
     /// Returns the first row without NaN and infinity.
@@ -92,8 +92,8 @@ impl Number for f64 {
 }
 
 /// Counts the rows that match the predicate.
-fn counted<T: Sync>(rows: &[[T; 3]], so: impl Fn(&[T; 3]) -> bool + Sync) -> usize {
-    rows.par_chunks(1 << 16).map(|rows| rows.iter().filter(|row| so(row)).count()).sum()
+fn count_rows<T: Sync>(rows: &[[T; 3]], predicate: impl Fn(&[T; 3]) -> bool + Sync) -> usize {
+    rows.par_chunks(1 << 16).map(|rows| rows.iter().filter(|row| predicate(row)).count()).sum()
 }
 
 pub(crate) fn finite<T: Number>(row: &[T; 3]) -> bool {

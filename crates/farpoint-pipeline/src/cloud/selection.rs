@@ -41,14 +41,14 @@ impl Used {
     }
 
     /// Returns the rows of `listed`, in its order, that are used here too.
-    fn and(&self, listed: Self) -> Self {
-        let own: HashSet<usize> = match self {
+    fn intersect(&self, listed: Self) -> Self {
+        let row_set: HashSet<usize> = match self {
             Self::Mask(_) => HashSet::new(),
             Self::Rows(rows) => rows.iter().copied().collect(),
         };
         let has = |row: usize| match self {
             Self::Mask(mask) => mask.get(row) == Some(&true),
-            Self::Rows(_) => own.contains(&row),
+            Self::Rows(_) => row_set.contains(&row),
         };
         match listed {
             Self::Mask(mask) => {
@@ -130,7 +130,7 @@ impl Chosen<'_> {
         let of = listed.count();
         let used = match &self.used {
             None => listed,
-            Some(used) => used.and(listed),
+            Some(used) => used.intersect(listed),
         };
         Self { used: Some(used), of, ..self }
     }
@@ -143,11 +143,11 @@ mod tests {
     #[test]
     fn lists_and_masks_meet() {
         let (mask, rows) = (Used::Mask(vec![true, false, true, true]), Used::Rows(vec![3, 1, 0]));
-        assert_eq!(mask.and(rows.clone()), Used::Rows(vec![3, 0]));
-        assert_eq!(rows.and(mask.clone()), Used::Mask(vec![true, false, false, true]));
-        assert_eq!(rows.and(Used::Rows(vec![0, 2, 3])), Used::Rows(vec![0, 3]));
-        assert_eq!(mask.and(mask.clone()), mask);
+        assert_eq!(mask.intersect(rows.clone()), Used::Rows(vec![3, 0]));
+        assert_eq!(rows.intersect(mask.clone()), Used::Mask(vec![true, false, false, true]));
+        assert_eq!(rows.intersect(Used::Rows(vec![0, 2, 3])), Used::Rows(vec![0, 3]));
+        assert_eq!(mask.intersect(mask.clone()), mask);
         // A row beyond the mask is not used.
-        assert_eq!(mask.and(Used::Rows(vec![9, 2])), Used::Rows(vec![2]));
+        assert_eq!(mask.intersect(Used::Rows(vec![9, 2])), Used::Rows(vec![2]));
     }
 }

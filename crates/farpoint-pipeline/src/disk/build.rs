@@ -12,9 +12,9 @@ use farpoint_tiles::Corners;
 use std::path::Path;
 
 /// Bytes of pages that are written together.
-const WRITTEN: usize = 1 << 20;
+const WRITE_BYTES: usize = 1 << 20;
 /// Points from which two threads share the work.
-const SHARED: usize = 1 << 15;
+const PARALLEL_POINTS: usize = 1 << 15;
 
 /// Inputs of the build, which decide the layout of the spool.
 pub(crate) struct Build<'a> {
@@ -32,11 +32,11 @@ impl Build<'_> {
     pub(crate) fn run(
         &self,
         path: &Path,
-        going_on: &(dyn Fn() -> Result<(), Error> + Sync),
+        check_canceled: &(dyn Fn() -> Result<(), Error> + Sync),
     ) -> Result<Spool, Error> {
         let extents = Extents::create(path, self.tiles.len(), self.extent)?;
         self.reader.for_each(self.threads, |_, read| {
-            going_on()?;
+            check_canceled()?;
             let points = Points::of(&read, self.stored)?;
             self.scatter(&points, read.first(), &extents)
         })?;
@@ -45,11 +45,11 @@ impl Build<'_> {
         let mut spool = Spool { file, path, extent: self.extent, stored, tiles: Vec::new() };
         let stride = spool.stride() as u64;
         for run in runs {
-            going_on()?;
+            check_canceled()?;
             let place = Place { points: run.length / stride, run, ..Place::default() };
             let place = match stored.is_single() {
-                true => in_order::<f32>(&spool, place, &mut end)?,
-                false => in_order::<f64>(&spool, place, &mut end)?,
+                true => sort_into_pages::<f32>(&spool, place, &mut end)?,
+                false => sort_into_pages::<f64>(&spool, place, &mut end)?,
             };
             spool.tiles.push(place);
         }
@@ -95,7 +95,11 @@ impl Build<'_> {
 }
 
 /// Puts the points of a tile in order, in place, and their boxes at the end of the file.
-fn in_order<T: Scalar>(spool: &Spool, mut place: Place, end: &mut u64) -> Result<Place, Error> {
+fn sort_into_pages<T: Scalar>(
+    spool: &Spool,
+    mut place: Place,
+    end: &mut u64,
+) -> Result<Place, Error> {
     let (stride, size) = (spool.stride(), spool.stored.size());
     let mut bytes = fallible::zeros(place.run.length as usize);
     let read = place.run.read(&spool.file, spool.extent, 0, &mut bytes);
@@ -104,7 +108,7 @@ fn in_order<T: Scalar>(spool: &Spool, mut place: Place, end: &mut u64) -> Result
     into_pages(&mut items, PAGE);
     let mut boxes: Vec<T> = Vec::with_capacity(place.pages() * 6);
     let mut written = 0;
-    let mut out = Vec::with_capacity(WRITTEN + PAGE * stride);
+    let mut out = Vec::with_capacity(WRITE_BYTES + PAGE * stride);
     for (number, page) in items.chunks(PAGE).enumerate() {
         let start = out.len();
         for axis in 0..3 {
@@ -118,9 +122,9 @@ fn in_order<T: Scalar>(spool: &Spool, mut place: Place, end: &mut u64) -> Result
             out.extend_from_slice(&bytes[end - ROW..end]);
         }
         place.checks.push(crc32fast::hash(&out[start..]));
-        let around = corners(page);
-        boxes.extend(around.low.iter().chain(&around.high));
-        if out.len() >= WRITTEN || number + 1 == place.pages() {
+        let page_box = corners(page);
+        boxes.extend(page_box.low.iter().chain(&page_box.high));
+        if out.len() >= WRITE_BYTES || number + 1 == place.pages() {
             let done = place.run.write(&spool.file, spool.extent, written, &out);
             done.map_err(|source| Error::written(&spool.path, source))?;
             written += out.len() as u64;
@@ -175,7 +179,7 @@ pub(crate) fn into_pages<T: Scalar>(points: &mut [Item<T>], page: usize) {
         order.then(a.from.cmp(&b.from))
     });
     let (low, high) = points.split_at_mut(middle);
-    if low.len() < SHARED {
+    if low.len() < PARALLEL_POINTS {
         into_pages(low, page);
         into_pages(high, page);
     } else {

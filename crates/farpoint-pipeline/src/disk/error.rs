@@ -94,7 +94,7 @@ impl Error {
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => {
                 "the disk is full: free space, or give another folder by --spool (in Python: spool=); \
-                 a run in a folder given so goes on with --resume"
+                 a run in such a folder can be resumed with --resume"
             }
             _ => "check the folder and its permissions",
         };
@@ -102,7 +102,7 @@ impl Error {
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Error {
-        let fix = "the spool is cut short or its disk fails: begin the run anew without --resume";
+        let fix = "the spool is truncated or its disk is failing: start again without --resume";
         Error::Spool { path: path.to_owned(), what: "read", source, fix }
     }
 

@@ -11,7 +11,7 @@ pub(crate) const CLOUD: &str = "cloud";
 /// process that is killed in between leaves no spool of which half is gone.
 const FILES: [&str; 8] =
     [CLOUD, "cloud.new", "points", "log", "rows", "rows-sorted", "by-row", "records"];
-/// Created first and removed last: its files are nobody else's.
+/// Created first and removed last: it marks the folder as one of a run.
 const LOCK: &str = "lock";
 
 /// A folder that belongs to this run alone.
@@ -20,17 +20,17 @@ pub(crate) struct Folder {
     /// Locked until this is dropped.
     lock: File,
     /// True if this run created the folder.
-    made: bool,
+    created: bool,
     /// True if an earlier run worked in it.
-    known: bool,
+    reused: bool,
     /// Removed with all that is in it when this is dropped, or by a later run if this one is killed.
     temporary: Option<temporary::Folder>,
 }
 
 impl Folder {
     /// Takes the given folder, created if missing, or a temporary one in `beside`.
-    pub(crate) fn take(given: Option<&Path>, beside: &Path) -> Result<Folder, Error> {
-        let (path, temporary) = match given {
+    pub(crate) fn take(requested: Option<&Path>, beside: &Path) -> Result<Folder, Error> {
+        let (path, temporary) = match requested {
             Some(path) => (path.to_owned(), None),
             None => {
                 let folder = temporary::Folder::within(beside);
@@ -38,15 +38,15 @@ impl Folder {
                 (folder.path().to_owned(), Some(folder))
             }
         };
-        let made = !path.is_dir();
+        let created = !path.is_dir();
         fs::create_dir_all(&path).map_err(|source| Error::written(&path, source))?;
         let place = path.join(LOCK);
-        let known = place.exists();
+        let reused = place.exists();
         let mut options = File::options();
         let lock = options.read(true).write(true).create(true).truncate(false).open(&place);
         let lock = lock.map_err(|source| Error::written(&place, source))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Folder { path, lock, made, known, temporary }),
+            Ok(()) => Ok(Folder { path, lock, created, reused, temporary }),
             Err(TryLockError::WouldBlock) => Err(Error::unusable(
                 &path,
                 "another run works in this folder",
@@ -66,19 +66,19 @@ impl Folder {
     }
 
     /// Returns whether there is a spool that a run can resume.
-    pub(crate) fn is_used(&self) -> bool {
+    pub(crate) fn has_spool(&self) -> bool {
         self.file(CLOUD).exists()
     }
 
     /// Returns whether there are files of others. Half-made files of an earlier run are written anew.
-    pub(crate) fn has_others(&self) -> Result<bool, Error> {
+    pub(crate) fn has_other_files(&self) -> Result<bool, Error> {
         if self.temporary.is_some() {
             return Ok(false);
         }
         let failed = |source| Error::read(&self.path, source);
         for entry in fs::read_dir(&self.path).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
-            if name != LOCK && !(self.known && FILES.iter().any(|own| name == *own)) {
+            if name != LOCK && !(self.reused && FILES.iter().any(|file_name| name == *file_name)) {
                 return Ok(true);
             }
         }
@@ -103,7 +103,7 @@ impl Folder {
             }
         }
         let _ = self.lock.unlock();
-        if self.made {
+        if self.created {
             let _ = fs::remove_dir(&self.path);
         }
     }
@@ -169,11 +169,11 @@ mod tests {
         assert!(error.contains("another run works in this folder"), "{error}");
         fs::write(first.file("points"), b"x").unwrap();
         // There was no folder of a run: it may be somebody's own.
-        assert!(!first.is_used() && first.has_others().unwrap());
+        assert!(!first.has_spool() && first.has_other_files().unwrap());
         fs::write(first.file(CLOUD), b"x").unwrap();
         drop(first);
         let again = Folder::take(Some(&path), base.path()).unwrap();
-        assert!(again.is_used() && !again.has_others().unwrap());
+        assert!(again.has_spool() && !again.has_other_files().unwrap());
         again.finish();
         assert!(path.is_dir() && fs::read_dir(&path).unwrap().count() == 0);
         let own = Folder::take(None, base.path()).unwrap();

@@ -99,16 +99,16 @@ pub(crate) struct Tiles {
 }
 
 impl Tiles {
-    /// Chooses tiles of at most `most` points, as nearly as whole cells allow, by halving the box across its longest
+    /// Chooses tiles of at most `max_points` points, as nearly as whole cells allow, by halving the box across its longest
     /// side.
-    pub(crate) fn choose(grid: Grid, counts: &[u32], most: u64) -> Tiles {
+    pub(crate) fn choose(grid: Grid, counts: &[u32], max_points: u64) -> Tiles {
         let mut tiles = Tiles { first: fallible::zeros(grid.len()), shared: Vec::new(), grid };
         let whole = tiles.grid.cells.map(|cells| 0..cells);
-        tiles.split(counts, whole, most.max(1));
+        tiles.split(counts, whole, max_points.max(1));
         tiles
     }
 
-    fn split(&mut self, counts: &[u32], region: [Range<usize>; 3], most: u64) {
+    fn split(&mut self, counts: &[u32], region: [Range<usize>; 3], max_points: u64) {
         let long = |&axis: &usize| {
             let finer = self.grid.finer[axis];
             let width = if finer > 0.0 { region[axis].len() as f64 / finer } else { 0.0 };
@@ -117,28 +117,28 @@ impl Tiles {
         let axis = (0..3).max_by(|a, b| long(a).total_cmp(&long(b))).unwrap_or(0);
         let planes = self.grid.planes(counts, &region, axis);
         let all: u64 = planes.iter().sum();
-        if all <= most || planes.len() < 2 {
-            return self.give(&region, all.div_ceil(most).max(1) as u32);
+        if all <= max_points || planes.len() < 2 {
+            return self.assign(&region, all.div_ceil(max_points).max(1) as u32);
         }
         // A multiple of whole tiles on either side, so that none is much smaller than it may be.
-        let parts = all.div_ceil(most);
-        let wanted = all * (parts / 2) / parts;
-        let mut left = 0;
+        let parts = all.div_ceil(max_points);
+        let target = all * (parts / 2) / parts;
+        let mut low_count = 0;
         let mut cut = 0;
-        while cut + 1 < planes.len() && (cut == 0 || left + planes[cut] / 2 < wanted) {
-            left += planes[cut];
+        while cut + 1 < planes.len() && (cut == 0 || low_count + planes[cut] / 2 < target) {
+            low_count += planes[cut];
             cut += 1;
         }
         let middle = region[axis].start + cut;
         let (mut low, mut high) = (region.clone(), region);
         low[axis].end = middle;
         high[axis].start = middle;
-        self.split(counts, low, most);
-        self.split(counts, high, most);
+        self.split(counts, low, max_points);
+        self.split(counts, high, max_points);
     }
 
     /// Makes tiles of the cells of a region.
-    fn give(&mut self, region: &[Range<usize>; 3], tiles: u32) {
+    fn assign(&mut self, region: &[Range<usize>; 3], tiles: u32) {
         let first = self.shared.len() as u32;
         self.shared.extend((0..tiles).map(|_| tiles));
         let [xs, ys, zs] = region;
@@ -169,7 +169,7 @@ impl Tiles {
 mod tests {
     use super::*;
 
-    fn tiles(points: &[[f64; 3]], most: u64) -> Vec<usize> {
+    fn tiles(points: &[[f64; 3]], max_points: u64) -> Vec<usize> {
         let mut ends = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
         for at in points {
             for axis in 0..3 {
@@ -180,7 +180,7 @@ mod tests {
         let grid = Grid::over(ends);
         let counts = Counts::new(&grid);
         points.iter().for_each(|&at| counts.add(grid.cell(at)));
-        let tiles = Tiles::choose(grid, &counts.finish(), most);
+        let tiles = Tiles::choose(grid, &counts.finish(), max_points);
         let mut sizes = vec![0; tiles.len()];
         points.iter().enumerate().for_each(|(row, &at)| sizes[tiles.of(at, row as u64)] += 1);
         sizes
@@ -190,11 +190,15 @@ mod tests {
     fn tiles_are_even_and_not_too_large() {
         let room = farpoint_generate::room(100_000, 3);
         let room: Vec<[f64; 3]> = room.into_iter().map(|at| at.map(f64::from)).collect();
-        for most in [200_000, 50_000, 10_000, 1_000] {
-            let sizes = tiles(&room, most);
+        for max_points in [200_000, 50_000, 10_000, 1_000] {
+            let sizes = tiles(&room, max_points);
             assert_eq!(sizes.iter().sum::<usize>(), room.len());
-            assert!(sizes.iter().all(|&n| n as u64 <= most), "{most}: {sizes:?}");
-            assert!(sizes.len() as u64 <= 3 * 100_000u64.div_ceil(most), "{most}: {}", sizes.len());
+            assert!(sizes.iter().all(|&n| n as u64 <= max_points), "{max_points}: {sizes:?}");
+            assert!(
+                sizes.len() as u64 <= 3 * 100_000u64.div_ceil(max_points),
+                "{max_points}: {}",
+                sizes.len()
+            );
         }
     }
 

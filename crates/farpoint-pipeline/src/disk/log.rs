@@ -2,7 +2,7 @@
 //! resumed.
 //!
 //! A record is a head of 32 bytes, the last four of which are its own checksum, and its bytes. A record of a tile that
-//! begins anew states how many records before it still count.
+//! restarts states how many records before it still count.
 
 use crate::disk::error::Error;
 use crate::disk::extents::{read_at, write_at};
@@ -46,8 +46,8 @@ fn head(tile: u32, kind: Kind, length: u64, check: u32) -> [u8; HEAD] {
     head[8..12].copy_from_slice(&(kind as u32).to_le_bytes());
     head[12..20].copy_from_slice(&length.to_le_bytes());
     head[20..24].copy_from_slice(&check.to_le_bytes());
-    let own = crc32fast::hash(&head[..HEAD - 4]);
-    head[HEAD - 4..].copy_from_slice(&own.to_le_bytes());
+    let checksum = crc32fast::hash(&head[..HEAD - 4]);
+    head[HEAD - 4..].copy_from_slice(&checksum.to_le_bytes());
     head
 }
 
@@ -90,8 +90,8 @@ impl Log {
     fn take(&mut self, bytes: &[u8; HEAD], length: u64) -> bool {
         let (tile, kind, check) = (word(bytes, 4), word(bytes, 8), word(bytes, 20));
         let size = u64::from(word(bytes, 12)) | u64::from(word(bytes, 16)) << 32;
-        let own = crc32fast::hash(&bytes[..HEAD - 4]);
-        if word(bytes, 0) != MAGIC || word(bytes, HEAD - 4) != own {
+        let checksum = crc32fast::hash(&bytes[..HEAD - 4]);
+        if word(bytes, 0) != MAGIC || word(bytes, HEAD - 4) != checksum {
             return false;
         }
         let at = self.end + HEAD as u64;
@@ -147,17 +147,17 @@ impl Log {
     /// Reads a record.
     pub(crate) fn record(&self, tile: u32, number: u64) -> Result<Vec<u8>, Error> {
         let list = if tile == RUN { &self.run } else { &self.tiles[tile as usize] };
-        let bad = |what: &str| {
+        let unusable = |what: &str| {
             let what = format!("record {number} of tile {tile} is {what}");
-            Error::unusable(&self.path, what, "begin the run anew without --resume")
+            Error::unusable(&self.path, what, "start again without --resume")
         };
-        let record = list.get(number as usize).ok_or_else(|| bad("not there"))?;
+        let record = list.get(number as usize).ok_or_else(|| unusable("missing"))?;
         let mut bytes = fallible::zeros(record.length as usize);
         read_at(&self.file, &mut bytes, record.at)
             .map_err(|source| Error::read(&self.path, source))?;
         match crc32fast::hash(&bytes) == record.check {
             true => Ok(bytes),
-            false => Err(bad("not what was written")),
+            false => Err(unusable("damaged")),
         }
     }
 
@@ -220,6 +220,6 @@ mod tests {
         bytes[HEAD + 50] ^= 1;
         std::fs::write(&path, bytes).unwrap();
         let error = Log::open(&path, 1).unwrap().record(0, 0).unwrap_err().to_string();
-        assert!(error.contains("record 0 of tile 0 is not what was written"), "{error}");
+        assert!(error.contains("record 0 of tile 0 is damaged"), "{error}");
     }
 }

@@ -10,9 +10,9 @@ use farpoint_io::Reader;
 pub(crate) const PROCESS: u64 = 24 << 20;
 /// Tenths of the rest that are divided: allocators keep free memory between the rest. Measured at 20 million points
 /// with 256 MiB.
-const USED: u64 = 7;
+const USED_TENTHS: u64 = 7;
 /// Smallest number of bytes that are divided.
-const LEAST: u64 = 24 << 20;
+const MIN_WORK: u64 = 24 << 20;
 /// Bytes of a candidate of a band, with its state; of float32, and of float64.
 const CANDIDATE: [u64; 2] = [160, 260];
 /// Bytes of an undecided point of another tile: kept, sent, and examined. Again of float32 and float64.
@@ -43,7 +43,7 @@ pub(crate) struct Shares {
 
 /// Returns the memory limit at which `work` bytes are divided, beside a file that is held in memory.
 fn total(work: u64, held: u64) -> u64 {
-    work.div_ceil(USED) * 10 + PROCESS + held
+    work.div_ceil(USED_TENTHS) * 10 + PROCESS + held
 }
 
 /// Returns the bytes that are divided if `converting` are for rows in another format.
@@ -53,7 +53,7 @@ fn divided(converting: u64) -> u64 {
 
 /// Returns the least limit if a file that takes `held` bytes can't be read in parts.
 pub(crate) fn least(held: u64) -> u64 {
-    total(LEAST, held)
+    total(MIN_WORK, held)
 }
 
 /// Like [`least`], if `converting` bytes are for rows in another format.
@@ -71,10 +71,10 @@ impl Shares {
     ) -> Result<Shares, Error> {
         // A file that can't be read in parts is in memory all the time.
         let held = reader.held();
-        let work = job.memory.saturating_sub(PROCESS + held) / 10 * USED;
+        let work = job.memory.saturating_sub(PROCESS + held) / 10 * USED_TENTHS;
         // A part as it is read, and its points by tiles.
         let part = reader.memory_a_part() + reader.memory_a_part() / 2;
-        let (reading, converting) = (LEAST.max(2 * part), divided(converting));
+        let (reading, converting) = (MIN_WORK.max(2 * part), divided(converting));
         if work < reading.max(converting) {
             let needed = total(reading.max(converting), held);
             return Err(match converting > reading {

@@ -46,7 +46,7 @@ pub fn sample(
 
 /// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about
 /// `memory` bytes of memory: they are read in one pass, and sorted in a folder beside the output that is removed in
-/// the end. `going_on` is called now and then, by any thread, and cancels the work by `false`. Returns warnings.
+/// the end. `keep_going` is called now and then, by any thread, and cancels the work by `false`. Returns warnings.
 ///
 /// # Errors
 /// If a row is not in the file, if that cannot be read, or the output not be written with this memory;
@@ -56,12 +56,14 @@ pub fn write_rows(
     rows: &[u64],
     memory: u64,
     (path, options): (&Path, &WriteOptions),
-    going_on: &(dyn Fn() -> bool + Sync),
+    keep_going: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<String>, Error> {
     if let Some(&row) = rows.iter().find(|&&row| row >= reader.len()) {
-        let (name, what) =
-            (reader.name().to_owned(), format!("row {row} is asked for, it has {}", reader.len()));
-        return Err(Error::Input { name, what, fix: "choose rows of this very file".into() });
+        let (name, what) = (
+            reader.name().to_owned(),
+            format!("row {row} does not exist; it has {} rows", reader.len()),
+        );
+        return Err(Error::Input { name, what, fix: "choose rows of this file".into() });
     }
     let job = Job::new(Amount::Count(rows.len()), memory);
     let outputs = Outputs { points: Some((path, options)), indices: None };
@@ -72,7 +74,7 @@ pub fn write_rows(
     let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
         rows.iter().try_for_each(|&row| each(Key::new(0.0f32, row)))
     };
-    let stop = || if going_on() { Ok(()) } else { Err(Error::Stopped) };
+    let stop = || if keep_going() { Ok(()) } else { Err(Error::Stopped) };
     let count = rows.len() as u64;
     let warnings = caught(|| Ok(write::outputs(&work, &outputs, count, &mut chosen, &stop)))?;
     work.folder.finish();
@@ -85,7 +87,7 @@ pub fn write_rows(
 /// # Errors
 /// As [`Reader::open`]; [`Error::Memory`] if the file would be held in memory and is too large for that.
 pub fn open(path: &Path, options: &ReadOptions, memory: u64) -> Result<Reader, Error> {
-    let whole = |error| match error {
+    let needs_memory = |error| match error {
         farpoint_io::Error::NotInParts { name, needed, .. } => {
             Error::through(&name, least(needed), memory)
         }
@@ -93,7 +95,7 @@ pub fn open(path: &Path, options: &ReadOptions, memory: u64) -> Result<Reader, E
     };
     match Reader::open(path, options, Some(1)) {
         Err(farpoint_io::Error::NotInParts { .. }) => {
-            Reader::open(path, options, Some(memory)).map_err(whole)
+            Reader::open(path, options, Some(memory)).map_err(needs_memory)
         }
         found => Ok(found?),
     }
@@ -118,7 +120,7 @@ fn run(
     let start = Instant::now();
     let (state, resumed) = work.state(observer)?;
     let tiles = state.tiles.len();
-    tell(observer, Event::Spooled { tiles, resumed })?;
+    notify(observer, Event::Spooled { tiles, resumed })?;
     let read = start.elapsed().as_secs_f64();
     let mut sampled = match state.stored.is_single() {
         true => work.chosen::<f32>(state, resumed, outputs, observer)?,
@@ -130,7 +132,7 @@ fn run(
 }
 
 /// Calls the observer; an error if it cancels.
-pub(crate) fn tell(observer: Observer<'_>, event: Event) -> Result<(), Error> {
+pub(crate) fn notify(observer: Observer<'_>, event: Event) -> Result<(), Error> {
     if observer(event) { Ok(()) } else { Err(Error::Stopped) }
 }
 
@@ -148,15 +150,15 @@ impl Work<'_> {
                 identity.compare(&state.job, self.folder.path())?;
                 return Ok((state, true));
             }
-        } else if self.folder.is_used() {
+        } else if self.folder.has_spool() {
             return Err(Error::unusable(
                 self.folder.path(),
-                "holds what an interrupted run left",
-                "go on with it by --resume (in Python: resume=True), or delete the folder",
+                "contains an interrupted run",
+                "resume it with --resume (in Python: resume=True), or delete the folder",
             ));
         }
-        if self.folder.has_others()? {
-            let what = "holds files of something else";
+        if self.folder.has_other_files()? {
+            let what = "contains other files";
             return Err(Error::unusable(self.folder.path(), what, "give an empty folder"));
         }
         Ok((self.make(identity.text(), observer)?, false))
@@ -168,7 +170,7 @@ impl Work<'_> {
         let seen = survey(reader, rows, self.shares.readers)?;
         let corner = seen.bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
         let (bad, zeros) = (seen.bad, seen.zeros);
-        tell(observer, Event::Surveyed { rows: reader.len(), bad, zeros, corner })?;
+        notify(observer, Event::Surveyed { rows: reader.len(), bad, zeros, corner })?;
         let limit = self.job.amount.limit(seen.points() as usize)?;
         if limit > 0 && seen.points() == 0 {
             return Err(farpoint::Error::EmptyCloud.into());
@@ -212,13 +214,13 @@ impl Work<'_> {
             log.append(RUN, &conductor.manifest())?;
             log.sync()?;
             let (number, samples, wanted) = (band.number, band.samples, band.wanted);
-            tell(observer, Event::Band { number, samples, wanted })?;
+            notify(observer, Event::Band { number, samples, wanted })?;
         }
         let sampling = start.elapsed().as_secs_f64();
         let outcome = conductor.outcome().ok_or_else(|| {
             farpoint_tiles::Error::Mismatch("the run ended without an outcome".into())
         })?;
-        tell(observer, Event::Writing)?;
+        notify(observer, Event::Writing)?;
         let start = Instant::now();
         // The logs suffice from here on: points that stayed in memory are not needed.
         workers.0 = self.tiles::<T>(&spool, &log);

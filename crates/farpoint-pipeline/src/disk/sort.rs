@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Called now and then, by any thread: an error cancels the work.
-pub(crate) type GoingOn<'a> = &'a (dyn Fn() -> Result<(), Error> + Sync);
+pub(crate) type CheckCanceled<'a> = &'a (dyn Fn() -> Result<(), Error> + Sync);
 
 /// Bytes of a row and its place.
 const PAIR: usize = 2 * ROW;
@@ -42,11 +42,11 @@ impl<'a> Rows<'a> {
         memory: u64,
     ) -> Result<Rows<'a>, Error> {
         // In memory a pair takes 16 bytes, beside those of the file.
-        let wanted = (count * (PAIR as u64 + 16)).div_ceil(memory.max(1)).max(1);
-        let most = reader.len().div_ceil(wanted);
+        let groups_needed = (count * (PAIR as u64 + 16)).div_ceil(memory.max(1)).max(1);
+        let max_rows = reader.len().div_ceil(groups_needed);
         let (mut groups, mut group, mut first) = (vec![0], Vec::new(), 0);
         for part in 0..reader.parts() {
-            if reader.rows(part).end - first > most && part > groups[groups.len() - 1] {
+            if reader.rows(part).end - first > max_rows && part > groups[groups.len() - 1] {
                 groups.push(part);
                 first = reader.rows(part).start;
             }
@@ -74,7 +74,7 @@ impl<'a> Rows<'a> {
         width: usize,
         memory: u64,
         threads: usize,
-        going_on: GoingOn<'_>,
+        check_canceled: CheckCanceled<'_>,
     ) -> Result<Records, Error> {
         let Rows { reader, groups, extents, count, .. } = self;
         let (file, _, runs) = extents.finish()?;
@@ -89,7 +89,7 @@ impl<'a> Rows<'a> {
                 continue;
             }
             reader.for_each_of(range[0]..range[1], threads, |_, rows| {
-                going_on()?;
+                check_canceled()?;
                 let first = rows.first();
                 let from = pairs.partition_point(|pair| pair.0 < first);
                 let to = pairs.partition_point(|pair| pair.0 < first + rows.len() as u64);
@@ -125,9 +125,9 @@ fn place<'r>(
     let mut pairs = pairs.to_vec();
     pairs.sort_by_key(|pair| pair.1 / each);
     let mut bytes = Vec::new();
-    for some in pairs.chunk_by(|a, b| a.1 / each == b.1 / each) {
+    for same_range in pairs.chunk_by(|a, b| a.1 / each == b.1 / each) {
         bytes.clear();
-        for &(row, place) in some {
+        for &(row, place) in same_range {
             bytes.extend(row_bytes(place));
             let record = record(row);
             if lines {
@@ -135,7 +135,7 @@ fn place<'r>(
             }
             bytes.extend_from_slice(record);
         }
-        extents.append((some[0].1 / each) as usize, &bytes)?;
+        extents.append((same_range[0].1 / each) as usize, &bytes)?;
     }
     Ok(())
 }

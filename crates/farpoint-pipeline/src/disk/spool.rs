@@ -68,13 +68,13 @@ impl Spool {
 
     /// Returns the range of the points of a tile in these pages.
     fn points(&self, tile: usize, pages: &Range<usize>) -> Range<usize> {
-        let all = self.tiles[tile].points as usize;
-        (pages.start * PAGE).min(all)..(pages.end * PAGE).min(all)
+        let count = self.tiles[tile].points as usize;
+        (pages.start * PAGE).min(count)..(pages.end * PAGE).min(count)
     }
 
     fn changed(&self, tile: usize, page: usize) -> Error {
-        let what = format!("page {page} of tile {tile} is not what was written");
-        Error::unusable(&self.path, what, "begin the run anew without --resume")
+        let what = format!("page {page} of tile {tile} is damaged");
+        Error::unusable(&self.path, what, "start again without --resume")
     }
 
     /// Adds the points of these pages to `into`; `bytes` is scratch memory.

@@ -103,19 +103,19 @@ impl Identity {
         self.0.iter().map(|(_, value)| format!("{value}\n")).collect()
     }
 
-    /// Returns an error that names the difference from `kept`, if there is any.
-    pub(crate) fn compare(&self, kept: &str, folder: &Path) -> Result<(), Error> {
-        let mut lines = kept.lines();
+    /// Returns an error that names the difference from `recorded`, if there is any.
+    pub(crate) fn compare(&self, recorded: &str, folder: &Path) -> Result<(), Error> {
+        let mut lines = recorded.lines();
         for (name, now) in &self.0 {
             let then = lines.next().unwrap_or_default();
             if then != now {
                 let what = match *name {
                     TIME | CONTENT => {
-                        format!("was begun before the input was changed, whose {name} differs")
+                        format!("was started before the input changed; its {name} differs")
                     }
-                    _ => format!("was begun with another {name} ({then}, now {now})"),
+                    _ => format!("was started with another {name} ({then}, now {now})"),
                 };
-                let fix = "give what was given then, or delete the folder and begin anew";
+                let fix = "use the same options, or delete the folder and start again";
                 return Err(Error::unusable(folder, what, fix));
             }
         }

@@ -36,9 +36,9 @@ pub(crate) struct State {
 
 /// Appends numbers.
 #[derive(Default)]
-struct Out(Vec<u8>);
+struct Writer(Vec<u8>);
 
-impl Out {
+impl Writer {
     fn number(&mut self, number: u64) {
         self.0.extend(number.to_le_bytes());
     }
@@ -49,14 +49,14 @@ impl Out {
 
     fn list<T: Copy>(&mut self, list: &[T], number: impl Fn(T) -> u64) {
         self.number(list.len() as u64);
-        list.iter().for_each(|&one| self.number(number(one)));
+        list.iter().for_each(|&item| self.number(number(item)));
     }
 }
 
 /// Reads numbers; `None` at the end of the bytes.
-struct In<'a>(&'a [u8]);
+struct Reader<'a>(&'a [u8]);
 
-impl In<'_> {
+impl Reader<'_> {
     fn number(&mut self) -> Option<u64> {
         let (bytes, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -85,7 +85,7 @@ impl In<'_> {
 
 impl State {
     fn encode(&self) -> Vec<u8> {
-        let mut out = Out(MAGIC.to_vec());
+        let mut out = Writer(MAGIC.to_vec());
         out.number(self.job.len() as u64);
         out.0.extend(self.job.bytes());
         for number in [self.bad, self.zeros, self.points, self.extent] {
@@ -124,7 +124,7 @@ impl State {
         if crc32fast::hash(content) != u32::from_le_bytes(*check) {
             return None;
         }
-        let mut from = In(content.strip_prefix(MAGIC)?);
+        let mut from = Reader(content.strip_prefix(MAGIC)?);
         let length = from.number()? as usize;
         let (job, rest) = from.0.split_at_checked(length)?;
         from.0 = rest;
@@ -166,8 +166,8 @@ impl State {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(Error::read(path, source)),
         };
-        let wrong = || Error::unusable(path, "is no description of a spool", AGAIN);
-        State::decode(&bytes).map(Some).ok_or_else(wrong)
+        let invalid = || Error::unusable(path, "is not the description of a spool", START_AGAIN);
+        State::decode(&bytes).map(Some).ok_or_else(invalid)
     }
 
     /// Opens the spool that it describes, at `path`.
@@ -177,22 +177,22 @@ impl State {
         let length = file.metadata().map_err(failed)?.len();
         let needed = self.tiles.iter().map(|tile| tile.values).min().unwrap_or(0);
         if length < needed {
-            let what = format!("has {length} bytes, {needed} were written");
-            return Err(Error::unusable(path, what, AGAIN));
+            let what = format!("has {length} bytes, expected {needed}");
+            return Err(Error::unusable(path, what, START_AGAIN));
         }
         let (extent, path) = (self.extent as usize, path.to_owned());
         Ok(Spool { file, path, extent, stored: self.stored, tiles: self.tiles })
     }
 }
 
-const AGAIN: &str = "delete the folder and begin the run anew without --resume";
+const START_AGAIN: &str = "delete the folder and start again without --resume";
 
-fn start(from: &mut In<'_>) -> Option<Start> {
+fn start(from: &mut Reader<'_>) -> Option<Start> {
     let (row, tile) = (from.number()?, u32::try_from(from.number()?).ok()?);
     Some(Start { row, tile, at: from.three()? })
 }
 
-fn tile(from: &mut In<'_>) -> Option<Place> {
+fn tile(from: &mut Reader<'_>) -> Option<Place> {
     let (points, length) = (from.number()?, from.number()?);
     let (corners, values) = (from.number()?, from.number()?);
     let corners_check = u32::try_from(from.number()?).ok()?;

@@ -10,7 +10,7 @@ use farpoint_io::Reader;
 use std::sync::{Mutex, PoisonError};
 
 /// Number of parts sampled to find a box, if the header states none.
-const LOOKED_AT: usize = 16;
+const SAMPLED_PARTS: usize = 16;
 
 /// Properties of the rows of a file.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Survey {
 }
 
 /// Findings of one thread in a part.
-struct Found {
+struct PartSurvey {
     bad: u64,
     zeros: u64,
     used: u32,
@@ -39,7 +39,7 @@ struct Found {
     bounds: [[f64; 3]; 2],
 }
 
-const NOWHERE: [[f64; 3]; 2] = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+const EMPTY_BOX: [[f64; 3]; 2] = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
 
 fn grow(bounds: &mut [[f64; 3]; 2], at: [f64; 3]) {
     for axis in 0..3 {
@@ -50,7 +50,7 @@ fn grow(bounds: &mut [[f64; 3]; 2], at: [f64; 3]) {
 
 /// Reads all rows once.
 pub(crate) fn survey(reader: &Reader, rows: Use, threads: usize) -> Result<Survey, Error> {
-    let grid = Grid::over(about(reader, rows)?);
+    let grid = Grid::over(approximate_bounds(reader, rows)?);
     let counts = Counts::new(&grid);
     let all = Mutex::new(Survey {
         bad: 0,
@@ -61,7 +61,7 @@ pub(crate) fn survey(reader: &Reader, rows: Use, threads: usize) -> Result<Surve
         grid: grid.clone(),
         counts: Vec::new(),
     });
-    let whole = Mutex::new(NOWHERE);
+    let all_bounds = Mutex::new(EMPTY_BOX);
     reader.for_each(threads, |part, read| {
         // Integers are not needed yet.
         let points = Points::of(&read, Stored::Double)?;
@@ -71,21 +71,21 @@ pub(crate) fn survey(reader: &Reader, rows: Use, threads: usize) -> Result<Surve
         all.zeros += found.zeros;
         all.used[part] = found.used;
         all.first = all.first.into_iter().chain(found.first).min();
-        let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all_bounds = all_bounds.lock().unwrap_or_else(PoisonError::into_inner);
         if found.used > 0 {
-            found.bounds.iter().for_each(|&corner| grow(&mut whole, corner));
+            found.bounds.iter().for_each(|&corner| grow(&mut all_bounds, corner));
         }
         Ok::<(), Error>(())
     })?;
     let mut survey = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     survey.bounds =
-        survey.first.map(|_| whole.into_inner().unwrap_or_else(PoisonError::into_inner));
+        survey.first.map(|_| all_bounds.into_inner().unwrap_or_else(PoisonError::into_inner));
     survey.counts = counts.finish();
     Ok(survey)
 }
 
-fn part_of(points: &Points, first: u64, rows: Use, grid: &Grid, counts: &Counts) -> Found {
-    let mut found = Found { bad: 0, zeros: 0, used: 0, first: None, bounds: NOWHERE };
+fn part_of(points: &Points, first: u64, rows: Use, grid: &Grid, counts: &Counts) -> PartSurvey {
+    let mut found = PartSurvey { bad: 0, zeros: 0, used: 0, first: None, bounds: EMPTY_BOX };
     for row in 0..points.len() {
         let at = points.at(row);
         found.bad += u64::from(!finite(at));
@@ -101,13 +101,13 @@ fn part_of(points: &Points, first: u64, rows: Use, grid: &Grid, counts: &Counts)
 }
 
 /// Returns a box around most rows: that of the header, or of some parts.
-fn about(reader: &Reader, rows: Use) -> Result<[[f64; 3]; 2], Error> {
+fn approximate_bounds(reader: &Reader, rows: Use) -> Result<[[f64; 3]; 2], Error> {
     if let Some(bounds) = reader.bounds() {
         return Ok(bounds);
     }
     let parts = reader.parts();
-    let mut bounds = NOWHERE;
-    let step = parts.div_ceil(LOOKED_AT).max(1);
+    let mut bounds = EMPTY_BOX;
+    let step = parts.div_ceil(SAMPLED_PARTS).max(1);
     for part in (0..parts).step_by(step).chain(parts.checked_sub(1)) {
         let points = Points::of(&reader.read(part)?, Stored::Double)?;
         let used = (0..points.len()).map(|row| points.at(row)).filter(|&at| rows.takes(at));
@@ -129,8 +129,8 @@ impl Survey {
             if rank < before + u64::from(used) {
                 let read = reader.read(part)?;
                 let points = Points::of(&read, Stored::Double)?;
-                let mut taken = (0..points.len()).filter(|&row| rows.takes(points.at(row)));
-                let row = taken.nth((rank - before) as usize);
+                let mut used_rows = (0..points.len()).filter(|&row| rows.takes(points.at(row)));
+                let row = used_rows.nth((rank - before) as usize);
                 return Ok(row.map(|row| read.first() + row as u64));
             }
             before += u64::from(used);
@@ -154,7 +154,7 @@ pub(crate) fn starts(
         return Ok(Vec::new());
     }
     let first = seen.first.unwrap_or(0);
-    let wanted: Vec<u64> = match &job.start {
+    let start_rows: Vec<u64> = match &job.start {
         // The default: the first usable point.
         None | Some(farpoint::Start::First | farpoint::Start::Index(0)) => vec![first],
         Some(farpoint::Start::Index(row)) => vec![*row as u64],
@@ -172,15 +172,15 @@ pub(crate) fn starts(
             return Err(Error::Input { name, what, fix: "give rows or a seed".into() });
         }
     };
-    let mut sorted = wanted.clone();
+    let mut sorted = start_rows.clone();
     sorted.sort_unstable();
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(farpoint::Error::StartRepeated { index: pair[0] as usize }.into());
     }
-    wanted.into_iter().map(|row| found(reader, row, rows, stored, tiles)).collect()
+    start_rows.into_iter().map(|row| locate_start(reader, row, rows, stored, tiles)).collect()
 }
 
-fn found(
+fn locate_start(
     reader: &Reader,
     row: u64,
     rows: Use,

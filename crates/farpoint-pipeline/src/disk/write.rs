@@ -4,7 +4,7 @@ use crate::disk::error::Error;
 use crate::disk::folder::Folder;
 use crate::disk::job::{Job, Outputs};
 use crate::disk::memory::{self, Shares};
-use crate::disk::sort::{GoingOn, Rows};
+use crate::disk::sort::{CheckCanceled, Rows};
 use farpoint::backend::memory as fallible;
 use farpoint_io::{Cloud, Reader, WriteOptions, write_indices_in_blocks};
 use farpoint_tiles::Key;
@@ -51,19 +51,19 @@ fn width(reader: &Reader) -> usize {
     reader.stride().unwrap_or_else(line)
 }
 
-/// Writes the outputs, unless `going_on` cancels before a part; returns warnings.
+/// Writes the outputs, unless `check_canceled` cancels before a part; returns warnings.
 pub(crate) fn outputs(
     work: &Work<'_>,
     outputs: &Outputs<'_>,
     count: u64,
     chosen: Chosen<'_>,
-    going_on: GoingOn<'_>,
+    check_canceled: CheckCanceled<'_>,
 ) -> Result<Vec<String>, Error> {
     let path = work.folder.file("rows");
     list(&path, chosen)?;
     if work.job.sorted {
         let sorted = work.folder.file("rows-sorted");
-        in_order(&path, &sorted, work.reader.len(), work.shares.sorting)?;
+        sort_rows(&path, &sorted, work.reader.len(), work.shares.sorting)?;
         std::fs::rename(&sorted, &path).map_err(|source| Error::written(&path, source))?;
     }
     if let Some(indices) = outputs.indices {
@@ -91,19 +91,19 @@ pub(crate) fn outputs(
     };
     let mut rows = Rows::new(work.reader, &work.folder.file("by-row"), count, sorting)?;
     let mut list = List::open(&path)?;
-    while let Some(some) = list.next()? {
-        some.into_iter().try_for_each(|row| rows.push(row))?;
+    while let Some(block) = list.next()? {
+        block.into_iter().try_for_each(|row| rows.push(row))?;
     }
     let (readers, records) = (work.shares.readers, work.folder.file("records"));
-    let records = rows.fetch(&records, width, sorting, readers, going_on)?;
-    let one = |range| going_on().and_then(|()| records.range(range));
+    let records = rows.fetch(&records, width, sorting, readers, check_canceled)?;
+    let read_range = |range| check_canceled().and_then(|()| records.range(range));
     if blocks {
         let counts = (count, records.ranges(), readers);
-        return work.reader.write_blocks(to, options, counts, one);
+        return work.reader.write_blocks(to, options, counts, read_range);
     }
     let mut range = 0;
     let mut next = || {
-        let found = (range < records.ranges()).then(|| one(range)).transpose()?;
+        let found = (range < records.ranges()).then(|| read_range(range)).transpose()?;
         range += 1;
         Ok::<_, Error>(found)
     };
@@ -137,17 +137,17 @@ fn whole(
 fn list(path: &Path, chosen: Chosen<'_>) -> Result<(), Error> {
     let failed = |source| Error::written(path, source);
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
-    let mut fault = None;
-    let told = chosen(&mut |key| {
+    let mut write_error = None;
+    let result = chosen(&mut |key| {
         out.write_all(&key.index().to_le_bytes()).map_err(|source| {
-            fault = Some(failed(source));
+            write_error = Some(failed(source));
             farpoint_tiles::Error::Mismatch("the list of rows cannot be written".into())
         })
     });
-    match fault {
+    match write_error {
         Some(error) => Err(error),
         None => {
-            told?;
+            result?;
             out.flush().map_err(failed)
         }
     }
@@ -155,7 +155,7 @@ fn list(path: &Path, chosen: Chosen<'_>) -> Result<(), Error> {
 
 /// Writes the rows of a list again in ascending order: a bit for each row of the input, in as many passes over the
 /// list as the memory for the bits requires.
-fn in_order(from: &Path, to: &Path, rows: u64, memory: u64) -> Result<(), Error> {
+fn sort_rows(from: &Path, to: &Path, rows: u64, memory: u64) -> Result<(), Error> {
     let failed = |source| Error::written(to, source);
     let mut out = BufWriter::new(File::create(to).map_err(failed)?);
     let words = (memory / 8).clamp(1, rows.div_ceil(64).max(1));
@@ -163,16 +163,17 @@ fn in_order(from: &Path, to: &Path, rows: u64, memory: u64) -> Result<(), Error>
     for first in (0..rows).step_by((words * 64) as usize) {
         bits.fill(0);
         let mut list = List::open(from)?;
-        while let Some(some) = list.next()? {
-            let own = some.into_iter().filter_map(|row| row.checked_sub(first));
-            own.filter(|row| row / 64 < words)
+        while let Some(block) = list.next()? {
+            let offsets = block.into_iter().filter_map(|row| row.checked_sub(first));
+            offsets
+                .filter(|row| row / 64 < words)
                 .for_each(|row| bits[(row / 64) as usize] |= 1 << (row % 64));
         }
-        for (word, mut left) in (0..).zip(bits.iter().copied()) {
-            while left != 0 {
-                let row = first + word * 64 + u64::from(left.trailing_zeros());
+        for (word, mut remaining) in (0..).zip(bits.iter().copied()) {
+            while remaining != 0 {
+                let row = first + word * 64 + u64::from(remaining.trailing_zeros());
                 out.write_all(&row.to_le_bytes()).map_err(failed)?;
-                left &= left - 1;
+                remaining &= remaining - 1;
             }
         }
     }

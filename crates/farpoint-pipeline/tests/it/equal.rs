@@ -184,7 +184,7 @@ fn rows_that_were_chosen_elsewhere() {
         // In any order, one of them twice.
         let rows = (0..4_000).chain([5]).map(|k| k * 7_919 % cloud.len());
         let rows: Vec<usize> = rows.filter(finite).collect();
-        let asked: Vec<u64> = rows.iter().map(|&row| row as u64).collect();
+        let requested: Vec<u64> = rows.iter().map(|&row| row as u64).collect();
         for to in ["o.ply", "o.laz", "o.npy", "o.csv"] {
             let (out, expected) = (folder.path().join(to), truth.join(to));
             let warnings = write(&expected, &cloud, &rows, &options).unwrap();
@@ -194,11 +194,11 @@ fn rows_that_were_chosen_elsewhere() {
                 let on = || questions.fetch_add(1, Ordering::Relaxed) < most;
                 write_rows(&reader, rows, MEMORY, (&out, &options), &on)
             };
-            assert_eq!(write(&asked, usize::MAX).unwrap(), warnings, "{name} to {to}");
+            assert_eq!(write(&requested, usize::MAX).unwrap(), warnings, "{name} to {to}");
             assert!(std::fs::read(&out).unwrap() == std::fs::read(&expected).unwrap());
             std::fs::remove_file(&out).unwrap();
             for most in 0..questions.load(Ordering::Relaxed) {
-                assert!(matches!(write(&asked, most), Err(Error::Stopped)), "{name} to {to}");
+                assert!(matches!(write(&requested, most), Err(Error::Stopped)), "{name} to {to}");
             }
             let error = write(&[0, cloud.len() as u64], usize::MAX).unwrap_err();
             assert!(matches!(error, Error::Input { .. }), "{error}");
@@ -265,11 +265,11 @@ fn stopped_after_any_band_and_resumed() {
     for stop in 0.. {
         // Every run continues for one event more than the one before, and one band at least.
         let job = job.clone().resume(stop > 0);
-        let (mut told, mut finished) = (0, 0);
+        let (mut band_count, mut finished) = (0, 0);
         let found = sample(&reader, &job, &outputs, &mut |event| {
-            told += 1;
+            band_count += 1;
             finished += usize::from(matches!(event, Event::Band { .. }));
-            stop > 60 || told <= stop.min(2) && finished < 1
+            stop > 60 || band_count <= stop.min(2) && finished < 1
         });
         bands += finished;
         match found {

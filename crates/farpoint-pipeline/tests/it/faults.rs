@@ -28,10 +28,10 @@ impl Place {
         let reader = Reader::open(&self.path("a.ply"), &ReadOptions::default(), None)?;
         let (out, options) = (self.path("o.ply"), WriteOptions::default());
         let outputs = Outputs { points: Some((&out, &options)), indices: None };
-        let mut left = bands;
+        let mut remaining = bands;
         sample(&reader, job, &outputs, &mut |event| {
-            left -= usize::from(matches!(event, Event::Band { .. }));
-            left > 0
+            remaining -= usize::from(matches!(event, Event::Band { .. }));
+            remaining > 0
         })
     }
 
@@ -115,7 +115,7 @@ fn a_cut_log_goes_on_from_the_band_before() {
 fn another_input_or_job_is_refused() {
     let place = Place::new();
     let error = place.after(|_| save(place.folder.path(), 6_000, 4));
-    unusable(&error, "spool", &["before the input was changed"]);
+    unusable(&error, "spool", &["before the input changed"]);
     unusable(&place.run(&place.job, usize::MAX).unwrap_err(), "spool", &["--resume"]);
     let place = Place::new();
     place.after(|spool| {

@@ -16,12 +16,12 @@ fn folder(files: &[&str]) -> TempDir {
     folder
 }
 
-fn found(folder: &TempDir, given: &[&str], recursive: bool) -> Vec<(String, String)> {
-    let given: Vec<PathBuf> = given.iter().map(|name| folder.path().join(name)).collect();
+fn found(folder: &TempDir, inputs: &[&str], recursive: bool) -> Vec<(String, String)> {
+    let inputs: Vec<PathBuf> = inputs.iter().map(|name| folder.path().join(name)).collect();
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     let below =
         |found: Found| (text(found.path.strip_prefix(folder.path()).unwrap()), text(&found.inside));
-    expand(&given, recursive, Some(&folder.path().join("thin")))
+    expand(&inputs, recursive, Some(&folder.path().join("thin")))
         .unwrap()
         .into_iter()
         .map(below)
@@ -73,10 +73,10 @@ fn patterns() {
     );
     assert_eq!(found(&folder, &["s/d*/?.PLY"], false), pairs(&[("s/deep/c.PLY", "deep/c.PLY")]));
     for nothing in ["s/*.e57", "none/*.ply", "s/[", "s", ""] {
-        let given = [folder.path().join(nothing)];
+        let inputs = [folder.path().join(nothing)];
         let empty = TempDir::new().unwrap();
-        let given = if nothing.is_empty() { [empty.path().to_owned()] } else { given };
-        let error = expand(&given, false, None);
+        let inputs = if nothing.is_empty() { [empty.path().to_owned()] } else { inputs };
+        let error = expand(&inputs, false, None);
         assert_eq!(error.is_ok(), nothing == "s", "{nothing}: {error:?}");
     }
     // A file whose name looks like a pattern is that file.
@@ -96,12 +96,12 @@ fn lists() {
         format!("# some\n{}\n\n{}\n{}\n", name("x.pcd"), name("s"), name("not-there.ply")),
     )
     .unwrap();
-    let given = [PathBuf::from(format!("@{}", list.display()))];
-    let all = expand(&given, false, None).unwrap();
+    let inputs = [PathBuf::from(format!("@{}", list.display()))];
+    let all = expand(&inputs, false, None).unwrap();
     let inside: Vec<_> = all.iter().map(|found| found.inside.to_str().unwrap()).collect();
     assert_eq!(inside, ["not-there.ply", "a.laz", "b.ply", "x.pcd"]);
     fs::write(&list, "# nothing\n").unwrap();
-    assert!(expand(&given, false, None).unwrap_err().to_string().contains("names no file"));
+    assert!(expand(&inputs, false, None).unwrap_err().to_string().contains("names no file"));
     assert!(
         expand(&["@/no/where.txt".into()], false, None)
             .unwrap_err()
@@ -132,8 +132,8 @@ fn outputs_that_can_not_be_are_refused() {
     let folder = folder(&["a/x.ply", "b/x.ply", "b/x.laz"]);
     let out = folder.path().join("thin");
     let path = |name: &str| folder.path().join(name);
-    let two = |given: &[PathBuf], to| {
-        plan(expand(given, false, Some(&out)).unwrap(), &out, to)
+    let two = |inputs: &[PathBuf], to| {
+        plan(expand(inputs, false, Some(&out)).unwrap(), &out, to)
             .map(drop)
             .map_err(|error| error.to_string())
     };

@@ -1,63 +1,63 @@
-//! Calls to tiles, repeated until they are answered; tiles that began anew are brought up to date.
+//! Calls to tiles, repeated until they are answered; restarted tiles are brought up to date.
 
-use super::{Conductor, given_up};
+use super::{Conductor, lost_error};
 use crate::message::{Reply, Request, Solve};
 use crate::{Bound, Entry, Error, Key, Lost, TileId, Transport};
 use farpoint::Scalar;
 use std::collections::HashSet;
 
-/// A band that is under way.
+/// State of the current band.
 pub(super) struct Run<T> {
-    /// The floor that tiles were asked to prepare for.
-    pub(super) asked: Key,
-    /// The floor that it has.
+    /// Floor of the request to prepare.
+    pub(super) requested_floor: Key,
+    /// Floor after limiting the number of candidates.
     pub(super) floor: Key,
-    /// Candidates each tile may have; 0 for a deep band.
+    /// Maximum number of candidates of a tile; 0 for a deep band.
     pub(super) most: u64,
-    /// Facts that were told, each with the tile that told it.
+    /// Facts received, each with the tile that sent it.
     pub(super) facts: Vec<(Entry<T>, TileId)>,
-    pub(super) known: HashSet<u64>,
-    pub(super) tiles: Vec<Working<T>>,
+    pub(super) fact_indices: HashSet<u64>,
+    pub(super) tiles: Vec<TileState<T>>,
 }
 
-/// What is known of a tile in a band.
+/// State of a tile in the current band.
 #[derive(Clone)]
-pub(super) struct Working<T> {
+pub(super) struct TileState<T> {
     pub(super) candidates: u64,
-    /// Its pages that may hold candidates; gone once it has told what is undecided.
+    /// Pages that may hold candidates; empty once the tile has reported its undecided points.
     pub(super) bounds: Vec<Bound<T>>,
     pub(super) open: Vec<Entry<T>>,
-    /// Whether it has looked at its candidates.
+    /// True once the tile has examined its candidates.
     pub(super) solved: bool,
-    /// How many of the facts it was told.
-    pub(super) told: usize,
-    /// How many facts it has told itself.
-    pub(super) seen: u64,
-    /// Whether it has forgotten what it told.
-    pub(super) anew: bool,
-    /// Down to which floor it has decided.
+    /// Number of facts sent to the tile.
+    pub(super) sent_facts: usize,
+    /// Number of facts received from the tile.
+    pub(super) received_facts: u64,
+    /// True if the tile has restarted in this band.
+    pub(super) restarted: bool,
+    /// Floor down to which the tile has decided.
     pub(super) reached: Key,
 }
 
 impl<T> Run<T> {
     pub(super) fn new(tiles: usize, floor: Key, most: u64) -> Self {
-        let working = || Working {
+        let state = || TileState {
             candidates: 0,
             bounds: Vec::new(),
             open: Vec::new(),
             solved: false,
-            told: 0,
-            seen: 0,
-            anew: false,
+            sent_facts: 0,
+            received_facts: 0,
+            restarted: false,
             reached: floor,
         };
-        let tiles = std::iter::repeat_with(working).take(tiles).collect();
-        let (facts, known) = Default::default();
-        Self { asked: floor, floor, most, facts, known, tiles }
+        let tiles = std::iter::repeat_with(state).take(tiles).collect();
+        let (facts, fact_indices) = Default::default();
+        Self { requested_floor: floor, floor, most, facts, fact_indices, tiles }
     }
 }
 
-/// What a tile must have done before it can answer.
+/// Last step that a tile must have completed before it can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum After {
     Begin,
@@ -65,87 +65,87 @@ pub(super) enum After {
     Solve,
 }
 
-/// What a tile may keep of a deep band.
+/// Limit of the memory that a tile uses in a deep band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Room {
-    /// Anything; its points, too, if so.
+    /// Unlimited; if true, its points also stay in memory.
     Any(bool),
-    /// Not its points, and so much that is undecided or to be told.
+    /// Its points do not stay in memory, and undecided points and facts to send are limited to this number.
     Limited(u64),
 }
 
 /// Makes the request for a tile.
-pub(super) type Make<'a, T> = &'a dyn Fn(&mut Conductor<T>, TileId) -> Request<T>;
+pub(super) type MakeRequest<'a, T> = &'a dyn Fn(&mut Conductor<T>, TileId) -> Request<T>;
 
 impl<T: Scalar> Conductor<T> {
     /// Begins all tiles.
     pub(super) fn begin_tiles(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         self.epoch += 1;
-        let make = |own: &mut Self, tile| own.begin_request(tile);
-        for (tile, reply) in self.ask(transport, &self.ids(), After::Begin, &make)? {
+        let make = |conductor: &mut Self, tile| conductor.begin_request(tile);
+        for (tile, reply) in self.call_tiles(transport, &self.ids(), After::Begin, &make)? {
             let Reply::About { points, corners, finished, largest } = reply else {
                 return Err(unexpected(tile, "Begin"));
             };
             if finished != self.finished {
                 return Err(Error::LogTooShort { tile, has: finished, needed: self.finished });
             }
-            let known = &mut self.tiles[tile as usize];
-            if self.finished > 0 && (known.points, known.corners) != (points, corners) {
+            let summary = &mut self.tiles[tile as usize];
+            if self.finished > 0 && (summary.points, summary.corners) != (points, corners) {
                 let text = format!(
-                    "tile {tile} has {points} points, the manifest says {}: not the tile that it was",
-                    known.points
+                    "tile {tile} has {points} points, but {} in the manifest: its store was replaced",
+                    summary.points
                 );
                 return Err(Error::Mismatch(text));
             }
-            (known.points, known.corners) = (points, corners);
+            (summary.points, summary.corners) = (points, corners);
             if self.finished == 0 {
-                known.largest = largest;
+                summary.largest = largest;
             }
         }
         Ok(())
     }
 
     pub(super) fn begin_request(&mut self, tile: TileId) -> Request<T> {
-        let tiles = self.tiles.iter().map(|known| known.corners).collect();
+        let tiles = self.tiles.iter().map(|summary| summary.corners).collect();
         Request::Begin { epoch: self.epoch, tile, tiles, finished: self.finished }
     }
 
-    /// Asks tiles until all have answered.
-    pub(super) fn ask(
+    /// Calls tiles until all have answered.
+    pub(super) fn call_tiles(
         &mut self,
         transport: &mut dyn Transport<T>,
         tiles: &[TileId],
         after: After,
-        make: Make<'_, T>,
+        make: MakeRequest<'_, T>,
     ) -> Result<Vec<(TileId, Reply<T>)>, Error> {
-        let mut left = tiles.to_vec();
+        let mut pending = tiles.to_vec();
         let mut answers = Vec::new();
         let mut last = Lost(String::new());
         for _ in 0..self.plan.tries {
-            if left.is_empty() {
+            if pending.is_empty() {
                 break;
             }
-            let calls = left.iter().map(|&tile| (tile, make(self, tile))).collect();
+            let calls = pending.iter().map(|&tile| (tile, make(self, tile))).collect();
             let replies = self.call(transport, calls)?;
             let mut behind = Vec::new();
-            for (tile, reply) in std::mem::take(&mut left).into_iter().zip(replies) {
+            for (tile, reply) in std::mem::take(&mut pending).into_iter().zip(replies) {
                 match reply {
                     Ok(Reply::Behind { .. }) => behind.push(tile),
                     Ok(reply) => answers.push((tile, reply)),
-                    Err(lost) => (last, _) = (lost, left.push(tile)),
+                    Err(lost) => (last, _) = (lost, pending.push(tile)),
                 }
             }
             for tile in behind {
-                // That may be lost, too: the tile is behind, then, the next time.
+                // That may be lost, too: then the tile is still behind at the next attempt.
                 match self.recover(transport, tile, after)? {
                     Ok(()) => {}
                     Err(lost) => last = lost,
                 }
-                left.push(tile);
+                pending.push(tile);
             }
         }
-        match left.first() {
-            Some(&tile) => Err(given_up(tile, self.plan.tries, &last)),
+        match pending.first() {
+            Some(&tile) => Err(lost_error(tile, self.plan.tries, &last)),
             None => {
                 answers.sort_by_key(|&(tile, _)| tile);
                 Ok(answers)
@@ -153,7 +153,10 @@ impl<T: Scalar> Conductor<T> {
         }
     }
 
-    /// Makes calls once. What a tile says of itself that it failed is an error.
+    /// Makes each call once.
+    ///
+    /// # Errors
+    /// If a tile reports that it failed.
     fn call(
         &mut self,
         transport: &mut dyn Transport<T>,
@@ -163,7 +166,7 @@ impl<T: Scalar> Conductor<T> {
         self.statistics.calls += tiles.len() as u64;
         let replies = transport.call(calls);
         if replies.len() != tiles.len() {
-            let text = format!("{} calls brought {} results", tiles.len(), replies.len());
+            let text = format!("{} calls returned {} results", tiles.len(), replies.len());
             return Err(Error::Mismatch(text));
         }
         for (tile, reply) in tiles.into_iter().zip(&replies) {
@@ -175,7 +178,7 @@ impl<T: Scalar> Conductor<T> {
         Ok(replies)
     }
 
-    /// Brings a tile up to date that has begun anew.
+    /// Brings a restarted tile up to date.
     fn recover(
         &mut self,
         transport: &mut dyn Transport<T>,
@@ -194,10 +197,10 @@ impl<T: Scalar> Conductor<T> {
             Err(lost) => return Ok(Err(lost)),
         }
         let Some(run) = &mut self.run else { return Ok(Ok(())) };
-        let working = &mut run.tiles[tile as usize];
-        (working.told, working.seen, working.anew) = (0, 0, true);
+        let state = &mut run.tiles[tile as usize];
+        (state.sent_facts, state.received_facts, state.restarted) = (0, 0, true);
         if after >= After::Prepare {
-            let (floor, most) = (run.asked, run.most);
+            let (floor, most) = (run.requested_floor, run.most);
             let request = Request::Prepare { band: self.finished, floor, most };
             match self.call(transport, vec![(tile, request)])?.remove(0) {
                 Ok(Reply::Prepared { .. }) => {}
@@ -206,7 +209,7 @@ impl<T: Scalar> Conductor<T> {
         }
         if after >= After::Solve && self.run.as_ref().is_some_and(|r| r.tiles[tile as usize].solved)
         {
-            // All others have decided all of theirs and told what matters here.
+            // All other tiles have decided and sent the facts that matter here.
             let request = self.solve_request(tile, vec![], vec![], vec![], Room::Any(false));
             match self.call(transport, vec![(tile, request)])?.remove(0) {
                 Ok(reply @ Reply::Solved { .. }) => self.solved(tile, reply)?,
@@ -216,7 +219,7 @@ impl<T: Scalar> Conductor<T> {
         Ok(Ok(()))
     }
 
-    /// A request to decide, with all facts that the tile was not told yet.
+    /// Builds a request to decide, with all facts that were not sent to the tile yet.
     pub(super) fn solve_request(
         &mut self,
         tile: TileId,
@@ -248,13 +251,13 @@ impl<T: Scalar> Conductor<T> {
     }
 }
 
-/// A tile that was being brought up to date did not answer as it should.
+/// Error for a tile that did not answer as expected while it was brought up to date.
 fn began_again<T>(reply: Result<Reply<T>, Lost>) -> Lost {
-    reply.err().unwrap_or_else(|| Lost("the tile began anew once more".into()))
+    reply.err().unwrap_or_else(|| Lost("the tile restarted again".into()))
 }
 
-/// An error for a reply of the wrong kind.
+/// Error for a reply of the wrong kind.
 pub(super) fn unexpected(tile: TileId, request: &str) -> Error {
-    let text = format!("it answered {request} with something else");
+    let text = format!("unexpected reply to {request}");
     Error::Tile { tile, text }
 }

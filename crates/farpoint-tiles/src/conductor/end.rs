@@ -8,8 +8,8 @@ use farpoint::Scalar;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Keys that a tile tells at a time: few of them stay in memory in a sweep; in rounds each call takes its time.
-fn keys_at_a_time(mode: Mode) -> u64 {
+/// Returns the number of keys per call: small in a sweep, to save memory; large in rounds, to save calls.
+fn keys_per_call(mode: Mode) -> u64 {
     match mode {
         Mode::Rounds => 1 << 20,
         Mode::Sweep => 1 << 16,
@@ -21,15 +21,15 @@ impl<T: Scalar> Conductor<T> {
         self.outcome = Some(Outcome { samples, squared_covering_radius, bands: self.finished });
     }
 
-    /// Whether what is wanted was found in the bands so far.
-    pub(super) fn look_for_end(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
+    /// Ends the run if the amount was reached in the bands so far.
+    pub(super) fn check_end(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         if self.samples > self.limit {
             let (band, ids) = (self.finished - 1, self.ids());
             let mut before = 0;
-            for (_, reply) in self.ask_chosen_counts(transport, band)? {
+            for (_, reply) in self.chosen_counts(transport, band)? {
                 before += reply;
             }
-            // Of the last band, the first one that is not wanted.
+            // The first point of the last band that exceeds the amount.
             let place = self.limit - (self.samples - before);
             let (key, _) = self.select(transport, &ids, Counted::Facts, place)?;
             self.end(self.limit, key.value());
@@ -43,8 +43,8 @@ impl<T: Scalar> Conductor<T> {
         Ok(())
     }
 
-    /// Points of each tile that were chosen in a finished band.
-    fn ask_chosen_counts(
+    /// Returns the number of points of each tile that were chosen in a finished band.
+    fn chosen_counts(
         &mut self,
         transport: &mut dyn Transport<T>,
         band: u64,
@@ -52,7 +52,7 @@ impl<T: Scalar> Conductor<T> {
         let floor = Key::LAST;
         let make =
             move |_: &mut Self, _| Request::Finish { band, floor, solved: false, facts: vec![] };
-        let replies = self.ask(transport, &self.ids(), After::Begin, &make)?;
+        let replies = self.call_tiles(transport, &self.ids(), After::Begin, &make)?;
         let count = |(tile, reply)| match reply {
             Reply::Finished { chosen, .. } => Ok((tile, chosen)),
             _ => Err(unexpected(tile, "Finish")),
@@ -62,18 +62,18 @@ impl<T: Scalar> Conductor<T> {
 
     fn exact_largest(&mut self, transport: &mut dyn Transport<T>) -> Result<T, Error> {
         let make = |_: &mut Self, _| Request::Largest;
-        let mut most = T::ZERO;
-        for (tile, reply) in self.ask(transport, &self.ids(), After::Begin, &make)? {
+        let mut max = T::ZERO;
+        for (tile, reply) in self.call_tiles(transport, &self.ids(), After::Begin, &make)? {
             let Reply::Largest { largest } = reply else {
                 return Err(unexpected(tile, "Largest"));
             };
-            most = if largest > most { largest } else { most };
+            max = if largest > max { largest } else { max };
         }
-        Ok(most)
+        Ok(max)
     }
 
-    /// The key at a place, from 0, among all that tiles count, and how many come before the last 16 bits of it: digit
-    /// by digit.
+    /// Selects the key of rank `place`, from 0, among all keys that the tiles count, digit by digit. Also returns the rank
+    /// within the last 16 bits.
     pub(super) fn select(
         &mut self,
         transport: &mut dyn Transport<T>,
@@ -87,7 +87,7 @@ impl<T: Scalar> Conductor<T> {
         for bits in (0..128).step_by(16) {
             let make = move |_: &mut Self, _| Request::Count { band, of, prefix, bits };
             let mut counts = vec![0u64; 1 << 16];
-            for (tile, reply) in self.ask(transport, tiles, after, &make)? {
+            for (tile, reply) in self.call_tiles(transport, tiles, after, &make)? {
                 let Reply::Counts(found) = reply else {
                     return Err(unexpected(tile, "Count"));
                 };
@@ -99,25 +99,27 @@ impl<T: Scalar> Conductor<T> {
                 digit += 1;
             }
             if digit == counts.len() {
-                return Err(Error::Mismatch(format!("{place} keys are missing in tiles' counts")));
+                return Err(Error::Mismatch(format!(
+                    "the counts of the tiles are {place} keys short"
+                )));
             }
             prefix |= (digit as u128) << (112 - bits);
         }
         Ok((Key::from_bits(prefix), place))
     }
 
-    /// Chooses duplicates of chosen points in the order of their rows.
+    /// Chooses duplicates of chosen points, in the order of their rows.
     pub(super) fn fill(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         let missing = self.limit - self.samples;
         let ids = self.ids();
         let (last, _) = self.select(transport, &ids, Counted::Rest, missing - 1)?;
         let (band, floor) = (self.finished, Key::new(T::ZERO, last.index() + 1));
         let make = move |_: &mut Self, _| Request::Fill { band, floor };
-        let replies = self.ask(transport, &ids, After::Begin, &make)?;
+        let replies = self.call_tiles(transport, &ids, After::Begin, &make)?;
         self.take_finished(replies)?;
         if self.samples != self.limit {
             let Self { samples, limit, .. } = self;
-            return Err(Error::Mismatch(format!("{samples} samples where {limit} were counted")));
+            return Err(Error::Mismatch(format!("{samples} samples, expected {limit}")));
         }
         Ok(())
     }
@@ -143,13 +145,13 @@ impl<T: Scalar> Conductor<T> {
             if samples == 0 {
                 break;
             }
-            samples -= self.chosen_of(transport, band, samples, each)?;
+            samples -= self.merge_chosen(transport, band, samples, each)?;
         }
         Ok(())
     }
 
-    /// Merges the tiles' samples of one band, `most` at most; how many they were.
-    fn chosen_of(
+    /// Merges the samples of all tiles in one band, `limit` at most; returns their number.
+    fn merge_chosen(
         &mut self,
         transport: &mut dyn Transport<T>,
         band: u64,
@@ -160,17 +162,17 @@ impl<T: Scalar> Conductor<T> {
         let (mut keys, mut from) = (vec![VecDeque::new(); tiles], vec![0u64; tiles]);
         let mut heap = BinaryHeap::new();
         let mut empty = self.ids();
-        let mut done = 0;
-        let keys_at_once = keys_at_a_time(self.plan.mode).min(most);
+        let mut count = 0;
+        let call_limit = keys_per_call(self.plan.mode).min(most);
         loop {
             if !empty.is_empty() {
                 let starts = from.clone();
                 let make = move |_: &mut Self, tile: TileId| Request::Chosen {
                     band,
                     from: starts[tile as usize],
-                    most: keys_at_once,
+                    most: call_limit,
                 };
-                for (tile, reply) in self.ask(transport, &empty, After::Begin, &make)? {
+                for (tile, reply) in self.call_tiles(transport, &empty, After::Begin, &make)? {
                     let Reply::Chosen(found) = reply else {
                         return Err(unexpected(tile, "Chosen"));
                     };
@@ -181,12 +183,12 @@ impl<T: Scalar> Conductor<T> {
                 }
                 empty.clear();
             }
-            let Some(Reverse((key, tile))) = heap.pop() else { return Ok(done) };
-            if done == most {
-                return Ok(done);
+            let Some(Reverse((key, tile))) = heap.pop() else { return Ok(count) };
+            if count == most {
+                return Ok(count);
             }
             each(key)?;
-            done += 1;
+            count += 1;
             match keys[tile as usize].pop_front() {
                 Some(key) => heap.push(Reverse((key, tile))),
                 None => empty.push(tile),

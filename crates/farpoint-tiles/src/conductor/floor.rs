@@ -1,62 +1,61 @@
-//! Where the floor of the next band is put. Any floor gives the same sample; it is a matter of passes over the
+//! Choice of the next band's floor. Any floor gives the same sample; it affects the number of passes over the
 //! points, of candidates that are not chosen, and of rounds.
 
 use crate::Key;
 use farpoint::Scalar;
 
-/// The floor of a thin band over its largest distance (both squared).
+/// Ratio of a thin band's floor to its largest distance (both squared).
 const THIN: f64 = 0.85;
 
-/// The same of a deep band: four times the samples on a surface.
+/// Ratio of a deep band: four times the samples on a surface.
 pub(super) const DEEP: f64 = 0.25;
 
-/// The floor of the first sweep, where what it carries is limited.
+/// Ratio of the first sweep, where the points that it carries are limited.
 const FIRST: f64 = 0.75;
 
-/// Share of the room that a sweep is to fill.
-const FILLED: f64 = 0.6;
+/// Fraction of the room that a sweep aims to fill.
+const TARGET_FILL: f64 = 0.6;
 
-/// Points carried grow with this power of the depth of a sweep, about.
+/// Approximate exponent with which carried points grow with the depth of a sweep.
 const GROWTH: f64 = 1.5;
 
-/// The last band is aimed to go this far beyond the sample: missing a few choices costs a band more.
-const BEYOND: f64 = 0.99;
+/// The last band aims this far beyond the sample: missing a few choices costs another band.
+const OVERSHOOT: f64 = 0.99;
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
     pub(super) samples: f64,
-    /// Samples in the end, with one more for the covering radius.
+    /// Samples at the end, plus one for the covering radius.
     pub(super) goal: f64,
     /// The squared distance to stop at, or 0.
     pub(super) stop: f64,
 }
 
-/// What is known of how distances fall as samples are taken.
+/// Estimates how fast distances fall with the number of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct FloorRule {
     /// Samples and largest squared distance at the last band; zeros before it.
     pub(super) last: (f64, f64),
     /// `d log(samples) / d -log(squared distance)`, smoothed; 0 while it is not known.
     pub(super) slope: f64,
-    /// How much thinner than usual bands are, because they would have too many candidates: their number is divided
-    /// by this.
-    pub(super) thinner: f64,
+    /// Factor by which bands are thinner than usual, because they would have too many candidates.
+    pub(super) thinning: f64,
 }
 
 impl FloorRule {
-    /// The floor of a band that begins at `largest`, which is above 0.
+    /// Returns the floor of a band that begins at `largest`, which is above 0.
     pub(super) fn next<T: Scalar>(
         &mut self,
         largest: T,
         progress: Progress,
         deep: Option<f64>,
     ) -> T {
-        let wanted = T::from_f64(largest.to_f64() * self.ratio(largest.to_f64(), progress, deep));
-        match wanted {
+        let target = T::from_f64(largest.to_f64() * self.ratio(largest.to_f64(), progress, deep));
+        match target {
             _ if !largest.is_finite() => T::MAX,
             // Subnormal numbers can round back.
-            _ if wanted < largest => wanted,
+            _ if target < largest => target,
             _ => largest.next_down(),
         }
     }
@@ -69,7 +68,7 @@ impl FloorRule {
                 self.slope = if self.slope > 0.0 { 0.5 * (self.slope + slope) } else { slope };
             }
         }
-        let usual = deep.unwrap_or(THIN.powf(1.0 / self.thinner.max(1.0)));
+        let usual = deep.unwrap_or(THIN.powf(1.0 / self.thinning.max(1.0)));
         if self.slope == 0.0 && progress.stop == 0.0 {
             return usual;
         }
@@ -77,39 +76,39 @@ impl FloorRule {
             stop if stop > 0.0 => stop / largest,
             _ => (progress.samples / progress.goal).powf(1.0 / self.slope),
         };
-        // So many bands are left, of equal depth.
-        let bands = (goal * BEYOND).ln() / usual.ln();
+        // Remaining bands, of equal depth.
+        let bands = (goal * OVERSHOOT).ln() / usual.ln();
         let bands = if deep.is_some() { (bands - 0.1).ceil() } else { bands.round() };
-        (goal * BEYOND).powf(1.0 / bands.clamp(1.0, 1e6)).clamp(usual.min(0.5), 0.9999)
+        (goal * OVERSHOOT).powf(1.0 / bands.clamp(1.0, 1e6)).clamp(usual.min(0.5), 0.9999)
     }
 
-    /// Learns from a thin band how many candidates it had, and how many it may have.
-    pub(super) fn learn(&mut self, candidates: u64, most: u64) {
-        let thinner = self.thinner.max(1.0);
-        let change = (candidates as f64 / (0.7 * most as f64)).clamp(0.5, 4.0);
-        self.thinner = (thinner * change).clamp(1.0, 1e4);
+    /// Adapts to the number of candidates of a thin band and its limit.
+    pub(super) fn learn(&mut self, candidates: u64, max_candidates: u64) {
+        let thinning = self.thinning.max(1.0);
+        let change = (candidates as f64 / (0.7 * max_candidates as f64)).clamp(0.5, 4.0);
+        self.thinning = (thinning * change).clamp(1.0, 1e4);
     }
 }
 
-/// What the last sweep carried from tile to tile.
+/// Numbers of the last sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Sweeps {
-    /// The most undecided points at a time, and all facts told; 0 before the first sweep.
+    /// Largest number of undecided points at a time, and all facts sent; 0 before the first sweep.
     pub(super) undecided: f64,
     pub(super) facts: f64,
-    /// The largest squared distance that it began at, and its floor over that.
+    /// Largest squared distance at its begin, and the ratio of its floor to it.
     pub(super) largest: f64,
     pub(super) ratio: f64,
 }
 
 impl Sweeps {
-    /// Takes in what there was after a tile.
+    /// Updates the maxima after a tile.
     pub(super) fn add(&mut self, undecided: usize, facts: usize) {
         self.undecided = self.undecided.max(undecided as f64);
         self.facts = self.facts.max(facts as f64);
     }
 
-    /// The floor of the next sweep over its largest squared distance, from `deep` up, so that it fits into most of
+    /// Returns the ratio of the next sweep, at least `deep`, such that it fits into most of
     /// the room: undecided points are those of shells along the borders of tiles, as wide as the largest
     /// distance; facts are samples in such shells, of which there are more the closer they lie.
     pub(super) fn depth(&self, largest: f64, deep: f64, room: u64) -> f64 {
@@ -121,19 +120,20 @@ impl Sweeps {
         }
         let closer = largest / self.largest;
         let expected = self.undecided * closer.sqrt() + self.facts / 2.0 / closer;
-        let deeper = (FILLED * room as f64 / expected.max(1.0)).powf(1.0 / GROWTH).clamp(0.2, 4.0);
+        let deeper =
+            (TARGET_FILL * room as f64 / expected.max(1.0)).powf(1.0 / GROWTH).clamp(0.2, 4.0);
         (1.0 - (1.0 - self.ratio) * deeper).min(0.97).max(deep)
     }
 }
 
-/// The floor of all distances whose root is above a spacing: those that a sampler with it takes.
+/// Returns the floor of all distances whose root is above a spacing, as samplers with a spacing compute it.
 pub(super) fn of_spacing<T: Scalar>(spacing: f64) -> Key {
-    let taken = |bits: u64| T::from_sorting_bits(bits).sqrt().to_f64() > spacing;
-    // The root never falls as the distance rises: look for the first that is taken.
+    let is_above = |bits: u64| T::from_sorting_bits(bits).sqrt().to_f64() > spacing;
+    // The root is monotone: search the first distance above the spacing.
     let (mut low, mut high) = (0, T::INFINITY.sorting_bits());
     while low < high {
         let middle = low + (high - low) / 2;
-        if taken(middle) { high = middle } else { low = middle + 1 }
+        if is_above(middle) { high = middle } else { low = middle + 1 }
     }
     Key::new(T::from_sorting_bits(low.saturating_sub(1)), 0)
 }

@@ -7,16 +7,16 @@ use crate::message::{Counted, Reply, Request};
 use crate::{Bound, Entry, Error, Key, TileId, Transport};
 use farpoint::Scalar;
 
-/// After so many rounds, what is left is decided in one place.
+/// Rounds after which one tile decides all remaining points.
 const ROUNDS: usize = 3;
 
 /// Bands are deep once the largest distance is below this share of a tile's width.
 const DEEP_BELOW: f64 = 1.0 / 16.0;
 
 impl<T: Scalar> Conductor<T> {
-    /// The band of the start points.
+    /// Runs the band of the start points.
     pub(super) fn start_band(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
-        // No point comes after it: a band's floor is above no point that is left.
+        // No point comes after it: a band's floor is above no remaining point.
         let mut run = Run::new(self.tiles.len(), Key::new(T::INFINITY, 0), 1);
         for start in &self.plan.starts {
             run.facts.push((Entry { value: T::INFINITY, ..*start }, TileId::MAX));
@@ -25,7 +25,7 @@ impl<T: Scalar> Conductor<T> {
         self.finish_band(transport)
     }
 
-    /// The next band; whether it was a deep one.
+    /// Runs the next band; returns whether it was a deep one.
     pub(super) fn band(&mut self, transport: &mut dyn Transport<T>) -> Result<bool, Error> {
         let largest = self.largest();
         let deep = self.is_deep(largest);
@@ -62,7 +62,7 @@ impl<T: Scalar> Conductor<T> {
         possible && largest.to_f64().sqrt() <= DEEP_BELOW * width
     }
 
-    /// Finds candidates; moves the floor if they are too many.
+    /// Finds candidates; moves the floor if there are too many.
     pub(super) fn prepare(
         &mut self,
         transport: &mut dyn Transport<T>,
@@ -72,7 +72,7 @@ impl<T: Scalar> Conductor<T> {
         self.run = Some(Run::new(self.tiles.len(), floor, most));
         let band = self.finished;
         let make = move |_: &mut Self, _| Request::Prepare { band, floor, most };
-        let replies = self.ask(transport, &self.ids(), After::Begin, &make)?;
+        let replies = self.call_tiles(transport, &self.ids(), After::Begin, &make)?;
         let run = self.run.as_mut().expect("a band is under way");
         let mut all = 0;
         for (tile, reply) in replies {
@@ -80,13 +80,13 @@ impl<T: Scalar> Conductor<T> {
                 return Err(unexpected(tile, "Prepare"));
             };
             run.floor = run.floor.min(floor);
-            let working = &mut run.tiles[tile as usize];
-            (working.candidates, working.bounds) = (candidates, bounds);
+            let state = &mut run.tiles[tile as usize];
+            (state.candidates, state.bounds) = (candidates, bounds);
             all += candidates;
             self.statistics.points_read += touched;
         }
         if most > 0 {
-            let thinner = run.floor < run.asked || all > most;
+            let thinner = run.floor < run.requested_floor || all > most;
             self.rule.learn(all.max(1), most);
             self.statistics.cut += u64::from(thinner);
             if all > most {
@@ -102,21 +102,21 @@ impl<T: Scalar> Conductor<T> {
     /// Decides a band with all tiles at once.
     pub(super) fn rounds(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         let mut round = 0;
-        let mut active: Vec<TileId> = self.with_candidates();
+        let mut active: Vec<TileId> = self.tiles_with_candidates();
         while !active.is_empty() {
             round += 1;
             let gather = self.undecided() as u64 <= self.plan.gather || round > ROUNDS;
             if round > 1 && gather {
                 self.gather(transport)?;
             } else {
-                let told = self.facts_known();
-                let make = |own: &mut Self, tile| {
-                    let others = own.open_for(tile);
-                    let bounds = own.bounds_for(tile, &[], |_| true);
-                    own.solve_request(tile, others, vec![], bounds, Room::Any(true))
+                let fact_count = self.fact_count();
+                let make = |conductor: &mut Self, tile| {
+                    let others = conductor.undecided_for(tile);
+                    let bounds = conductor.bounds_for(tile, &[], |_| true);
+                    conductor.solve_request(tile, others, vec![], bounds, Room::Any(true))
                 };
-                for (tile, reply) in self.ask(transport, &active, After::Prepare, &make)? {
-                    self.acknowledge(tile, told);
+                for (tile, reply) in self.call_tiles(transport, &active, After::Prepare, &make)? {
+                    self.acknowledge(tile, fact_count);
                     self.solved(tile, reply)?;
                 }
                 self.forget_decided();
@@ -124,7 +124,7 @@ impl<T: Scalar> Conductor<T> {
             if round == 1 {
                 self.statistics.undecided += self.undecided() as u64;
             }
-            let open = |tile: &TileId| !self.working(*tile).open.is_empty();
+            let open = |tile: &TileId| !self.state(*tile).open.is_empty();
             active = self.ids().into_iter().filter(open).collect();
         }
         self.statistics.rounds += round as u64;
@@ -132,8 +132,8 @@ impl<T: Scalar> Conductor<T> {
         Ok(())
     }
 
-    /// Tiles that have something to decide.
-    pub(super) fn with_candidates(&self) -> Vec<TileId> {
+    /// Returns the tiles that have candidates.
+    pub(super) fn tiles_with_candidates(&self) -> Vec<TileId> {
         let run = self.run.as_ref().expect("a band is under way");
         let has = |tile: &TileId| match run.most {
             0 => self.tiles[*tile as usize].largest >= run.floor.value(),
@@ -142,26 +142,26 @@ impl<T: Scalar> Conductor<T> {
         self.ids().into_iter().filter(has).collect()
     }
 
-    /// All that is undecided is decided in one place: there nothing is missing.
+    /// Lets one tile decide all undecided points, with all information.
     fn gather(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
-        let most = self.ids().into_iter().max_by_key(|&tile| self.working(tile).open.len());
-        let place = most.expect("there are tiles");
+        let busiest = self.ids().into_iter().max_by_key(|&tile| self.state(tile).open.len());
+        let place = busiest.expect("there are tiles");
         let run = self.run.as_ref().expect("a band is under way");
         let others = run.tiles.iter().enumerate().filter(|&(k, _)| k != place as usize);
-        let carried: Vec<_> = others.flat_map(|(_, working)| working.open.clone()).collect();
+        let carried: Vec<_> = others.flat_map(|(_, state)| state.open.clone()).collect();
         let any = Room::Any(true);
-        let left = self.decide_at(transport, place, [vec![], carried], vec![], any)?;
+        let undecided = self.decide_at(transport, place, [vec![], carried], vec![], any)?;
         let run = self.run.as_mut().expect("a band is under way");
-        let missing = left.len() + run.tiles[place as usize].open.len();
-        run.tiles.iter_mut().for_each(|working| working.open.clear());
+        let missing = undecided.len() + run.tiles[place as usize].open.len();
+        run.tiles.iter_mut().for_each(|state| state.open.clear());
         if missing > 0 {
-            let text = format!("{missing} points stay undecided where nothing is missing");
+            let text = format!("{missing} points stay undecided although all facts were known");
             return Err(Error::Tile { tile: place, text });
         }
         Ok(())
     }
 
-    /// Asks one tile to decide its own points and those carried; what is left of the latter.
+    /// Asks one tile to decide its own points and those carried; returns the undecided ones of the latter.
     pub(super) fn decide_at(
         &mut self,
         transport: &mut dyn Transport<T>,
@@ -170,29 +170,29 @@ impl<T: Scalar> Conductor<T> {
         bounds: Vec<Bound<T>>,
         room: Room,
     ) -> Result<Vec<Entry<T>>, Error> {
-        let told = self.facts_known();
-        let make = |own: &mut Self, tile| {
-            own.solve_request(tile, others.clone(), carried.clone(), bounds.clone(), room)
+        let fact_count = self.fact_count();
+        let make = |conductor: &mut Self, tile| {
+            conductor.solve_request(tile, others.clone(), carried.clone(), bounds.clone(), room)
         };
-        let (tile, reply) = self.ask(transport, &[tile], After::Prepare, &make)?.remove(0);
-        self.acknowledge(tile, told);
+        let (tile, reply) = self.call_tiles(transport, &[tile], After::Prepare, &make)?.remove(0);
+        self.acknowledge(tile, fact_count);
         self.take_solved(tile, reply)
     }
 
-    /// Tells all tiles what is left to be told; they write their logs.
+    /// Sends all tiles the remaining facts; they write their logs.
     pub(super) fn finish_band(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
-        let make = |own: &mut Self, tile| {
-            let facts = own.facts_for(tile);
-            own.statistics.told_facts += facts.len() as u64;
-            let Run { floor, .. } = *own.run_mut();
-            let solved = own.working(tile).solved;
-            Request::Finish { band: own.finished, floor, solved, facts }
+        let make = |conductor: &mut Self, tile| {
+            let facts = conductor.facts_for(tile);
+            conductor.statistics.told_facts += facts.len() as u64;
+            let Run { floor, .. } = *conductor.run_mut();
+            let solved = conductor.state(tile).solved;
+            Request::Finish { band: conductor.finished, floor, solved, facts }
         };
-        let replies = self.ask(transport, &self.ids(), After::Solve, &make)?;
+        let replies = self.call_tiles(transport, &self.ids(), After::Solve, &make)?;
         self.take_finished(replies)
     }
 
-    /// All tiles have finished the band.
+    /// Updates the state after all tiles have finished the band.
     pub(super) fn take_finished(&mut self, replies: Vec<(TileId, Reply<T>)>) -> Result<(), Error> {
         for (tile, reply) in replies {
             let Reply::Finished { chosen, largest } = reply else {
@@ -206,17 +206,17 @@ impl<T: Scalar> Conductor<T> {
         Ok(())
     }
 
-    pub(super) fn facts_known(&self) -> usize {
+    pub(super) fn fact_count(&self) -> usize {
         self.run.as_ref().expect("a band is under way").facts.len()
     }
 
-    fn acknowledge(&mut self, tile: TileId, told: usize) {
-        self.run_mut().tiles[tile as usize].told = told;
+    fn acknowledge(&mut self, tile: TileId, fact_count: usize) {
+        self.run_mut().tiles[tile as usize].sent_facts = fact_count;
     }
 
     fn undecided(&self) -> usize {
         let run = self.run.as_ref().expect("a band is under way");
-        run.tiles.iter().map(|working| working.open.len()).sum()
+        run.tiles.iter().map(|state| state.open.len()).sum()
     }
 
     pub(super) fn run_mut(&mut self) -> &mut Run<T> {

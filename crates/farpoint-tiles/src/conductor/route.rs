@@ -1,28 +1,28 @@
-//! Who must know what: what one tile has decided or not, within reach of another.
+//! Routing of facts and undecided points to the tiles within their reach.
 
-use super::calls::{Run, Working, unexpected};
-use super::{Conductor, Known};
+use super::calls::{Run, TileState, unexpected};
+use super::{Conductor, TileSummary};
 use crate::message::Reply;
 use crate::slab::larger;
 use crate::{Bound, Corners, Entry, Error, TileId};
 use farpoint::Scalar;
 
 impl<T: Scalar> Conductor<T> {
-    /// Facts within reach of a tile that it has not acknowledged.
+    /// Returns the facts within reach of a tile that it has not acknowledged.
     pub(super) fn facts_for(&self, tile: TileId) -> Vec<Entry<T>> {
-        let told = self.working(tile).told;
-        self.facts_near(tile, told, &[self.reach_of(tile)])
+        let sent_facts = self.state(tile).sent_facts;
+        self.facts_near(tile, sent_facts, &[self.reach_of(tile)])
     }
 
-    /// Facts within reach of a tile or of points that it shall decide for others.
+    /// Returns the facts within reach of a tile or of points that it shall decide for others.
     pub(super) fn facts_for_all(&self, tile: TileId, carried: &[Entry<T>]) -> Vec<Entry<T>> {
         self.facts_near(tile, 0, &self.reaches(tile, carried))
     }
 
     fn facts_near(&self, tile: TileId, from: usize, reaches: &[Bound<T>]) -> Vec<Entry<T>> {
-        let anew = self.working(tile).anew;
+        let restarted = self.state(tile).restarted;
         let facts = self.current().facts[from..].iter();
-        let foreign = facts.filter(|(_, from)| *from != tile || anew).map(|(fact, _)| fact);
+        let foreign = facts.filter(|(_, from)| *from != tile || restarted).map(|(fact, _)| fact);
         // Not `<`: the sample that proves the floor may lie exactly there.
         let near = |fact: &&Entry<T>| {
             let near = |reach: &Bound<T>| {
@@ -34,13 +34,13 @@ impl<T: Scalar> Conductor<T> {
         foreign.filter(near).copied().collect()
     }
 
-    /// How far what is in a tile can matter to it.
+    /// Returns the region that affects a tile: its box and its largest distance.
     fn reach_of(&self, tile: TileId) -> Bound<T> {
-        let Known { corners, largest, .. } = self.tiles[tile as usize];
+        let TileSummary { corners, largest, .. } = self.tiles[tile as usize];
         Bound { corners, largest }
     }
 
-    /// The same of what a tile decides: its own points, and those of each tile that are carried to it.
+    /// Returns the regions that affect what a tile decides: its own points, and those of each tile that are carried to it.
     fn reaches(&self, tile: TileId, carried: &[Entry<T>]) -> Vec<Bound<T>> {
         let mut reaches = vec![around(&[]); self.tiles.len()];
         for entry in carried {
@@ -53,35 +53,35 @@ impl<T: Scalar> Conductor<T> {
         reaches
     }
 
-    /// Undecided points of other tiles within reach of what a tile has not decided.
-    pub(super) fn open_for(&self, tile: TileId) -> Vec<Entry<T>> {
-        let working = self.working(tile);
-        // A tile that began anew has more undecided points than it told of.
-        let reach = match working.solved && !working.anew {
-            true => around(&working.open),
+    /// Returns undecided points of other tiles within reach of those of a tile.
+    pub(super) fn undecided_for(&self, tile: TileId) -> Vec<Entry<T>> {
+        let state = self.state(tile);
+        // A restarted tile has more undecided points than it reported.
+        let reach = match state.solved && !state.restarted {
+            true => around(&state.open),
             false => self.reach_of(tile),
         };
         let others = self.current().tiles.iter().enumerate();
         let others = others.filter(|&(k, _)| k != tile as usize);
-        let open = others.flat_map(|(_, working)| &working.open);
+        let open = others.flat_map(|(_, state)| &state.open);
         open.filter(|entry| reach.reaches(entry)).copied().collect()
     }
 
-    /// Of undecided points in a sweep, those that a tile shall decide, for they are within its reach; those that
-    /// may block them; and the others, which do not matter there.
+    /// Splits the undecided points of a sweep into those that a tile shall decide, as they are within its reach, those
+    /// that may block them, and the others, which do not affect it.
     pub(super) fn carried_for(&self, tile: TileId, undecided: Vec<Entry<T>>) -> [Vec<Entry<T>>; 3] {
         let own = self.reach_of(tile).corners;
         let near = |entry: &Entry<T>| own.near(entry.at) < entry.value;
-        let (carried, left): (Vec<_>, Vec<_>) = undecided.into_iter().partition(near);
+        let (carried, remaining): (Vec<_>, Vec<_>) = undecided.into_iter().partition(near);
         let mut reaches = self.reaches(tile, &carried);
         // Those within the tile's own reach are carried.
         reaches.pop();
         let near = |entry: &Entry<T>| reaches.iter().any(|reach| reach.reaches(entry));
-        let (others, rest) = left.into_iter().partition(near);
+        let (others, rest) = remaining.into_iter().partition(near);
         [carried, others, rest]
     }
 
-    /// Pages of other tiles, of those that `which` selects, within reach of a tile or of points that it shall
+    /// Returns pages of the other tiles that `which` selects, within reach of a tile or of points that it shall
     /// decide for others.
     pub(super) fn bounds_for(
         &self,
@@ -99,18 +99,18 @@ impl<T: Scalar> Conductor<T> {
             };
             reaches.iter().any(near)
         };
-        others.flat_map(|(_, working)| &working.bounds).filter(near).copied().collect()
+        others.flat_map(|(_, state)| &state.bounds).filter(near).copied().collect()
     }
 
     pub(super) fn current(&self) -> &Run<T> {
         self.run.as_ref().expect("a band is under way")
     }
 
-    pub(super) fn working(&self, tile: TileId) -> &Working<T> {
+    pub(super) fn state(&self, tile: TileId) -> &TileState<T> {
         &self.current().tiles[tile as usize]
     }
 
-    /// Takes in what a tile has decided. Returns what is left of the points that it was to decide for others.
+    /// Records what a tile has decided. Returns the undecided ones of the points carried to it.
     pub(super) fn take_solved(
         &mut self,
         tile: TileId,
@@ -120,48 +120,48 @@ impl<T: Scalar> Conductor<T> {
             return Err(unexpected(tile, "Solve"));
         };
         let run = self.run.as_mut().expect("a band is under way");
-        let working = &mut run.tiles[tile as usize];
-        working.seen = from + facts.len() as u64;
-        working.reached = floor;
-        if !working.solved {
+        let state = &mut run.tiles[tile as usize];
+        state.received_facts = from + facts.len() as u64;
+        state.reached = floor;
+        if !state.solved {
             self.statistics.candidates += candidates;
         }
-        working.solved = true;
-        working.bounds.clear();
-        working.open = open;
+        state.solved = true;
+        state.bounds.clear();
+        state.open = open;
         for fact in facts {
-            if run.known.insert(fact.index) {
+            if run.fact_indices.insert(fact.index) {
                 run.facts.push((fact, tile));
             }
         }
         Ok(carried)
     }
 
-    /// Points that others have decided are open no more.
+    /// Removes undecided points that other tiles have decided.
     pub(super) fn forget_decided(&mut self) {
         let run = self.run.as_mut().expect("a band is under way");
-        for working in &mut run.tiles {
-            working.open.retain(|entry| !run.known.contains(&entry.index));
+        for state in &mut run.tiles {
+            state.open.retain(|entry| !run.fact_indices.contains(&entry.index));
         }
     }
 
-    /// As [`Self::take_solved`], where nothing was carried.
+    /// Calls [`Self::take_solved`] where nothing was carried.
     pub(super) fn solved(&mut self, tile: TileId, reply: Reply<T>) -> Result<(), Error> {
         self.take_solved(tile, reply).map(drop)
     }
 }
 
-/// A box around undecided points, and the largest distance of them.
+/// Returns the box around undecided points and their largest distance.
 fn around<T: Scalar>(entries: &[Entry<T>]) -> Bound<T> {
-    let none = Bound { corners: Corners::none(), largest: T::ZERO };
-    entries.iter().fold(none, |mut sum, entry| {
-        sum.corners.add(entry.at);
-        Bound { largest: larger(sum.largest, entry.value), ..sum }
+    let empty = Bound { corners: Corners::none(), largest: T::ZERO };
+    entries.iter().fold(empty, |mut bound, entry| {
+        bound.corners.add(entry.at);
+        Bound { largest: larger(bound.largest, entry.value), ..bound }
     })
 }
 
 impl<T: Scalar> Bound<T> {
-    /// Whether an undecided point may block one in here.
+    /// Returns whether an undecided point may block one in this bound.
     fn reaches(&self, entry: &Entry<T>) -> bool {
         let distance = self.corners.near(entry.at);
         distance < entry.value && distance < self.largest

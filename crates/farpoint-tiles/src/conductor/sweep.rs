@@ -1,9 +1,9 @@
-//! A deep band tile after tile, where one is in memory at a time: what is undecided is carried on to the next.
+//! A deep band tile after tile, one in memory at a time: undecided points are carried to the next tile.
 //!
-//! What must be carried and told is not known before. A tile stops where it would be more than there is room for. If
-//! that is the first one, its floor is that of the band. Otherwise those that have gone farther forget the
-//! band, and it begins anew with a floor that comes earlier: no cloud makes a sweep carry more than there is
-//! room for, but for one narrow band of one tile.
+//! The number of points to carry and of facts to send is not known in advance. A tile stops where it would exceed the
+//! limit. If that is the first tile, its floor becomes that of the band. Otherwise tiles that have gone farther forget
+//! the band, and it restarts with an earlier floor: no cloud makes a sweep exceed the limit by more than one narrow
+//! band of one tile.
 
 use super::Conductor;
 use super::calls::{After, Room, unexpected};
@@ -12,32 +12,32 @@ use crate::message::Reply;
 use crate::{Entry, Error, Key, TileId, Transport};
 use farpoint::Scalar;
 
-/// How often a band is begun anew as a sweep. After that it is a thin one, whose candidates are counted before.
-const AGAIN: usize = 3;
+/// Attempts to run a band as a sweep. After that it is a thin one, whose candidates are counted in advance.
+const MAX_SWEEPS: usize = 3;
 
-/// Of the way to the floor where a tile had to stop, so much is tried next.
-const LESS: f64 = 0.6;
+/// Fraction of the way to the floor where a tile had to stop that is tried next.
+const BACKOFF: f64 = 0.6;
 
-/// The first tile leaves so much of the room to the others.
+/// The first tile may use one of this many parts of the room.
 const FIRST_SHARE: u64 = 4;
 
-/// How a sweep ended.
-enum Swept {
+/// Outcome of a sweep.
+enum SweepOutcome {
     Done(Sweeps),
-    /// There was no room below this floor; these tiles have decided something.
+    /// The limit was reached at this floor; these tiles have decided something.
     Full(Key, Vec<TileId>),
 }
 
-/// The floor that is tried next where a tile had to stop at `reached`.
-fn less<T: Scalar>(reached: Key, largest: T) -> Key {
+/// Returns the floor to try after a tile had to stop at `reached`.
+fn earlier_floor<T: Scalar>(reached: Key, largest: T) -> Key {
     let (from, to) = (largest.to_f64(), reached.value::<T>().to_f64());
-    let floor = T::from_f64(from - LESS * (from - to));
-    // Where all distances are the same there is nothing between.
+    let floor = T::from_f64(from - BACKOFF * (from - to));
+    // Nothing lies between where all distances are the same.
     if floor < largest { reached.min(Key::new(floor, 0)) } else { reached }
 }
 
 impl<T: Scalar> Conductor<T> {
-    /// Decides the band from `largest` down to a floor, or to an earlier one.
+    /// Decides the band from `largest` down to `floor`, or to an earlier one.
     pub(super) fn sweep_band(
         &mut self,
         transport: &mut dyn Transport<T>,
@@ -47,15 +47,15 @@ impl<T: Scalar> Conductor<T> {
         for _ in 0..AGAIN {
             self.prepare(transport, floor, 0)?;
             match self.sweep(transport)? {
-                Swept::Done(sweeps) => {
+                SweepOutcome::Done(sweeps) => {
                     let (beta, largest) = (self.current().floor.value::<T>(), largest.to_f64());
                     self.sweeps = Sweeps { largest, ratio: beta.to_f64() / largest, ..sweeps };
                     return Ok(());
                 }
-                Swept::Full(reached, decided) => {
+                SweepOutcome::Full(reached, decided) => {
                     self.forget(transport, &decided)?;
                     self.statistics.again += 1;
-                    floor = less(reached, largest);
+                    floor = earlier_floor(reached, largest);
                 }
             }
         }
@@ -63,12 +63,12 @@ impl<T: Scalar> Conductor<T> {
         self.rounds(transport)
     }
 
-    /// Tiles forget what they have decided in the band that is under way.
+    /// Makes tiles forget what they have decided in the current band.
     fn forget(&mut self, transport: &mut dyn Transport<T>, tiles: &[TileId]) -> Result<(), Error> {
         self.run = None;
         self.epoch += 1;
-        let make = |own: &mut Self, tile| own.begin_request(tile);
-        for (tile, reply) in self.ask(transport, tiles, After::Begin, &make)? {
+        let make = |conductor: &mut Self, tile| conductor.begin_request(tile);
+        for (tile, reply) in self.call_tiles(transport, tiles, After::Begin, &make)? {
             match reply {
                 Reply::About { finished, .. } if finished == self.finished => {}
                 Reply::About { finished, .. } => {
@@ -80,58 +80,65 @@ impl<T: Scalar> Conductor<T> {
         Ok(())
     }
 
-    /// One sweep. The next one goes backwards.
-    fn sweep(&mut self, transport: &mut dyn Transport<T>) -> Result<Swept, Error> {
-        let mut order = self.with_candidates();
+    /// Runs one sweep. The next one goes backwards.
+    fn sweep(&mut self, transport: &mut dyn Transport<T>) -> Result<SweepOutcome, Error> {
+        let mut order = self.tiles_with_candidates();
         if !self.forward {
             order.reverse();
         }
         let mut undecided = Vec::<Entry<T>>::new();
-        let mut most = Sweeps::default();
+        let mut maxima = Sweeps::default();
         for (k, &tile) in order.iter().enumerate() {
             let ahead = &order[k + 1..];
             let last = ahead.is_empty();
             let [carried, others, rest] = match last {
-                // All that is left is decided at the end.
+                // The last tile decides all remaining points.
                 true => [undecided, vec![], vec![]],
                 false => self.carried_for(tile, undecided),
             };
             let bounds = self.bounds_for(tile, &carried, |other| ahead.contains(&other));
             undecided = others.iter().copied().chain(rest).collect();
             let room = if last { Room::Any(true) } else { self.room(k, undecided.len()) };
-            let left = self.decide_at(transport, tile, [others, carried], bounds, room)?;
-            let reached = self.working(tile).reached;
+            let remaining = self.decide_at(transport, tile, [others, carried], bounds, room)?;
+            let reached = self.state(tile).reached;
             if reached < self.current().floor && k > 0 {
-                return Ok(Swept::Full(reached, order[..=k].to_vec()));
+                return Ok(SweepOutcome::Full(reached, order[..=k].to_vec()));
             }
             self.run_mut().floor = reached;
-            self.take_undecided(tile, left, &mut undecided);
-            most.add(undecided.len(), self.facts_known());
+            self.take_undecided(tile, remaining, &mut undecided);
+            maxima.add(undecided.len(), self.fact_count());
         }
         self.forward = !self.forward;
         self.statistics.rounds += 1;
         self.statistics.most_rounds = self.statistics.most_rounds.max(1);
         match undecided.len() {
-            0 => Ok(Swept::Done(most)),
-            left => Err(Error::Mismatch(format!("{left} points stay undecided after a sweep"))),
+            0 => Ok(SweepOutcome::Done(maxima)),
+            remaining => {
+                Err(Error::Mismatch(format!("{remaining} points are undecided after a sweep")))
+            }
         }
     }
 
-    /// What the tile of that place in the order may leave, where so much is carried past it.
+    /// Returns the limit of the tile at `place` in the order, with `carried` points carried past it.
     fn room(&self, place: usize, carried: usize) -> Room {
-        let taken = (carried + self.facts_known() / 2) as u64;
-        let all = self.plan.carried;
-        let share = if place == 0 && all < u64::MAX { all / FIRST_SHARE } else { all };
-        Room::Limited(share.saturating_sub(taken))
+        let used = (carried + self.fact_count() / 2) as u64;
+        let limit = self.plan.carried;
+        let share = if place == 0 && limit < u64::MAX { limit / FIRST_SHARE } else { limit };
+        Room::Limited(share.saturating_sub(used))
     }
 
-    /// What a tile left undecided of its own points and of those carried to it.
-    fn take_undecided(&mut self, tile: TileId, left: Vec<Entry<T>>, undecided: &mut Vec<Entry<T>>) {
-        undecided.extend(left);
+    /// Adds the points that a tile left undecided, its own and those carried to it.
+    fn take_undecided(
+        &mut self,
+        tile: TileId,
+        remaining: Vec<Entry<T>>,
+        undecided: &mut Vec<Entry<T>>,
+    ) {
+        undecided.extend(remaining);
         let run = self.run_mut();
         undecided.append(&mut run.tiles[tile as usize].open);
         run.tiles[tile as usize].open = Vec::new();
-        undecided.retain(|entry| !run.known.contains(&entry.index));
+        undecided.retain(|entry| !run.fact_indices.contains(&entry.index));
         self.statistics.undecided += undecided.len() as u64;
     }
 }

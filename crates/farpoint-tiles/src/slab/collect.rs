@@ -6,25 +6,24 @@ use farpoint::Scalar;
 use farpoint::backend::{Kernel, Simd, load, memory, vectorize};
 use rayon::prelude::*;
 
-/// Parts that are looked at before candidates are counted, at most: 131,072 points.
-const SOME: usize = 8;
+/// Maximum number of parts searched before candidates are counted: 131,072 points.
+const PARTS_AT_ONCE: usize = 8;
 
-/// Points of a part.
-const POINTS: usize = PART * LEAF;
+/// Points in a part.
+const PART_POINTS: usize = PART * LEAF;
 
 /// Candidates, each with its slot.
 pub(crate) type Collected<T> = Vec<(Entry<T>, u32)>;
 
 impl<T: Scalar> Slab<T> {
-    /// Adds all points whose key is before the floor, except those that `held` names (one bit a slot; none if it is
-    /// empty). If there come to be more than `most`, only the first ones are kept: returns the floor above
-    /// which these are all.
+    /// Adds all points whose key is before the floor, except those marked in `held` (one bit a slot; none if it is
+    /// empty). Keeps only the first `max_len` of them, and returns the floor above which these are all.
     pub(crate) fn collect(
         &self,
         floor: Key,
         tile: TileId,
         held: &[u64],
-        most: usize,
+        max_len: usize,
         into: &mut Collected<T>,
     ) -> Key {
         let mut floor = floor;
@@ -32,14 +31,14 @@ impl<T: Scalar> Slab<T> {
         let parts: Vec<usize> = (0..self.parts.len()).filter(high).collect();
         let share = self.threads && parts.len() > 1;
         let tasks = if share { 4 * rayon::current_num_threads() } else { 1 };
-        for some in parts.chunks((most / POINTS).clamp(1, SOME)) {
+        for batch in parts.chunks((max_len / PART_POINTS).clamp(1, PARTS_AT_ONCE)) {
             let collect = |parts: &[usize], into: &mut Collected<T>| {
                 for &part in parts {
                     vectorize(self.level, Collect { slab: self, part, floor, tile, held, into });
                 }
             };
             if share {
-                let tasks = some.par_chunks(some.len().div_ceil(tasks));
+                let tasks = batch.par_chunks(batch.len().div_ceil(tasks));
                 let found: Vec<Collected<T>> = tasks
                     .map(|parts| {
                         let mut found = Collected::new();
@@ -49,21 +48,21 @@ impl<T: Scalar> Slab<T> {
                     .collect();
                 found.into_iter().for_each(|found| memory::extend(into, found));
             } else {
-                collect(some, into);
+                collect(batch, into);
             }
-            if into.len() > 2 * most {
-                floor = keep_first(into, most);
+            if into.len() > 2 * max_len {
+                floor = keep_first(into, max_len);
             }
         }
-        if into.len() > most { keep_first(into, most) } else { floor }
+        if into.len() > max_len { keep_first(into, max_len) } else { floor }
     }
 }
 
-/// Keeps the first `most` candidates; returns the key of the first one left out.
-pub(crate) fn keep_first<T: Scalar>(candidates: &mut Collected<T>, most: usize) -> Key {
+/// Keeps the first `max_len` candidates; returns the key of the first one left out.
+pub(crate) fn keep_first<T: Scalar>(candidates: &mut Collected<T>, max_len: usize) -> Key {
     let key = |(entry, _): &(Entry<T>, u32)| entry.key();
-    let floor = key(candidates.select_nth_unstable_by_key(most, key).1);
-    candidates.truncate(most);
+    let floor = key(candidates.select_nth_unstable_by_key(max_len, key).1);
+    candidates.truncate(max_len);
     floor
 }
 
@@ -104,7 +103,7 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
                         let slot = leaf * LEAF + lane;
                         let is_held =
                             held.get(slot / 64).is_some_and(|h| h >> (slot % 64) & 1 == 1);
-                        // Only points at the floor's very value need a look at their rows.
+                        // Only at exactly the floor's value do rows matter.
                         let value = numbers.value[lane];
                         if is_held || value <= beta && Key::new(value, slab.rows[slot]) >= floor {
                             continue;

@@ -1,4 +1,4 @@
-//! Lowers distances by many samples, in one walk.
+//! Lowers distances by many samples, in one traversal.
 
 use super::{FANOUT, LEAF, Leaf, Node, PART, Slab};
 use crate::Corners;
@@ -9,13 +9,13 @@ use rayon::prelude::*;
 /// Numbers in the widest vector.
 const LANES: usize = 16;
 
-/// With fewer leaves, one thread does all.
-const SHARE: usize = 2 * PART;
+/// Up to this many leaves, one thread lowers all.
+const PARALLEL_LEAVES: usize = 2 * PART;
 
-/// Coordinates of samples by axis, as vectors want them.
+/// Coordinates of samples by axis, padded for vectors.
 #[derive(Clone)]
 pub(crate) struct Samples<T> {
-    /// Longer than the list by a vector.
+    /// Padded by a vector.
     at: [Vec<T>; 3],
     len: usize,
 }
@@ -58,7 +58,7 @@ impl<T: Scalar> Samples<T> {
         [0, 1, 2].map(|a| load(simd, &self.at[a][k..]))
     }
 
-    /// Makes room for so many in all, whose values do not matter yet.
+    /// Grows the lists to `len` samples in all, with unspecified values.
     fn reserve(&mut self, len: usize) {
         if self.at[0].len() < len + LANES {
             self.at.iter_mut().for_each(|row| memory::resize(row, 2 * len + LANES, T::ZERO));
@@ -66,8 +66,8 @@ impl<T: Scalar> Samples<T> {
     }
 }
 
-/// With fewer samples, all parts are looked at one by one.
-const FEW: usize = 128;
+/// Up to this many samples, parts are processed one by one.
+const FILTER_SAMPLES: usize = 128;
 
 impl<T: Scalar> Slab<T> {
     /// Lowers all distances by those to the samples.
@@ -82,14 +82,14 @@ impl<T: Scalar> Slab<T> {
     }
 }
 
-/// Samples near a part, and near a node.
+/// Buffers for the samples near a part, and near a node.
 type Scratch<T> = [Samples<T>; 2];
 
 fn scratch<T: Scalar>() -> Scratch<T> {
     [Samples::new(), Samples::new()]
 }
 
-/// Parts that follow each other, with all below.
+/// Consecutive parts, with all nodes and leaves below them.
 struct Span<'a, T> {
     leaves: &'a mut [Leaf<T>],
     tops: &'a mut [Node<T>],
@@ -98,7 +98,7 @@ struct Span<'a, T> {
 }
 
 impl<'a, T: Scalar> Span<'a, T> {
-    /// Spans of so many parts.
+    /// Splits into spans of `parts` parts.
     fn chunks(self, parts: usize) -> impl Iterator<Item = Span<'a, T>> {
         let leaves = self.leaves.chunks_mut(parts * PART).zip(self.tops.chunks_mut(parts * PART));
         let nodes = self.nodes.chunks_mut(parts * FANOUT).zip(self.parts.chunks_mut(parts));
@@ -110,8 +110,8 @@ impl<'a, T: Scalar> Span<'a, T> {
         })
     }
 
-    /// Samples are looked through for a span of parts before they are for each of them: without that, the time would
-    /// grow with the number of parts times the number of samples.
+    /// Filters samples for a span of parts before those for each part: otherwise the time would grow with the number of
+    /// parts times the number of samples.
     fn lower(self, samples: &Samples<T>, level: Level, threads: bool, scratch: &mut Scratch<T>) {
         let corners = samples.corners();
         let reached = |node: &Node<T>| node.corners.near_box(&corners) < node.largest;
@@ -122,11 +122,11 @@ impl<'a, T: Scalar> Span<'a, T> {
             }
             return;
         }
-        let size = match samples.len > FEW {
+        let size = match samples.len > FILTER_SAMPLES {
             true => self.parts.len().div_ceil(FANOUT).next_power_of_two(),
             false => 1,
         };
-        let one = |span: Span<'_, T>, scratch: &mut Scratch<T>| {
+        let lower_span = |span: Span<'_, T>, scratch: &mut Scratch<T>| {
             if size == 1 {
                 return span.lower(samples, level, threads, scratch);
             }
@@ -139,11 +139,13 @@ impl<'a, T: Scalar> Span<'a, T> {
                 }
             }
         };
-        if threads && self.leaves.len() > SHARE {
+        if threads && self.leaves.len() > PARALLEL_LEAVES {
             let spans: Vec<_> = self.chunks(size).collect();
-            spans.into_par_iter().for_each_init(self::scratch, |scratch, span| one(span, scratch));
+            spans
+                .into_par_iter()
+                .for_each_init(self::scratch, |scratch, span| lower_span(span, scratch));
         } else {
-            self.chunks(size).for_each(|span| one(span, scratch));
+            self.chunks(size).for_each(|span| lower_span(span, scratch));
         }
     }
 }
@@ -177,19 +179,19 @@ impl<T: Scalar> Kernel<T> for Lower<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Self { samples, leaves, tops, nodes, part, scratch: [of_part, of_node] } = self;
-        filter(simd, samples, part, of_part);
-        if of_part.len == 0 {
+        let Self { samples, leaves, tops, nodes, part, scratch: [near_part, near_node] } = self;
+        filter(simd, samples, part, near_part);
+        if near_part.len == 0 {
             return;
         }
         for (k, node) in nodes.iter_mut().enumerate() {
             let below = k * FANOUT..((k + 1) * FANOUT).min(leaves.len());
-            filter(simd, of_part, node, of_node);
-            if of_node.len == 0 {
+            filter(simd, near_part, node, near_node);
+            if near_node.len == 0 {
                 continue;
             }
             for (leaf, top) in leaves[below.clone()].iter_mut().zip(&mut tops[below.clone()]) {
-                lower_leaf(simd, of_node, leaf, top);
+                lower_leaf(simd, near_node, leaf, top);
             }
             node.correct(&tops[below]);
         }
@@ -197,7 +199,7 @@ impl<T: Scalar> Kernel<T> for Lower<'_, T> {
     }
 }
 
-/// Not above the computed distance between any point of the box and each of the points.
+/// Returns lower bounds of the computed distances between the points of the box and each of the points.
 #[inline(always)]
 fn near<T: Scalar, S: Simd<T>>(simd: S, corners: &[[S::V; 3]; 2], at: [S::V; 3]) -> S::V {
     let zero = simd.splat(T::ZERO);
@@ -214,13 +216,13 @@ fn splat_corners<T: Scalar, S: Simd<T>>(simd: S, corners: &Corners<T>) -> [[S::V
     [corners.low, corners.high].map(|corner| corner.map(|x| simd.splat(x)))
 }
 
-/// The lanes of a vector that starts so many places before the end of a list.
+/// Returns the valid lanes of a vector with `remaining` elements up to the end of a list.
 #[inline(always)]
-pub(super) fn lanes_below(left: usize) -> u32 {
-    if left >= 32 { u32::MAX } else { (1 << left) - 1 }
+pub(super) fn lanes_below(remaining: usize) -> u32 {
+    if remaining >= 32 { u32::MAX } else { (1 << remaining) - 1 }
 }
 
-/// The samples that can change something in a node.
+/// Collects the samples that can lower a distance in a node.
 #[inline(always)]
 fn filter<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -243,7 +245,7 @@ fn filter<T: Scalar, S: Simd<T>>(
     into.len = count;
 }
 
-/// Lowers the distances of a leaf. It is loaded once for every vector of samples of which some are near.
+/// Lowers the distances of a leaf. It is loaded once for every vector of samples with near ones.
 #[inline(always)]
 fn lower_leaf<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -253,20 +255,20 @@ fn lower_leaf<T: Scalar, S: Simd<T>>(
 ) {
     let corners = splat_corners(simd, &top.corners);
     let largest = simd.splat(top.largest);
-    let mut most = None;
+    let mut new_largest = None;
     for k in (0..samples.len).step_by(S::LANES) {
         let at = samples.vectors(simd, k);
         let hit = simd.lt(near(simd, &corners, at), largest) & lanes_below(samples.len - k);
         if hit != 0 {
-            most = Some(lower_lanes(simd, samples, k, hit, leaf));
+            new_largest = Some(lower_lanes(simd, samples, k, hit, leaf));
         }
     }
-    if let Some(most) = most {
-        top.largest = simd.largest(most);
+    if let Some(new_largest) = new_largest {
+        top.largest = simd.largest(new_largest);
     }
 }
 
-/// Lowers distances by the samples `first + lane` of the lanes in `hit`; the largest that is left, in some lane.
+/// Lowers distances by the samples `first + lane` of the lanes in `hit`; returns the largest in each lane.
 #[inline(always)]
 fn lower_lanes<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -275,18 +277,18 @@ fn lower_lanes<T: Scalar, S: Simd<T>>(
     hit: u32,
     leaf: &mut Leaf<T>,
 ) -> S::V {
-    let mut most = simd.splat(T::from_f64(-1.0));
+    let mut largest = simd.splat(T::from_f64(-1.0));
     let Leaf { at, value } = leaf;
-    let here = samples.at.each_ref().map(|row| &row[first..first + S::LANES]);
+    let block = samples.at.each_ref().map(|row| &row[first..first + S::LANES]);
     for lane in (0..LEAF).step_by(2 * S::LANES) {
         let other = lane + S::LANES;
         let [a, b] = [lane, other].map(|lane| [0, 1, 2].map(|k| load(simd, &at[k][lane..])));
         let mut old = [lane, other].map(|lane| load(simd, &value[lane..]));
-        let mut left = hit;
-        while left != 0 {
-            let k = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let s = [0, 1, 2].map(|a| simd.splat(here[a][k]));
+        let mut remaining = hit;
+        while remaining != 0 {
+            let k = remaining.trailing_zeros() as usize;
+            remaining &= remaining - 1;
+            let s = [0, 1, 2].map(|a| simd.splat(block[a][k]));
             for (old, at) in old.iter_mut().zip([a, b]) {
                 let [x, y, z] = [0, 1, 2].map(|k| {
                     let difference = simd.sub(at[k], s[k]);
@@ -297,7 +299,7 @@ fn lower_lanes<T: Scalar, S: Simd<T>>(
         }
         store(simd, &mut value[lane..], old[0]);
         store(simd, &mut value[other..], old[1]);
-        most = simd.max(most, simd.max(old[0], old[1]));
+        largest = simd.max(largest, simd.max(old[0], old[1]));
     }
-    most
+    largest
 }

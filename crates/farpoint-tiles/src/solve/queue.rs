@@ -22,36 +22,36 @@ impl<T: Scalar> Queue<T> {
         Self { sorted, next: 0, lowered, queued, bins, ends }
     }
 
-    /// Queues all that are not held and come before the floor.
+    /// Queues all points that are not held and come before the floor.
     pub(super) fn fill(&mut self, values: &[T], index: &[u64], held: &[bool], floor: Key) {
         self.lowered.clear();
         self.queued.clear();
         self.next = 0;
         let beta: T = floor.value();
-        let (mut least, mut most) = (T::INFINITY, T::ZERO);
+        let (mut smallest, mut largest) = (T::INFINITY, T::ZERO);
         for place in 0..values.len() {
             let value = values[place];
             let before = value > beta || Key::new(value, index[place]) < floor;
             if before && !held[place] {
                 memory::push(&mut self.queued, (value, place as u32));
-                least = if value < least { value } else { least };
-                most = if value > most { value } else { most };
+                smallest = if value < smallest { value } else { smallest };
+                largest = if value > largest { value } else { largest };
             }
         }
-        self.sort(least, most, index);
+        self.sort(smallest, largest, index);
     }
 
     /// Larger values go to earlier bins; within a bin keys are compared.
-    fn sort(&mut self, least: T, most: T, index: &[u64]) {
+    fn sort(&mut self, smallest: T, largest: T, index: &[u64]) {
         let count = (self.queued.len() / 2).clamp(1, 1 << 20);
-        let scale = T::from_f64(count as f64 / (most.to_f64() - least.to_f64()));
+        let scale = T::from_f64(count as f64 / (largest.to_f64() - smallest.to_f64()));
         // Equal values, or infinite ones: one bin.
         let scale = if scale.is_finite() { scale } else { T::ZERO };
         self.ends.clear();
         self.ends.resize(count, 0);
         self.bins.clear();
         for &(value, _) in &self.queued {
-            let bin = ((most - value) * scale).to_index().min(count - 1);
+            let bin = ((largest - value) * scale).to_index().min(count - 1);
             self.ends[bin] += 1;
             memory::push(&mut self.bins, bin as u32);
         }
@@ -74,27 +74,27 @@ impl<T: Scalar> Queue<T> {
         }
     }
 
-    /// The first one.
+    /// Returns the first point.
     #[inline(always)]
     pub(super) fn first(&self) -> Option<(Key, u32)> {
         let sorted = self.sorted.get(self.next).copied();
         match (sorted, self.lowered.peek()) {
-            (Some(one), Some(&Reverse(other))) => Some(one.min(other)),
-            (one, other) => one.or(other.map(|&Reverse(other)| other)),
+            (Some(first), Some(&Reverse(lowered))) => Some(first.min(lowered)),
+            (first, lowered) => first.or(lowered.map(|&Reverse(lowered)| lowered)),
         }
     }
 
-    /// Takes the first one off.
+    /// Removes the first point.
     #[inline(always)]
     pub(super) fn pop(&mut self) {
         match (self.sorted.get(self.next), self.lowered.peek()) {
-            (Some(one), Some(Reverse(other))) if other < one => drop(self.lowered.pop()),
+            (Some(first), Some(Reverse(lowered))) if lowered < first => drop(self.lowered.pop()),
             (None, _) => drop(self.lowered.pop()),
             _ => self.next += 1,
         }
     }
 
-    /// Queues one whose distance fell.
+    /// Queues a point whose distance fell.
     #[inline(always)]
     pub(super) fn push(&mut self, key: Key, place: u32) {
         self.lowered.push(Reverse((key, place)));

@@ -7,8 +7,8 @@ use farpoint::backend::memory;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// A tile in memory. Clones share points, distances and log, so that a tile can begin anew from its store as
-/// it would from a file.
+/// A tile in memory. Clones share points, distances and log, so that a tile can restart from its store as
+/// from a file.
 #[derive(Debug, Clone)]
 pub struct MemoryStore<T>(Arc<Inner<T>>);
 
@@ -25,10 +25,10 @@ struct Inner<T> {
 }
 
 impl<T: Scalar> MemoryStore<T> {
-    /// A tile of points that are in page order: bytes of coordinates by axis, and their rows.
+    /// Creates a store of points in page order: bytes of coordinates by axis, and their rows.
     ///
     /// # Panics
-    /// If lists are of different lengths or `page_points` is no multiple of 64.
+    /// If lists have different lengths or `page_points` is no multiple of 64.
     pub fn new(columns: [Column; 3], at: [Vec<u8>; 3], rows: Vec<u64>, page_points: usize) -> Self {
         assert!(
             page_points > 0 && page_points.is_multiple_of(64),

@@ -8,17 +8,17 @@ use farpoint::Scalar;
 use farpoint::backend::memory;
 use std::collections::BTreeMap;
 
-/// Keys that are looked at together on the way to a place.
-const SKIPPED: u64 = 1 << 14;
+/// Keys that are skipped at a time.
+const SKIP_BATCH: u64 = 1 << 14;
 
-/// Where a band's own facts are being read.
+/// Position in the tile's own facts of a band.
 pub(super) struct Reading {
     band: u64,
-    /// How many were read.
+    /// Number of facts read.
     from: u64,
-    /// Those of them that were written in order.
+    /// Number of facts read of those written in order.
     ordered: u64,
-    /// The others.
+    /// Facts that were written later.
     late: Vec<Key>,
     next: usize,
 }
@@ -33,32 +33,32 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         &mut self,
         band: u64,
         from: u64,
-        most: u64,
+        limit: u64,
     ) -> Result<Reply<T>, StoreError> {
         if band >= self.log.bands() {
             return self.behind();
         }
-        let place = match self.reading.take() {
+        let position = match self.reading.take() {
             Some(reading) if (reading.band, reading.from) == (band, from) => reading,
             _ => self.read_from(band, from)?,
         };
-        let (keys, reading) = self.merged(place, most)?;
+        let (keys, reading) = self.merged(position, limit)?;
         self.reading = (!keys.is_empty()).then_some(reading);
         Ok(Reply::Chosen(keys))
     }
 
-    /// Where the own facts of a band are read from number `from` on.
+    /// Starts reading the own facts of a band at number `from`.
     fn read_from(&mut self, band: u64, from: u64) -> Result<Reading, StoreError> {
-        let ordered = self.log.in_order(band);
-        // What was decided elsewhere was written later.
+        let ordered = self.log.ordered_count(band);
+        // Facts that other tiles decided were written later.
         let facts = self.log.own::<T>(&mut self.store, band, ordered, u64::MAX)?;
         let mut late: Vec<Key> = facts.iter().map(Entry::key).collect();
         drop(facts);
         late.sort_unstable();
         let mut reading = Reading { band, from: 0, ordered: 0, late, next: 0 };
         while reading.from < from {
-            let most = SKIPPED.min(from - reading.from);
-            let (keys, next) = self.merged(reading, most)?;
+            let limit = SKIP_BATCH.min(from - reading.from);
+            let (keys, next) = self.merged(reading, limit)?;
             reading = next;
             if keys.is_empty() {
                 break;
@@ -67,31 +67,35 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         Ok(reading)
     }
 
-    /// Up to `most` keys from there on: those in order and the late ones, merged.
-    fn merged(&mut self, mut at: Reading, most: u64) -> Result<(Vec<Key>, Reading), StoreError> {
-        let left = self.log.in_order(at.band) - at.ordered;
-        let ordered = match most.min(left) {
+    /// Reads up to `limit` keys from there on: ordered and late ones, merged.
+    fn merged(
+        &mut self,
+        mut position: Reading,
+        limit: u64,
+    ) -> Result<(Vec<Key>, Reading), StoreError> {
+        let remaining = self.log.ordered_count(position.band) - position.ordered;
+        let ordered = match limit.min(remaining) {
             0 => Vec::new(),
-            most => self.log.own::<T>(&mut self.store, at.band, at.ordered, most)?,
+            limit => self.log.own::<T>(&mut self.store, position.band, position.ordered, limit)?,
         };
         let mut ordered = ordered.iter().map(Entry::key).peekable();
         let mut keys = Vec::new();
-        while (keys.len() as u64) < most {
-            let late = at.late.get(at.next);
+        while (keys.len() as u64) < limit {
+            let late = position.late.get(position.next);
             match ordered.next_if(|key| late.is_none_or(|late| key < late)) {
                 Some(key) => {
-                    at.ordered += 1;
+                    position.ordered += 1;
                     memory::push(&mut keys, key);
                 }
                 None => {
                     let Some(&late) = late else { break };
-                    at.next += 1;
+                    position.next += 1;
                     memory::push(&mut keys, late);
                 }
             }
         }
-        at.from += keys.len() as u64;
-        Ok((keys, at))
+        position.from += keys.len() as u64;
+        Ok((keys, position))
     }
 
     pub(super) fn count(
@@ -136,7 +140,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         Ok(Reply::Counts(counts.into_iter().collect()))
     }
 
-    /// Rows of all chosen points of the tile, sorted.
+    /// Returns the rows of all chosen points of the tile, sorted.
     fn all_chosen(&mut self) -> Result<Vec<u64>, StoreError> {
         let (mut rows, tile) = (Vec::new(), self.id);
         self.log.replay(&mut self.store, |facts: &[Entry<T>]| {

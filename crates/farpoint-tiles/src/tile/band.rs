@@ -1,4 +1,4 @@
-//! A band of a tile: its candidates, what was decided, what others must know.
+//! A band of a tile: its candidates, its decisions, and the facts for other tiles.
 
 use super::Tile;
 use crate::ahead::Ahead;
@@ -13,59 +13,59 @@ use std::collections::HashSet;
 /// Marks an undecided point of another tile, in place of a slot.
 const OTHER: u32 = NOWHERE - 1;
 
-/// How a deep band is worked off.
+/// Parameters of a deep band.
 pub(super) struct Narrow {
     pub(super) floor: Key,
-    /// How much may be left undecided or to be told, see [`crate::message::Solve::room`].
+    /// Limit of undecided points and facts to send, see [`crate::message::Solve::room`].
     pub(super) room: u64,
-    /// Whether own facts are written to the log on the way.
+    /// True to write own facts to the log meanwhile.
     pub(super) write: bool,
 }
 
-/// What came of it.
+/// Counters of a call to decide.
 pub(super) struct Counts {
-    /// Candidates.
-    pub(super) looked_at: usize,
-    /// Facts.
+    /// Candidates examined.
+    pub(super) examined: usize,
+    /// Facts made.
     pub(super) made: usize,
-    /// Down to which floor it was decided.
+    /// Floor down to which it was decided.
     pub(super) floor: Key,
 }
 
-/// The band that a tile works at.
+/// State of the tile's current band.
 pub(super) struct BandState<T> {
     number: u64,
-    /// As it was prepared.
+    /// Floor for which it was prepared.
     floor: Key,
     thin: bool,
-    /// Candidates of a thin band, until they are first looked at.
+    /// Candidates of a thin band, until they are first examined.
     collected: Collected<T>,
-    /// What was answered to the preparation.
+    /// Reply to the request to prepare: these four.
     candidates: u64,
     local: Key,
     touched: u64,
     bounds: Vec<Bound<T>>,
-    /// Own candidates that were blocked, if they were looked at.
+    /// Own candidates that were blocked; `None` before they are examined.
     pub(super) waiting: Option<Vec<Candidate<T>>>,
-    /// Facts told, in order.
+    /// Facts received, in order.
     pub(super) facts: Vec<Entry<T>>,
     /// Their indices.
     known: HashSet<u64>,
-    /// Facts made here.
+    /// Facts made by this tile.
     made: Vec<Entry<T>>,
-    /// Those that others must know.
-    tell: Vec<Entry<T>>,
-    /// Indices of facts told that distances in memory have already.
+    /// Facts to send to other tiles.
+    outgoing: Vec<Entry<T>>,
+    /// Indices of received facts that are applied to the distances in memory.
     applied: HashSet<u64>,
-    /// How many of those made here they have.
+    /// Number of facts in `made` that are applied to them.
     applied_made: usize,
-    /// The floor down to which it was decided, once all that was is in the log and nothing of it is kept.
+    /// Floor down to which it was decided, once all decisions are in the log and none is kept in memory.
     written: Option<Key>,
 }
 
 impl<T: Scalar> BandState<T> {
     fn new(number: u64, floor: Key, thin: bool) -> Self {
-        let (collected, bounds, facts, made, tell) = Default::default();
+        let (collected, bounds, facts, made, outgoing) = Default::default();
         let (known, applied) = Default::default();
         Self {
             number,
@@ -80,23 +80,26 @@ impl<T: Scalar> BandState<T> {
             facts,
             known,
             made,
-            tell,
+            outgoing,
             applied,
             applied_made: 0,
             written: None,
         }
     }
 
-    /// Adds facts that were told to this tile.
-    fn learn(&mut self, own: u32, facts: Vec<Entry<T>>) {
+    /// Adds facts that were sent to this tile.
+    fn learn(&mut self, tile: u32, facts: Vec<Entry<T>>) {
         let before = self.facts.len();
-        let waits: Option<HashSet<u64>> = self
+        let waiting_indices: Option<HashSet<u64>> = self
             .waiting
             .as_ref()
             .map(|waiting| waiting.iter().map(|candidate| candidate.entry.index).collect());
-        // A fact about an own point that does not wait was made here, too.
+        // A fact about an own point that does not wait was also made here.
         let new = |fact: &Entry<T>| {
-            fact.tile != own || waits.as_ref().is_none_or(|waits| waits.contains(&fact.index))
+            fact.tile != tile
+                || waiting_indices
+                    .as_ref()
+                    .is_none_or(|waiting_indices| waiting_indices.contains(&fact.index))
         };
         let known = &mut self.known;
         let facts = facts.into_iter().filter(|fact| new(fact) && known.insert(fact.index));
@@ -109,56 +112,56 @@ impl<T: Scalar> BandState<T> {
         }
     }
 
-    /// Takes the facts about own points out that are in the distances in memory, in order.
-    pub(super) fn take_own(&mut self, own: u32) -> Vec<Entry<T>> {
-        let mut taken = self.made.clone();
-        taken.retain(|fact| fact.tile == own);
-        self.made.retain(|fact| fact.tile != own);
+    /// Removes the facts about own points that are applied to the distances in memory; returns them in order.
+    pub(super) fn take_own_facts(&mut self, tile: u32) -> Vec<Entry<T>> {
+        let mut own_facts = self.made.clone();
+        own_facts.retain(|fact| fact.tile == tile);
+        self.made.retain(|fact| fact.tile != tile);
         self.applied_made = self.made.len();
-        taken.sort_unstable_by_key(Entry::key);
-        taken
+        own_facts.sort_unstable_by_key(Entry::key);
+        own_facts
     }
 
-    /// Facts that others must know.
-    pub(super) fn told(&self) -> usize {
-        self.tell.len()
+    /// Returns the number of facts to send to other tiles.
+    pub(super) fn outgoing_len(&self) -> usize {
+        self.outgoing.len()
     }
 
-    /// Keys of the candidates of this band, if it is thin and they were not looked at yet.
+    /// Returns the keys of the candidates of this band, if it is thin and they were not examined yet.
     pub(super) fn candidate_keys(&self, band: u64) -> Option<impl Iterator<Item = Key>> {
-        let here = self.number == band && self.thin && self.waiting.is_none();
-        here.then(|| self.collected.iter().map(|(entry, _)| entry.key()))
+        let available = self.number == band && self.thin && self.waiting.is_none();
+        available.then(|| self.collected.iter().map(|(entry, _)| entry.key()))
     }
 
     pub(super) fn knows(&self, index: u64) -> bool {
         !self.known.is_empty() && self.known.contains(&index)
     }
 
-    /// Adds facts made here; `reaches` says whether another tile must know.
+    /// Adds facts made by this tile; `reaches` returns whether another tile needs one.
     pub(super) fn make(&mut self, made: &[Candidate<T>], reaches: impl Fn(&Entry<T>) -> bool) {
         for Candidate { entry, .. } in made {
             memory::push(&mut self.made, *entry);
             if reaches(entry) {
-                memory::push(&mut self.tell, *entry);
+                memory::push(&mut self.outgoing, *entry);
             }
         }
     }
 
-    /// That all facts made so far are in the distances in memory, and these of those told.
-    pub(super) fn apply(&mut self, told: std::ops::Range<usize>) {
+    /// Marks all facts made so far, and these of the received ones, as applied to the distances in memory.
+    pub(super) fn apply(&mut self, received: std::ops::Range<usize>) {
         self.applied_made = self.made.len();
-        self.applied.extend(self.facts[told].iter().map(|fact| fact.index));
+        self.applied.extend(self.facts[received].iter().map(|fact| fact.index));
     }
 }
 
-/// Other tiles within reach, and this one's number.
+/// Boxes of the other tiles, and the number of this one.
 pub(super) struct Neighbors<T> {
     own: u32,
     tiles: Vec<Corners<T>>,
 }
 
 impl<T: Scalar> Neighbors<T> {
-    /// Whether another tile must know a fact.
+    /// Returns whether another tile needs a fact.
     pub(super) fn reached_by(&self, fact: &Entry<T>) -> bool {
         fact.tile != self.own || self.tiles.iter().any(|tile| tile.near(fact.at) <= fact.value)
     }
@@ -176,20 +179,20 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         }
         self.points.settle(&mut self.store, &self.log)?;
         let thin = most > 0;
-        let again = |state: &BandState<T>| {
-            let looked_at = state.waiting.is_some();
-            state.number == band && state.floor == floor && (state.thin == thin || looked_at)
+        let is_prepared = |state: &BandState<T>| {
+            let examined = state.waiting.is_some();
+            state.number == band && state.floor == floor && (state.thin == thin || examined)
         };
-        if !self.band.as_ref().is_some_and(again) {
-            if self.log.is_begun() {
-                // What was decided down to another floor must be forgotten first.
+        if !self.band.as_ref().is_some_and(is_prepared) {
+            if self.log.has_unfinished() {
+                // Decisions down to another floor must be forgotten first.
                 return self.behind();
             }
             let mut state = BandState::new(band, floor, thin);
             if thin {
-                let wanted = (self.id, floor, most as usize);
+                let query = (self.id, floor, most as usize);
                 let (store, log) = (&mut self.store, &self.log);
-                state.local = self.points.collect(store, log, wanted, &mut state.collected)?;
+                state.local = self.points.collect(store, log, query, &mut state.collected)?;
                 state.candidates = state.collected.len() as u64;
             }
             let bounds = self.points.bounds(floor, self.id as usize, &self.tiles);
@@ -230,13 +233,13 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
                 self.take_collected(&mut state, floor);
             }
             let before = state.made.len();
-            let looked_at = self.solve_list(&mut state, floor, &ahead, &mut rest);
-            Counts { looked_at, made: state.made.len() - before, floor }
+            let examined = self.solve_list(&mut state, floor, &ahead, &mut rest);
+            Counts { examined, made: state.made.len() - before, floor }
         };
-        let Counts { looked_at, made, floor } = counts;
+        let Counts { examined, made, floor } = counts;
         rest.retain(|candidate| candidate.slot == NOWHERE && candidate.entry.key() < floor);
         let entries = |list: Vec<Candidate<T>>| list.into_iter().map(|c| c.entry).collect();
-        let from = if seen <= state.tell.len() as u64 { seen } else { 0 };
+        let from = if seen <= state.outgoing.len() as u64 { seen } else { 0 };
         let (facts, open): (_, Vec<Entry<T>>) = match first && deep && write {
             true => {
                 let mut facts = self.write_all(&mut state, floor)?;
@@ -245,34 +248,34 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             }
             false => {
                 let waiting = state.waiting.iter().flatten().map(|candidate| candidate.entry);
-                (state.tell[from as usize..].to_vec(), waiting.collect())
+                (state.outgoing[from as usize..].to_vec(), waiting.collect())
             }
         };
         let carried = entries(rest);
-        let (candidates, made) = (looked_at as u64, made as u64);
+        let (candidates, made) = (examined as u64, made as u64);
         self.band = Some(state);
         Ok(Reply::Solved { from, facts, open, carried, candidates, made, floor })
     }
 
-    /// Writes all that is known of a band to the log, and keeps none of it; what others must know.
+    /// Writes all facts of a band to the log and drops them; returns those to send to other tiles.
     fn write_all(
         &mut self,
         state: &mut BandState<T>,
         floor: Key,
     ) -> Result<Vec<Entry<T>>, StoreError> {
-        let facts = state.take_own(self.id);
+        let facts = state.take_own_facts(self.id);
         self.log.append(&mut self.store, floor, &facts, false)?;
         drop(facts);
-        let mut told = std::mem::take(&mut state.facts);
-        told.append(&mut state.made);
-        self.log.append(&mut self.store, floor, &told, false)?;
+        let mut received = std::mem::take(&mut state.facts);
+        received.append(&mut state.made);
+        self.log.append(&mut self.store, floor, &received, false)?;
         (state.known, state.applied) = Default::default();
         state.bounds = Vec::new();
         (state.applied_made, state.written) = (0, Some(floor));
-        Ok(std::mem::take(&mut state.tell))
+        Ok(std::mem::take(&mut state.outgoing))
     }
 
-    /// Undecided points of other tiles: those that only block, and those to be decided here.
+    /// Returns undecided points of other tiles: those that only block, and those to be decided here.
     fn foreign(
         &self,
         state: &BandState<T>,
@@ -284,23 +287,24 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             return Vec::new();
         }
         let mut all = memory::with_capacity(others.len() + carried.len());
-        let of = |held: bool, slot: u32| move |entry: Entry<T>| Candidate { entry, slot, held };
-        let foreign = others.into_iter().map(of(true, OTHER));
-        let foreign = foreign.chain(carried.into_iter().map(of(false, NOWHERE)));
+        let candidate_of =
+            |held: bool, slot: u32| move |entry: Entry<T>| Candidate { entry, slot, held };
+        let foreign = others.into_iter().map(candidate_of(true, OTHER));
+        let foreign = foreign.chain(carried.into_iter().map(candidate_of(false, NOWHERE)));
         let undecided = |candidate: &Candidate<T>| {
             let Entry { index, tile, .. } = candidate.entry;
             tile != self.id && candidate.entry.key() < floor && !state.knows(index)
         };
         all.extend(foreign.filter(undecided));
-        // What is carried is not also held.
+        // Carried points are not also held.
         all.sort_unstable_by_key(|candidate| (candidate.entry.index, candidate.held));
         all.dedup_by_key(|candidate| candidate.entry.index);
-        let made: HashSet<u64> = state.tell.iter().map(|fact| fact.index).collect();
+        let made: HashSet<u64> = state.outgoing.iter().map(|fact| fact.index).collect();
         all.retain(|candidate| !made.contains(&candidate.entry.index));
         all
     }
 
-    /// The candidates of a thin band are looked at for the first time.
+    /// Makes the collected candidates of a thin band wait for a decision.
     fn take_collected(&mut self, state: &mut BandState<T>, floor: Key) {
         let collected = std::mem::take(&mut state.collected);
         let undecided = |entry: &Entry<T>| entry.key() < floor && !state.knows(entry.index);
@@ -309,7 +313,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         state.waiting = Some(own.collect());
     }
 
-    /// Decides what can be decided of the candidates that wait, and of `rest`; how many they are.
+    /// Decides the candidates that wait and those in `rest`, where possible; returns their number.
     fn solve_list(
         &mut self,
         state: &mut BandState<T>,
@@ -321,13 +325,13 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         own.iter_mut().for_each(|candidate| candidate.held = false);
         let foreign = std::mem::take(rest);
         let own_count = own.len();
-        let looked_at = own_count + foreign.len();
+        let examined = own_count + foreign.len();
         own.extend(foreign);
         let mut made = Vec::new();
         let mut facts = state.facts.clone();
-        if looked_at > own_count {
+        if examined > own_count {
             // Own facts lowered own candidates when they were made, but none of other tiles.
-            facts.extend_from_slice(&state.tell);
+            facts.extend_from_slice(&state.outgoing);
             facts.sort_unstable_by_key(Entry::key);
         }
         facts.truncate(facts.partition_point(|fact| fact.key() < floor));
@@ -338,7 +342,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         own.retain(|candidate| candidate.entry.key() < floor);
         let (own, foreign) = own.into_iter().partition(|candidate| candidate.entry.tile == self.id);
         (state.waiting, *rest) = (Some(own), foreign);
-        looked_at
+        examined
     }
 
     pub(super) fn neighbors(&self) -> Neighbors<T> {
@@ -363,7 +367,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             state.number == band && (decided || !solved)
         };
         let state = self.band.take_if(|state| ready(state));
-        // The start points were not prepared for.
+        // The band of the start points is not prepared.
         let state = state.or_else(|| (band == 0).then(|| BandState::new(0, floor, true)));
         let Some(mut state) = state.filter(|_| band == self.log.bands()) else {
             return self.behind();
@@ -371,15 +375,15 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         self.points.settle(&mut self.store, &self.log)?;
         let mut facts = facts;
         if state.written.is_some() && facts.iter().any(|fact| fact.tile == self.id) {
-            // A tile that began anew is told of its own, too.
-            let own = self.log.begun_own(&mut self.store)?;
+            // A restarted tile also receives its own facts.
+            let own = self.log.unfinished_rows(&mut self.store)?;
             facts.retain(|f| f.tile != self.id || own.binary_search(&f.index).is_err());
         }
         state.learn(self.id, facts);
         let BandState { mut facts, made, applied, applied_made, thin, .. } = state;
         let mut samples = Samples::new();
-        let told = facts.iter().filter(|fact| !applied.contains(&fact.index));
-        told.chain(&made[applied_made..]).for_each(|fact| samples.push(fact.at));
+        let received = facts.iter().filter(|fact| !applied.contains(&fact.index));
+        received.chain(&made[applied_made..]).for_each(|fact| samples.push(fact.at));
         facts.extend(made);
         facts.sort_unstable_by_key(Entry::key);
         facts.dedup_by_key(|fact| fact.index);

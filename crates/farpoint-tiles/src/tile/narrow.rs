@@ -1,8 +1,8 @@
-//! A deep band: worked off in narrow bands, each applied to the points in memory before the next.
+//! A deep band: processed in narrow bands, each applied to the points in memory before the next.
 //!
-//! A fact of another tile enters in the narrow band that its key lies in: lowering distances by it earlier
-//! would hide points that are chosen before it. Candidates that are blocked keep their distance apart from
-//! that in memory, and block those of later narrow bands.
+//! A fact of another tile is applied in the narrow band that contains its key: lowering distances by it earlier
+//! would hide points that are chosen before it. Blocked candidates keep their distance, separate from that in
+//! memory, and block those of later narrow bands.
 
 use super::Tile;
 use super::band::{BandState, Counts, Narrow};
@@ -14,14 +14,14 @@ use crate::{Key, Store, StoreError};
 use farpoint::Scalar;
 use farpoint::backend::memory;
 
-/// Floor of a narrow band over its largest distance, as in the peak method: see docs/development/performance-log.md.
+/// Ratio of a narrow band's floor to its largest distance, as in the peak method: see docs/development/performance-log.md.
 const GAMMA: f64 = 0.85;
 
-/// Own facts that are kept until they are written.
-const KEPT: usize = 1 << 14;
+/// Maximum number of own facts that are not written yet.
+const MAX_UNWRITTEN: usize = 1 << 14;
 
 impl<T: Scalar, S: Store<T>> Tile<T, S> {
-    /// Works off a band whose points are in memory. `rest` are undecided points of other tiles.
+    /// Processes a band whose points are in memory. `rest` are undecided points of other tiles.
     pub(super) fn solve_narrow(
         &mut self,
         state: &mut BandState<T>,
@@ -34,21 +34,21 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         let mut held: Vec<u64> = memory::zeros(slab.rows().len().div_ceil(64));
         let (mut waiting, mut made) = (Vec::new(), Vec::new());
         let (mut next, mut last): (usize, Option<T>) = (0, None);
-        let (mut counts, mut written) = (Counts { looked_at: 0, made: 0, floor }, 0);
+        let (mut counts, mut written) = (Counts { examined: 0, made: 0, floor }, 0);
         let mut samples = Samples::new();
         loop {
             let top = top(slab.largest(), last);
-            let wanted = narrow_floor(top, floor);
+            let target = narrow_floor(top, floor);
             let mut collected = Collected::new();
-            let low = slab.collect(wanted, self.id, &held, self.most, &mut collected);
+            let low = slab.collect(target, self.id, &held, self.most, &mut collected);
             let from = next;
             next += state.facts[from..].partition_point(|fact| fact.key() < low);
             let own = collected.into_iter().filter(|(entry, _)| !state.knows(entry.index));
             let mut candidates: Vec<Candidate<T>> =
                 own.map(|(entry, slot)| Candidate { entry, slot, held: false }).collect();
-            counts.looked_at += candidates.len() + rest.len();
+            counts.examined += candidates.len() + rest.len();
             memory::reserve_exact(&mut candidates, rest.len() + waiting.len());
-            // Without what they had room for: here is where most memory is taken.
+            // Without their spare capacity: memory peaks here.
             candidates.extend(std::mem::take(rest));
             candidates.extend(std::mem::take(&mut waiting));
             let facts = &state.facts[from..next];
@@ -72,15 +72,15 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             state.make(&made, |fact| neighbors.reached_by(fact));
             if !write {
                 state.apply(from..next);
-            } else if counts.made > written + KEPT {
+            } else if counts.made > written + MAX_UNWRITTEN {
                 written = counts.made;
-                let facts = state.take_own(self.id);
+                let facts = state.take_own_facts(self.id);
                 self.log.append(&mut self.store, floor, &facts, false)?;
             }
             counts.floor = low;
             let undecided = |candidate: &&Candidate<T>| candidate.slot == NOWHERE;
-            let left = waiting.len() + rest.iter().filter(undecided).count();
-            if low == floor || (left + state.told() / 2) as u64 > room {
+            let remaining = waiting.len() + rest.iter().filter(undecided).count();
+            if low == floor || (remaining + state.outgoing_len() / 2) as u64 > room {
                 break;
             }
             last = Some(low.value());
@@ -90,23 +90,23 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
     }
 }
 
-/// At least every distance that is still to be looked at. Points that are held, and those that others
+/// Returns an upper bound of the distances that are still to be examined. Held points, and those that other tiles
 /// have decided, may lie above it.
 fn top<T: Scalar>(largest: T, last: Option<T>) -> T {
     last.map_or(largest, |last| if last < largest { last } else { largest })
 }
 
-/// The floor of the narrow band that begins at this distance.
+/// Returns the floor of the narrow band that begins at this distance.
 fn narrow_floor<T: Scalar>(top: T, floor: Key) -> Key {
     let beta: T = floor.value();
     if top <= beta {
         return floor;
     }
-    let wanted = match top.is_finite() {
+    let target = match top.is_finite() {
         true => T::from_f64(top.to_f64() * GAMMA),
         false => T::MAX,
     };
     // Subnormal numbers can round back.
-    let wanted = if wanted < top { wanted } else { top.next_down() };
-    if wanted > beta { Key::new(wanted, 0) } else { floor }
+    let target = if target < top { target } else { top.next_down() };
+    if target > beta { Key::new(target, 0) } else { floor }
 }

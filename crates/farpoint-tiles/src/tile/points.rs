@@ -8,13 +8,13 @@ use farpoint::{Level, Scalar};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Pages read at a time.
-const READ: usize = 64;
+/// Number of pages read at a time.
+const READ_PAGES: usize = 64;
 
-/// Pages that share a test when a sample is noted.
+/// Pages in a group that is tested at once.
 const GROUP: usize = 16;
 
-/// Samples applied at a time when distances are made anew.
+/// Samples applied at a time when distances are recomputed.
 const BATCH: usize = 1 << 16;
 
 /// The points of a tile with their distances.
@@ -26,11 +26,11 @@ pub(super) struct TilePoints<T> {
     groups: Vec<Corners<T>>,
     page_points: usize,
     slab: Option<Slab<T>>,
-    /// Whether the store has distances that were written since the tile began.
+    /// True if the store has distances that were written since the tile began.
     stored: bool,
-    /// What the distances in the store lack; `None` if that is to be read from the log.
+    /// Samples not yet applied to the distances in the store; `None` if they must be read from the log.
     recent: Option<Samples<T>>,
-    /// Single pages in memory, and how many of `recent` their distances have.
+    /// Single pages in memory, and the number of samples in `recent` that are applied to them.
     cache: HashMap<usize, (Slab<T>, usize)>,
     buffer: Pages<T>,
 }
@@ -46,7 +46,11 @@ impl<T: Scalar> TilePoints<T> {
     pub(super) fn begin(&mut self, store: &mut impl Store<T>, log: &Log) -> Result<(), StoreError> {
         self.page_points = store.page_points();
         if self.page_points == 0 || !self.page_points.is_multiple_of(64) {
-            return Err(format!("pages of {} points: no multiple of 64", self.page_points).into());
+            return Err(format!(
+                "pages of {} points; the number must be a multiple of 64",
+                self.page_points
+            )
+            .into());
         }
         (self.slab, self.stored, self.recent) = (None, false, None);
         self.cache.clear();
@@ -57,7 +61,7 @@ impl<T: Scalar> TilePoints<T> {
         };
         let count = store.points().div_ceil(self.page_points);
         if boxes.len() != count {
-            return Err(format!("{} boxes of {count} pages", boxes.len()).into());
+            return Err(format!("{} boxes for {count} pages", boxes.len()).into());
         }
         self.pages = boxes.into_iter().map(|corners| Bound { corners, largest }).collect();
         let around = |pages: &[Bound<T>]| {
@@ -70,8 +74,8 @@ impl<T: Scalar> TilePoints<T> {
         Ok(())
     }
 
-    /// Brings all points to memory if they are to stay there.
-    pub(super) fn settle(
+    /// Loads all points into memory if they are to stay there.
+    pub(super) fn load_if_resident(
         &mut self,
         store: &mut impl Store<T>,
         log: &Log,
@@ -79,12 +83,12 @@ impl<T: Scalar> TilePoints<T> {
         if self.options.resident { self.load(store, log) } else { Ok(()) }
     }
 
-    /// Boxes of pages, by reading all of them.
+    /// Computes the boxes of pages by reading all of them.
     fn boxes(&mut self, store: &mut impl Store<T>) -> Result<Vec<Corners<T>>, StoreError> {
         let mut boxes = Vec::new();
         let count = store.points().div_ceil(self.page_points);
-        for first in (0..count).step_by(READ) {
-            self.read(store, first..(first + READ).min(count), false)?;
+        for first in (0..count).step_by(READ_PAGES) {
+            self.read(store, first..(first + READ_PAGES).min(count), false)?;
             let Pages { at: [x, y, z], .. } = &self.buffer;
             for start in (0..x.len()).step_by(self.page_points) {
                 let mut corners = Corners::none();
@@ -108,12 +112,12 @@ impl<T: Scalar> TilePoints<T> {
         let count = points.end.min(store.points()) - points.start;
         store.read(pages, values, &mut self.buffer)?;
         let Pages { at, values: read, rows } = &self.buffer;
-        let wanted = if values { count } else { read.len() };
-        let fits = at.iter().all(|axis| axis.len() == count) && read.len() == wanted;
-        if fits && rows.len() == count { Ok(()) } else { Err("a page of the wrong length".into()) }
+        let expected = if values { count } else { read.len() };
+        let fits = at.iter().all(|axis| axis.len() == count) && read.len() == expected;
+        if fits && rows.len() == count { Ok(()) } else { Err("a page has the wrong length".into()) }
     }
 
-    /// The box around all points.
+    /// Returns the box around all points.
     pub(super) fn corners(&self) -> Corners<T> {
         self.groups.iter().fold(Corners::none(), |mut sum, group| {
             sum.merge(group);
@@ -121,15 +125,15 @@ impl<T: Scalar> TilePoints<T> {
         })
     }
 
-    /// At least every distance.
+    /// Returns an upper bound of all distances.
     pub(super) fn largest(&self) -> T {
         match &self.slab {
             Some(slab) => larger(T::ZERO, slab.largest()),
-            None => self.pages.iter().fold(T::ZERO, |most, page| larger(most, page.largest)),
+            None => self.pages.iter().fold(T::ZERO, |max, page| larger(max, page.largest)),
         }
     }
 
-    /// The largest distance, exactly.
+    /// Returns the exact largest distance.
     pub(super) fn exact_largest(
         &mut self,
         store: &mut impl Store<T>,
@@ -140,25 +144,25 @@ impl<T: Scalar> TilePoints<T> {
             let largest =
                 |&page: &usize| std::cmp::Reverse(self.pages[page].largest.sorting_bits());
             order.sort_by_key(largest);
-            let mut most = T::ZERO;
+            let mut max = T::ZERO;
             for page in order {
-                if self.pages[page].largest <= most {
+                if self.pages[page].largest <= max {
                     break;
                 }
-                self.touch(store, log, page)?;
-                most = larger(most, self.pages[page].largest);
+                self.load_page(store, log, page)?;
+                max = larger(max, self.pages[page].largest);
             }
-            return Ok(most);
+            return Ok(max);
         }
         Ok(self.largest())
     }
 
-    /// The points, if they are in memory.
+    /// Returns the points, if they are in memory.
     pub(super) fn slab(&mut self) -> Option<&mut Slab<T>> {
         self.slab.as_mut()
     }
 
-    /// Brings all points to memory, with all that is known of their distances.
+    /// Loads all points into memory, with their current distances.
     pub(super) fn load(&mut self, store: &mut impl Store<T>, log: &Log) -> Result<(), StoreError> {
         if self.slab.is_some() {
             return Ok(());
@@ -166,8 +170,8 @@ impl<T: Scalar> TilePoints<T> {
         self.cache = HashMap::new();
         let mut slab = Slab::new(self.level, self.options.threads);
         slab.reserve(store.points());
-        for first in (0..self.pages.len()).step_by(READ) {
-            self.read(store, first..(first + READ).min(self.pages.len()), self.stored)?;
+        for first in (0..self.pages.len()).step_by(READ_PAGES) {
+            self.read(store, first..(first + READ_PAGES).min(self.pages.len()), self.stored)?;
             slab.add(&self.buffer);
         }
         slab.build();
@@ -190,7 +194,7 @@ impl<T: Scalar> TilePoints<T> {
         Ok(())
     }
 
-    /// Whether the points need not stay in memory.
+    /// Returns whether the points need not stay in memory.
     pub(super) fn can_unload(&self) -> bool {
         !self.options.resident
     }
@@ -200,16 +204,16 @@ impl<T: Scalar> TilePoints<T> {
         let Some(slab) = self.slab.take() else { return Ok(()) };
         self.buffer = Pages::default();
         self.stored = false;
-        let mut values = Vec::with_capacity(READ * self.page_points);
-        let (mut first, mut left) = (0, slab.values());
+        let mut values = Vec::with_capacity(READ_PAGES * self.page_points);
+        let (mut first, mut remaining) = (0, slab.values());
         loop {
             values.clear();
-            values.extend(left.by_ref().take(READ * self.page_points));
+            values.extend(remaining.by_ref().take(READ_PAGES * self.page_points));
             if values.is_empty() {
                 break;
             }
             store.write_values(first, &values)?;
-            first += READ;
+            first += READ_PAGES;
         }
         (self.stored, self.recent) = (true, Some(Samples::new()));
         for (page, largest) in self.pages.iter_mut().zip(slab.largest_of_pages(self.page_points)) {
@@ -232,7 +236,7 @@ impl<T: Scalar> TilePoints<T> {
         }
         for k in 0..facts.len() {
             if thin {
-                self.note(facts.get(k));
+                self.lower_bounds(facts.get(k));
             }
             if let Some(recent) = &mut self.recent {
                 recent.push(facts.get(k));
@@ -240,9 +244,9 @@ impl<T: Scalar> TilePoints<T> {
         }
     }
 
-    /// Lowers bounds of pages by a sample whose effect on their points is still to come.
-    fn note(&mut self, at: [T; 3]) {
-        let largest = self.pages.iter().fold(T::ZERO, |most, page| larger(most, page.largest));
+    /// Lowers the bounds of pages by a sample that is not applied to their points yet.
+    fn lower_bounds(&mut self, at: [T; 3]) {
+        let largest = self.pages.iter().fold(T::ZERO, |max, page| larger(max, page.largest));
         for (group, pages) in self.groups.iter().zip(self.pages.chunks_mut(GROUP)) {
             if group.near(at) > largest {
                 continue;
@@ -254,8 +258,8 @@ impl<T: Scalar> TilePoints<T> {
         }
     }
 
-    /// Brings a page to memory and makes its bound exact.
-    fn touch(
+    /// Loads a page into memory and makes its bound exact.
+    fn load_page(
         &mut self,
         store: &mut impl Store<T>,
         log: &Log,
@@ -295,36 +299,36 @@ impl<T: Scalar> TilePoints<T> {
         Ok(())
     }
 
-    /// Adds the candidates of a band, the first `most` at most; above which floor these are all.
+    /// Adds the first `max_len` candidates of a band; returns the floor above which these are all.
     pub(super) fn collect(
         &mut self,
         store: &mut impl Store<T>,
         log: &Log,
-        (tile, floor, most): (TileId, Key, usize),
+        (tile, floor, max_len): (TileId, Key, usize),
         into: &mut Collected<T>,
     ) -> Result<Key, StoreError> {
         if let Some(slab) = &self.slab {
-            return Ok(slab.collect(floor, tile, &[], most, into));
+            return Ok(slab.collect(floor, tile, &[], max_len, into));
         }
         let mut floor = floor;
         for page in 0..self.pages.len() {
             if self.pages[page].largest < floor.value() {
                 continue;
             }
-            self.touch(store, log, page)?;
+            self.load_page(store, log, page)?;
             let (slab, _) = &self.cache[&page];
             let before = into.len();
             slab.collect(floor, tile, &[], usize::MAX / 4, into);
             into[before..].iter_mut().for_each(|(_, slot)| *slot = NOWHERE);
-            if into.len() > 2 * most {
-                floor = keep_first(into, most);
+            if into.len() > 2 * max_len {
+                floor = keep_first(into, max_len);
             }
         }
-        Ok(if into.len() > most { keep_first(into, most) } else { floor })
+        Ok(if into.len() > max_len { keep_first(into, max_len) } else { floor })
     }
 
-    /// Points of pages that may hold candidates above a floor, and those of these pages that are within
-    /// reach of other tiles.
+    /// Returns the number of points of the pages that may hold candidates above a floor, and the pages among them
+    /// that are within reach of other tiles.
     pub(super) fn bounds(
         &mut self,
         floor: Key,
@@ -340,7 +344,7 @@ impl<T: Scalar> TilePoints<T> {
         }
         let beta = floor.value();
         let corners = self.corners();
-        let largest = self.pages.iter().fold(T::ZERO, |most, page| larger(most, page.largest));
+        let largest = self.pages.iter().fold(T::ZERO, |max, page| larger(max, page.largest));
         let others = tiles.iter().enumerate().filter(|&(k, _)| k != own).map(|(_, tile)| tile);
         let others: Vec<_> = others.filter(|tile| tile.near_box(&corners) < largest).collect();
         let touched = self.pages.iter().filter(|page| page.largest >= beta);
@@ -357,8 +361,8 @@ impl<T: Scalar> TilePoints<T> {
         store: &mut impl Store<T>,
         mut each: impl FnMut(u64, [T; 3]),
     ) -> Result<(), StoreError> {
-        for first in (0..self.pages.len()).step_by(READ) {
-            self.read(store, first..(first + READ).min(self.pages.len()), false)?;
+        for first in (0..self.pages.len()).step_by(READ_PAGES) {
+            self.read(store, first..(first + READ_PAGES).min(self.pages.len()), false)?;
             let Pages { at: [x, y, z], rows, .. } = &self.buffer;
             rows.iter().enumerate().for_each(|(k, &row)| each(row, [x[k], y[k], z[k]]));
         }

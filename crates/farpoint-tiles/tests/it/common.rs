@@ -6,23 +6,23 @@ use farpoint_tiles::{
     Local, Mode, Plan, Statistics, Threads, TileOptions, Tiled, TiledSample, sample,
 };
 
-/// How a cloud is cut and sampled.
+/// Parameters of cutting and sampling a cloud.
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {
     pub(crate) tiles: usize,
     pub(crate) page_points: usize,
     pub(crate) mode: Mode,
     pub(crate) resident: bool,
-    /// Candidates of a band, of all tiles.
+    /// Maximum number of candidates of a band in all tiles.
     pub(crate) most: u64,
-    /// Candidates a tile works at.
+    /// Maximum number of candidates that a tile processes at a time.
     pub(crate) narrow: usize,
     pub(crate) cached_pages: usize,
     pub(crate) threads: bool,
     pub(crate) deep: f64,
     /// Undecided points that one tile decides at once.
     pub(crate) gather: u64,
-    /// Undecided points a sweep may carry.
+    /// Maximum number of undecided points that a sweep carries.
     pub(crate) carried: u64,
     pub(crate) amount: Amount,
     pub(crate) start: Start,
@@ -97,12 +97,12 @@ pub(crate) fn check<T: Scalar>(cloud: &[[T; 3]], setup: Setup) -> Statistics {
     found.statistics
 }
 
-/// Both precisions, both modes, in memory and not; what is undecided goes through rounds or to one tile.
+/// Checks both precisions, both modes, in memory and not; undecided points go through rounds or to one tile.
 pub(crate) fn check_both(cloud: &[[f64; 3]], setup: Setup) {
     let single: Vec<[f32; 3]> = cloud.iter().map(|at| at.map(|x| x as f32)).collect();
-    let ways = [(Mode::Rounds, true), (Mode::Rounds, false), (Mode::Sweep, false)];
-    for (way, (mode, resident)) in ways.into_iter().enumerate() {
-        let gather = if way == 1 { u64::MAX } else { setup.gather };
+    let modes = [(Mode::Rounds, true), (Mode::Rounds, false), (Mode::Sweep, false)];
+    for (number, (mode, resident)) in modes.into_iter().enumerate() {
+        let gather = if number == 1 { u64::MAX } else { setup.gather };
         let setup = Setup { mode, resident, gather, ..setup.clone() };
         check(cloud, setup.clone());
         check(&single, setup);

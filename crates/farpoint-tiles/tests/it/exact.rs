@@ -68,25 +68,25 @@ fn spacings_starts_and_counts() {
     }
 }
 
-/// Where there is little room for what is undecided, sweeps are less deep, some begin anew, and some bands are thin.
+/// With a low limit of carried points, sweeps are less deep, some restart, and some bands are thin.
 #[test]
-fn little_room_for_what_is_carried() {
-    let (mut again, mut deep) = (0, 0);
+fn low_limit_of_carried_points() {
+    let (mut restarts, mut deep) = (0, 0);
     for (carried, narrow) in [(1, 1), (20, 3), (30, 1), (100, 10)] {
         let line: Vec<[f64; 3]> = uniform(3000, 5).iter().map(|at| [at[0], 0.0, 0.0]).collect();
         let sheet: Vec<[f64; 3]> = uniform(3000, 6).iter().map(|at| [at[0], at[1], 0.0]).collect();
         for cloud in [line, sheet, uniform(3000, 7), integers(3000, 12, 1.0, 3)] {
             let (mode, resident, amount) = (Mode::Sweep, false, Amount::Ratio(0.9));
-            let own =
+            let setup =
                 Setup { mode, resident, carried, narrow, tiles: 7, amount, ..Setup::default() };
-            let counts = check(&cloud, own);
-            (again, deep) = (again + counts.again, deep + counts.deep_bands);
+            let counts = check(&cloud, setup);
+            (restarts, deep) = (restarts + counts.again, deep + counts.deep_bands);
         }
     }
-    assert!(again > 10 && deep > 50, "{again} begun anew, {deep} deep bands");
+    assert!(restarts > 10 && deep > 50, "{restarts} restarts, {deep} deep bands");
 }
 
-/// So many points a tile that what lowers them is looked through for spans of parts first; among them one that is not full.
+/// Tiles large enough that samples are filtered for spans of parts first, one of which is not full.
 #[test]
 fn tiles_of_many_parts() {
     let truth = |cloud: &[[f32; 3]], ratio| {
@@ -109,7 +109,7 @@ fn tiles_of_many_parts() {
     }
 }
 
-/// Nearly all points of dense tiles are blocked at first: they ask those beside them.
+/// Nearly all points of dense tiles are blocked at first, by points beside them.
 #[test]
 fn dense_places_along_the_borders_of_tiles() {
     for gather in [256, u64::MAX] {

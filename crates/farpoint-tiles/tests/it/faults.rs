@@ -10,19 +10,19 @@ use farpoint_tiles::{
     Mode, Tile, TileId, Tiled, TiledSample, Transport, sample,
 };
 
-/// Tiles of this process, badly reached.
-struct Bad<'a, T: Scalar> {
+/// Tiles of this process behind an unreliable transport.
+struct Unreliable<'a, T: Scalar> {
     random: SplitMix64,
     tiled: &'a Tiled<T>,
     setup: Setup,
     tiles: Vec<Tile<T, MemoryStore<T>>>,
-    /// Requests that will be made once more, some time.
+    /// Requests that will be repeated later.
     late: Vec<(TileId, Bytes)>,
     restarts: usize,
     delays: usize,
 }
 
-impl<'a, T: Scalar> Bad<'a, T> {
+impl<'a, T: Scalar> Unreliable<'a, T> {
     fn new(seed: u64, tiled: &'a Tiled<T>, setup: &Setup) -> Self {
         let tiles = tiled.workers(setup.options());
         let (random, setup) = (SplitMix64::new(seed), setup.clone());
@@ -36,12 +36,12 @@ impl<'a, T: Scalar> Bad<'a, T> {
     fn restart(&mut self, tile: TileId) {
         let store = self.tiled.stores[tile as usize].clone();
         self.tiles[tile as usize] = Tile::new(store, self.setup.options());
-        // What was on its way to the process that is gone is gone, too.
+        // Requests on their way to the old process are gone, too.
         self.late.retain(|(to, _)| *to != tile);
         self.restarts += 1;
     }
 
-    fn one(&mut self, tile: TileId, request: &[u8]) -> Result<Bytes, Lost> {
+    fn call_once(&mut self, tile: TileId, request: &[u8]) -> Result<Bytes, Lost> {
         if self.one_in(12) {
             self.restart(tile);
         }
@@ -66,7 +66,7 @@ impl<'a, T: Scalar> Bad<'a, T> {
     }
 }
 
-impl<T: Scalar> ByteTransport for Bad<'_, T> {
+impl<T: Scalar> ByteTransport for Unreliable<'_, T> {
     fn call(&mut self, calls: &[(TileId, Bytes)]) -> Vec<Result<Bytes, Lost>> {
         let mut results = Vec::new();
         for (tile, request) in calls {
@@ -76,7 +76,7 @@ impl<T: Scalar> ByteTransport for Bad<'_, T> {
                 self.tiles[tile as usize].answer_bytes(&request);
                 self.delays += 1;
             }
-            results.push(self.one(*tile, request));
+            results.push(self.call_once(*tile, request));
         }
         results
     }
@@ -84,7 +84,7 @@ impl<T: Scalar> ByteTransport for Bad<'_, T> {
 
 fn survives<T: Scalar>(seed: u64, cloud: &[[T; 3]], setup: &Setup) -> (usize, usize) {
     let tiled = Tiled::new(cloud, BadRows::Skip, setup.tiles, setup.page_points).unwrap();
-    let mut transport = Bad::new(seed, &tiled, setup);
+    let mut transport = Unreliable::new(seed, &tiled, setup);
     let found = sample(setup.plan(&tiled).tries(1000), tiled.tiles(), &mut Encoded(&mut transport));
     let found = found.unwrap_or_else(|error| panic!("seed {seed}, {setup:?}: {error}"));
     compare(cloud, setup, &found);
@@ -104,8 +104,8 @@ fn lost_repeated_and_delayed_calls() {
         let clouds = [uniform(1500, seed), integers(1200, 9, 0.5, seed)];
         for (cloud, setup) in clouds.iter().flat_map(|c| setups().into_iter().map(move |s| (c, s)))
         {
-            let (r, d) = survives(seed, cloud, &setup);
-            (restarts, delays) = (restarts + r, delays + d);
+            let (new_restarts, new_delays) = survives(seed, cloud, &setup);
+            (restarts, delays) = (restarts + new_restarts, delays + new_delays);
             let amount = Amount::All;
             survives(seed, cloud, &Setup { amount, most: 40, narrow: 40, ..setup });
         }
@@ -124,29 +124,29 @@ fn deep_bands_survive() {
         for setup in setups() {
             survives(seed, &line, &Setup { amount: Amount::Ratio(0.5), ..setup.clone() });
             let carried = 10 + 10 * seed;
-            let little = Setup { amount: Amount::Ratio(0.7), carried, ..setup.clone() };
-            survives(seed, &line, &little);
-            survives(seed, &sheet, &little);
+            let small = Setup { amount: Amount::Ratio(0.7), carried, ..setup.clone() };
+            survives(seed, &line, &small);
+            survives(seed, &sheet, &small);
             let tiles = 2;
             survives(seed, &sheet, &Setup { amount: Amount::Ratio(0.9), tiles, ..setup });
         }
     }
 }
 
-/// Stopped after any number of calls; a new driver goes on from the last manifest, with new tiles.
-struct Stops<T: Scalar> {
+/// Transport that stops after some calls; a new conductor resumes from the last manifest, with new tiles.
+struct Stopping<T: Scalar> {
     tiles: Local<Tile<T, MemoryStore<T>>>,
     calls_left: usize,
 }
 
-impl<T: Scalar> Transport<T> for Stops<T> {
+impl<T: Scalar> Transport<T> for Stopping<T> {
     fn call(&mut self, calls: Vec<(TileId, Request<T>)>) -> Vec<Result<Reply<T>, Lost>> {
-        let call = |one| {
+        let call = |request| {
             if self.calls_left == 0 {
                 return Err(Lost("stopped".into()));
             }
             self.calls_left -= 1;
-            self.tiles.call(vec![one]).remove(0)
+            self.tiles.call(vec![request]).remove(0)
         };
         calls.into_iter().map(call).collect()
     }
@@ -159,26 +159,26 @@ fn a_stopped_run_is_resumed() {
     for setup in setups() {
         let setup = Setup { amount: Amount::Ratio(0.6), tiles: 3, carried: 60, ..setup };
         let tiled = Tiled::new(&cloud, BadRows::Skip, setup.tiles, 64).unwrap();
-        let (mut manifest, mut stopped) = (None, 0);
+        let (mut manifest, mut stops) = (None, 0);
         let found = loop {
             let tiles = Local(tiled.workers(setup.options()));
-            let mut transport = Stops { tiles, calls_left: 23 + 7 * (stopped % 11) };
-            match go_on(&setup, &tiled, &mut manifest, &mut transport) {
+            let mut transport = Stopping { tiles, calls_left: 23 + 7 * (stops % 11) };
+            match resume_and_run(&setup, &tiled, &mut manifest, &mut transport) {
                 Ok(found) => break found,
-                Err(Error::Lost { .. }) => stopped += 1,
+                Err(Error::Lost { .. }) => stops += 1,
                 Err(error) => panic!("{setup:?}: {error}"),
             }
         };
-        assert!(stopped > 5, "{stopped} stops");
+        assert!(stops > 5, "{stops} stops");
         compare(&cloud, &setup, &found);
     }
 }
 
-fn go_on<T: Scalar>(
+fn resume_and_run<T: Scalar>(
     setup: &Setup,
     tiled: &Tiled<T>,
     manifest: &mut Option<Bytes>,
-    transport: &mut Stops<T>,
+    transport: &mut Stopping<T>,
 ) -> Result<TiledSample<T>, Error> {
     let plan = setup.plan(tiled).tries(1);
     let mut conductor = match manifest {
@@ -189,7 +189,7 @@ fn go_on<T: Scalar>(
     while conductor.advance(transport)?.is_some() {
         *manifest = Some(conductor.manifest());
     }
-    // Reading the result needs no luck.
+    // Reading the result is never interrupted.
     transport.calls_left = usize::MAX;
     collect(&mut conductor, transport)
 }
@@ -204,7 +204,7 @@ fn collect<T: Scalar>(
         squared_distances.push(key.value());
         Ok(())
     })?;
-    let radius = conductor.outcome().expect("it is done").squared_covering_radius;
+    let radius = conductor.outcome().expect("a finished run").squared_covering_radius;
     Ok(TiledSample::new(indices, squared_distances, radius, *conductor.statistics()))
 }
 
@@ -213,7 +213,7 @@ fn a_tile_that_never_answers_is_an_error() {
     let setup = Setup::default();
     let tiled = Tiled::new(&uniform(300, 1), BadRows::Error, 5, 64).unwrap();
     let tiles = Local(tiled.workers(setup.options()));
-    let mut transport = Stops { tiles, calls_left: 30 };
+    let mut transport = Stopping { tiles, calls_left: 30 };
     let failed = sample(setup.plan(&tiled), 5, &mut transport).unwrap_err();
     assert!(matches!(failed, Error::Lost { tries: 5, .. }), "{failed}");
     assert_eq!(failed.to_string().matches("5 calls").count(), 1, "{failed}");

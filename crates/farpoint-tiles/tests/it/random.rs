@@ -18,8 +18,8 @@ fn cloud() -> impl Strategy<Value = Vec<[f64; 3]>> {
         }),
         // Every point several times.
         (size.clone(), any::<u64>()).prop_map(|(n, seed)| {
-            let few = uniform(n.div_ceil(4), seed);
-            (0..n).map(|k| few[(k * 7) % few.len()]).collect()
+            let points = uniform(n.div_ceil(4), seed);
+            (0..n).map(|k| points[(k * 7) % points.len()]).collect()
         }),
         // Distances overflow in f32.
         (size.clone(), any::<u64>()).prop_map(|(n, seed)| {
@@ -31,10 +31,10 @@ fn cloud() -> impl Strategy<Value = Vec<[f64; 3]>> {
         }),
     ];
     (kinds, 0usize..3, prop::collection::vec((any::<prop::sample::Index>(), 0usize..3), 0..4))
-        .prop_map(|(mut cloud, flat, bad)| {
+        .prop_map(|(mut cloud, flat, non_finite)| {
             // In a volume, on a sheet, on a line.
             cloud.iter_mut().for_each(|at| at[3 - flat..].fill(1.0));
-            for (row, axis) in bad {
+            for (row, axis) in non_finite {
                 // The first row stays, to start from.
                 let row = row.index(cloud.len());
                 if row > 0 {
@@ -55,8 +55,8 @@ fn amount() -> impl Strategy<Value = Amount> {
 
 fn setup() -> impl Strategy<Value = Setup> {
     let start = prop_oneof![Just(Start::Index(0)), any::<u64>().prop_map(Start::Random)];
-    let how = (1usize..40, 1usize..5, any::<[bool; 4]>(), 0u32..12, 0u32..12, 0u32..16);
-    (how, amount(), start, prop_oneof![Just(0.25), Just(0.6), Just(1.0), Just(0.02)]).prop_map(
+    let choices = (1usize..40, 1usize..5, any::<[bool; 4]>(), 0u32..12, 0u32..12, 0u32..16);
+    (choices, amount(), start, prop_oneof![Just(0.25), Just(0.6), Just(1.0), Just(0.02)]).prop_map(
         |(
             (tiles, pages, [sweep, resident, threads, gather], most, narrow, room),
             amount,

@@ -22,8 +22,9 @@ fn integers_of_las_files() {
     let mut start = None;
     let mut tiles = Vec::new();
     for (tile, points) in (0..).zip(cut::tiles(&axes, 6)) {
-        let own = [0, 1, 2].map(|a| points.iter().map(|&p| axes[a][p as usize]).collect());
-        let order: Vec<u32> = cut::pages(&own, 128).iter().map(|&k| points[k as usize]).collect();
+        let coordinates = [0, 1, 2].map(|a| points.iter().map(|&p| axes[a][p as usize]).collect());
+        let order: Vec<u32> =
+            cut::pages(&coordinates, 128).iter().map(|&k| points[k as usize]).collect();
         if points.contains(&0) {
             start = Some(Entry { at: cloud[0], value: 0.0, index: 0, tile });
         }
@@ -40,18 +41,18 @@ fn integers_of_las_files() {
     compare(&cloud, &setup, &found);
 }
 
-/// Fails after so many operations.
+/// Store that fails after `remaining` operations.
 struct Failing {
     inner: MemoryStore<f32>,
-    left: usize,
+    remaining: usize,
 }
 
 impl Failing {
     fn step(&mut self) -> Result<(), StoreError> {
-        if self.left == 0 {
+        if self.remaining == 0 {
             return Err("no space left on device".into());
         }
-        self.left -= 1;
+        self.remaining -= 1;
         Ok(())
     }
 }
@@ -98,11 +99,11 @@ fn a_full_disk_is_an_error_and_the_run_can_go_on() {
     let cloud: Vec<[f32; 3]> =
         uniform(900, 2).iter().map(|at| [at[0] as f32, at[1] as f32, 0.0]).collect();
     let setup = Setup { mode: Mode::Sweep, resident: false, tiles: 3, ..Setup::default() };
-    for left in (0..150).step_by(7) {
+    for remaining in (0..150).step_by(7) {
         let tiled = Tiled::new(&cloud, BadRows::Error, 3, 64).unwrap();
         let tile = |(k, store): (usize, &MemoryStore<f32>)| {
-            let left = if k == 1 { left } else { usize::MAX };
-            Tile::new(Failing { inner: store.clone(), left }, setup.options())
+            let remaining = if k == 1 { remaining } else { usize::MAX };
+            Tile::new(Failing { inner: store.clone(), remaining }, setup.options())
         };
         let tiles = tiled.stores.iter().enumerate().map(tile).collect();
         match sample(setup.plan(&tiled), 3, &mut Local(tiles)) {
@@ -110,7 +111,7 @@ fn a_full_disk_is_an_error_and_the_run_can_go_on() {
             Err(error) => {
                 assert!(matches!(error, Error::Tile { tile: 1, .. }), "{error}");
                 assert!(error.to_string().contains("no space left"), "{error}");
-                // What it wrote is of no harm to a run that begins anew.
+                // A new run ignores what it wrote.
                 compare(&cloud, &setup, &setup.sample(&tiled));
             }
         }
@@ -132,7 +133,7 @@ fn a_damaged_log_is_an_error() {
     let plan = plan();
     let store = &mut tiled.stores[1];
     let records: Vec<_> = (0..store.records()).map(|k| store.record(k).unwrap()).collect();
-    for (damage, what) in [("changed", "checksum"), ("gone", "3 finished bands")] {
+    for (damage, expected) in [("changed", "checksum"), ("gone", "3 finished bands")] {
         store.truncate(0).unwrap();
         for (k, record) in records.iter().enumerate() {
             let mut record = record.clone();
@@ -147,10 +148,10 @@ fn a_damaged_log_is_an_error() {
             Tile::new(transport_store(&transport, 0), setup.options()),
             Tile::new(store.clone(), setup.options()),
         ]);
-        let refused =
+        let error =
             farpoint_tiles::Conductor::resume(plan.clone(), &manifest, &mut transport).err();
-        let text = refused.expect(damage).to_string();
-        assert!(text.contains(what), "{damage}: {text}");
+        let message = error.expect(damage).to_string();
+        assert!(message.contains(expected), "{damage}: {message}");
     }
 }
 

@@ -30,7 +30,7 @@ struct Bench<'a> {
     /// Number of available threads.
     threads: usize,
     /// Clouds named on the command line.
-    given: Vec<Case>,
+    user_cases: Vec<Case>,
 }
 
 pub(crate) fn run(args: &args::Bench) -> Result<()> {
@@ -43,10 +43,10 @@ pub(crate) fn run(args: &args::Bench) -> Result<()> {
     let cores = available_parallelism().map_or(1, usize::from);
     let mut bench = Bench {
         args,
-        machine: Machine::here(),
+        machine: Machine::current(),
         effort: Effort { warm: 0, runs, budget: if args.quick { 0.5 } else { 10.0 } },
         threads: args.threads.map_or(cores, usize::from),
-        given: Vec::new(),
+        user_cases: Vec::new(),
     };
     for path in &args.clouds {
         let (cloud, _) = input::read(
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &args::Bench) -> Result<()> {
             note(&format!("{}: fewer than {FEWEST} usable points, left out", path.display()));
             continue;
         }
-        bench.given.push(case);
+        bench.user_cases.push(case);
     }
     output::print(&format!("{}\n", bench.machine))?;
     let all = <Part as clap::ValueEnum>::value_variants();

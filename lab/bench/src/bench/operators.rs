@@ -49,10 +49,10 @@ struct Operator {
 
 /// Returns the operators on a cloud with balls of this radius.
 fn operators(radius: f64) -> [Operator; 4] {
-    let own = Sides::Own;
+    let own_cloud = Sides::Own;
     [
-        Operator { name: "16 nearest", searcher: Searcher::nearest(16), sides: own },
-        Operator { name: "32 nearest", searcher: Searcher::nearest(32), sides: own },
+        Operator { name: "16 nearest", searcher: Searcher::nearest(16), sides: own_cloud },
+        Operator { name: "32 nearest", searcher: Searcher::nearest(32), sides: own_cloud },
         Operator {
             name: "3 nearest in its quarter",
             searcher: Searcher::nearest(3),
@@ -68,7 +68,7 @@ fn operators(radius: f64) -> [Operator; 4] {
 
 pub(super) fn operators_of_clouds(bench: &Bench<'_>) -> Result<()> {
     let mut all = Vec::new();
-    for case in bench.generated().iter().chain(&bench.given) {
+    for case in bench.generated().iter().chain(&bench.user_cases) {
         each_precision!(&case.points, points => cloud(bench, case, points, &mut all)?);
     }
     bench.csv("operators", &all)

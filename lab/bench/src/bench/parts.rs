@@ -23,7 +23,7 @@ fn measure(bench: &Bench<'_>, case: &Case, contenders: &[Contender<'_>]) -> Resu
 /// Every algorithm on every cloud, on one thread and on all.
 pub(super) fn algorithms(bench: &Bench<'_>) -> Result<()> {
     let mut all = Vec::new();
-    for case in bench.generated().iter().chain(&bench.given) {
+    for case in bench.generated().iter().chain(&bench.user_cases) {
         let m = case.quarter();
         let mut contenders: Vec<_> = ALL.iter().map(|a| contender(case, *a, m, 1)).collect();
         contenders.push(contender(case, Algorithm::Auto, m, 1));
@@ -103,7 +103,7 @@ pub(super) fn threads(bench: &Bench<'_>) -> Result<()> {
     if !bench.args.no_generated {
         cases.push(generated(Kind::Lidar, if bench.args.quick { 30_000 } else { 120_000 }));
     }
-    for case in cases.iter().chain(&bench.given) {
+    for case in cases.iter().chain(&bench.user_cases) {
         let m = case.quarter();
         let who = [Algorithm::Naive, Algorithm::Tree, Algorithm::peak()];
         let contenders: Vec<_> = who

@@ -19,7 +19,7 @@ pub(super) fn stages(bench: &Bench<'_>) -> Result<()> {
         cases.push(generated(Kind::Lidar, if bench.args.quick { 30_000 } else { 120_000 }));
     }
     let mut lines = Vec::new();
-    for case in cases.iter().chain(&bench.given) {
+    for case in cases.iter().chain(&bench.user_cases) {
         let mut rows = vec![row(["threads", "all"])];
         rows[0].extend(STAGES.map(str::to_owned));
         for threads in bench.steps() {

@@ -167,7 +167,7 @@ impl FirstCall {
 /// Measures one case in this process, which has not used the GPU yet. Times in seconds.
 fn measure(case: &Case, way: Way) -> Result<Value> {
     let clouds = (case.clouds)();
-    let wanted = (case.cpu)(&clouds)?;
+    let expected = (case.cpu)(&clouds)?;
     let (gpu, opening) = timed(|| {
         let gpu = match way {
             // The PTX path, as for a card that is newer than the crate.
@@ -184,12 +184,12 @@ fn measure(case: &Case, way: Way) -> Result<Value> {
     let ((), warming) = timed(|| if way == Way::WarmUp { Ok(gpu.warm_up()?) } else { Ok(()) })?;
     let before = gpu.loaded();
     let (answer, first) = timed(|| (case.gpu)(&gpu, &clouds))?;
-    ensure!(answer == wanted, "the first call differs from the CPU's result");
+    ensure!(answer == expected, "the first call differs from the CPU's result");
     let loaded = gpu.loaded();
     let mut later = Vec::new();
     for _ in 0..9 {
         let (answer, seconds) = timed(|| (case.gpu)(&gpu, &clouds))?;
-        ensure!(answer == wanted, "a later call differs from the CPU's result");
+        ensure!(answer == expected, "a later call differs from the CPU's result");
         later.push(seconds);
     }
     ensure!(gpu.loaded() == loaded, "a later call loaded kernels again");
@@ -249,11 +249,12 @@ fn in_process(case: usize, way: Way) -> Result<Value> {
         .stderr(Stdio::piped())
         .spawn()?;
     let succeeded = wait(&mut child)?;
-    let (mut said, mut complained) = (String::new(), String::new());
-    child.stdout.take().context("no output")?.read_to_string(&mut said)?;
-    child.stderr.take().context("no output")?.read_to_string(&mut complained)?;
-    ensure!(succeeded, "{}", complained.trim());
-    serde_json::from_str(said.trim()).with_context(|| format!("it said '{}'", said.trim()))
+    let (mut stdout_text, mut stderr_text) = (String::new(), String::new());
+    child.stdout.take().context("no output")?.read_to_string(&mut stdout_text)?;
+    child.stderr.take().context("no output")?.read_to_string(&mut stderr_text)?;
+    ensure!(succeeded, "{}", stderr_text.trim());
+    serde_json::from_str(stdout_text.trim())
+        .with_context(|| format!("its output was '{}'", stdout_text.trim()))
 }
 
 /// Returns whether a process ended successfully; kills it if it hangs. Its output fits the pipe.
@@ -350,7 +351,7 @@ mod tests {
             })
         };
         let rows = [row(Way::MachineCode, 0.6), row(Way::Ptx, 4.0)];
-        let text = markdown(&rows, &["it hung".into()], &Machine::here());
+        let text = markdown(&rows, &["it hung".into()], &Machine::current());
         assert!(text.contains("| a call | PTX | 2 | 100 ms | - | 4000 ms | 10.0 ms | 20.0 ms |"));
         assert!(text.contains("| a call, first call | 600 ms | 300 ms | **no**, 2.00 times |"));
         assert!(text.contains("FAIL: it hung"));

@@ -181,7 +181,7 @@ struct Rig<'a> {
     distances: Buffer<f32>,
     indices: Buffer<i64>,
     counts: Buffer<i64>,
-    wanted: DeviceSearch<f32>,
+    request: DeviceSearch<f32>,
     truth: Vec<Neighbors<f32>>,
     events: [Event; 2],
     repeats: usize,
@@ -208,7 +208,7 @@ impl<'a> Rig<'a> {
         let distances = Buffer::new(&stream, all * job.k, "distances of a benchmark")?;
         let indices = Buffer::new(&stream, all * job.k, "indices of a benchmark")?;
         let counts = Buffer::new(&stream, all, "counts of a benchmark")?;
-        let wanted = DeviceSearch::new(x, y, count, 3).answers(
+        let request = DeviceSearch::new(x, y, count, 3).answers(
             Some(distances.pointer()),
             Some(indices.pointer()),
             Some(counts.pointer()),
@@ -228,7 +228,7 @@ impl<'a> Rig<'a> {
             distances,
             indices,
             counts,
-            wanted,
+            request,
             truth,
             events,
             repeats,
@@ -252,46 +252,47 @@ impl<'a> Rig<'a> {
     }
 
     fn search(&mut self, job: &Searcher, indexed: bool) -> Result<Times> {
-        let mut wanted = self.wanted;
+        let mut request = self.request;
         if indexed {
             let index = Some((self.index.pointer(), self.index.len()));
-            wanted.y.index = index;
-            let build = DeviceIndex::<f32>::new(wanted.y, wanted.clouds, 3);
+            request.y.index = index;
+            let build = DeviceIndex::<f32>::new(request.y, request.clouds, 3);
             // SAFETY: clouds and index lie in buffers of this rig, which outlive the stream's work.
             unsafe { self.gpu.enqueue_index(&self.stream, &build)? };
         }
-        let bytes = self.gpu.search_scratch_bytes(job, &wanted);
+        let bytes = self.gpu.search_scratch_bytes(job, &request);
         self.scratch = Buffer::new(&self.stream, bytes, "scratch memory")?;
-        wanted.scratch = Some((self.scratch.pointer(), bytes));
+        request.scratch = Some((self.scratch.pointer(), bytes));
         self.counts.fill(0x55)?;
         self.indices.fill(0x55)?;
         // SAFETY: as above; the answers have the sizes that the search says.
-        let times = self.time(|| unsafe { self.gpu.enqueue_search(job, &self.stream, &wanted) })?;
+        let times =
+            self.time(|| unsafe { self.gpu.enqueue_search(job, &self.stream, &request) })?;
         self.check(job)?;
         Ok(times)
     }
 
     fn build(&self) -> Result<Times> {
         let index = Some((self.index.pointer(), self.index.len()));
-        let of = DeviceClouds { index, ..self.wanted.y };
-        let build = DeviceIndex::<f32>::new(of, self.wanted.clouds, 3);
+        let of = DeviceClouds { index, ..self.request.y };
+        let build = DeviceIndex::<f32>::new(of, self.request.clouds, 3);
         // SAFETY: clouds and index lie in buffers of this rig, which outlive the stream's work.
         self.time(|| unsafe { self.gpu.enqueue_index(&self.stream, &build) })
     }
 
     /// Times the gradients of the last search.
     fn gradients(&self, k: usize) -> Result<Times> {
-        let (x, y) = (self.wanted.x, self.wanted.y);
-        let rows = [x.rows, y.rows].map(|rows| rows * self.wanted.clouds);
+        let (x, y) = (self.request.x, self.request.y);
+        let rows = [x.rows, y.rows].map(|rows| rows * self.request.clouds);
         let out = [
             Buffer::<f32>::new(&self.stream, rows[0] * 3, "gradients")?,
             Buffer::<f32>::new(&self.stream, rows[1] * 3, "gradients")?,
         ];
-        let wanted = DeviceSearchGradients::<f32> {
+        let request = DeviceSearchGradients::<f32> {
             x,
             y,
             dims: 3,
-            clouds: self.wanted.clouds,
+            clouds: self.request.clouds,
             k,
             offsets: None,
             indices: self.indices.pointer(),
@@ -304,7 +305,7 @@ impl<'a> Rig<'a> {
             precision: PhantomData,
         };
         // SAFETY: clouds and answers lie in buffers that outlive the stream's work.
-        self.time(|| unsafe { self.gpu.enqueue_search_gradients(&self.stream, &wanted) })
+        self.time(|| unsafe { self.gpu.enqueue_search_gradients(&self.stream, &request) })
     }
 
     /// Compares the results of the last search with the CPU's.
@@ -312,7 +313,7 @@ impl<'a> Rig<'a> {
         let distances = self.distances.download(self.distances.len())?;
         let indices = self.indices.download(self.indices.len())?;
         let counts = self.counts.download(self.counts.len())?;
-        let rows = self.wanted.x.rows;
+        let rows = self.request.x.rows;
         for (cloud, truth) in self.truth.iter().enumerate() {
             let same = |row: &usize| {
                 let at = (cloud * rows + row) * job.k;

@@ -12,7 +12,7 @@ pub(super) struct Claim {
     /// Section, table or figure of the paper.
     at: &'static str,
     /// The paper's statement, with its number if it prints one.
-    says: String,
+    statement: String,
     /// Name of the measured quantity, and its unit.
     quantity: &'static str,
     unit: Unit,
@@ -59,24 +59,24 @@ impl Claim {
     /// A claim that every case has to satisfy.
     pub(super) fn new(
         at: &'static str,
-        says: impl Into<String>,
+        statement: impl Into<String>,
         (quantity, unit): (&'static str, Unit),
         cases: Vec<Found>,
         rule: Rule,
     ) -> Self {
-        let (says, judge) = (says.into(), Judge::By(rule));
-        Self { at, says, quantity, unit, cases, judge, scope: None, note: "", why: "" }
+        let (statement, judge) = (statement.into(), Judge::By(rule));
+        Self { at, statement, quantity, unit, cases, judge, scope: None, note: "", why: "" }
     }
 
     /// Creates a statement that no measurement here can be compared with.
     pub(super) fn incomparable(
         at: &'static str,
-        says: impl Into<String>,
+        statement: impl Into<String>,
         reason: &'static str,
     ) -> Self {
         let (judge, unit) = (Judge::Not(reason), Unit::Times);
-        let (says, cases) = (says.into(), Vec::new());
-        Self { at, says, quantity: "", unit, cases, judge, scope: None, note: "", why: "" }
+        let (statement, cases) = (statement.into(), Vec::new());
+        Self { at, statement, quantity: "", unit, cases, judge, scope: None, note: "", why: "" }
     }
 
     /// Judges by the clouds like this workload of the paper; the others are reported only.
@@ -96,8 +96,8 @@ impl Claim {
         self.at
     }
 
-    pub(super) fn says(&self) -> &str {
-        &self.says
+    pub(super) fn statement(&self) -> &str {
+        &self.statement
     }
 
     /// Returns the verdict, from rule and numbers alone.

@@ -28,7 +28,7 @@ const QUICK_SIZES: [(Kind, usize); 3] =
 const FEWEST: usize = 1000;
 
 /// Maximum number of clouds taken from folders.
-const MOST: usize = 8;
+const MAX_CLOUDS: usize = 8;
 
 /// Folder names that are taken first: the paper's data sets, and others of their kind.
 const WELL_KNOWN: [&str; 8] =
@@ -68,7 +68,7 @@ pub(super) fn check(data: &[PathBuf]) -> Result<()> {
 
 /// Returns generated and given clouds, each name once.
 pub(super) fn all(data: &[PathBuf], quick: bool) -> Result<Vec<Cloud>> {
-    let given = given(data)?;
+    let user_clouds = read_data(data)?;
     let sizes = if quick { QUICK_SIZES } else { SIZES };
     let mut clouds: Vec<Cloud> = sizes
         .into_iter()
@@ -80,7 +80,7 @@ pub(super) fn all(data: &[PathBuf], quick: bool) -> Result<Vec<Cloud>> {
             Cloud::new(name, points.into_owned(), "generated, seed 1".into())
         })
         .collect();
-    for mut cloud in given {
+    for mut cloud in user_clouds {
         let taken = |name: &str| clouds.iter().any(|other| other.name() == name);
         let plain = cloud.name().to_owned();
         let mut again = 2;
@@ -93,8 +93,8 @@ pub(super) fn all(data: &[PathBuf], quick: bool) -> Result<Vec<Cloud>> {
     Ok(clouds)
 }
 
-/// Returns all files; of each folder in a folder the largest cloud, at most `MOST`.
-fn given(data: &[PathBuf]) -> Result<Vec<Cloud>> {
+/// Returns all files; of each folder in a folder the largest cloud, at most `MAX_CLOUDS`.
+fn read_data(data: &[PathBuf]) -> Result<Vec<Cloud>> {
     let (mut named, mut found) = (Vec::new(), Vec::new());
     for path in data {
         if path.is_dir() {
@@ -119,11 +119,11 @@ fn given(data: &[PathBuf]) -> Result<Vec<Cloud>> {
         }
     }
     found.sort_by_key(|(rank, cloud): &(usize, Cloud)| (*rank, usize::MAX - cloud.points().len()));
-    if found.len() > MOST {
-        let left: Vec<_> = found.drain(MOST..).map(|(_, cloud)| cloud.case.name).collect();
+    if found.len() > MAX_CLOUDS {
+        let skipped: Vec<_> = found.drain(MAX_CLOUDS..).map(|(_, cloud)| cloud.case.name).collect();
         note(&format!(
-            "of the folders given, {MOST} clouds are taken; left out: {} (name files to have them)",
-            left.join(", ")
+            "of the folders given, {MAX_CLOUDS} clouds are taken; left out: {} (name files to have them)",
+            skipped.join(", ")
         ));
     }
     named.extend(found.into_iter().map(|(_, cloud)| cloud));
@@ -147,7 +147,7 @@ fn walk(folder: &Path, found: &mut Vec<(usize, Cloud)>) -> Result<()> {
             let sure = !matches!(format, Format::Raw | Format::Text);
             let size = cloud.points().len();
             let beats =
-                |(other, most): &(bool, Cloud)| (sure, size) > (*other, most.points().len());
+                |(other, best): &(bool, Cloud)| (sure, size) > (*other, best.points().len());
             if size >= FEWEST && largest.as_ref().is_none_or(beats) {
                 largest = Some((sure, cloud));
             }

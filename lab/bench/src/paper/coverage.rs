@@ -7,11 +7,11 @@ use super::record::Record;
 struct Item {
     name: &'static str,
     shows: &'static str,
-    here: Here,
+    coverage: Coverage,
 }
 
 /// Reproduction of an item.
-enum Here {
+enum Coverage {
     /// Reproduced by the figure of this name, except for the second text.
     Made(&'static str, &'static str),
     /// Replaced by something else.
@@ -31,88 +31,91 @@ const ITEMS: [Item; 20] = [
     Item {
         name: "Figure 1",
         shows: "share of FPS in a network's latency, by the size of the cloud",
-        here: Here::Not(NETWORKS),
+        coverage: Coverage::Not(NETWORKS),
     },
     Item {
         name: "Figure 2",
         shows: "spacing of FPS and of random sampling on the dragon",
-        here: Here::Made("figure2", "the pictures (a) and (b)"),
+        coverage: Coverage::Made("figure2", "the pictures (a) and (b)"),
     },
     Item {
         name: "Figure 3",
         shows: "updates that change nothing, at each step, at three ratios",
-        here: Here::Made("figure3", ""),
+        coverage: Coverage::Made("figure3", ""),
     },
-    Item { name: "Figure 4", shows: "overview of RadiusFPS", here: Here::Drawing },
-    Item { name: "Figure 5", shows: "cubic and spherical voxels", here: Here::Drawing },
-    Item { name: "Figure 6", shows: "pruning by both", here: Here::Drawing },
-    Item { name: "Figure 7", shows: "overview of RadiusFPS-G", here: Here::Drawing },
-    Item { name: "Figure 8", shows: "fusion kernel 1", here: Here::Drawing },
-    Item { name: "Figure 9", shows: "reduction by warps", here: Here::Drawing },
-    Item { name: "Figure 10", shows: "fusion kernel 2", here: Here::Drawing },
+    Item { name: "Figure 4", shows: "overview of RadiusFPS", coverage: Coverage::Drawing },
+    Item { name: "Figure 5", shows: "cubic and spherical voxels", coverage: Coverage::Drawing },
+    Item { name: "Figure 6", shows: "pruning by both", coverage: Coverage::Drawing },
+    Item { name: "Figure 7", shows: "overview of RadiusFPS-G", coverage: Coverage::Drawing },
+    Item { name: "Figure 8", shows: "fusion kernel 1", coverage: Coverage::Drawing },
+    Item { name: "Figure 9", shows: "reduction by warps", coverage: Coverage::Drawing },
+    Item { name: "Figure 10", shows: "fusion kernel 2", coverage: Coverage::Drawing },
     Item {
         name: "Table 1",
         shows: "the machine",
-        here: Here::Instead("the machine is named at the top of the report and under each plot"),
+        coverage: Coverage::Instead(
+            "the machine is named at the top of the report and under each plot",
+        ),
     },
     Item {
         name: "Table 2",
         shows: "accuracy and end-to-end time of PointMetaBase with ten samplers",
-        here: Here::Not(NETWORKS),
+        coverage: Coverage::Not(NETWORKS),
     },
-    Item { name: "Table 3", shows: "the same of PointVector", here: Here::Not(NETWORKS) },
+    Item { name: "Table 3", shows: "the same of PointVector", coverage: Coverage::Not(NETWORKS) },
     Item {
         name: "Figure 11",
         shows: "speed-up of inference and of sampling inside both networks",
-        here: Here::Not(NETWORKS),
+        coverage: Coverage::Not(NETWORKS),
     },
     Item {
         name: "Table 4",
         shows: "what each pruning and each fused kernel is worth, on S3DIS",
-        here: Here::Made("table4", "mIoU; the time is that of sampling, not of a network"),
+        coverage: Coverage::Made("table4", "mIoU; the time is that of sampling, not of a network"),
     },
     Item {
         name: "Table 5",
         shows: "mIoU of two networks with eight samplers",
-        here: Here::Made("table5", "mIoU; distances and spacing stand in its place"),
+        coverage: Coverage::Made("table5", "mIoU; distances and spacing stand in its place"),
     },
     Item {
         name: "Figure 12",
         shows: "pictures of RadiusFPS and RadiusFPS-G samples",
-        here: Here::Instead("`farpoint compare` draws samples of any cloud"),
+        coverage: Coverage::Instead("`farpoint compare` draws samples of any cloud"),
     },
     Item {
         name: "Figure 13",
         shows: "close-ups of them beside FPS",
-        here: Here::Instead("`farpoint compare` draws a close-up of each sample"),
+        coverage: Coverage::Instead("`farpoint compare` draws a close-up of each sample"),
     },
     Item {
         name: "Figure 14",
         shows: "latency, memory and throughput of FPS, QuickFPS and RadiusFPS-G",
-        here: Here::Made("figure14", "QuickFPS on a GPU: it is measured on the CPU only"),
+        coverage: Coverage::Made("figure14", "QuickFPS on a GPU: it is measured on the CPU only"),
     },
     Item {
         name: "Figure 15",
         shows: "speed-up against the number of voxels, on a GPU and on a CPU",
-        here: Here::Made("figure15", "QuickFPS on a GPU"),
+        coverage: Coverage::Made("figure15", "QuickFPS on a GPU"),
     },
 ];
 
 /// Returns a table of all items, the first row naming the columns.
 pub(super) fn rows(record: &Record) -> TableRows {
     let head = row(["in the paper", "shows", "here"]);
-    let lines = ITEMS.iter().map(|item| row([item.name, item.shows, &item.here.described(record)]));
+    let lines =
+        ITEMS.iter().map(|item| row([item.name, item.shows, &item.coverage.described(record)]));
     std::iter::once(head).chain(lines).collect()
 }
 
-impl Here {
+impl Coverage {
     fn described(&self, record: &Record) -> String {
         match self {
             Self::Made(name, _) if !record.has(name) => {
                 format!("not in this record; `--only {name}` makes it")
             }
             Self::Made(name, "") => format!("made: {name}"),
-            Self::Made(name, left) => format!("made: {name}. Left out: {left}"),
+            Self::Made(name, missing) => format!("made: {name}. Left out: {missing}"),
             Self::Instead(what) => format!("not made; {what}"),
             Self::Drawing => "not made: it explains the method and holds no measurement".into(),
             Self::Not(why) => format!("not made: {why}"),
@@ -127,17 +130,17 @@ mod tests {
     #[test]
     fn every_table_and_figure_is_there_once() {
         let figures = (1..=15).map(|k| format!("Figure {k}"));
-        let mut wanted: Vec<_> = figures.chain((1..=5).map(|k| format!("Table {k}"))).collect();
+        let mut expected: Vec<_> = figures.chain((1..=5).map(|k| format!("Table {k}"))).collect();
         let mut named: Vec<_> = ITEMS.iter().map(|item| item.name.to_owned()).collect();
-        wanted.sort();
+        expected.sort();
         named.sort();
-        assert_eq!(named, wanted);
+        assert_eq!(named, expected);
     }
 
     #[test]
     fn what_is_made_is_a_figure_and_no_other() {
-        let made = ITEMS.iter().filter_map(|item| match item.here {
-            Here::Made(name, _) => Some(name),
+        let made = ITEMS.iter().filter_map(|item| match item.coverage {
+            Coverage::Made(name, _) => Some(name),
             _ => None,
         });
         let mut made: Vec<_> = made.collect();

@@ -54,8 +54,8 @@ fn figure(which: Which) -> Box<dyn Figure> {
 /// Returns these figures, or all, in the paper's order.
 fn figures(only: &[Which]) -> Vec<Box<dyn Figure>> {
     let all = <Which as clap::ValueEnum>::value_variants();
-    let wanted = |which: &&Which| only.is_empty() || only.contains(which);
-    all.iter().filter(wanted).map(|which| figure(*which)).collect()
+    let is_selected = |which: &&Which| only.is_empty() || only.contains(which);
+    all.iter().filter(is_selected).map(|which| figure(*which)).collect()
 }
 
 pub(crate) fn run(args: &args::Paper) -> Result<()> {
@@ -92,8 +92,8 @@ fn measured(args: &args::Paper) -> Result<Record> {
         let start = Instant::now();
         let (part, kept) = measure(&context, &clouds, figure, &mut state, &progress)?;
         part.write(&args.output)?;
-        let said = said(&part, clouds.len(), kept, start.elapsed().as_secs_f64());
-        progress.suspend(|| output::print(&said))?;
+        let line = summary(&part, clouds.len(), kept, start.elapsed().as_secs_f64());
+        progress.suspend(|| output::print(&line))?;
         parts.push(part);
     }
     progress.finish_and_clear();
@@ -124,12 +124,12 @@ fn context(args: &args::Paper) -> Result<Context> {
         (false, true) => Effort { warm: 0, runs: 3, budget: 0.4 },
         (false, false) => Effort { warm: 0, runs: 9, budget: 1.5 },
     };
-    let here = Machine::here();
+    let this_machine = Machine::current();
     let machine = match &gpu {
-        Some(gpu) => format!("{}; {here}", gpu.properties()),
-        None => here.to_string(),
+        Some(gpu) => format!("{}; {this_machine}", gpu.properties()),
+        None => this_machine.to_string(),
     };
-    Ok(Context { gpu, effort, quick: args.quick, machine, identity: here.identity() })
+    Ok(Context { gpu, effort, quick: args.quick, machine, identity: this_machine.identity() })
 }
 
 /// A progress bar on stderr; hidden if that is no terminal.
@@ -176,7 +176,7 @@ fn measure(
     Ok((Part { figure, table, foot }, kept))
 }
 
-fn said(part: &Part, clouds: usize, kept: usize, took: f64) -> String {
+fn summary(part: &Part, clouds: usize, kept: usize, took: f64) -> String {
     let measured = count(clouds - kept);
     let kept = if kept > 0 { format!(", {} kept", count(kept)) } else { String::new() };
     let (name, title) = (part.figure.name(), part.figure.title());

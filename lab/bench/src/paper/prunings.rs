@@ -271,8 +271,8 @@ fn fusions_claimed(table: &Table) -> Vec<Claim> {
     let [both, selection, update, neither] = names.each_ref().map(String::as_str);
     let gains = FUSIONS.map(|(.., gain)| gain.to_string());
     let time = |what| (what, Unit::Times);
-    let claim = |says: &str, quantity, over, under| {
-        Claim::new(PLACE, says, time(quantity), ratios(table, over, under), Rule::Above(1.0))
+    let claim = |statement: &str, quantity, over, under| {
+        Claim::new(PLACE, statement, time(quantity), ratios(table, over, under), Rule::Above(1.0))
     };
     vec![
         Claim::incomparable(

@@ -252,7 +252,7 @@ const INSTEAD: &str = "Judged by the distance within which 99 % of the cloud's p
 
 /// A statement that one sampler is better or worse than another.
 struct Statement {
-    says: &'static str,
+    statement: &'static str,
     quantity: &'static str,
     /// Sampler whose distance is divided by that of the other (`None`: FPS).
     sampler: &'static str,
@@ -277,7 +277,7 @@ const ORDER: [Statement; 7] = [
         "morton (EdgePC)",
     ),
     Statement {
-        says: "FPS+NPDU is worse than random sampling.",
+        statement: "FPS+NPDU is worse than random sampling.",
         quantity: "distance of 99 %, npdu in the order of the input over random",
         sampler: "npdu, input order",
         other: Some("random"),
@@ -286,7 +286,7 @@ const ORDER: [Statement; 7] = [
               shuffled or hashed break that; scans in the order of their sensor do not.",
     },
     Statement {
-        says: "FastPoint is as good as FPS.",
+        statement: "FastPoint is as good as FPS.",
         quantity: "distance of 99 %, fastpoint with its network over FPS",
         sampler: "fastpoint, network",
         other: None,
@@ -295,13 +295,21 @@ const ORDER: [Statement; 7] = [
     },
 ];
 
-const fn worse(says: &'static str, quantity: &'static str, sampler: &'static str) -> Statement {
-    Statement { says, quantity, sampler, other: None, rule: Rule::Above(1.0), why: "" }
+const fn worse(
+    statement: &'static str,
+    quantity: &'static str,
+    sampler: &'static str,
+) -> Statement {
+    Statement { statement, quantity, sampler, other: None, rule: Rule::Above(1.0), why: "" }
 }
 
-const fn better(says: &'static str, quantity: &'static str, sampler: &'static str) -> Statement {
+const fn better(
+    statement: &'static str,
+    quantity: &'static str,
+    sampler: &'static str,
+) -> Statement {
     let (other, rule) = (Some("random"), Rule::Below(1.0));
-    Statement { says, quantity, sampler, other, rule, why: FAR_FIELD }
+    Statement { statement, quantity, sampler, other, rule, why: FAR_FIELD }
 }
 
 const FAR_FIELD: &str =
@@ -319,7 +327,7 @@ impl Statement {
             Some(Found::of(&row, percent(row.number("ratio")), value))
         });
         let (quantity, found) = ((self.quantity, Unit::Times), found.collect());
-        Claim::new(PLACE, self.says, quantity, found, self.rule).note(INSTEAD).why(self.why)
+        Claim::new(PLACE, self.statement, quantity, found, self.rule).note(INSTEAD).why(self.why)
     }
 }
 
@@ -351,12 +359,12 @@ fn exactness(table: &Table) -> Claim {
 
 fn accuracy() -> Claim {
     let off = SEGMENTATION.map(|(.., miou)| (miou[7] - miou[0]).abs());
-    let most = off.into_iter().fold(0.0, f64::max);
+    let max = off.into_iter().fold(0.0, f64::max);
     Claim::incomparable(
         PLACE,
         format!(
             "The mIoU of two networks on S3DIS, ScanNet and SemanticKITTI, with eight samplers: \
-             RadiusFPS-G differs from FPS by up to {most:.2} percentage points."
+             RadiusFPS-G differs from FPS by up to {max:.2} percentage points."
         ),
         "no network is trained here, and the data sets are not part of farpoint",
     )

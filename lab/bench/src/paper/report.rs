@@ -25,8 +25,8 @@ pub(super) fn write(record: &Record, folder: &Path) -> Result<()> {
 fn verdicts(record: &Record) -> String {
     let claims: Vec<_> = record.parts.iter().flat_map(claims).collect();
     let rows = claim_rows(&claims).into_iter().map(|cells| match &cells[..] {
-        [says, rule, found, verdict, remarks] if verdict != AGREES && verdict != "verdict" => {
-            row([says, rule, found, format!("**{verdict}**. {remarks}").trim()])
+        [statement, rule, found, verdict, remarks] if verdict != AGREES && verdict != "verdict" => {
+            row([statement, rule, found, format!("**{verdict}**. {remarks}").trim()])
         }
         cells => cells[..4].to_vec(),
     });

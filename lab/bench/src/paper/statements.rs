@@ -40,7 +40,7 @@ pub(super) fn claim_rows(claims: &[Claim]) -> TableRows {
     let head = row(["the paper says", "rule", "found here", "verdict", "what to know"]);
     let line = |claim: &Claim| {
         vec![
-            format!("{} ({})", claim.says().trim_end_matches('.'), claim.at()),
+            format!("{} ({})", claim.statement().trim_end_matches('.'), claim.at()),
             claim.rule(),
             claim.found(),
             word(&claim.verdict()).to_owned(),

@@ -105,7 +105,7 @@ impl Figure for Updates {
     fn claims(&self, table: &Table) -> Vec<Claim> {
         let clouds = || table.each("cloud").into_iter();
         let lasts = clouds().filter_map(|cloud| table.with("cloud", cloud).last());
-        let most = lasts
+        let max = lasts
             .map(|row| Found::of(&row, "", 100.0 * row.number("steps_above_90_percent")))
             .collect();
         let dominated = |row: &Row<'_>| row.number("ineffective_share") > 0.9;
@@ -118,7 +118,7 @@ impl Figure for Updates {
                 PLACE,
                 "More than 90 % of the updates change nothing in most later iterations.",
                 ("share of the steps with more than 90 % in vain", Unit::Percent),
-                most,
+                max,
                 Rule::Above(50.0),
             ),
             Claim::new(

@@ -175,16 +175,16 @@ fn on_cpu(table: &Table) -> Vec<Claim> {
     let naive = |nvox| speed_ups(table, nvox, Algorithm::Naive);
     let plain = |nvox| speed_ups(table, nvox, Algorithm::Reference);
     let near = |paper| Rule::within(FACTOR, paper);
-    let says = |gain: f64, cloud: &str, nvox: u32| {
+    let statement = |gain: f64, cloud: &str, nvox: u32| {
         format!("RadiusFPS is {gain} times as fast as FPS on the CPU ({cloud}, v = {nvox}).")
     };
     let [room_says, falls_says, turn_says] = [
-        says(room, "S3DIS room", first),
-        says(falls, "S3DIS room", second),
-        says(turn, "SemanticKITTI turn", last),
+        statement(room, "S3DIS room", first),
+        statement(falls, "S3DIS room", second),
+        statement(turn, "SemanticKITTI turn", last),
     ];
-    let claim = |says: &str, quantity, cases, paper, workload| {
-        Claim::new(PLACE, says, quantity, cases, near(paper)).on(workload).note(BASELINES)
+    let claim = |statement: &str, quantity, cases, paper, workload| {
+        Claim::new(PLACE, statement, quantity, cases, near(paper)).on(workload).note(BASELINES)
     };
     let mut claims = vec![
         claim(&room_says, OVER_NAIVE, naive(first), room, Workload::Room),
@@ -284,16 +284,16 @@ fn on_gpu(table: &Table) -> Vec<Claim> {
     let bests: Vec<_> = bests(table).map(|(best, _)| Found::of(&best, "", gain(&best))).collect();
     let over = ("time of naive over that of radius at its best v", Unit::Times);
     let [dragon, room] = VOXELS_GPU;
-    let says = |(_, low, high), cloud: &str| {
+    let statement = |(_, low, high), cloud: &str| {
         format!("RadiusFPS-G is {low} to {high} times as fast as FPS on the GPU ({cloud}).")
     };
     let near = |(_, low, high)| Rule::Within { factor: FACTOR, paper: [low, high] };
     let note = "A quarter of the points is sampled here; the paper does not say how many it took.";
     vec![
-        Claim::new(PLACE, says(dragon, "dragon"), over, bests.clone(), near(dragon))
+        Claim::new(PLACE, statement(dragon, "dragon"), over, bests.clone(), near(dragon))
             .on(dragon.0)
             .note(note),
-        Claim::new(PLACE, says(room, "S3DIS room"), over, bests, near(room)).on(room.0).note(note),
+        Claim::new(PLACE, statement(room, "S3DIS room"), over, bests, near(room)).on(room.0).note(note),
         Claim::new(
             PLACE,
             format!(

@@ -93,10 +93,10 @@ impl Axis {
         low - room..high + room
     }
 
-    /// Adds ticks at round numbers to a range, at most `most` of them.
-    pub(super) fn ticked(&self, range: Range<f64>, most: usize) -> Ticked {
+    /// Adds ticks at round numbers to a range, at most `max_ticks` of them.
+    pub(super) fn ticked(&self, range: Range<f64>, max_ticks: usize) -> Ticked {
         let ticks = match self.scale {
-            Scale::Log => log_ticks(&range, most),
+            Scale::Log => log_ticks(&range, max_ticks),
             Scale::Nines => {
                 let (first, last) = (range.start.ceil() as i32, range.end.floor() as i32);
                 (first..=last).map(f64::from).collect()
@@ -118,7 +118,7 @@ impl Axis {
 }
 
 /// Returns the logarithms of round numbers.
-fn log_ticks(range: &Range<f64>, most: usize) -> Vec<f64> {
+fn log_ticks(range: &Range<f64>, max_ticks: usize) -> Vec<f64> {
     let (first, last) = (range.start.floor() as i32, range.end.ceil() as i32);
     let within = |every: i32, steps: &[f64]| -> Vec<f64> {
         let powers = (first..=last).filter(|e| e.rem_euclid(every) == 0);
@@ -128,8 +128,8 @@ fn log_ticks(range: &Range<f64>, most: usize) -> Vec<f64> {
     [&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0][..], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]]
         .into_iter()
         .map(|steps| within(1, steps))
-        .find(|ticks| ticks.len() <= most)
-        .unwrap_or_else(|| within((last - first) / most.max(1) as i32 + 1, &[1.0]))
+        .find(|ticks| ticks.len() <= max_ticks)
+        .unwrap_or_else(|| within((last - first) / max_ticks.max(1) as i32 + 1, &[1.0]))
 }
 
 /// Formats a number at a tick: 2000000 as 2M.
@@ -148,9 +148,9 @@ fn short(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn ticks(low: f64, high: f64, most: usize) -> Vec<String> {
+    fn ticks(low: f64, high: f64, max_ticks: usize) -> Vec<String> {
         let axis = Axis::log("");
-        let ticks = log_ticks(&(low.log10()..high.log10()), most);
+        let ticks = log_ticks(&(low.log10()..high.log10()), max_ticks);
         ticks.into_iter().map(|tick| axis.text(tick)).collect()
     }
 

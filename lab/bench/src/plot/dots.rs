@@ -36,17 +36,18 @@ impl Dots {
     }
 
     pub(super) fn draw(&self, area: &Area<'_>, names: &[String]) -> Result<()> {
-        let left = self.rows.iter().map(|row| width(row, TEXT)).max().unwrap_or(0) + 14;
+        let left_margin = self.rows.iter().map(|row| width(row, TEXT)).max().unwrap_or(0) + 14;
         let values = self.series.iter().flat_map(|(_, values)| values.iter().flatten().copied());
         let range = self.x.range(values.chain([self.base]));
-        let most = ((area.dim_in_pixel().0 as i32 - left - RIGHT) / TICK).max(2) as usize;
+        let max_ticks =
+            ((area.dim_in_pixel().0 as i32 - left_margin - RIGHT) / TICK).max(2) as usize;
         let mut chart = ChartBuilder::on(area)
             .margin_top(ABOVE)
             .margin_right(RIGHT)
             .x_label_area_size(BELOW)
-            .y_label_area_size(left)
+            .y_label_area_size(left_margin)
             .build_cartesian_2d(
-                self.x.ticked(range.clone(), most),
+                self.x.ticked(range.clone(), max_ticks),
                 0.0..self.rows.len().max(1) as f64,
             )?;
         chart
@@ -70,11 +71,11 @@ impl Dots {
         if let Some(x) = pixel(self.base) {
             area.draw(&PathElement::new([(x, ABOVE), (x, bottom)], INK.stroke_width(2)))?;
         }
-        area.draw(&Text::new(self.title.as_str(), (left, 2), bold(TEXT)))?;
+        area.draw(&Text::new(self.title.as_str(), (left_margin, 2), bold(TEXT)))?;
         for (k, row) in self.rows.iter().enumerate() {
             let y = ABOVE + ROW * k as i32 + ROW / 2;
             let name = font(TEXT, HPos::Right, VPos::Center);
-            area.draw(&Text::new(row.as_str(), (left - 10, y), name))?;
+            area.draw(&Text::new(row.as_str(), (left_margin - 10, y), name))?;
             self.draw_row(area, names, (k, y), &pixel)?;
         }
         Ok(())

@@ -61,13 +61,13 @@ impl Lines {
         let up = self.y.ticked(y.clone(), (up / TICK[1]).max(2) as usize);
         let left = up.widest(|place| width(&self.y.text(place), TEXT)) + GAP;
         let right = self.names().iter().map(|name| width(name, TEXT)).max().unwrap_or(0) + 2 * GAP;
-        let most = ((wide as i32 - left - right) / TICK[0]).max(2) as usize;
+        let max_ticks = ((wide as i32 - left - right) / TICK[0]).max(2) as usize;
         let mut chart = ChartBuilder::on(area)
             .margin_top(ABOVE)
             .margin_right(right)
             .x_label_area_size(BELOW)
             .y_label_area_size(left)
-            .build_cartesian_2d(self.x.ticked(x.clone(), most), up)?;
+            .build_cartesian_2d(self.x.ticked(x.clone(), max_ticks), up)?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
@@ -117,9 +117,9 @@ impl Lines {
             })
             .collect();
         ends.sort_by_key(|((_, y), _)| *y);
-        let wanted: Vec<_> = ends.iter().map(|((_, y), _)| *y).collect();
+        let positions: Vec<_> = ends.iter().map(|((_, y), _)| *y).collect();
         let half = NAME / 2;
-        let places = apart(&wanted, NAME, [top + half, bottom - half]);
+        let places = spread(&positions, NAME, [top + half, bottom - half]);
         for (((x, y), name), place) in ends.into_iter().zip(places) {
             let color = style(place_of(names, name)).color;
             let lead = [(x + 7, y), (left - 3, place)];
@@ -179,16 +179,16 @@ impl Series {
 }
 
 /// Returns sorted positions at least this far apart and inside, as near to the targets as that allows.
-fn apart(wanted: &[i32], least: i32, [top, bottom]: [i32; 2]) -> Vec<i32> {
+fn spread(positions: &[i32], min_gap: i32, [top, bottom]: [i32; 2]) -> Vec<i32> {
     let mut places: Vec<i32> = Vec::new();
-    for want in wanted {
-        let free = places.last().map_or(top, |last| last + least);
+    for want in positions {
+        let free = places.last().map_or(top, |last| last + min_gap);
         places.push((*want).max(free));
     }
     let mut limit = bottom;
     for place in places.iter_mut().rev() {
         *place = (*place).min(limit);
-        limit = *place - least;
+        limit = *place - min_gap;
     }
     places
 }
@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn names_do_not_touch() {
-        assert_eq!(apart(&[10, 12, 60], 20, [0, 100]), [10, 30, 60]);
-        assert_eq!(apart(&[90, 95, 99], 20, [0, 100]), [60, 80, 100]);
-        assert_eq!(apart(&[], 20, [0, 100]), [0; 0]);
+        assert_eq!(spread(&[10, 12, 60], 20, [0, 100]), [10, 30, 60]);
+        assert_eq!(spread(&[90, 95, 99], 20, [0, 100]), [60, 80, 100]);
+        assert_eq!(spread(&[], 20, [0, 100]), [0; 0]);
     }
 }

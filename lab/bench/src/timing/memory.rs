@@ -18,7 +18,7 @@ static MOST: AtomicIsize = AtomicIsize::new(0);
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs `work`; returns the peak number of bytes in use by the whole process, beyond those before.
-pub(crate) fn most<R>(work: impl FnOnce() -> R) -> (R, usize) {
+pub(crate) fn peak<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     USED.store(0, Relaxed);
     MOST.store(0, Relaxed);
@@ -74,7 +74,7 @@ unsafe impl GlobalAlloc for Counted {
 mod tests {
     #[test]
     fn the_most_at_a_time_counts() {
-        let (_, bytes) = super::most(|| {
+        let (_, bytes) = super::peak(|| {
             drop(vec![0u8; 3_000_000]);
             vec![1u8; 5_000_000]
         });

@@ -135,7 +135,7 @@ impl Running {
 /// too.
 fn fresh(contender: &Contender<'_>, turn: Turn) -> Result<(Once, usize)> {
     let run = || {
-        let (once, bytes) = memory::most(|| contender.once(turn));
+        let (once, bytes) = memory::peak(|| contender.once(turn));
         let once = once?;
         let bytes = once.bytes.unwrap_or(bytes);
         Ok((once, bytes))

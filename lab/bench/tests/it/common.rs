@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// Output of a run.
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) status: i32,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -41,13 +41,13 @@ impl Folder {
     }
 
     /// Runs the laboratory here with arguments separated by spaces.
-    pub(crate) fn run(&self, arguments: &str) -> Said {
+    pub(crate) fn run(&self, arguments: &str) -> CommandOutput {
         let output = Command::new(env!("CARGO_BIN_EXE_farpoint-lab"))
             .args(arguments.split_whitespace())
             .current_dir(self.0.path())
             .output()
             .unwrap();
-        Said {
+        CommandOutput {
             status: output.status.code().expect("ended by a signal"),
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
@@ -56,20 +56,20 @@ impl Folder {
 
     /// Runs and expects success without output on stderr; returns stdout.
     pub(crate) fn ok(&self, arguments: &str) -> String {
-        let said = self.run(arguments);
-        assert_eq!((said.status, said.err.as_str()), (0, ""), "farpoint-lab {arguments}");
-        said.out
+        let output = self.run(arguments);
+        assert_eq!((output.status, output.err.as_str()), (0, ""), "farpoint-lab {arguments}");
+        output.out
     }
 
     /// Runs and expects status 2 and an error that holds all these words.
     pub(crate) fn fails(&self, arguments: &str, words: &[&str]) {
-        let said = self.run(arguments);
-        assert_eq!(said.status, 2, "farpoint-lab {arguments}: {}", said.err);
-        let last = said.err.lines().last().unwrap_or_default();
-        assert!(last.starts_with("farpoint-lab: error: "), "{}", said.err);
+        let output = self.run(arguments);
+        assert_eq!(output.status, 2, "farpoint-lab {arguments}: {}", output.err);
+        let last = output.err.lines().last().unwrap_or_default();
+        assert!(last.starts_with("farpoint-lab: error: "), "{}", output.err);
         for word in words {
             assert!(last.contains(word), "farpoint-lab {arguments}: no '{word}' in: {last}");
         }
-        assert!(!said.err.contains("panicked"), "{}", said.err);
+        assert!(!output.err.contains("panicked"), "{}", output.err);
     }
 }

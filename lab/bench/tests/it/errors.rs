@@ -4,10 +4,14 @@ use crate::common::Folder;
 
 /// Runs and expects status 2 and these words in a usage error.
 fn refuses(folder: &Folder, arguments: &str, words: &[&str]) {
-    let said = folder.run(arguments);
-    assert_eq!(said.status, 2, "farpoint-lab {arguments}: {}", said.err);
+    let output = folder.run(arguments);
+    assert_eq!(output.status, 2, "farpoint-lab {arguments}: {}", output.err);
     for word in words {
-        assert!(said.err.contains(word), "farpoint-lab {arguments}: no '{word}' in {}", said.err);
+        assert!(
+            output.err.contains(word),
+            "farpoint-lab {arguments}: no '{word}' in {}",
+            output.err
+        );
     }
 }
 

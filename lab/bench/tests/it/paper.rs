@@ -35,12 +35,12 @@ fn quick_makes_every_figure_and_goes_on_where_it_was() {
     assert_eq!(counts(&text).len(), 2, "{text}");
     // As after an interrupted run: two figures and three clouds exist, the rest does not.
     let text = folder.ok("paper --quick --data given.ply -o out");
-    let said = counts(&text);
-    assert_eq!(said.len(), FIGURES.len(), "{text}");
-    for line in &said {
+    let output = counts(&text);
+    assert_eq!(output.len(), FIGURES.len(), "{text}");
+    for line in &output {
         let known = line.starts_with("figure2") || line.starts_with("table4");
-        let wanted = if known { ": 1 measured, 3 kept" } else { ": 4 measured," };
-        assert!(line.contains(wanted), "{line}");
+        let expected = if known { ": 1 measured, 3 kept" } else { ": 4 measured," };
+        assert!(line.contains(expected), "{line}");
     }
     let page = folder.read("out/report.html");
     for plot in FIGURES.into_iter().flat_map(plots) {
@@ -177,9 +177,13 @@ fn a_damaged_state_is_started_anew() {
     let folder = Folder::new();
     folder.ok("paper --quick --only figure3 -o out");
     folder.write("out/state.json", "{ not JSON");
-    let said = folder.run("paper --quick --only figure3 -o out");
-    assert_eq!(said.status, 0, "{}", said.err);
-    assert!(said.err.contains("measured again") && said.out.contains("3 measured"), "{}", said.err);
+    let output = folder.run("paper --quick --only figure3 -o out");
+    assert_eq!(output.status, 0, "{}", output.err);
+    assert!(
+        output.err.contains("measured again") && output.out.contains("3 measured"),
+        "{}",
+        output.err
+    );
     folder.write("file", "");
     folder.fails("paper --quick -o file", &["--output file", "another folder"]);
 }

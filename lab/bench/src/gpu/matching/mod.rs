@@ -70,8 +70,8 @@ impl Bench {
 
     fn measure(&self, gpu: &Gpu, row: &Row, input: &Input) -> Result<Measured> {
         println!("{} (CPU: {:.1} ms for a set)", row.name, input.cpu_seconds * 1e3);
-        let wanted = |method: &Method| self.method.is_empty() || self.method.contains(method);
-        let searches = METHODS.into_iter().filter(wanted).map(Work::Search);
+        let is_selected = |method: &Method| self.method.is_empty() || self.method.contains(method);
+        let searches = METHODS.into_iter().filter(is_selected).map(Work::Search);
         let rig = Rig::new(gpu, row, input)?;
         let points = row.pairs * (row.rows[0] + row.rows[1]);
         let subject = Subject { name: row.name, points };

@@ -151,11 +151,11 @@ impl<'a> Rig<'a> {
             Work::Backward => {
                 let of = |address: fn(&Side) -> u64| self.sets[set].each_ref().map(address);
                 let (grads, gradients) = (of(|s| s.grads.pointer()), of(|s| s.gradients.pointer()));
-                let wanted =
+                let request =
                     DeviceGradients { scratch, ..DeviceGradients::new(pairs, grads, gradients) };
                 // SAFETY: the buffers have the given sizes, the indices are those of a search on the
                 // same pairs, and the stream is synchronized below.
-                unsafe { gpu.enqueue_gradients(matcher, stream, &wanted)? };
+                unsafe { gpu.enqueue_gradients(matcher, stream, &request)? };
             }
         }
         events[1].record(stream)?;

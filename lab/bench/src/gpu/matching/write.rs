@@ -201,7 +201,7 @@ mod tests {
         let cell = |name, ms| Cell { name, result: Ok(timing(ms)) };
         let cells = vec![cell("plain", 900.0), cell("auto", 3.0), cell("backward", 4.0)];
         let all = [Measured { row: ROWS[5], cpu_seconds: 0.1, cells }];
-        let text = markdown(&all, card, &Machine::here(), "bench");
+        let text = markdown(&all, card, &Machine::current(), "bench");
         assert!(text.contains("rooms 1,000,000, auto | 3.00 ms | 4 ms | yes |"), "{text}");
         assert!(text.contains("times as fast as plain | 300 | 100 | yes |"), "{text}");
         assert!(text.contains("no slower than auto | 4.00 ms | 3.00 ms | **no**, 1.33"), "{text}");

@@ -97,10 +97,11 @@ impl Bench {
         let rig = Rig::new(gpu, row.shape(), &input.sets, row.samples)?;
         let measure = |way| self.cell(&rig, row, input, way);
         // Auto last, in the order of the table.
-        let mut wanted: Vec<_> = Algorithm::of(DeviceKind::Gpu).collect();
-        wanted.rotate_left(1);
-        wanted.retain(|algorithm| self.wants(*algorithm));
-        let cells = wanted.into_iter().map(|algorithm| measure(Way::plain(algorithm))).collect();
+        let mut algorithms: Vec<_> = Algorithm::of(DeviceKind::Gpu).collect();
+        algorithms.rotate_left(1);
+        algorithms.retain(|algorithm| self.wants(*algorithm));
+        let cells =
+            algorithms.into_iter().map(|algorithm| measure(Way::plain(algorithm))).collect();
         let fusions = match [MILLION, TURN].contains(&row.name) && self.wants(Algorithm::radius()) {
             true => Way::less_fused().map(measure).into(),
             false => Vec::new(),

@@ -59,12 +59,12 @@ impl<'a> Rig<'a> {
         gpu: &'a Gpu,
         shape: [usize; 3],
         sets: &[Vec<f32>],
-        wanted: usize,
+        sample_count: usize,
     ) -> Result<Self> {
         let stream = Stream::new(gpu)?;
         let upload = |set: &Vec<f32>| Buffer::upload(&stream, set, "points of a benchmark");
         let sets = sets.iter().map(upload).collect::<Result<_, _>>()?;
-        let indices = Buffer::new(&stream, shape[0] * wanted, "indices of a benchmark")?;
+        let indices = Buffer::new(&stream, shape[0] * sample_count, "indices of a benchmark")?;
         let events = Mutex::new([Event::new(gpu)?, Event::new(gpu)?]);
         Ok(Self { gpu, stream, shape, sets, indices, events })
     }
@@ -73,11 +73,12 @@ impl<'a> Rig<'a> {
     pub(super) fn contender<'r>(
         &'r self,
         way: Way,
-        wanted: usize,
+        sample_count: usize,
         check: Check<'r>,
     ) -> Result<Contender<'r>> {
         let [b, n, d] = self.shape;
-        let bytes = self.gpu.sample_scratch_bytes::<f32>(&way.sampler(wanted), b, n, d, wanted);
+        let bytes =
+            self.gpu.sample_scratch_bytes::<f32>(&way.sampler(sample_count), b, n, d, sample_count);
         let scratch = Buffer::new(&self.stream, bytes, "scratch memory of a benchmark")?;
         let run = move |turn: Turn| {
             let seconds = self.once(&way.sampler(turn.samples), turn.set, &scratch)?;
@@ -89,7 +90,7 @@ impl<'a> Rig<'a> {
             }
             Ok(Once { indices, seconds, algorithm: way.algorithm.name(), bytes: Some(bytes) })
         };
-        let contender = Contender::new(way.algorithm.name(), wanted, run);
+        let contender = Contender::new(way.algorithm.name(), sample_count, run);
         Ok(contender.variant(way.variant).sets(self.sets.len()))
     }
 

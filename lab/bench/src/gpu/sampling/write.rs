@@ -238,7 +238,7 @@ mod tests {
         let less = Cell { variant: "nothing fused", ..cell("radius", Ok(record(3e3, 250_000))) };
         let (row, fusions) = (ROWS[0], vec![less]);
         let all = [Measured { row, cpu_seconds: 0.1, cells, fusions, counters: None }];
-        let text = markdown(&all, &Machine::here(), "bench");
+        let text = markdown(&all, &Machine::current(), "bench");
         assert!(text.contains("| 36000 ms* | 1500 ms | 6.00 ms | FAIL |"), "{text}");
         assert!(text.contains("fastest (peak) | 6.00 ms | 4 ms | **no**, 1.50 times |"), "{text}");
         assert!(text.contains("radius (probe) | 1500 ms | 1623 ms | yes |"), "{text}");
@@ -246,6 +246,6 @@ mod tests {
         assert!(text.contains("| radius, nothing fused | 3000 ms | 2.00 |"), "{text}");
         assert!(text.contains("| peak | 70.0 | 64 | **no**, 1.09 times |"), "{text}");
         assert!(text.contains("- auto: broken"), "{text}");
-        assert_eq!(json(&all, &Machine::here(), "bench")["rows"][0]["target"], 4.0);
+        assert_eq!(json(&all, &Machine::current(), "bench")["rows"][0]["target"], 4.0);
     }
 }

@@ -35,8 +35,8 @@ impl Bench {
         let gpu = Gpu::new(0)?;
         let machine = Machine::with_gpus();
         println!("{machine}\n");
-        let wanted = ROWS.iter().filter(|row| self.common.wants(row.name));
-        let all = wanted.map(|row| self.measure(&gpu, row)).collect::<Result<Vec<_>>>()?;
+        let selected = ROWS.iter().filter(|row| self.common.wants(row.name));
+        let all = selected.map(|row| self.measure(&gpu, row)).collect::<Result<Vec<_>>>()?;
         if all.is_empty() {
             bail!("no row was measured");
         }

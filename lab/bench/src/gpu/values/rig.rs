@@ -180,7 +180,7 @@ impl Rig {
         let indices = Buffer::upload(&stream, &host.indices, "indices of a benchmark")?;
         let bytes = gpu.gradient_bytes(&rows(shape, &indices));
         let upload = |values: &[f32]| Buffer::upload(&stream, values, "values of a benchmark");
-        let most = shape.gathered()?.max(shape.values()?).max(shape.indices()?);
+        let max_len = shape.gathered()?.max(shape.values()?).max(shape.indices()?);
         let rig = Self {
             shape,
             values: upload(&host.values)?,
@@ -188,7 +188,7 @@ impl Rig {
             weights: upload(&host.weights)?,
             grad: upload(&host.grad)?,
             chosen: Buffer::new(&stream, shape.reduced()?, "choices of a benchmark")?,
-            output: Buffer::new(&stream, most, "output of a benchmark")?,
+            output: Buffer::new(&stream, max_len, "output of a benchmark")?,
             list: Buffer::new(&stream, gpu.inverted_bytes(&shape), "list of a benchmark")?,
             memory: Buffer::new(&stream, bytes, "memory of a benchmark")?,
             events: Mutex::new([Event::new(gpu)?, Event::new(gpu)?]),
@@ -251,9 +251,9 @@ impl Rig {
                     gpu.enqueue_gather_max(stream, rows, (values, add), to, Some(chosen))?;
                 }
                 Work::MaxBackward | Work::MaxBackwardOfList => {
-                    let wanted =
+                    let request =
                         DeviceGatherMaxGradients { chosen, grad, values: Some(to), add: None };
-                    gpu.enqueue_gather_max_backward(stream, rows, memory, &wanted)?;
+                    gpu.enqueue_gather_max_backward(stream, rows, memory, &request)?;
                 }
                 Work::Weights => {
                     let how = InverseDistance::default();
@@ -263,9 +263,9 @@ impl Rig {
                 Work::InterpolateBackward | Work::InterpolateBackwardOfList | Work::OfWeights => {
                     let of_weights = (work == Work::OfWeights).then_some(to);
                     let of_values = (work != Work::OfWeights).then_some(to);
-                    let wanted =
+                    let request =
                         DeviceInterpolateGradients { values, weights, grad, of_values, of_weights };
-                    gpu.enqueue_interpolate_backward(stream, rows, memory, &wanted)?;
+                    gpu.enqueue_interpolate_backward(stream, rows, memory, &request)?;
                 }
             }
         }

@@ -1,5 +1,5 @@
 //! Checks of arguments from C: structures by their size, lists, texts, enumerations,
-//! and places for results.
+//! and outputs.
 
 use crate::constants::Enumeration;
 use crate::status::{Failure, invalid};
@@ -24,18 +24,18 @@ const LARGEST: usize = 1 << 12;
 /// Reads a structure, with zeros for members that the caller's version does not have.
 ///
 /// # Safety
-/// `given` is NULL, or as many bytes can be read there as its first member says.
+/// `pointer` is NULL, or as many bytes can be read there as its first member says.
 ///
 /// # Errors
 /// If it is NULL, or the size is of no version, or members are set that this version does not know.
-pub(crate) unsafe fn structure<S: Versioned>(given: *const S) -> Result<S, Failure> {
+pub(crate) unsafe fn structure<S: Versioned>(pointer: *const S) -> Result<S, Failure> {
     let name = S::NAME;
-    aligned(given, || name.to_owned())?;
-    if given.is_null() {
-        return Err(invalid(format!("a pointer to {name} is NULL; give one, its `size` set")));
+    aligned(pointer, || name.to_owned())?;
+    if pointer.is_null() {
+        return Err(invalid(format!("a pointer to {name} is NULL; pass one with its `size` set")));
     }
     // SAFETY: not null, aligned, and the first member can be read by this function's contract.
-    let size = unsafe { given.cast::<usize>().read() };
+    let size = unsafe { pointer.cast::<usize>().read() };
     if !(S::FIRST..=LARGEST).contains(&size) {
         return Err(invalid(format!(
             "{name} has the size {size}; set its first member to sizeof({name}), which is {} here",
@@ -47,11 +47,11 @@ pub(crate) unsafe fn structure<S: Versioned>(given: *const S) -> Result<S, Failu
     // SAFETY: `size` bytes can be read by this function's contract, and `known` fit into `read`, which
     // is elsewhere. `Versioned` structures may hold any such bytes.
     let read = unsafe {
-        std::ptr::copy_nonoverlapping(given.cast::<u8>(), read.as_mut_ptr().cast(), known);
+        std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), read.as_mut_ptr().cast(), known);
         read.assume_init()
     };
     // SAFETY: as above; empty unless the structure is larger than ours.
-    let rest = unsafe { std::slice::from_raw_parts(given.cast::<u8>().add(known), size - known) };
+    let rest = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
     if rest.iter().any(|&byte| byte != 0) {
         return Err(invalid(format!(
             "{name} has {size} bytes and sets members that this version of the library does not know; it knows {}",
@@ -68,12 +68,12 @@ pub(crate) unsafe fn structure<S: Versioned>(given: *const S) -> Result<S, Failu
 ///
 /// # Errors
 /// As `structure`, NULL excepted.
-pub(crate) unsafe fn optional<S: Versioned>(given: *const S) -> Result<Option<S>, Failure> {
-    if given.is_null() {
+pub(crate) unsafe fn optional<S: Versioned>(pointer: *const S) -> Result<Option<S>, Failure> {
+    if pointer.is_null() {
         return Ok(None);
     }
     // SAFETY: by this function's contract.
-    unsafe { structure(given) }.map(Some)
+    unsafe { structure(pointer) }.map(Some)
 }
 
 /// Returns an array of C as a slice.
@@ -86,9 +86,9 @@ pub(crate) unsafe fn optional<S: Versioned>(given: *const S) -> Result<Option<S>
 pub(crate) unsafe fn list<'a, T>(
     data: *const T,
     count: usize,
-    what: &str,
+    argument: &str,
 ) -> Result<&'a [T], Failure> {
-    check_list(data, count, what)?;
+    check_list(data, count, argument)?;
     match count {
         0 => Ok(&[]),
         // SAFETY: not null, aligned and not too long, as was checked; the rest is this function's contract.
@@ -100,25 +100,25 @@ pub(crate) unsafe fn list<'a, T>(
 ///
 /// # Errors
 /// As `list`.
-pub(crate) fn check_list<T>(data: *const T, count: usize, what: &str) -> Result<(), Failure> {
+pub(crate) fn check_list<T>(data: *const T, count: usize, argument: &str) -> Result<(), Failure> {
     if data.is_null() && count > 0 {
-        return Err(invalid(format!("{what} is NULL, but {count} are to be there")));
+        return Err(invalid(format!("{argument} is NULL, but has {count} elements")));
     }
-    aligned(data, || what.to_owned())?;
+    aligned(data, || argument.to_owned())?;
     let bytes = count.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize);
     if bytes.is_none_or(|bytes| data.addr().checked_add(bytes).is_none()) {
-        return Err(invalid(format!("{count} {what} fit in no memory")));
+        return Err(invalid(format!("{count} {argument} do not fit in memory")));
     }
     Ok(())
 }
 
-fn aligned<T>(address: *const T, what: impl Fn() -> String) -> Result<(), Failure> {
+fn aligned<T>(address: *const T, argument: impl Fn() -> String) -> Result<(), Failure> {
     if address.is_aligned() {
         return Ok(());
     }
     Err(invalid(format!(
         "{} at {:#x} is not aligned to {} bytes",
-        what(),
+        argument(),
         address.addr(),
         align_of::<T>()
     )))
@@ -135,9 +135,9 @@ fn aligned<T>(address: *const T, what: impl Fn() -> String) -> Result<(), Failur
 pub(crate) unsafe fn places<'a, T>(
     place: *mut T,
     count: usize,
-    what: &str,
+    argument: &str,
 ) -> Result<&'a mut [MaybeUninit<T>], Failure> {
-    check_list(place.cast_const(), count, what)?;
+    check_list(place.cast_const(), count, argument)?;
     match count {
         0 => Ok(&mut []),
         // SAFETY: not null, aligned and not too long, as was checked; the rest is this function's contract.
@@ -152,13 +152,16 @@ pub(crate) unsafe fn places<'a, T>(
 ///
 /// # Errors
 /// If it is not UTF-8.
-pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<Option<&'a str>, Failure> {
+pub(crate) unsafe fn text<'a>(
+    text: *const c_char,
+    argument: &str,
+) -> Result<Option<&'a str>, Failure> {
     if text.is_null() {
         return Ok(None);
     }
     // SAFETY: not null; the rest is this function's contract.
     let text = unsafe { CStr::from_ptr(text) };
-    text.to_str().map(Some).map_err(|_| invalid(format!("{what} is not text in UTF-8")))
+    text.to_str().map(Some).map_err(|_| invalid(format!("{argument} is not text in UTF-8")))
 }
 
 /// Returns the number that C wrote.
@@ -171,17 +174,18 @@ pub(crate) fn number<E: Enumeration>(value: MaybeUninit<E>) -> i32 {
 ///
 /// # Errors
 /// If it is not in the table.
-pub(crate) fn named<E: Enumeration, T: Copy>(
+pub(crate) fn lookup<E: Enumeration, T: Copy>(
     value: MaybeUninit<E>,
     member: &str,
     table: &[(E, T)],
 ) -> Result<T, Failure> {
-    let of = |name: E| number(MaybeUninit::new(name));
+    let value_of = |name: E| number(MaybeUninit::new(name));
     let value = number(value);
-    if let Some((_, meaning)) = table.iter().find(|(name, _)| of(*name) == value) {
+    if let Some((_, meaning)) = table.iter().find(|(name, _)| value_of(*name) == value) {
         return Ok(*meaning);
     }
-    let names: Vec<_> = table.iter().map(|(name, _)| format!("{name:?} ({})", of(*name))).collect();
+    let names: Vec<_> =
+        table.iter().map(|(name, _)| format!("{name:?} ({})", value_of(*name))).collect();
     Err(invalid(format!("{member} is {value}; give {}", names.join(", "))))
 }
 
@@ -231,17 +235,17 @@ mod tests {
         assert_eq!(read.unwrap(), Old { size: 24, a: 1, b: 2 });
         new.c = 0.5;
         // SAFETY: as above.
-        let refused = unsafe { structure((&raw const new).cast::<Old>()) }.unwrap_err().text;
-        assert!(refused.contains("does not know; it knows 16"), "{refused}");
+        let error = unsafe { structure((&raw const new).cast::<Old>()) }.unwrap_err().text;
+        assert!(error.contains("does not know; it knows 16"), "{error}");
     }
 
     #[test]
     fn sizes_of_no_version() {
         for size in [0, 1, 15, LARGEST + 1, usize::MAX] {
-            let wrong = Old { size, a: 0, b: 0 };
+            let invalid_structure = Old { size, a: 0, b: 0 };
             // SAFETY: no more than the first member is read of structures of such sizes.
-            let refused = unsafe { structure(&raw const wrong) }.unwrap_err().text;
-            assert!(refused.contains("sizeof(old), which is 16"), "{refused}");
+            let error = unsafe { structure(&raw const invalid_structure) }.unwrap_err().text;
+            assert!(error.contains("sizeof(old), which is 16"), "{error}");
         }
         // SAFETY: NULL is allowed, and an address that is not aligned is not read.
         unsafe {
@@ -259,24 +263,25 @@ mod tests {
         unsafe {
             assert_eq!(list(numbers.as_ptr(), 3, "rows").unwrap(), numbers);
             assert_eq!(list(std::ptr::null::<usize>(), 0, "rows").unwrap(), []);
-            let refused = |data, count| list::<usize>(data, count, "rows").unwrap_err().text;
-            assert_eq!(refused(std::ptr::null(), 3), "rows is NULL, but 3 are to be there");
-            assert!(refused(numbers.as_ptr(), usize::MAX / 4).contains("fit in no memory"));
+            let error = |data, count| list::<usize>(data, count, "rows").unwrap_err().text;
+            assert_eq!(error(std::ptr::null(), 3), "rows is NULL, but has 3 elements");
+            assert!(error(numbers.as_ptr(), usize::MAX / 4).contains("do not fit in memory"));
             assert!(
-                refused(std::ptr::without_provenance(usize::MAX - 15), 2).contains("no memory")
+                error(std::ptr::without_provenance(usize::MAX - 15), 2)
+                    .contains("not fit in memory")
             );
-            assert!(refused(std::ptr::without_provenance(9), 2).contains("not aligned"));
+            assert!(error(std::ptr::without_provenance(9), 2).contains("not aligned"));
         }
     }
 
     #[test]
     fn names() {
         let table = [(FARPOINT_CPU, 'a'), (FARPOINT_CUDA, 'b')];
-        assert_eq!(named(MaybeUninit::new(FARPOINT_CUDA), "member", &table).unwrap(), 'b');
+        assert_eq!(lookup(MaybeUninit::new(FARPOINT_CUDA), "member", &table).unwrap(), 'b');
         let mut other = MaybeUninit::new(FARPOINT_CPU);
         // SAFETY: as large as an `i32`, and aligned.
         unsafe { other.as_mut_ptr().cast::<i32>().write(-3) };
-        let refused = named(other, "member", &table).unwrap_err().text;
-        assert_eq!(refused, "member is -3; give FARPOINT_CPU (0), FARPOINT_CUDA (1)");
+        let error = lookup(other, "member", &table).unwrap_err().text;
+        assert_eq!(error, "member is -3; give FARPOINT_CPU (0), FARPOINT_CUDA (1)");
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// A value of `--algorithms`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Which {
+pub(crate) enum SamplerName {
     Exact(Algorithm),
     Approximate(Method, &'static str),
     /// Centroids of a grid.
@@ -35,7 +35,7 @@ const FASTPOINT: Method =
 /// The name of [`Which::Centroids`].
 const CENTROIDS: &str = "grid:centroid";
 
-impl fmt::Display for Which {
+impl fmt::Display for SamplerName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exact(algorithm) => algorithm.fmt(f),
@@ -45,7 +45,7 @@ impl fmt::Display for Which {
     }
 }
 
-impl FromStr for Which {
+impl FromStr for SamplerName {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
@@ -56,14 +56,15 @@ impl FromStr for Which {
             return Ok(Self::Approximate(method, name));
         }
         let exact = name.parse::<Algorithm>().ok();
-        exact.filter(|which| which.check(DeviceKind::Cpu).is_ok()).map(Self::Exact).ok_or_else(
-            || {
+        exact
+            .filter(|algorithm| algorithm.check(DeviceKind::Cpu).is_ok())
+            .map(Self::Exact)
+            .ok_or_else(|| {
                 let exact: Vec<_> = Algorithm::of(DeviceKind::Cpu).map(Algorithm::name).collect();
                 let exact = exact.join(", ");
                 let approximate = NAMES.map(|(name, _)| name).join(", ");
                 format!("choose among {exact} (exact), {approximate}, {CENTROIDS} (approximate)")
-            },
-        )
+            })
     }
 }
 
@@ -74,8 +75,8 @@ mod tests {
     #[test]
     fn names_are_read_back() {
         for name in ["auto", "quick", "grid", "grid:centroid", "npdu:morton", "fastpoint:fit"] {
-            assert_eq!(name.parse::<Which>().unwrap().to_string(), name);
+            assert_eq!(name.parse::<SamplerName>().unwrap().to_string(), name);
         }
-        assert!("grid:last".parse::<Which>().unwrap_err().contains("grid:first"));
+        assert!("grid:last".parse::<SamplerName>().unwrap_err().contains("grid:first"));
     }
 }

@@ -7,7 +7,7 @@ use farpoint_io::{Array, Values, write_arrays};
 use std::path::Path;
 
 /// The neighbors of each row.
-pub(super) enum Found<T> {
+pub(super) enum SearchResult<T> {
     /// At most k neighbors.
     Places(Neighbors<T>),
     /// All neighbors in a ball.
@@ -44,7 +44,7 @@ impl Stored for f64 {
     }
 }
 
-impl<T: Stored> Found<T> {
+impl<T: Stored> SearchResult<T> {
     /// Returns the number of rows that were left out.
     pub(super) fn dropped(&self) -> usize {
         match self {
@@ -80,9 +80,9 @@ impl<T: Stored> Found<T> {
 
     /// Summarizes the result; `rows` are those that were not left out.
     pub(super) fn spread(&self, rows: impl Iterator<Item = usize>) -> Spread {
-        let none =
+        let empty =
             Spread { neighbors: 0, fewest: usize::MAX, most: 0, without: 0, farthest: f64::NAN };
-        let spread = rows.fold(none, |spread, row| {
+        let spread = rows.fold(empty, |spread, row| {
             let count = self.count(row);
             let distances = self.distances(row).iter().map(|distance| distance.to_f64());
             Spread {
