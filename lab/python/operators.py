@@ -8,7 +8,7 @@ Every result is first compared bit for bit with that of farpoint on the CPU, inc
 medians, in milliseconds: "kernels" from CUDA events around replays of a captured graph; "call" from CUDA events
 around consecutive calls, which is the host time where that is longer. Libraries that can be
 imported are measured by their calls: mmcv, pytorch3d, torch_cluster, pointops. "Elsewhere" are figures of
-public kernels that were measured once on another H100 (docs/operators.md), not in this run.
+public kernels that were measured once on another H100 (docs/development/measurements.md), not in this run.
 Host times of calls are measured by calls.py. With --cpu: one thread, from arrays to results, including trees,
 with pykdtree and SciPy.
 """
@@ -43,7 +43,7 @@ def gpu_text(record):
     return "\n".join([
         table(columns, lines),
         "Results and gradients were compared with the CPU's bit for bit. \"Elsewhere\": public kernels, measured "
-        "once on another H100 (docs/operators.md), not in this run.\n",
+        "once on another H100 (docs/development/measurements.md), not in this run.\n",
     ])
 
 

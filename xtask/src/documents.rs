@@ -50,7 +50,13 @@ pub(crate) fn blocks<'a>(text: &'a str, language: &'a str) -> impl Iterator<Item
 }
 
 /// Documents whose commands are run.
-const COMMANDS: [&str; 3] = ["README.md", "docs/quick-start.md", "docs/guide/command-line.md"];
+const COMMANDS: [&str; 5] = [
+    "README.md",
+    "docs/quick-start.md",
+    "docs/guide/command-line.md",
+    "docs/guide/thin-a-scan.md",
+    "docs/guide/level-of-detail.md",
+];
 
 /// Runs the command line examples of the documents, each as it stands there.
 pub(crate) fn run_commands() -> Result<Vec<String>> {

@@ -57,7 +57,7 @@ const STEPS: [Step; 29] = [
     step(Part::Quick, 3600, "tests", tests),
     step(Part::All, 3600, "thorough", thorough),
     step(Part::Both, 300, "readme", documents::run_commands),
-    step(Part::Both, 600, "python", python::test_core),
+    step(Part::Both, 1800, "python", python::test_core),
     step(Part::All, 60, "openings", openings::check),
     step(Part::All, 120, "scripts", scripts),
     step(Part::All, 300, "deny", cargo_deny),
@@ -72,12 +72,12 @@ const STEPS: [Step; 29] = [
     step(Part::All, 600, "viewer", viewer::check),
     step(Part::All, 900, "readers", readers::check),
     // The first step that builds the artifacts for users, of which it takes the time; the next three use them.
-    step(Part::All, 1200, "sizes", sizes::check),
+    step(Part::All, 2400, "sizes", sizes::check),
     step(Part::All, 900, "native", native::check),
     step(Part::All, 1200, "cpp", cpp::check),
-    step(Part::All, 1800, "python-all", python::test_all),
-    step(Part::All, 1200, "address", sanitize::address),
-    step(Part::All, 900, "fuzz", fuzz_readers),
+    step(Part::All, 3600, "python-all", python::test_all),
+    step(Part::All, 3600, "address", sanitize::address),
+    step(Part::All, 2400, "fuzz", fuzz_readers),
     step(Part::All, 600, "miri", sanitize::miri),
 ];
 

@@ -10,12 +10,20 @@ README = pathlib.Path(__file__).parents[1] / "README.md"
 REPOSITORY = pathlib.Path(__file__).parents[3]
 QUICK_START = REPOSITORY / "docs" / "quick-start.md"
 OPERATORS = REPOSITORY / "docs" / "operators.md"
-PYTHON = REPOSITORY / "docs" / "guide" / "python.md"
+GUIDES = REPOSITORY / "docs" / "guide"
 
 
 @pytest.mark.parametrize(
     ("document", "least"),
-    [(README, 6), (REPOSITORY / "README.md", 1), (QUICK_START, 2), (OPERATORS, 1), (PYTHON, 3)],
+    [
+        (README, 6),
+        (REPOSITORY / "README.md", 1),
+        (QUICK_START, 2),
+        (OPERATORS, 1),
+        (GUIDES / "level-of-detail.md", 1),
+        (GUIDES / "network-input.md", 3),
+        (GUIDES / "python.md", 3),
+    ],
 )
 def test_examples_work_as_printed(document, least, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -72,7 +72,7 @@ fn run<T: Scalar>(cloud: &[[T; 3]], ratio: f64, args: &Arguments) -> Result<(), 
     Ok(())
 }
 
-/// The columns of the table in docs/scale.md.
+/// The columns of the table in docs/development/tiles.md.
 fn report(counts: &Statistics, points: usize, samples: usize) {
     let percent = |part: u64, of: f64| 100.0 * part as f64 / of;
     println!(

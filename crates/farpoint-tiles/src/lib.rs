@@ -3,7 +3,7 @@
 //! A cloud is cut into *tiles* by space; a tile is cut into *pages* of neighboring points. A [`Tile`]
 //! decides which of its points are chosen, a [`Conductor`] says how far all of them go at a time and carries
 //! what they must know of each other. What comes out are the indices of [`farpoint::reference`], one by one:
-//! docs/scale.md has the method, its proof and its costs.
+//! docs/development/tiles.md has the method and its costs, docs/development/proofs.md its proof.
 //!
 //! Nothing here does I/O. Two traits are filled in by others:
 //!

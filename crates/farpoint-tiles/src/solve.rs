@@ -4,7 +4,7 @@
 //! that come after it. A candidate is *blocked* if an undecided point that another tile decides, or one that was
 //! blocked before, comes before it and is nearer than its own distance, or if a foreign page may hold
 //! such a point; it then waits for a later call, and keeps its distance. Otherwise it is a fact.
-//! docs/scale.md proves that these are the choices of the obvious loop, even if facts arrive late or not at all.
+//! docs/development/proofs.md proves that these are the choices of the obvious loop, even if facts arrive late or not at all.
 //!
 //! Facts are in the queue because a late one must have the effect that a timely one would have had.
 

@@ -1,4 +1,4 @@
-//! The peak method: thousands of samples per round (docs/peak.md, docs/cuda.md).
+//! The peak method: thousands of samples per round (docs/peak.md, docs/development/gpu.md).
 //!
 //! One cooperative launch per batch; each cloud has a team of blocks. Scratch: 41.6 bytes per point in
 //! `f32`, 58.7 in `f64`, and about 1.2 KB per block, for the clouds that are sampled concurrently.

@@ -109,7 +109,7 @@ def sample(
     -----
     An actor holds its tile in memory, about 24 bytes per point (float64: 40), and twice the size of the points
     while reading. A log has one driver at a time; a second one takes it over, and the first stops with an error.
-    The method and its proof are in docs/scale.md.
+    docs/development/tiles.md has the method, docs/development/proofs.md its proof.
     """
     import ray
 

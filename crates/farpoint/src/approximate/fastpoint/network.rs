@@ -1,7 +1,7 @@
 //! The estimator: a network of three layers that predicts a curve, and its committed weights.
 //!
 //! `cargo xtask train-estimator` makes the weights anew (training is written in crates/farpoint/
-//! examples/train_estimator); docs/samplers.md has the errors it leaves.
+//! examples/train_estimator); docs/development/measurements.md has the errors it leaves.
 //! Everything is single precision, one operation after another: the same bits everywhere.
 
 use super::curve::{FRACTIONS, INPUTS, OUTPUTS};

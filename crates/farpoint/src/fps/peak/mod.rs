@@ -1,6 +1,6 @@
 //! The peak method: exact FPS that chooses thousands of points at a time.
 //!
-//! See docs/peak.md for the method and its proof. A *band* is all unchosen points whose
+//! docs/peak.md has the method, docs/development/proofs.md its proof. A *band* is all unchosen points whose
 //! distance is above a floor `beta`. Until every distance is at or below it, FPS chooses only
 //! points of the band, and what happens outside can wait. So: collect the band
 //! (`candidates`), find out which of its points are chosen and with what distances (`solve`), and

@@ -7,7 +7,7 @@
 //! With several parts, each is taken in order by one thread, and all share the tentative
 //! distances. There are no rounds: a candidate waits only for a *witness*, an undecided one within its
 //! distance that may come before it. Distances only fall, and one that is too high is safe: the proof in
-//! docs/peak.md needs upper bounds. What makes it hold here:
+//! docs/development/proofs.md needs upper bounds. What makes it hold here:
 //!
 //! - A candidate counts as undecided until it has lowered all that it lowers. Who finds it decided
 //!   finds its own distance lowered, too, and looks at that again before it is accepted.
