@@ -346,7 +346,7 @@ def test_an_index_is_of_the_points():
     (dict(count=9, method="grid", keep="last"), "'last'; choose one of first, random, center"),
     (dict(count=9, method="npdu", order="z"), "npdu_order is 'z'; choose one of input"),
     (dict(count=9, method="fastpoint", estimator="z"), "estimator is 'z'; choose one of network"),
-    (dict(count=9, method="fastpoint", first_stage="z"), "first_stage: 'z' is no algorithm"),
+    (dict(count=9, method="fastpoint", first_stage="z"), "first_stage: unknown algorithm 'z'"),
     (dict(count=9, method="morton", bits=22), "bits 22 is outside 1..=21"),
     (dict(count=9, method="npdu", window=0), "window is 0; it must be 1 or more"),
     (dict(count=9, method="random", seed=-1), "seed is -1; it must be 0 or more"),

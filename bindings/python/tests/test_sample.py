@@ -347,8 +347,8 @@ def test_options_of_algorithms(algorithm):
 
 
 @pytest.mark.parametrize("algorithm, text", [
-    ("fast", "no algorithm; choose one of auto, reference"), ("radius:voxels=3", "it has nvox"),
-    ("radius:nvox=many", "no value of nvox"), ("persistent", "CPU"), ("radius:fuse_update=false", "fuse_update"),
+    ("fast", "unknown algorithm 'fast'; choose one of auto, reference"), ("radius:voxels=3", "it has nvox"),
+    ("radius:nvox=many", "invalid value 'many' for nvox"), ("persistent", "CPU"), ("radius:fuse_update=false", "fuse_update"),
     ("peak:gamma=0.5", "gamma"),
     ("npdu", "approximate.*sample_npdu"), ("npdu:window=4", "approximate.*sample_npdu"),
 ])

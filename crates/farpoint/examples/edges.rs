@@ -48,7 +48,7 @@ impl Settings<'_> {
             let (seconds, sample) = self.best(&cloud);
             let over = seconds / *first.get_or_insert(seconds);
             let (ms, threads, algorithm) = (seconds * 1e3, self.threads, sample.algorithm);
-            let statistics = sample.statistics.expect("asked for");
+            let statistics = sample.statistics.expect("statistics");
             let stages = statistics.named().into_iter().filter_map(|(name, value)| match value {
                 Measured::Seconds(s) => {
                     Some(format!("{} {:.1}", name.replace(" seconds", ""), s * 1e3))
@@ -92,16 +92,16 @@ impl Settings<'_> {
     }
 }
 
-fn wide(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
+fn as_f64(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
     cloud.iter().map(|row| row.map(f64::from)).collect()
 }
 
 /// Returns the cloud times a number.
 fn scaled(cloud: &[[f32; 3]], scale: f64) -> Vec<[f64; 3]> {
-    wide(cloud).into_iter().map(|row| row.map(|x| x * scale)).collect()
+    as_f64(cloud).into_iter().map(|row| row.map(|x| x * scale)).collect()
 }
 
-fn narrow(cloud: &[[f64; 3]]) -> Vec<[f32; 3]> {
+fn as_f32(cloud: &[[f64; 3]]) -> Vec<[f32; 3]> {
     cloud.iter().map(|row| row.map(|x| x as f32)).collect()
 }
 
@@ -128,12 +128,12 @@ fn clouds32(points: usize) -> Vec<(&'static str, Vec<[f32; 3]>)> {
     let mut clouds = vec![
         ("room", good.clone()),
         ("garbage", (0..points).map(|_| garbage()).collect()),
-        ("overflow", narrow(&scaled(&good, 1e30))),
-        ("around-overflow", narrow(&scaled(&good, 4e18))),
+        ("overflow", as_f32(&scaled(&good, 1e30))),
+        ("around-overflow", as_f32(&scaled(&good, 4e18))),
         ("equal-huge", vec![[1e30, -1e30, 1e30]; points]),
-        ("underflow", narrow(&scaled(&good, 1e-24))),
-        ("around-underflow", narrow(&scaled(&good, 1e-20))),
-        ("subnormal", narrow(&scaled(&good, 1e-43))),
+        ("underflow", as_f32(&scaled(&good, 1e-24))),
+        ("around-underflow", as_f32(&scaled(&good, 1e-20))),
+        ("subnormal", as_f32(&scaled(&good, 1e-43))),
         ("outlier", damaged(&good, points, || [1e30; 3])),
         ("outlier-1e9", damaged(&good, points, || [1e9, 0.0, 0.0])),
         ("outliers", damaged(&good, 1000, &mut garbage)),
@@ -156,7 +156,7 @@ fn clouds64(points: usize) -> Vec<(&'static str, Vec<[f64; 3]>)> {
         }
     };
     let mut garbage = || [number(), number(), number()];
-    let wide_room = wide(&good);
+    let wide_room = as_f64(&good);
     let mut clouds = vec![
         ("room", wide_room.clone()),
         ("garbage", (0..points).map(|_| garbage()).collect()),
@@ -174,6 +174,6 @@ fn clouds64(points: usize) -> Vec<(&'static str, Vec<[f64; 3]>)> {
     let far = wide_room.iter().enumerate();
     let far = far.map(|(k, row)| row.map(|x| if k % 2 == 0 { x } else { x + 1e9 }));
     clouds.push(("two-places", far.collect()));
-    clouds.push(("lattice", wide(&lattice(points))));
+    clouds.push(("lattice", as_f64(&lattice(points))));
     clouds
 }

@@ -69,15 +69,19 @@ impl Layouts {
             self.rows.len() - 1
         });
         self.rows[k].runs.push(seconds);
-        self.rows[k].copies.push(sample.statistics.expect("they are wanted").seconds.copy);
+        self.rows[k].copies.push(sample.statistics.expect("statistics").seconds.copy);
     }
 
     fn show(&self) {
         println!("| layout | run, us | copy, us | ratio of runs |\n|---|---:|---:|---:|");
         let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min) * 1e6;
         for row in &self.rows {
-            let mut ratios: Vec<f64> =
-                row.runs.iter().zip(&self.rows[0].runs).map(|(own, dense)| own / dense).collect();
+            let mut ratios: Vec<f64> = row
+                .runs
+                .iter()
+                .zip(&self.rows[0].runs)
+                .map(|(seconds, dense)| seconds / dense)
+                .collect();
             ratios.sort_unstable_by(f64::total_cmp);
             let (run, copy) = (least(&row.runs), least(&row.copies));
             println!("| {} | {run:.0} | {copy:.0} | {:.3} |", row.name, ratios[ratios.len() / 2]);

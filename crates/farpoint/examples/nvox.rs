@@ -22,7 +22,7 @@ fn main() {
         });
         let seconds = seconds.fold(f64::INFINITY, f64::min);
         let counted = sampler.statistics(true).sample(&cloud).expect("as before");
-        let tested = counted.statistics.expect("asked for").regions_tested;
+        let tested = counted.statistics.expect("statistics").regions_tested;
         println!("{kind} {n} {nvox} {} {seconds:.4}", tested / counted.indices.len() as u64);
     }
 }

@@ -81,7 +81,7 @@ fn line(name: &str, clouds: &[Cloud], threads: usize, patience: f64) {
     let checksum = samples.iter().flat_map(|s| &s.indices).fold(0u64, sum);
     let (all, samples) = best(&sampler.statistics(true), patience / 2.0);
     let [plain, cpu_time, all] = [plain, cpu_time, all].map(|seconds| seconds * 1e3);
-    let stages = samples[0].statistics.as_ref().expect("asked for").named();
+    let stages = samples[0].statistics.as_ref().expect("statistics").named();
     let stages = stages.iter().filter_map(|(name, measured)| match measured {
         Measured::Seconds(s) => Some(format!("{} {:.2}", name.replace(" seconds", ""), s * 1e3)),
         _ => None,

@@ -25,9 +25,9 @@ fn main() {
         (path.clone(), cloud.clone(), cloud)
     });
     let generated = clouds(points).into_iter().map(|(name, x, y)| (name.to_owned(), x, y));
-    let wanted = |name: &String| chosen.is_empty() || chosen.contains(name);
+    let is_selected = |name: &String| chosen.is_empty() || chosen.contains(name);
     println!("cloud {}", searches(0.0).map(|(name, _)| name).join(" "));
-    for (name, x, y) in generated.chain(files).filter(|(name, ..)| wanted(name)) {
+    for (name, x, y) in generated.chain(files).filter(|(name, ..)| is_selected(name)) {
         // A ball of some points, were they spread evenly in a unit cube.
         let radius = (3.0 / y.len() as f64).cbrt();
         let times = searches(radius).map(|(_, search)| {
@@ -70,7 +70,7 @@ fn searches(radius: f64) -> [(&'static str, Search); 8] {
 
 /// Returns the clouds: queries and targets.
 fn clouds(n: usize) -> Vec<(&'static str, Cloud, Cloud)> {
-    let own = |name, cloud: Cloud| (name, cloud.clone(), cloud);
+    let self_pair = |name, cloud: Cloud| (name, cloud.clone(), cloud);
     let part = |percent: usize| {
         let mut cloud = cube(n, 1);
         // In no order, as rows without a return lie between others.
@@ -83,17 +83,17 @@ fn clouds(n: usize) -> Vec<(&'static str, Cloud, Cloud)> {
         (0..n).map(|row| places[row * 7919 % count]).collect()
     };
     vec![
-        own("cube", cube(n, 1)),
-        own("1-percent-at-origin", part(1)),
-        own("40-percent-at-origin", part(40)),
-        own("99-percent-at-origin", part(99)),
-        own("equal", equal(n)),
-        own("8-places", places(8)),
-        own("100-places", places(100)),
-        own("3000-places", places(3000)),
-        own("duplicated", duplicated(n, 1)),
-        own("lattice", lattice(n)),
-        own("line", line(n)),
+        self_pair("cube", cube(n, 1)),
+        self_pair("1-percent-at-origin", part(1)),
+        self_pair("40-percent-at-origin", part(40)),
+        self_pair("99-percent-at-origin", part(99)),
+        self_pair("equal", equal(n)),
+        self_pair("8-places", places(8)),
+        self_pair("100-places", places(100)),
+        self_pair("3000-places", places(3000)),
+        self_pair("duplicated", duplicated(n, 1)),
+        self_pair("lattice", lattice(n)),
+        self_pair("line", line(n)),
         ("cube-in-8-places", cube(n, 1), places(8)),
         ("sphere-in-its-middle", sphere(n, 1), vec![[0.0; 3]; n]),
     ]

@@ -30,24 +30,24 @@ type ReadAxis<'a, T> = dyn Fn(usize, usize, &mut [MaybeUninit<T>]) + Sync + 'a;
 const BLOCK: usize = 4096;
 
 /// Rows copied at a time: records of 64 bytes fit in the innermost cache.
-const FEW: usize = 256;
+const ROWS_PER_COPY: usize = 256;
 
 /// Arrays are padded to a multiple of this, so that kernels may read whole vectors.
 pub(crate) const PADDING: usize = 64;
 
 impl<T: Scalar> WorkingCopy<T> {
-    /// Like [`Self::by`], on `threads` threads.
+    /// Like [`Self::with_team`], on `threads` threads.
     pub(crate) fn new(
         points: &dyn Points<T>,
         bad_rows: BadRows,
         threads: usize,
     ) -> Result<Self, Error> {
         let large = points.len() > 16 * BLOCK;
-        Self::by(&if large { Team::new(threads) } else { Team::alone() }, points, bad_rows)
+        Self::with_team(&if large { Team::new(threads) } else { Team::single() }, points, bad_rows)
     }
 
     /// Copies the points, treating rows that hold NaN or infinity as `bad_rows` says.
-    pub(crate) fn by(
+    pub(crate) fn with_team(
         team: &Team,
         points: &dyn Points<T>,
         bad_rows: BadRows,
@@ -58,7 +58,7 @@ impl<T: Scalar> WorkingCopy<T> {
         }
         let subset = points.subset().cloned();
         if let Some(rows) = subset.as_ref().map(|subset| subset.rows().len()).filter(|&r| r != n) {
-            return Err(Error::Shape(format!("{n} points that are {rows} rows of a cloud")));
+            return Err(Error::Shape(format!("{n} points, but {rows} selected rows")));
         }
         let (mut copy, finite) = match (points.raw(), points.places()) {
             (Some(raw), None) if (raw.len(), raw.dim()) == (n, dim) => {
@@ -74,8 +74,9 @@ impl<T: Scalar> WorkingCopy<T> {
             return Ok(copy);
         }
         // From here on only the copy is read, to which no other thread writes.
-        let good = |place: &u32| copy.axes.iter().all(|values| values[*place as usize].is_finite());
-        let places = memory::collected((0..n as u32).filter(good));
+        let is_valid =
+            |place: &u32| copy.axes.iter().all(|values| values[*place as usize].is_finite());
+        let places = memory::collected((0..n as u32).filter(is_valid));
         if bad_rows == BadRows::Error {
             let first = (0u32..).zip(&places).find(|(place, kept)| place != *kept);
             let first = copy.row(first.map_or(places.len() as u32, |(place, _)| place));
@@ -97,7 +98,7 @@ impl<T: Scalar> WorkingCopy<T> {
         let mut axes = memory::collected((0..dim.max(3)).map(|_| Aligned::unwritten(padded)));
         let targets = memory::collected(axes.iter_mut().map(|axis| Shared::new(axis)));
         // All axes of a few rows, while these are in the cache, then the next.
-        let few = |first: usize, end: usize, seen: &mut Seen<T>| {
+        let copy_rows = |first: usize, end: usize, summary: &mut Summary<T>| {
             for (axis, target) in targets.iter().enumerate() {
                 // SAFETY: the rows are the block's alone, and below the array's length.
                 let values = unsafe { target.part(first..end) };
@@ -105,30 +106,30 @@ impl<T: Scalar> WorkingCopy<T> {
                 if axis >= dim {
                     continue;
                 }
-                let given = end.min(n).saturating_sub(first);
-                read(axis, first, &mut values[..given]);
+                let count = end.min(n).saturating_sub(first);
+                read(axis, first, &mut values[..count]);
                 // SAFETY: all have been written, with zeros at least.
-                seen.look(axis, unsafe {
-                    std::slice::from_raw_parts(values.as_ptr().cast(), given)
+                summary.add(axis, unsafe {
+                    std::slice::from_raw_parts(values.as_ptr().cast(), count)
                 });
             }
         };
         let copy = |block: usize| {
             let (mut first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(padded));
-            let mut seen = Seen::default();
+            let mut summary = Summary::default();
             while first < end {
-                few(first, (first + FEW).min(end), &mut seen);
-                first += FEW;
+                copy_rows(first, (first + ROWS_PER_COPY).min(end), &mut summary);
+                first += ROWS_PER_COPY;
             }
-            seen
+            summary
         };
-        let seen = team.map(padded.div_ceil(BLOCK), copy);
+        let summary = team.map(padded.div_ceil(BLOCK), copy);
         // SAFETY: the blocks are all rows, and all of each has been written.
         let axes = memory::collected(axes.into_iter().map(|axis| unsafe { axis.written() }));
-        let seen = seen.into_iter().fold(Seen::default(), Seen::and);
-        let ends = seen.ends.map(Option::unwrap_or_default);
+        let summary = summary.into_iter().fold(Summary::default(), Summary::merge);
+        let ends = summary.ends.map(Option::unwrap_or_default);
         let (low, high) = (ends.map(|e| e.0), ends.map(|e| e.1));
-        (Self { len: n, axes, low, high, places: None, subset: None }, !seen.bad)
+        (Self { len: n, axes, low, high, places: None, subset: None }, !summary.has_non_finite)
     }
 
     /// Returns the number of axes, at least three.
@@ -190,21 +191,22 @@ impl<T: Scalar> WorkingCopy<T> {
 
 /// Summary of some rows: whether a number is bad, and the extent of the first three axes.
 #[derive(Default)]
-struct Seen<T> {
-    bad: bool,
+struct Summary<T> {
+    has_non_finite: bool,
     ends: [Option<(T, T)>; 3],
 }
 
-impl<T: Scalar> Seen<T> {
-    fn look(&mut self, axis: usize, values: &[T]) {
-        self.bad |= values.iter().fold(false, |bad, x| bad | !x.is_finite());
+impl<T: Scalar> Summary<T> {
+    fn add(&mut self, axis: usize, values: &[T]) {
+        self.has_non_finite |=
+            values.iter().fold(false, |has_non_finite, x| has_non_finite | !x.is_finite());
         if axis < 3 {
             self.ends[axis] = both_ends(self.ends[axis], extremes(values));
         }
     }
 
-    fn and(mut self, other: Self) -> Self {
-        self.bad |= other.bad;
+    fn merge(mut self, other: Self) -> Self {
+        self.has_non_finite |= other.has_non_finite;
         for (ends, others) in self.ends.iter_mut().zip(other.ends) {
             *ends = both_ends(*ends, others);
         }

@@ -7,7 +7,9 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// More samples than points.
-    #[error("{wanted} samples were asked of a cloud of {points} points; ask for at most {points}")]
+    #[error(
+        "cannot take {wanted} samples from a cloud of {points} points; request at most {points}"
+    )]
     TooManySamples {
         /// Samples requested.
         wanted: usize,
@@ -93,7 +95,7 @@ pub enum Error {
         samples: usize,
     },
     /// Too few samples for a measure.
-    #[error("{given} samples were given where at least {needed} are needed")]
+    #[error("got {given} samples, but at least {needed} are needed")]
     TooFewSamples {
         /// Number of samples.
         given: usize,
@@ -115,13 +117,13 @@ pub enum Error {
     #[error("spacing {0} is not a finite number of at least 0")]
     BadSpacing(f64),
     /// A search for 0 neighbors.
-    #[error("0 neighbors are asked for; ask for at least 1")]
+    #[error("0 neighbors requested; request at least 1")]
     NoNeighbors,
     /// A search for all neighbors in a ball, without a ball.
-    #[error("all neighbors in a ball are asked for, but the search has no radius; set one")]
+    #[error("a search for all neighbors in a ball has no radius; set one")]
     NoBall,
     /// More neighbors than fit in memory.
-    #[error("{0} neighbors do not fit in memory; ask for fewer, or in smaller balls")]
+    #[error("{0} neighbors do not fit in memory; request fewer, or use smaller balls")]
     TooManyNeighbors(usize),
     /// A radius that is negative or NaN.
     #[error("radius {0} is not a number of at least 0")]
@@ -133,7 +135,7 @@ pub enum Error {
     #[error("nvox = {0} is outside 1..=1024")]
     BadVoxels(u32),
     /// A KD-tree that is too high.
-    #[error("height {0} is above 20, a million buckets; ask for less")]
+    #[error("height {0} is above the maximum of 20 (a million buckets)")]
     BadHeight(u32),
     /// A cell size of a grid that is not a positive number.
     #[error("cell size {0} is not a finite number above 0")]
@@ -142,10 +144,10 @@ pub enum Error {
     #[error("{0} bits per axis are outside 1..=21")]
     BadBits(u32),
     /// A window of 0 points.
-    #[error("a window of 0 points updates nothing; ask for at least 1")]
+    #[error("a window of 0 points updates nothing; use at least 1")]
     BadWindow,
     /// An option that only grids have, set for another method.
-    #[error("{what} for the grid sampler, not for {method}; ask it for a count or a ratio")]
+    #[error("{what} for the grid sampler, not for {method}; use a count or a ratio")]
     NotForMethod {
         /// The option, and a verb.
         what: &'static str,
@@ -178,7 +180,7 @@ pub enum Error {
         range: &'static str,
     },
     /// A spacing for a sampler that keeps no distances.
-    #[error("a spacing is for exact sampling, not for {0}; ask it for a count or a ratio")]
+    #[error("a spacing is for exact sampling, not for {0}; use a count or a ratio")]
     SpacingNotForMethod(&'static str),
     /// More points than indices.
     #[error("{0} points are more than the {max} that one cloud may have", max = u32::MAX - 1)]
@@ -188,16 +190,14 @@ pub enum Error {
     Shape(String),
     /// No memory for an array.
     #[error(
-        "there is no memory for an array of {bytes} bytes; take fewer points at a time, or ask for less"
+        "cannot allocate an array of {bytes} bytes; process fewer points at a time, or request less"
     )]
     OutOfMemory {
         /// Bytes of the array.
         bytes: usize,
     },
     /// Indices changed by another thread during use.
-    #[error(
-        "the indices were changed while they were used; let no other thread write to them meanwhile"
-    )]
+    #[error("the indices changed while in use; do not write to them from another thread")]
     IndicesChanged,
     /// An instruction set that this machine does not have.
     #[error("the {0} instruction set is not available on this machine")]
@@ -206,7 +206,7 @@ pub enum Error {
     #[error("canceled after {0} samples")]
     Cancelled(usize),
     /// The observer canceled a nearest-neighbor search.
-    #[error("canceled after the nearest of {0} points")]
+    #[error("canceled after {0} points")]
     SearchCancelled(usize),
     /// An error in one of two clouds.
     #[error("the {which} cloud: {source}")]
@@ -228,8 +228,7 @@ pub enum Error {
     },
     /// An index of a row of values that is neither -1 nor a row.
     #[error(
-        "index {index} at place {place} of the indices, counted one after another, names no row of {rows}; \
-         give 0 to below {rows}, or -1 for none"
+        "index {index} at place {place} of the flattened indices is outside 0..{rows}; use -1 for none"
     )]
     IndexOutOfRange {
         /// Position among the indices.

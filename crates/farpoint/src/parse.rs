@@ -22,6 +22,6 @@ pub(crate) fn by_name<T: Copy>(
 ) -> Result<T, ParseError> {
     all.iter().copied().find(|&one| name_of(one) == name).ok_or_else(|| {
         let names: Vec<_> = all.iter().map(|&one| name_of(one)).collect();
-        ParseError(format!("'{name}' is no {what}; choose one of {}", names.join(", ")))
+        ParseError(format!("unknown {what} '{name}'; choose one of {}", names.join(", ")))
     })
 }

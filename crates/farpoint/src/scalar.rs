@@ -95,7 +95,7 @@ pub(crate) mod number {
         /// Returns the key that sorts neighbors by index; the distance is carried along.
         fn index_key(index: u32, distance: Self) -> Self::Key;
         /// Returns distance and index of such a key.
-        fn of_index_key(key: Self::Key) -> (Self, u32);
+        fn from_index_key(key: Self::Key) -> (Self, u32);
         /// Returns the value of a key by distance.
         fn near_value(key: Self::Key) -> Self;
         /// The largest key.
@@ -237,7 +237,7 @@ macro_rules! scalar {
                 ((index as $key) << $bits::BITS) | (distance + 0.0).to_bits() as $key
             }
             #[inline(always)]
-            fn of_index_key(key: $key) -> ($float, u32) {
+            fn from_index_key(key: $key) -> ($float, u32) {
                 ($float::from_bits(key as $bits), (key >> $bits::BITS) as u32)
             }
             #[inline(always)]
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_are_those_of_all_values() {
+    fn extremes_cover_all_values() {
         assert_eq!(extremes::<f32>(&[]), None);
         let values: Vec<f32> = (0..53).map(|k| ((k * 31) % 53) as f32).collect();
         assert_eq!(extremes(&values), Some((0.0, 52.0)));

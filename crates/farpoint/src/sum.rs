@@ -32,8 +32,8 @@ fn leaves(count: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
 fn leaf(rows: std::ops::Range<usize>, value: impl Fn(usize) -> f64) -> f64 {
     let mut columns = [0.0; COLUMNS];
     for first in rows.clone().step_by(COLUMNS) {
-        let few = COLUMNS.min(rows.end - first);
-        for (k, column) in columns[..few].iter_mut().enumerate() {
+        let width = COLUMNS.min(rows.end - first);
+        for (k, column) in columns[..width].iter_mut().enumerate() {
             *column += value(first + k);
         }
     }
@@ -52,7 +52,7 @@ mod tests {
     use crate::random::SplitMix64;
 
     /// Sums by the rule of [`total`], as documented.
-    fn obvious(numbers: &[f64]) -> f64 {
+    fn reference(numbers: &[f64]) -> f64 {
         if numbers.len() == 1 {
             return numbers[0];
         }
@@ -66,16 +66,16 @@ mod tests {
             columns[0]
         };
         let sums: Vec<f64> = numbers.chunks(4096).map(leaf).collect();
-        if sums.is_empty() { 0.0 } else { obvious(&sums) }
+        if sums.is_empty() { 0.0 } else { reference(&sums) }
     }
 
     #[test]
-    fn sums_have_the_order_that_is_told() {
+    fn sums_have_the_documented_order() {
         let mut random = SplitMix64::new(1);
         let numbers: Vec<f64> = (0..4096 * 4096 + 4097).map(|_| random.unit()).collect();
         for count in [0, 1, 2, 255, 256, 257, 4095, 4096, 4097, 100_000, numbers.len()] {
             let found = total(count, |k| numbers[k]);
-            assert_eq!(found.to_bits(), obvious(&numbers[..count]).to_bits(), "{count}");
+            assert_eq!(found.to_bits(), reference(&numbers[..count]).to_bits(), "{count}");
         }
         // Not the order of the indices.
         let in_a_row: f64 = numbers[..4097].iter().sum();

@@ -1,4 +1,4 @@
-//! Errors from places that have no `Result` to return them in: a lack of memory deep in an algorithm, on any
+//! Errors from places that have no `Result` to return them in: out of memory deep in an algorithm, on any
 //! thread, or input that another thread changes meanwhile.
 //!
 //! [`raise`] unwinds with the error as its payload and without the message of a panic. Teams and rayon pass
@@ -40,7 +40,7 @@ mod tests {
             }
         };
         let in_team = || {
-            Team::crowded(3).each(64, |task, _| fail(task));
+            Team::oversubscribed(3).each(64, |task, _| fail(task));
             Ok(())
         };
         assert_eq!(caught(in_team), Err(error()));

@@ -10,25 +10,25 @@ pub(crate) struct Watch<'a> {
     /// The observer; without one a step costs a comparison.
     observer: Option<Mutex<Observer<'a>>>,
     /// Total number of points.
-    wanted: usize,
+    total: usize,
     done: AtomicUsize,
     stopped: AtomicBool,
 }
 
 impl<'a> Watch<'a> {
     /// Creates a watch without an observer.
-    pub(crate) fn off() -> Self {
+    pub(crate) fn disabled() -> Self {
         Self::new(None, 0)
     }
 
-    /// Creates a watch over work of `wanted` points.
-    pub(crate) fn new(observer: Option<Observer<'a>>, wanted: usize) -> Self {
+    /// Creates a watch over work of `total` points.
+    pub(crate) fn new(observer: Option<Observer<'a>>, total: usize) -> Self {
         let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Self { observer: observer.map(Mutex::new), wanted, done, stopped }
+        Self { observer: observer.map(Mutex::new), total, done, stopped }
     }
 
     /// Returns whether there is an observer.
-    pub(crate) fn is_on(&self) -> bool {
+    pub(crate) fn is_enabled(&self) -> bool {
         self.observer.is_some()
     }
 
@@ -38,12 +38,12 @@ impl<'a> Watch<'a> {
     pub(crate) fn step(&self, points: usize) -> bool {
         match &self.observer {
             None => true,
-            Some(observer) => self.tell(observer, points),
+            Some(observer) => self.notify(observer, points),
         }
     }
 
     #[cold]
-    fn tell(&self, observer: &Mutex<Observer<'a>>, points: usize) -> bool {
+    fn notify(&self, observer: &Mutex<Observer<'a>>, points: usize) -> bool {
         // Numbers for people: the order among threads does not matter.
         let samples = self.done.fetch_add(points, Ordering::Relaxed) + points;
         if self.stopped.load(Ordering::Relaxed) {
@@ -52,7 +52,7 @@ impl<'a> Watch<'a> {
         // While one thread reports, the others go on.
         if let Ok(mut observer) = observer.try_lock() {
             let covering_radius = f64::INFINITY;
-            let progress = Progress { samples, wanted: self.wanted, covering_radius };
+            let progress = Progress { samples, wanted: self.total, covering_radius };
             if observer(progress) == ControlFlow::Break(()) {
                 self.stopped.store(true, Ordering::Relaxed);
                 return false;
@@ -76,22 +76,22 @@ mod tests {
 
     #[test]
     fn the_observer_is_called_and_can_cancel() {
-        let mut told = Vec::new();
+        let mut reports = Vec::new();
         let mut observer = |progress: Progress| {
-            told.push((progress.samples, progress.wanted));
-            if told.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            reports.push((progress.samples, progress.wanted));
+            if reports.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let watch = Watch::new(Some(&mut observer), 50);
         assert!(watch.step(0) && watch.step(7));
         assert_eq!(watch.end(Error::SearchCancelled), Ok(()));
         assert!(!watch.step(5) && !watch.step(1));
         assert_eq!(watch.end(Error::SearchCancelled), Err(Error::SearchCancelled(13)));
-        assert_eq!(told, [(0, 50), (7, 50), (12, 50)]);
+        assert_eq!(reports, [(0, 50), (7, 50), (12, 50)]);
     }
 
     #[test]
     fn without_an_observer_nothing_stops() {
-        let watch = Watch::off();
+        let watch = Watch::disabled();
         assert!(watch.step(1 << 40));
         assert_eq!(watch.end(Error::SearchCancelled), Ok(()));
     }

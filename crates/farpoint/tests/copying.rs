@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A cloud that records the threads that read it, which takes a while.
 struct Noting<'a> {
     rows: &'a [[f32; 3]],
-    seen: Mutex<HashSet<ThreadId>>,
+    thread_ids: Mutex<HashSet<ThreadId>>,
 }
 
 impl Points<f32> for Noting<'_> {
@@ -24,7 +24,7 @@ impl Points<f32> for Noting<'_> {
     }
     fn coordinate(&self, index: usize, axis: usize) -> f32 {
         if index.is_multiple_of(997) {
-            self.seen.lock().unwrap().insert(std::thread::current().id());
+            self.thread_ids.lock().unwrap().insert(std::thread::current().id());
             std::thread::sleep(Duration::from_millis(1));
         }
         self.rows[index][axis]
@@ -34,14 +34,14 @@ impl Points<f32> for Noting<'_> {
 /// Counts the threads that `work` reads a cloud of 100,000 points on; returns also whether this one is among them.
 fn readers(work: impl FnOnce(&Noting<'_>)) -> (usize, bool) {
     let rows = generate(Kind::Cube, 100_000, 8);
-    let cloud = Noting { rows: &rows, seen: Mutex::default() };
+    let cloud = Noting { rows: &rows, thread_ids: Mutex::default() };
     work(&cloud);
-    let seen = cloud.seen.into_inner().unwrap();
-    (seen.len(), seen.contains(&std::thread::current().id()))
+    let thread_ids = cloud.thread_ids.into_inner().unwrap();
+    (thread_ids.len(), thread_ids.contains(&std::thread::current().id()))
 }
 
 #[test]
-fn a_cloud_is_copied_on_the_threads_asked_for() {
+fn a_cloud_is_copied_on_the_requested_threads() {
     let sampler = Sampler::count(10);
     let morton = ApproximateSampler::count(Method::Morton { bits: 10 }, 10);
     let sampled = |threads: usize| {
@@ -61,7 +61,7 @@ fn a_cloud_is_copied_on_the_threads_asked_for() {
     assert_eq!((sampled(1), approximated(1)), ((1, true), (1, true)));
     // Small clouds are read by the caller alone.
     let rows = generate(Kind::Cube, 1_000, 8);
-    let small = Noting { rows: &rows, seen: Mutex::default() };
+    let small = Noting { rows: &rows, thread_ids: Mutex::default() };
     sampler.sample(&small).unwrap();
-    assert_eq!(*small.seen.lock().unwrap(), HashSet::from([std::thread::current().id()]));
+    assert_eq!(*small.thread_ids.lock().unwrap(), HashSet::from([std::thread::current().id()]));
 }

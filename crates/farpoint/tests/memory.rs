@@ -8,7 +8,7 @@ use farpoint::values::{self, InverseDistance, ValueShape};
 use farpoint::{
     Cpu, Error, Index, Matcher, Method, Order, Sampler, Searcher, Selected, Start, measure,
 };
-use refusing::{MOST, USED};
+use refusing::{PEAK, USED};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ static TURN: Mutex<()> = Mutex::new(());
 
 /// 64 queries search together; each has all points in its ball.
 #[test]
-fn large_balls_take_no_more_than_the_result_and_one_of_them() {
+fn large_balls_need_memory_for_the_result_and_one_ball() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     const QUERIES: usize = 64;
     const POINTS: usize = 50_000;
@@ -29,14 +29,14 @@ fn large_balls_take_no_more_than_the_result_and_one_of_them() {
     for (method, order) in [(Method::Tree, Order::Nearest), (Method::Brute, Order::Index)] {
         let searcher = Searcher::ball(1e6, 1).order(order).method(method);
         let before = USED.load(Relaxed);
-        MOST.store(before, Relaxed);
+        PEAK.store(before, Relaxed);
         let all = searcher.on(&Cpu::new().threads(1)).within(&x, &y).unwrap();
-        let most = MOST.load(Relaxed) - before;
+        let peak = PEAK.load(Relaxed) - before;
         assert_eq!(all.indices.len(), QUERIES * POINTS);
         let result = (all.indices.len() * 8) as isize;
         // The clouds, their structures, and the keys of one ball.
         let more = (POINTS * 100) as isize;
-        assert!(most < result + more, "{most} bytes for a result of {result}");
+        assert!(peak < result + more, "{peak} bytes for a result of {result}");
     }
 }
 
@@ -142,13 +142,13 @@ fn refused(
 
 /// Memory runs out at every large allocation of every call.
 #[test]
-fn memory_that_is_refused_is_an_error() {
+fn failed_allocations_are_errors() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let cloud = cloud();
     for (name, call) in calls() {
         for threads in [1, 2] {
             let cpu = Cpu::new().threads(threads);
-            let (result, wanted) = refused(isize::MAX / 2, &call, &cpu, &cloud);
+            let (result, allocations) = refused(isize::MAX / 2, &call, &cpu, &cloud);
             assert_eq!(result, Ok(()), "{name}");
             let used = USED.load(Relaxed);
             let mut errors = 0;
@@ -156,13 +156,13 @@ fn memory_that_is_refused_is_an_error() {
             let all = std::env::var_os("FARPOINT_THOROUGH").is_some_and(|value| value == "1");
             let step = if all && threads == 1 { 1 } else { 5 };
             // The first, too, without which there is no other: with several threads the number varies.
-            for number in (0..wanted).rev().step_by(step).chain([0]) {
+            for number in (0..allocations).rev().step_by(step).chain([0]) {
                 match refused(number, &call, &cpu, &cloud).0 {
                     Err(Error::OutOfMemory { bytes: 1.. } | Error::TooManyNeighbors(_)) => {
                         errors += 1
                     }
                     Ok(()) if threads > 1 => {}
-                    other => panic!("{name}, allocation {number} of {wanted}: {other:?}"),
+                    other => panic!("{name}, allocation {number} of {allocations}: {other:?}"),
                 }
                 if threads == 1 {
                     let more = USED.load(Relaxed) - used;
@@ -172,9 +172,9 @@ fn memory_that_is_refused_is_an_error() {
                     );
                 }
             }
-            assert!(errors > 0, "{name}: none of {wanted} was refused");
-            let (again, _) = refused(isize::MAX / 2, &call, &cpu, &cloud);
-            assert_eq!(again, Ok(()), "{name}");
+            assert!(errors > 0, "{name}: none of {allocations} was refused");
+            let (repeated, _) = refused(isize::MAX / 2, &call, &cpu, &cloud);
+            assert_eq!(repeated, Ok(()), "{name}");
         }
     }
 }

@@ -194,7 +194,7 @@ static void lists_and_texts(void) {
     options.row_count = 0;
     INVALID(sample(cloud, &options), "no usable point");
     options = sample_options(3), options.algorithm = "fast";
-    INVALID(sample(cloud, &options), "'fast' is no algorithm; choose one of auto");
+    INVALID(sample(cloud, &options), "unknown algorithm 'fast'; choose one of auto");
     options.algorithm = "persistent";
     INVALID(sample(cloud, &options), "CPU");
     options.algorithm = "\xff\xfe";

@@ -222,7 +222,7 @@ mod tests {
         for (arguments, words) in [
             ("--nvox 8", "--algorithm radius, not auto"),
             ("--algorithm grid --nvox 8", "approximate"),
-            ("--algorithm radius --nvox many", "--nvox many: 'many' is no value of nvox"),
+            ("--algorithm radius --nvox many", "--nvox many: invalid value 'many' for nvox"),
             ("--algorithm tree:nvox=8", "tree has no option"),
         ] {
             let error = parsed(arguments).unwrap_err();

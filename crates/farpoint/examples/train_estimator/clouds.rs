@@ -15,7 +15,7 @@ pub(crate) fn cloud(seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
             let kinds = [Room, Room, Object, Object, Sphere, Cube, Clusters];
             let kind = kinds[kind as usize - 5];
             let cloud = match kind {
-                Room | Object if random.below(5) < 2 => seen(kind, seed, random),
+                Room | Object if random.below(5) < 2 => visible(kind, seed, random),
                 _ => plain(kind, seed, random),
             };
             changed(cloud, 3, seed, random)
@@ -49,28 +49,32 @@ fn turn(seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
 /// Returns the view of a depth camera: the nearest point in each pixel, moved to the middle
 /// of it. Pixels may be taller than wide, like those of a LiDAR; and the camera may see all
 /// around, being six of them then.
-fn seen(kind: Kind, seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
+fn visible(kind: Kind, seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
     let cloud = generate(kind, 40_000 + random.below(120_000) as usize, seed);
     let mut any = || cloud[random.below(cloud.len() as u64) as usize];
     // Halfway between two points, at one of them, or beyond it.
     let (a, b, far) = (any(), any(), [0.5, 1.0, 2.0][random.below(3) as usize]);
     let eye: [f32; 3] = std::array::from_fn(|axis| a[axis] + far * (b[axis] - a[axis]));
-    let wide = 0.002 + 0.008 * random.unit() as f32;
-    let size = [wide, wide, wide * [1.0, 1.0, 2.0, 4.0, 8.0][random.below(5) as usize]];
-    let around = random.below(2) == 0;
+    let pixel_width = 0.002 + 0.008 * random.unit() as f32;
+    let size = [
+        pixel_width,
+        pixel_width,
+        pixel_width * [1.0, 1.0, 2.0, 4.0, 8.0][random.below(5) as usize],
+    ];
+    let all_around = random.below(2) == 0;
     let mut pixels = BTreeMap::new();
     for point in &cloud {
         let off: [f32; 3] = std::array::from_fn(|axis| point[axis] - eye[axis]);
-        let ahead = (1..3).fold(0, |a, b| if off[b].abs() > off[a].abs() { b } else { a });
-        let depth = off[ahead].abs();
-        if depth == 0.0 || !(around || ahead == 0 && off[0] > 0.0) {
+        let facing = (1..3).fold(0, |a, b| if off[b].abs() > off[a].abs() { b } else { a });
+        let depth = off[facing].abs();
+        if depth == 0.0 || !(all_around || facing == 0 && off[0] > 0.0) {
             continue;
         }
         let pixel = [0, 1, 2].map(|axis| (off[axis] / depth / size[axis]).floor());
         let middle = |axis| eye[axis] + (pixel[axis] + 0.5) * size[axis] * depth;
         let moved: [f32; 3] =
-            std::array::from_fn(|axis| if axis == ahead { point[axis] } else { middle(axis) });
-        let nearest = pixels.entry((ahead, pixel.map(|x| x as i32))).or_insert((depth, moved));
+            std::array::from_fn(|axis| if axis == facing { point[axis] } else { middle(axis) });
+        let nearest = pixels.entry((facing, pixel.map(|x| x as i32))).or_insert((depth, moved));
         if depth < nearest.0 {
             *nearest = (depth, moved);
         }

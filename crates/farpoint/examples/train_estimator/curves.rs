@@ -12,7 +12,7 @@ use std::ops::Range;
 const SIZES: usize = 12;
 
 /// Fewest samples of a curve.
-const FEWEST: usize = 320;
+const MIN_COUNT: usize = 320;
 
 /// The known and the following part of a curve.
 pub(crate) struct Example {
@@ -47,17 +47,17 @@ fn of_seed(seed: u64) -> Vec<Example> {
 
 /// Returns the curves of samples of these shares of a cloud.
 pub(crate) fn of_cloud(cloud: &[[f32; 3]], ratios: &[f64]) -> Vec<Example> {
-    if cloud.len() < FEWEST {
+    if cloud.len() < MIN_COUNT {
         return Vec::new();
     }
-    let most = ratios.iter().fold(0.0f64, |a, b| a.max(*b));
-    let sampler = Sampler::ratio(most).bad_rows(BadRows::Skip);
+    let max_ratio = ratios.iter().fold(0.0f64, |a, b| a.max(*b));
+    let sampler = Sampler::ratio(max_ratio).bad_rows(BadRows::Skip);
     let Ok(sample) = sampler.on(&Cpu::new().threads(1)).sample(cloud) else { return Vec::new() };
     let distances = sample.squared_distances[1..].iter().map(|d| f64::from(*d).sqrt());
     let distances: Vec<f64> = distances.collect();
     let example = |ratio: &f64| {
         let count = ((ratio * cloud.len() as f64) as usize).min(distances.len());
-        if count < FEWEST {
+        if count < MIN_COUNT {
             return None;
         }
         let (known, _) = inputs(&distances[..count.div_ceil(10)], count)?;

@@ -20,7 +20,7 @@ struct Pair {
 }
 
 /// Trains a network on the examples. Reports its progress now and then.
-pub(crate) fn trained(examples: &[Example], tell: impl Fn(usize, &Network)) -> Network {
+pub(crate) fn trained(examples: &[Example], report: impl Fn(usize, &Network)) -> Network {
     let pair = |example: &Example| Pair {
         features: Network::features(&example.known, example.share),
         target: Network::target(&example.follows),
@@ -43,7 +43,7 @@ pub(crate) fn trained(examples: &[Example], tell: impl Fn(usize, &Network)) -> N
             adam.step(&mut network.numbers, &slope, RATE * (1.0 - 0.999 * done));
         }
         if pass % 20 == 19 {
-            tell(pass + 1, &network);
+            report(pass + 1, &network);
         }
     }
     network
@@ -54,8 +54,8 @@ fn started() -> Network {
     let mut random = SplitMix64::new(1);
     let mut numbers = Vec::with_capacity(Network::SIZE);
     for (neurons, inputs) in Network::SHAPE {
-        let most = (6.0 / inputs as f64).sqrt();
-        numbers.extend((0..neurons * inputs).map(|_| ((2.0 * random.unit() - 1.0) * most) as f32));
+        let limit = (6.0 / inputs as f64).sqrt();
+        numbers.extend((0..neurons * inputs).map(|_| ((2.0 * random.unit() - 1.0) * limit) as f32));
         numbers.extend(std::iter::repeat_n(0.0, neurons));
     }
     // The last layer begins small: near the curve of a surface.
@@ -83,11 +83,11 @@ fn slope(network: &Network, pairs: &[Pair], batch: &[usize]) -> Vec<f32> {
 /// Returns the summed slope of the errors of as many examples as there are lanes.
 fn slope_of_lanes(network: &Network, pairs: &[Pair], rows: &[usize]) -> Vec<f32> {
     let layers = forward(network, |i| std::array::from_fn(|l| pairs[rows[l]].features[i]));
-    // Of |out - wanted| / (1 + wanted), which is the error of the curve itself.
+    // Of |out - expected| / (1 + expected), which is the error of the curve itself.
     let of_error = |(k, out): (usize, &Lanes)| -> Lanes {
         std::array::from_fn(|l| {
-            let wanted = pairs[rows[l]].target[k];
-            (out[l] - wanted).signum() / (1.0 + wanted)
+            let expected = pairs[rows[l]].target[k];
+            (out[l] - expected).signum() / (1.0 + expected)
         })
     };
     let mut back: Vec<Lanes> =

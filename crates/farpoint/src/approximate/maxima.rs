@@ -100,7 +100,7 @@ mod tests {
     use crate::random::SplitMix64;
 
     #[test]
-    fn largest_is_what_looking_at_all_finds() {
+    fn largest_matches_a_linear_search() {
         let mut random = SplitMix64::new(1);
         for n in [1usize, 2, 31, 32, 33, 1024, 1025, 3000] {
             let mut values: Vec<f32> = (0..n).map(|_| random.below(9) as f32).collect();
@@ -108,9 +108,9 @@ mod tests {
             let mut maxima = Maxima::new(values.clone(), labels.clone());
             for turn in 0..200 {
                 let key = |&k: &usize| (values[k] as i64, -i64::from(labels[k]));
-                let wanted = (0..n).max_by_key(key).unwrap();
-                assert_eq!(maxima.value(maxima.largest()), values[wanted]);
-                assert_eq!(maxima.label(maxima.largest()), labels[wanted]);
+                let expected = (0..n).max_by_key(key).unwrap();
+                assert_eq!(maxima.value(maxima.largest()), values[expected]);
+                assert_eq!(maxima.label(maxima.largest()), labels[expected]);
                 let start = random.below(n as u64) as usize;
                 let end = (start + random.below(70) as usize).min(n);
                 let new = random.below(9) as f32;

@@ -11,7 +11,7 @@ use crate::threads::{each, sort};
 use crate::{Error, Scalar};
 
 /// Maximum number of bits per axis: three axes fill 63.
-pub(super) const MOST_BITS: u32 = 21;
+pub(super) const MAX_BITS: u32 = 21;
 
 pub(super) fn sample<T: Scalar>(
     run: &mut Run<'_, '_, T>,
@@ -19,8 +19,8 @@ pub(super) fn sample<T: Scalar>(
     bits: u32,
 ) -> Result<Vec<u32>, Error> {
     let order = order(run, bits)?;
-    let (points, wanted) = (order.len() as u64, count as u64);
-    Ok(memory::collected((0..wanted).map(|i| order[(i * points / wanted) as usize])))
+    let (points, samples) = (order.len() as u64, count as u64);
+    Ok(memory::collected((0..samples).map(|i| order[(i * points / samples) as usize])))
 }
 
 /// Returns the points along the curve. With more than three axes fewer bits are taken of each, so that
@@ -66,11 +66,11 @@ impl<'a, T: Scalar> Curve<'a, T> {
     }
 }
 
-/// Spreads the bits of a number, `apart` places from each other.
+/// Spreads the bits of a number, `stride` places from each other.
 #[inline(always)]
-fn spread(number: u64, bits: u32, apart: usize) -> u64 {
-    if apart != 3 {
-        return (0..bits as usize).fold(0, |code, k| code | (number >> k & 1) << (k * apart));
+fn spread(number: u64, bits: u32, stride: usize) -> u64 {
+    if stride != 3 {
+        return (0..bits as usize).fold(0, |code, k| code | (number >> k & 1) << (k * stride));
     }
     let steps = [
         (32, 0x1f_0000_0000_ffff),

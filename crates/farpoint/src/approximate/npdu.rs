@@ -19,10 +19,10 @@ use std::ops::Range;
 const WINDOW: usize = 16;
 
 /// Bits per axis of the Morton order, the finest.
-const BITS: u32 = morton::MOST_BITS;
+const BITS: u32 = morton::MAX_BITS;
 
 /// Parameters of this method.
-pub(super) struct Wanted<'a> {
+pub(super) struct Parameters<'a> {
     /// Number of samples, at least one.
     pub(super) count: usize,
     /// Start points: at least one, and no more than the count.
@@ -33,34 +33,36 @@ pub(super) struct Wanted<'a> {
 
 pub(super) fn sample<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    wanted: &Wanted<'_>,
+    parameters: &Parameters<'_>,
 ) -> Result<(Vec<u32>, Details), Error> {
     let n = run.cloud.len;
-    let window = wanted.window.unwrap_or((WINDOW * n).div_ceil(wanted.count)).min(n);
+    let window = parameters.window.unwrap_or((WINDOW * n).div_ceil(parameters.count)).min(n);
     let all = 0..n as u32;
-    let samples = match wanted.order {
-        Order::Input => along(run, wanted, memory::collected(all), window)?,
+    let samples = match parameters.order {
+        Order::Input => sample_along(run, parameters, memory::collected(all), window)?,
         Order::Morton => {
             let order = morton::order(run, BITS)?;
-            along(run, wanted, order, window)?
+            sample_along(run, parameters, order, window)?
         }
-        Order::Neighbors => among_neighbors(run, wanted, &memory::collected(all), window)?,
+        Order::Neighbors => {
+            sample_among_neighbors(run, parameters, &memory::collected(all), window)?
+        }
     };
     Ok((samples, Details::Npdu { window }))
 }
 
 /// Samples with windows that are runs of `order`.
-fn along<T: Scalar>(
+fn sample_along<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    wanted: &Wanted<'_>,
+    parameters: &Parameters<'_>,
     order: Vec<u32>,
     window: usize,
 ) -> Result<Vec<u32>, Error> {
     let n = run.cloud.len;
     let mut state = State::new(run.cloud, order);
-    let mut samples = memory::with_capacity(wanted.count);
-    while samples.len() < wanted.count {
-        let position = state.next(wanted.starts, samples.len());
+    let mut samples = memory::with_capacity(parameters.count);
+    while samples.len() < parameters.count {
+        let position = state.next(parameters.starts, samples.len());
         let start = position.saturating_sub(window / 2).min(n - window);
         let range = if samples.is_empty() { 0..n } else { start..start + window };
         samples.push(state.maxima.label(position));
@@ -94,8 +96,8 @@ impl<T: Scalar> State<T> {
 
     /// Returns the position of the next sample, after `samples` of them: a start point, or the farthest.
     fn next(&self, starts: &[u32], samples: usize) -> usize {
-        let given = starts.get(samples).map(|&point| self.position_of[point as usize] as usize);
-        given.unwrap_or_else(|| self.maxima.largest())
+        let start = starts.get(samples).map(|&point| self.position_of[point as usize] as usize);
+        start.unwrap_or_else(|| self.maxima.largest())
     }
 
     /// Returns the largest squared distance.
@@ -125,9 +127,9 @@ impl<T: Scalar> State<T> {
 }
 
 /// Samples with windows of the nearest points in space.
-fn among_neighbors<T: Scalar>(
+fn sample_among_neighbors<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    wanted: &Wanted<'_>,
+    parameters: &Parameters<'_>,
     all: &[u32],
     window: usize,
 ) -> Result<Vec<u32>, Error> {
@@ -135,14 +137,14 @@ fn among_neighbors<T: Scalar>(
     run.watch.pass(all.len())?;
     // In the tree's order a window lies in few blocks.
     let mut state = State::new(run.cloud, memory::collected(tree.points().map(|(_, point)| point)));
-    let first = state.next(wanted.starts, 0);
-    let mut samples = memory::with_capacity(wanted.count);
+    let first = state.next(parameters.starts, 0);
+    let mut samples = memory::with_capacity(parameters.count);
     samples.push(state.maxima.label(first));
     state.update(first, 0..all.len(), &mut run.statistics);
     run.watch.step(all.len(), 1, state.largest())?;
     let (mut near, mut touched) = (Vec::new(), Vec::new());
-    while samples.len() < wanted.count {
-        let position = state.next(wanted.starts, samples.len());
+    while samples.len() < parameters.count {
+        let position = state.next(parameters.starts, samples.len());
         let State { maxima, position_of, .. } = &mut state;
         let sample = maxima.label(position);
         samples.push(sample);

@@ -4,7 +4,7 @@ use crate::memory;
 use crate::threads::each;
 
 /// Equality of points.
-pub(super) trait Likeness: Sync {
+pub(super) trait Equality: Sync {
     /// Returns a key; equal points have equal keys.
     fn key(&self, point: usize) -> u64;
 
@@ -14,17 +14,17 @@ pub(super) trait Likeness: Sync {
 
 /// Numbers distinct points 0, 1, 2, ... in order of first appearance; returns the number
 /// of each point, and the number of distinct points.
-pub(super) fn number(points: usize, likeness: &impl Likeness, threads: usize) -> (Vec<u32>, usize) {
-    let dealt = Dealt::new(points, likeness, threads);
-    let firsts = each(dealt.parts, threads, |part| {
-        let mut table = Table::new(dealt.len(part));
-        let first = |(key, point)| table.first(key, point, likeness);
-        memory::collected(dealt.part(part).map(first))
+pub(super) fn number(points: usize, equality: &impl Equality, threads: usize) -> (Vec<u32>, usize) {
+    let partition = Partition::new(points, equality, threads);
+    let firsts = each(partition.parts, threads, |part| {
+        let mut table = Table::new(partition.len(part));
+        let first = |(key, point)| table.first(key, point, equality);
+        memory::collected(partition.part(part).map(first))
     });
     // First each point's first equal, then its number: the first has its own by then.
     let mut numbers = memory::zeros(points);
     for (part, firsts) in firsts.iter().enumerate() {
-        for ((_, point), &first) in dealt.part(part).zip(firsts) {
+        for ((_, point), &first) in partition.part(part).zip(firsts) {
             numbers[point as usize] = first;
         }
     }
@@ -38,14 +38,14 @@ pub(super) fn number(points: usize, likeness: &impl Likeness, threads: usize) ->
 }
 
 /// Counts the distinct points.
-pub(super) fn count(points: usize, likeness: &impl Likeness, threads: usize) -> usize {
-    let dealt = Dealt::new(points, likeness, threads);
+pub(super) fn count(points: usize, equality: &impl Equality, threads: usize) -> usize {
+    let partition = Partition::new(points, equality, threads);
     let different = |part: usize| {
-        let mut table = Table::new(dealt.len(part));
-        let new = |&(key, point): &(u64, u32)| table.first(key, point, likeness) == point;
-        dealt.part(part).filter(new).count()
+        let mut table = Table::new(partition.len(part));
+        let new = |&(key, point): &(u64, u32)| table.first(key, point, equality) == point;
+        partition.part(part).filter(new).count()
     };
-    each(dealt.parts, threads, different).into_iter().sum()
+    each(partition.parts, threads, different).into_iter().sum()
 }
 
 /// Points per chunk.
@@ -55,28 +55,28 @@ const CHUNK: usize = 1 << 16;
 const PART: usize = 1 << 14;
 
 /// Keys and points, partitioned so that equal points are in one part, in their order.
-struct Dealt {
+struct Partition {
     /// Keys and points, by chunk of the points, then by part.
     chunks: Vec<Vec<Vec<(u64, u32)>>>,
     parts: usize,
 }
 
-impl Dealt {
-    fn new(points: usize, likeness: &impl Likeness, threads: usize) -> Self {
+impl Partition {
+    fn new(points: usize, equality: &impl Equality, threads: usize) -> Self {
         let parts = (points / PART).next_power_of_two().min(1 << 10);
-        let deal = |chunk: usize| {
+        let partition_chunk = |chunk: usize| {
             let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(points);
             let room = range.len() * 3 / 2 / parts;
-            let mut dealt: Vec<_> = (0..parts).map(|_| memory::with_capacity(room)).collect();
+            let mut lists: Vec<_> = (0..parts).map(|_| memory::with_capacity(room)).collect();
             for point in range {
-                let key = likeness.key(point);
+                let key = equality.key(point);
                 // Other bits than those of slots: a part's table must be filled evenly.
                 let part = (mixed(key) >> 20) as usize & (parts - 1);
-                memory::push(&mut dealt[part], (key, point as u32));
+                memory::push(&mut lists[part], (key, point as u32));
             }
-            dealt
+            lists
         };
-        Self { chunks: each(points.div_ceil(CHUNK), threads, deal), parts }
+        Self { chunks: each(points.div_ceil(CHUNK), threads, partition_chunk), parts }
     }
 
     fn len(&self, part: usize) -> usize {
@@ -110,7 +110,7 @@ impl Table {
 
     /// Returns the first point looked up that is equal to this one: itself if there was none.
     #[inline(always)]
-    fn first(&mut self, key: u64, point: u32, likeness: &impl Likeness) -> u32 {
+    fn first(&mut self, key: u64, point: u32, equality: &impl Equality) -> u32 {
         let mut slot = (mixed(key) >> self.shift) as usize;
         loop {
             match self.slots[slot] {
@@ -118,7 +118,7 @@ impl Table {
                     self.slots[slot] = (key, point);
                     return point;
                 }
-                (other, first) if other == key && likeness.same(first, point) => return first,
+                (other, first) if other == key && equality.same(first, point) => return first,
                 _ => slot = (slot + 1) & (self.slots.len() - 1),
             }
         }
@@ -127,14 +127,14 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{Likeness, count, number};
+    use super::{Equality, count, number};
     use crate::random::SplitMix64;
     use std::collections::BTreeMap;
 
     /// Keys; those from 1000 on are all of one key, and equal if they are the same.
     struct Keys(Vec<u64>);
 
-    impl Likeness for Keys {
+    impl Equality for Keys {
         fn key(&self, point: usize) -> u64 {
             self.0[point].min(1000)
         }
@@ -155,16 +155,16 @@ mod tests {
         let mut random = SplitMix64::new(1);
         for points in [1, 100, 70_000, 200_000] {
             let keys: Vec<u64> = (0..points).map(|_| random.below(1050)).collect();
-            let mut seen = BTreeMap::new();
+            let mut number_by_key = BTreeMap::new();
             let number_of = |&key: &u64| {
-                let next = seen.len() as u32;
-                *seen.entry(key).or_insert(next)
+                let next = number_by_key.len() as u32;
+                *number_by_key.entry(key).or_insert(next)
             };
-            let wanted: Vec<u32> = keys.iter().map(number_of).collect();
+            let expected: Vec<u32> = keys.iter().map(number_of).collect();
             let keys = Keys(keys);
             for threads in [1, 2] {
-                assert_eq!(number(points, &keys, threads), (wanted.clone(), seen.len()));
-                assert_eq!(count(points, &keys, threads), seen.len());
+                assert_eq!(number(points, &keys, threads), (expected.clone(), number_by_key.len()));
+                assert_eq!(count(points, &keys, threads), number_by_key.len());
             }
         }
     }

@@ -37,7 +37,7 @@ fn sample_here<T: Scalar>(
     observer: Option<Observer<'_>>,
 ) -> Result<ApproximateSample, Error> {
     let Checked { cloud, goal } = Checked::new(sampler, points, threads)?;
-    let watch = Watch::new(observer, goal.most(&cloud));
+    let watch = Watch::new(observer, goal.max_count(&cloud));
     let (chosen, details, statistics) = {
         let mut run = Run { cloud: &cloud, threads, watch, statistics: Statistics::default() };
         let (chosen, details) = choose(&mut run, sampler.method, &goal)?;
@@ -77,7 +77,7 @@ fn centroids_here<T: Scalar>(
     let threads = check(cpu, sampler, points.len())?;
     on_threads(threads, || {
         let Checked { cloud, goal } = Checked::new(sampler, points, threads)?;
-        let watch = Watch::new(observer, goal.most(&cloud));
+        let watch = Watch::new(observer, goal.max_count(&cloud));
         let mut run = Run { cloud: &cloud, threads, watch, statistics: Statistics::default() };
         let mut made = match goal {
             Goal::Cell(cell) => grid::centroids_by_cell(&mut run, points.dim(), cell),
@@ -105,10 +105,10 @@ fn choose<T: Scalar>(
         Method::Grid { keep } => grid::by_count(run, count, keep),
         Method::Morton { bits } => Ok((morton::sample(run, count, bits)?, Details::None)),
         Method::Npdu { window, order } => {
-            npdu::sample(run, &npdu::Wanted { count, starts, window, order })
+            npdu::sample(run, &npdu::Parameters { count, starts, window, order })
         }
         Method::FastPoint { first, estimator } => {
-            fastpoint::sample(run, &fastpoint::Wanted { count, starts, first, estimator })
+            fastpoint::sample(run, &fastpoint::Parameters { count, starts, first, estimator })
         }
     }
 }
@@ -145,7 +145,7 @@ fn check(cpu: &Cpu, sampler: &ApproximateSampler, points: usize) -> Result<usize
 pub(super) fn check_job(sampler: &ApproximateSampler) -> Result<(), Error> {
     let method = sampler.method;
     match method {
-        Method::Morton { bits } if !(1..=morton::MOST_BITS).contains(&bits) => {
+        Method::Morton { bits } if !(1..=morton::MAX_BITS).contains(&bits) => {
             return Err(Error::BadBits(bits));
         }
         Method::Npdu { window: Some(0), .. } => return Err(Error::BadWindow),
@@ -193,7 +193,7 @@ impl Goal {
     }
 
     /// Returns the maximum number of points chosen.
-    fn most<T>(&self, cloud: &WorkingCopy<T>) -> usize {
+    fn max_count<T>(&self, cloud: &WorkingCopy<T>) -> usize {
         match self {
             Self::Cell(_) => cloud.len,
             Self::Count { count, .. } => *count,

@@ -7,47 +7,47 @@ use std::ops::ControlFlow;
 pub(super) struct Watch<'a> {
     observer: Option<Observer<'a>>,
     /// Number of samples; for a cell size, the number of points.
-    wanted: usize,
-    looked_at: usize,
+    total: usize,
+    visited: usize,
 }
 
 /// Points visited between two calls of the observer: hundredths of a second.
 pub(super) const EVERY: usize = 1 << 18;
 
 impl<'a> Watch<'a> {
-    pub(super) fn new(observer: Option<Observer<'a>>, wanted: usize) -> Self {
-        Self { observer, wanted, looked_at: 0 }
+    pub(super) fn new(observer: Option<Observer<'a>>, total: usize) -> Self {
+        Self { observer, total, visited: 0 }
     }
 
-    /// Reports `looked_at` more points visited, and `samples` samples, from which no point is
+    /// Reports `visited` more points visited, and `samples` samples, from which no point is
     /// known to be farther than the root of `squared_radius`.
     #[inline]
     pub(super) fn step<T: Scalar>(
         &mut self,
-        looked_at: usize,
+        visited: usize,
         samples: usize,
         squared_radius: T,
     ) -> Result<(), Error> {
-        self.looked_at += looked_at;
-        if self.looked_at < EVERY {
+        self.visited += visited;
+        if self.visited < EVERY {
             return Ok(());
         }
-        self.looked_at = 0;
+        self.visited = 0;
         let covering_radius = squared_radius.to_f64().max(0.0).sqrt();
-        match self.tell(Progress { samples, wanted: self.wanted, covering_radius }) {
+        match self.notify(Progress { samples, wanted: self.total, covering_radius }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Cancelled(samples)),
         }
     }
 
     /// Reports points visited before any is chosen.
-    pub(super) fn pass(&mut self, looked_at: usize) -> Result<(), Error> {
-        self.step(looked_at, 0, f64::INFINITY)
+    pub(super) fn pass(&mut self, visited: usize) -> Result<(), Error> {
+        self.step(visited, 0, f64::INFINITY)
     }
 
     /// Calls the observer at once. The total is known here, not to the caller.
-    pub(super) fn tell(&mut self, progress: Progress) -> ControlFlow<()> {
-        let progress = Progress { wanted: self.wanted, ..progress };
+    pub(super) fn notify(&mut self, progress: Progress) -> ControlFlow<()> {
+        let progress = Progress { wanted: self.total, ..progress };
         self.observer.as_mut().map_or(ControlFlow::Continue(()), |observer| observer(progress))
     }
 }

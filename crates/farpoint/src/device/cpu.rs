@@ -1,8 +1,8 @@
 //! The CPU as a device.
 
 use super::Device;
+use crate::neighbors::knn::run as knn;
 use crate::neighbors::run;
-use crate::neighbors::several::run as several;
 use crate::points::erased;
 use crate::{
     Chamfer, Cpu, Error, Gradients, Matcher, Nearest, Neighbors, Observer, Points, Sample, Sampler,
@@ -58,8 +58,8 @@ impl<T: Scalar> Device<T> for Cpu {
     pairs! {
         run: Matcher -> Nearest as nearest, nearest_batch;
         run: Matcher -> Chamfer as chamfer, chamfer_batch;
-        several: Searcher -> Neighbors as search, search_batch;
-        several: Searcher -> WithinBall as within, within_batch;
+        knn: Searcher -> Neighbors as search, search_batch;
+        knn: Searcher -> WithinBall as within, within_batch;
     }
 
     fn backward<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(

@@ -85,14 +85,14 @@ pairs! {
     "Matcher::nearest", Matcher.nearest(a, b) -> Nearest, nearest_batch,
     "For each point of `a` the nearest of `b`",
     errors "On empty clouds, bad rows, and clouds with different numbers of coordinates.",
-    watched "An observer is told of points whose nearest was found.",
+    watched "Progress counts points whose nearest neighbor was found.",
 }
 
 pairs! {
     "Matcher::chamfer", Matcher.chamfer(a, b) -> Chamfer, chamfer_batch,
     "Both directions: for each point of either cloud the nearest of the other",
     errors "As [`Matcher::nearest`].",
-    watched "An observer is told of points of both clouds whose nearest was found.",
+    watched "Progress counts points of both clouds whose nearest neighbor was found.",
     ///
     /// ```
     /// use farpoint::{Matcher, padded};
@@ -111,7 +111,7 @@ pairs! {
     "Searcher::search", Searcher.search(x, y) -> Neighbors, search_batch,
     "The neighbors in `y` of each point of `x`, at most `k`",
     errors "As [`Searcher::check`] and [`Matcher::nearest`].",
-    watched "An observer is told of points whose neighbors were found.",
+    watched "Progress counts points whose neighbors were found.",
     ///
     /// ```
     /// use farpoint::{Searcher, ragged};
@@ -130,5 +130,5 @@ pairs! {
     "Searcher::within", Searcher.within(x, y) -> WithinBall, within_batch,
     "All points of `y` in the ball of each point of `x`, whatever `k` is",
     errors "As [`Searcher::check_within`]; [`Error::TooManyNeighbors`]; else as [`Searcher::search`].",
-    watched "An observer is told of every point twice: when its neighbors are counted, and when they are written.",
+    watched "Progress counts every point twice: when its neighbors are counted, and when they are written.",
 }

@@ -1,7 +1,7 @@
 //! Gradients of a [`Searcher`].
 
 use super::On;
-use crate::neighbors::several::backward;
+use crate::neighbors::knn::backward;
 use crate::{Cpu, Error, Gradients, Neighbors, Points, Scalar, Searcher, WithinBall};
 
 impl Searcher {

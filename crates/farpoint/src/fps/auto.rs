@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_inputs_are_not_built_a_tree_for() {
+    fn no_tree_is_built_for_small_inputs() {
         assert_eq!(fastest(200, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(1_000_000, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(512, 500, 3), Algorithm::Naive);

@@ -25,12 +25,12 @@ fn sample_each<T: Scalar>(
     clouds: &[&dyn Points<T>],
     observer: Option<Observer<'_>>,
 ) -> Result<Vec<Sample<T>>, Error> {
-    let wanted =
+    let sample_limit =
         |(job, cloud): (&Sampler, &&dyn Points<T>)| job.amount.limit(cloud.len()).unwrap_or(0);
     let each_job = jobs.iter().cycle().zip(clouds);
     let watch = match observer {
-        None => Watch::off(),
-        some => Watch::new(some, each_job.map(wanted).fold(0, usize::saturating_add)),
+        None => Watch::disabled(),
+        some => Watch::new(some, each_job.map(sample_limit).fold(0, usize::saturating_add)),
     };
     let sampled = each(cpu.threads, jobs, clouds, |threads, job, points| {
         watched(&cpu.threads(threads), job, points, &watch)
@@ -46,7 +46,7 @@ fn watched<T: Scalar>(
     points: &dyn Points<T>,
     watch: &Watch<'_>,
 ) -> Result<Sample<T>, Error> {
-    if !watch.is_on() {
+    if !watch.is_enabled() {
         return run::sample_on(cpu, job, points, None);
     }
     if !watch.step(0) {

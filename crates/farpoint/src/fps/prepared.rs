@@ -25,7 +25,7 @@ compiled_once! {
         points: &'a dyn Points<T>,
     ) -> Result<Prepared<T>, Error> {
         let threads = threads::count_for(points.len() >= SMALL, None)?;
-        caught(|| on_threads(threads, || Prepared::on(threads, sampler, points)))
+        caught(|| on_threads(threads, || Prepared::with_threads(threads, sampler, points)))
     }
 }
 
@@ -34,7 +34,7 @@ compiled_once! {
         jobs: &'a [Sampler],
         clouds: &'a [&'a dyn Points<T>],
     ) -> Result<Vec<Prepared<T>>, Error> {
-        caught(|| batch::each(None, jobs, clouds, Prepared::on))
+        caught(|| batch::each(None, jobs, clouds, Prepared::with_threads))
     }
 }
 
@@ -56,7 +56,11 @@ impl<T: Scalar> Prepared<T> {
         prepare_each(jobs, &erased(clouds))
     }
 
-    fn on(threads: usize, sampler: &Sampler, points: &dyn Points<T>) -> Result<Self, Error> {
+    fn with_threads(
+        threads: usize,
+        sampler: &Sampler,
+        points: &dyn Points<T>,
+    ) -> Result<Self, Error> {
         let cloud = WorkingCopy::new(points, sampler.bad_rows, threads)?;
         let request = Request::new(&cloud, points.len(), sampler.amount, &sampler.start)?;
         Ok(Self { cloud, request, input_rows: points.len(), dims: points.dim() })

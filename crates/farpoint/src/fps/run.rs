@@ -31,7 +31,7 @@ pub(super) fn sample_on<T: Scalar>(
     let level = simd::choose(cpu.level)?;
     sampler.check(DeviceKind::Cpu)?;
     let threads = threads::count_for(points.len() >= SMALL, cpu.threads)?;
-    let team = if points.len() < SMALL { Team::alone() } else { Team::new(threads) };
+    let team = if points.len() < SMALL { Team::single() } else { Team::new(threads) };
     let ran_on = RanOn::Cpu { threads, level };
     sample_by(&team, sampler, points, ran_on, observer)
 }
@@ -45,7 +45,7 @@ fn sample_by<T: Scalar>(
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
     let mut clock = Clock::now();
-    let cloud = WorkingCopy::by(team, points, sampler.bad_rows)?;
+    let cloud = WorkingCopy::with_team(team, points, sampler.bad_rows)?;
     let mut selection = Selection::new(
         &cloud,
         points.len(),
@@ -57,8 +57,8 @@ fn sample_by<T: Scalar>(
     clock.lap(&mut selection.statistics.seconds.copy);
     let algorithm = auto::choose(sampler, &cloud, &selection);
     if selection.remaining() > 0 {
-        let alone = Team::alone();
-        let team = if cloud.len < SMALL { &alone } else { team };
+        let single = Team::single();
+        let team = if cloud.len < SMALL { &single } else { team };
         let RanOn::Cpu { level, .. } = ran_on else { unreachable!("this is the CPU") };
         let run = Run { algorithm, cloud: &cloud, team, selection: &mut selection };
         simd::dispatch(level, run)?;

@@ -98,12 +98,12 @@ impl<'a, T: Scalar> Selection<'a, T> {
         ends: &[(usize, bool)],
     ) -> bool {
         let keys = sort(team, keys, ends);
-        let wanted = keys.len().min(self.limit - self.points.len());
-        let taken = keys[..wanted].partition_point(|&key| !self.stops_at(T::key_value(key)));
-        let complete = keys.get(taken).map(|&key| T::key_value(key));
-        let keys = &keys[..taken];
-        team.extend(&mut self.points, taken, |k| T::key_index(keys[k]));
-        team.extend(&mut self.values, taken, |k| T::key_value(keys[k]));
+        let max_len = keys.len().min(self.limit - self.points.len());
+        let accepted = keys[..max_len].partition_point(|&key| !self.stops_at(T::key_value(key)));
+        let complete = keys.get(accepted).map(|&key| T::key_value(key));
+        let keys = &keys[..accepted];
+        team.extend(&mut self.points, accepted, |k| T::key_index(keys[k]));
+        team.extend(&mut self.values, accepted, |k| T::key_value(keys[k]));
         if let Some(value) = complete {
             self.covering = value;
         }
@@ -138,7 +138,8 @@ impl<'a, T: Scalar> Selection<'a, T> {
             wanted: self.limit,
             covering_radius: value.sqrt().to_f64(),
         };
-        match self.observer.as_mut().map_or(ControlFlow::Continue(()), |tell| tell(progress)) {
+        match self.observer.as_mut().map_or(ControlFlow::Continue(()), |observe| observe(progress))
+        {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Cancelled(samples.min(self.limit))),
         }
@@ -257,10 +258,10 @@ impl Request {
 
 fn starts<T: Scalar>(
     cloud: &WorkingCopy<T>,
-    given: usize,
+    input_rows: usize,
     start: &Start,
 ) -> Result<Vec<u32>, Error> {
-    let rows = cloud.subset().map_or(given, Subset::whole);
+    let rows = cloud.subset().map_or(input_rows, Subset::whole);
     let selected = |row| cloud.subset().is_none_or(|subset| subset.place(row).is_some());
     let point = |&row: &usize| match cloud.point(row) {
         _ if row >= rows => Err(Error::StartOutOfRange { index: row, points: rows }),

@@ -23,7 +23,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     cloud: &WorkingCopy<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
-    let mut tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);
+    let mut tree = BoxTree::with_team(team, cloud, &mut selection.statistics.seconds);
     let mut clock = Clock::now();
     let mut walker = Walker::new(simd, &mut tree);
     walker.begin(selection);
@@ -215,7 +215,7 @@ impl<T: Scalar> Apply<'_, T> {
         let dims = if DIMS > 0 { DIMS } else { self.tree.dims };
         let stride = (dims + 1) * LEAF;
         let mut changed = 0;
-        let mut most = simd.splat(T::from_f64(-1.0));
+        let mut lane_max = simd.splat(T::from_f64(-1.0));
         // The sample may lie in this very leaf, of which only the values are written.
         let numbers = Shared::new(&mut self.tree.leaves);
         // SAFETY: the leaf is one of the tree's, with `dims + 1` rows of `LEAF` numbers, a
@@ -236,9 +236,9 @@ impl<T: Scalar> Apply<'_, T> {
                 }
                 let new = simd.min(new, old);
                 numbers.store(simd, values + lane, new);
-                most = simd.max(most, new);
+                lane_max = simd.max(lane_max, new);
             }
-            let largest = simd.largest(most);
+            let largest = simd.largest(lane_max);
             let mut lane = 0;
             // Points of a leaf are in index order, so the first lane is the lowest index.
             loop {
@@ -294,11 +294,11 @@ fn correct<T: Scalar, S: Simd<T>>(
     let children = &tree.levels[level - 1].largest[node * FANOUT..][..FANOUT];
     // SAFETY: `FANOUT` numbers, a multiple of every set's lanes.
     let (largest, equal) = unsafe {
-        let mut most = memory::load(simd, children, 0);
+        let mut lane_max = memory::load(simd, children, 0);
         for lane in (S::LANES..FANOUT).step_by(S::LANES) {
-            most = simd.max(most, memory::load(simd, children, lane));
+            lane_max = simd.max(lane_max, memory::load(simd, children, lane));
         }
-        let largest = simd.largest(most);
+        let largest = simd.largest(lane_max);
         let same = |lane| simd.eq(memory::load(simd, children, lane), simd.splat(largest)) << lane;
         (largest, (0..FANOUT).step_by(S::LANES).fold(0, |mask, lane| mask | same(lane)))
     };

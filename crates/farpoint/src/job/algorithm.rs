@@ -146,10 +146,11 @@ impl Algorithm {
             return Err(Error::NotOnDevice { what, device, instead: has.join(", ") });
         }
         for (name, _) in self.changed() {
-            let here = |option: &&AlgorithmOption| option.device.is_none_or(|kind| kind == device);
-            if !self.options().iter().filter(here).any(|option| option.name == name) {
+            let applies =
+                |option: &&AlgorithmOption| option.device.is_none_or(|kind| kind == device);
+            if !self.options().iter().filter(applies).any(|option| option.name == name) {
                 let what = format!("the option {name} of {}", self.name());
-                let has: Vec<_> = self.options().iter().filter(here).map(|o| o.name).collect();
+                let has: Vec<_> = self.options().iter().filter(applies).map(|o| o.name).collect();
                 let instead = if has.is_empty() { "none".into() } else { has.join(", ") };
                 return Err(Error::NotOnDevice { what, device, instead });
             }
@@ -207,7 +208,7 @@ impl FromStr for Algorithm {
         let mut algorithm = by_name("algorithm", &Self::ALL, Self::name, name)?;
         for option in options.split(',').filter(|option| !option.is_empty()) {
             let (name, value) = option.split_once('=').ok_or_else(|| {
-                parse::ParseError::new(format!("'{option}' is no option; write name=value"))
+                parse::ParseError::new(format!("invalid option '{option}'; write name=value"))
             })?;
             algorithm = algorithm.set(name.trim(), value.trim())?;
         }
@@ -232,18 +233,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_algorithm_or_option_is_named() {
+    fn unknown_algorithms_and_options_are_named() {
         let error = |text: &str| text.parse::<Algorithm>().unwrap_err().to_string();
-        assert!(error("fast").starts_with("'fast' is no algorithm; choose one of auto, reference"));
+        assert!(
+            error("fast").starts_with("unknown algorithm 'fast'; choose one of auto, reference")
+        );
         assert!(error("tree:nvox=3").contains("tree has no option 'nvox'"));
         assert!(error("radius:voxels=3").contains("it has nvox, radius_pruning"));
         assert!(error("radius:nvox").contains("write name=value"));
-        assert!(error("radius:nvox=many").contains("'many' is no value of nvox; give a whole"));
+        assert!(error("radius:nvox=many").contains("invalid value 'many' for nvox; give a whole"));
         assert!(error("radius:point_skip=1").contains("give true or false"));
     }
 
     #[test]
-    fn devices_refuse_what_they_do_not_have() {
+    fn devices_reject_what_they_do_not_support() {
         let refused = |text: &str, device| {
             text.parse::<Algorithm>().unwrap().check(device).unwrap_err().to_string()
         };

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_is_what_the_cloud_can_give() {
+    fn the_limit_is_at_most_the_number_of_points() {
         assert_eq!(Amount::Count(3).limit(10), Ok(3));
         assert_eq!(Amount::Ratio(0.241).limit(100), Ok(25));
         assert_eq!(Amount::Ratio(1.0).limit(0), Ok(0));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_is_refused() {
+    fn impossible_amounts_are_rejected() {
         assert_eq!(Amount::Count(1).limit(0), Err(Error::EmptyCloud));
         assert_eq!(Amount::Spacing(1.0).limit(0), Err(Error::EmptyCloud));
         let refused = Amount::Count(11).limit(10);

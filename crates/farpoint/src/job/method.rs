@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_back_and_devices_refuse_what_they_do_not_have() {
+    fn names_round_trip_and_devices_reject_what_they_do_not_support() {
         for method in Method::ALL {
             assert_eq!(method.name().parse(), Ok(method));
         }

@@ -143,19 +143,19 @@ options! {
 }
 
 fn wrong_value(name: &str, text: &str, value: &str) -> ParseError {
-    let fits = match value {
+    let expected = match value {
         "N" => "a whole number or auto",
         "X" => "a number or auto",
         _ => "true or false",
     };
-    ParseError::new(format!("'{text}' is no value of {name}; give {fits}"))
+    ParseError::new(format!("invalid value '{text}' for {name}; give {expected}"))
 }
 
 /// Error for an option name that the algorithm does not have.
 pub(super) fn unknown(algorithm: &str, name: &str, table: &[AlgorithmOption]) -> ParseError {
     let names: Vec<_> = table.iter().map(|option| option.name).collect();
     ParseError::new(match &names[..] {
-        [] => format!("{algorithm} has no option '{name}', and no other"),
+        [] => format!("{algorithm} has no option '{name}'; it has none"),
         names => format!("{algorithm} has no option '{name}'; it has {}", names.join(", ")),
     })
 }

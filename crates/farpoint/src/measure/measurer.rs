@@ -44,9 +44,9 @@ impl On<'_, Measure, Cpu> {
         points: &P,
         sample: &[usize],
     ) -> Result<T, Error> {
-        self.run(points.len(), points.len(), |taking| {
+        self.run(points.len(), points.len(), |measurement| {
             let rows = rows(&points, sample)?;
-            Ok(taking.nearest(&points, &rows)?.max_distance())
+            Ok(measurement.nearest(&points, &rows)?.max_distance())
         })
     }
 
@@ -71,8 +71,8 @@ impl On<'_, Measure, Cpu> {
         points: &P,
         sample: &S,
     ) -> Result<Coverage, Error> {
-        self.run(points.len(), points.len(), |taking| {
-            Ok(covered(&taking.nearest(&points, &sample)?, taking.threads))
+        self.run(points.len(), points.len(), |measurement| {
+            Ok(covered(&measurement.nearest(&points, &sample)?, measurement.threads))
         })
     }
 
@@ -85,7 +85,7 @@ impl On<'_, Measure, Cpu> {
         points: &P,
         sample: &[usize],
     ) -> Result<Spacing, Error> {
-        self.run(sample.len(), sample.len(), |taking| taking.spacing(&points, sample))
+        self.run(sample.len(), sample.len(), |measurement| measurement.spacing(&points, sample))
     }
 
     /// Like [`crate::measure::spacing_of`].
@@ -96,7 +96,7 @@ impl On<'_, Measure, Cpu> {
         self,
         sample: &S,
     ) -> Result<Spacing, Error> {
-        self.run(sample.len(), sample.len(), |taking| taking.spacing_of(&sample))
+        self.run(sample.len(), sample.len(), |measurement| measurement.spacing_of(&sample))
     }
 
     /// Like [`crate::measure::quality()`].
@@ -109,16 +109,16 @@ impl On<'_, Measure, Cpu> {
         sample: &[usize],
     ) -> Result<Quality, Error> {
         let samples = sample.len();
-        self.run(points.len(), points.len().saturating_add(samples), |taking| {
+        self.run(points.len(), points.len().saturating_add(samples), |measurement| {
             let rows = rows(&points, sample)?;
-            let nearest = taking.nearest(&points, &rows)?;
+            let nearest = measurement.nearest(&points, &rows)?;
             let several = samples > 1;
             Ok(Quality {
                 points: points.len(),
                 samples,
                 unique: different_rows(sample) as f64 / samples as f64,
-                coverage: covered(&nearest, taking.threads),
-                spacing: several.then(|| taking.spacing(&points, sample)).transpose()?,
+                coverage: covered(&nearest, measurement.threads),
+                spacing: several.then(|| measurement.spacing(&points, sample)).transpose()?,
                 chamfer: nearest.mean(),
             })
         })
@@ -134,46 +134,46 @@ impl On<'_, Measure, Cpu> {
         sample: &S,
     ) -> Result<Quality, Error> {
         let samples = sample.len();
-        let wanted = points.len().saturating_add(samples.saturating_mul(2));
-        self.run(points.len().max(samples), wanted, |taking| {
-            let chamfer = chamfer_watched(&taking.cpu, &points, &sample, &taking.watch)?;
+        let total = points.len().saturating_add(samples.saturating_mul(2));
+        self.run(points.len().max(samples), total, |measurement| {
+            let chamfer = chamfer_watched(&measurement.cpu, &points, &sample, &measurement.watch)?;
             let several = samples > 1;
             Ok(Quality {
                 points: points.len(),
                 samples,
                 unique: different_places(&sample) as f64 / samples as f64,
-                coverage: covered(&chamfer.a_to_b, taking.threads),
-                spacing: several.then(|| taking.spacing_of(&sample)).transpose()?,
+                coverage: covered(&chamfer.a_to_b, measurement.threads),
+                spacing: several.then(|| measurement.spacing_of(&sample)).transpose()?,
                 chamfer: chamfer.sum(),
             })
         })
     }
 
     /// Does the work on the threads of the device, on one if there are few points; an observer's total is
-    /// `wanted`.
+    /// `total`.
     fn run<R: Send>(
         self,
         points: usize,
-        wanted: usize,
-        work: impl FnOnce(&Taking<'_>) -> Result<R, Error> + Send,
+        total: usize,
+        work: impl FnOnce(&Measurement<'_>) -> Result<R, Error> + Send,
     ) -> Result<R, Error> {
         let large = points >= SMALL;
         let allowed = threads::count_for(large, self.device.threads)?;
         let threads = if large { allowed } else { 1 };
-        let watch = Watch::new(self.observer, wanted);
-        let taking = Taking { cpu: self.device.threads(threads), threads, watch };
-        caught(|| on_threads(threads, || work(&taking)))
+        let watch = Watch::new(self.observer, total);
+        let measurement = Measurement { cpu: self.device.threads(threads), threads, watch };
+        caught(|| on_threads(threads, || work(&measurement)))
     }
 }
 
 /// A measurement in progress.
-struct Taking<'a> {
+struct Measurement<'a> {
     cpu: Cpu,
     threads: usize,
     watch: Watch<'a>,
 }
 
-impl Taking<'_> {
+impl Measurement<'_> {
     /// Returns the nearest sample of each point; the error does not speak of two clouds.
     fn nearest<T: Scalar>(
         &self,

@@ -43,7 +43,7 @@ const SMALL: usize = 1 << 14;
 const POINTS_A_JOB: usize = 1 << 10;
 
 /// Points between two checks of the watch: with many axes each takes milliseconds.
-const ASKED_EVERY: usize = 16;
+const CHECK_EVERY: usize = 16;
 
 /// Returns the largest distance of any point to its nearest sample, in the unit of the coordinates.
 ///
@@ -150,14 +150,15 @@ fn spaced<T: Scalar>(
     watch: &Watch<'_>,
 ) -> Result<Spacing, Error> {
     let tree = Neighbors::new(cloud, sample);
-    let nearest = |&(which, point): &(u32, u32)| tree.nearest(point, Some(which)).sqrt().to_f64();
+    let nearest =
+        |&(position, point): &(u32, u32)| tree.nearest(point, Some(position)).sqrt().to_f64();
     // In the tree's order, for the cache; the sum is in that order too, whatever the threads.
     let samples = memory::collected(tree.points());
     let jobs = memory::collected(samples.chunks(POINTS_A_JOB));
     let threads = if samples.len() < SMALL { 1 } else { threads };
     let distances: Vec<Vec<f64>> = threads::each(jobs.len(), threads, |job| {
         let mut found = memory::with_capacity(jobs[job].len());
-        for some in jobs[job].chunks(ASKED_EVERY) {
+        for some in jobs[job].chunks(CHECK_EVERY) {
             if !watch.step(some.len()) {
                 break;
             }
@@ -195,14 +196,15 @@ mod tests {
     use crate::random::SplitMix64;
 
     /// Computes both measures by trying all pairs.
-    fn obvious<T: Scalar, const D: usize>(cloud: &[[T; D]], sample: &[usize]) -> (T, Spacing) {
+    fn brute_force<T: Scalar, const D: usize>(cloud: &[[T; D]], sample: &[usize]) -> (T, Spacing) {
         let squared = |a: usize, b: usize| {
             let square = |x: usize| (cloud[a][x] - cloud[b][x]) * (cloud[a][x] - cloud[b][x]);
             (1..D).fold(square(0), |sum, axis| sum + square(axis))
         };
         let least = |a: T, b: T| if b < a { b } else { a };
         let nearest = |i: usize| sample.iter().map(|&s| squared(i, s)).fold(T::INFINITY, least);
-        let most = (0..cloud.len()).map(nearest).fold(T::ZERO, |a, b| if b > a { b } else { a });
+        let farthest =
+            (0..cloud.len()).map(nearest).fold(T::ZERO, |a, b| if b > a { b } else { a });
         let other = |i: usize| {
             let others = (0..sample.len()).filter(|&k| k != i);
             others.map(|k| squared(sample[i], sample[k])).fold(T::INFINITY, least).sqrt().to_f64()
@@ -213,17 +215,17 @@ mod tests {
             min: all.iter().copied().fold(f64::INFINITY, f64::min),
             max: all.iter().copied().fold(0.0, f64::max),
         };
-        (most.sqrt(), spacing)
+        (farthest.sqrt(), spacing)
     }
 
     fn check_all<T: Scalar, const D: usize>(cloud: &[[T; D]], sample: &[usize]) {
-        let (radius, wanted) = obvious(cloud, sample);
+        let (radius, expected) = brute_force(cloud, sample);
         assert_eq!(covering_radius(cloud, sample).unwrap(), radius);
         if sample.len() > 1 {
             let found = spacing(cloud, sample).unwrap();
-            assert_eq!((found.min, found.max), (wanted.min, wanted.max));
-            let off = (found.mean - wanted.mean).abs();
-            assert!(found.mean == wanted.mean || off <= 1e-12 * wanted.mean);
+            assert_eq!((found.min, found.max), (expected.min, expected.max));
+            let off = (found.mean - expected.mean).abs();
+            assert!(found.mean == expected.mean || off <= 1e-12 * expected.mean);
         }
     }
 
@@ -263,16 +265,16 @@ mod tests {
         let cloud = farpoint_generate::room(50_000, 1);
         let sample = Sampler::count(20_000).sample(&cloud).unwrap();
         assert_eq!(covering_radius(&cloud, &sample.indices).unwrap(), sample.covering_radius());
-        let here = spacing(&cloud, &sample.indices).unwrap();
+        let expected = spacing(&cloud, &sample.indices).unwrap();
         for threads in [1, 2, 5] {
             let cpu = Cpu::new().threads(threads);
-            assert_eq!(Measure.on(&cpu).spacing(&cloud, &sample.indices).unwrap(), here);
+            assert_eq!(Measure.on(&cpu).spacing(&cloud, &sample.indices).unwrap(), expected);
         }
-        assert!(here.min <= here.mean && here.mean <= here.max);
+        assert!(expected.min <= expected.mean && expected.mean <= expected.max);
     }
 
     #[test]
-    fn errors_name_what_is_wrong() {
+    fn errors_name_the_problem() {
         let cloud = [[0.0f32], [1.0]];
         let text = |error: Error| error.to_string();
         assert!(text(covering_radius(&cloud[..], &[]).unwrap_err()).contains("at least 1"));

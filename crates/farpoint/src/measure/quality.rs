@@ -77,9 +77,9 @@ pub(super) fn places<'a, T: Scalar>(
     points: &dyn Points<T>,
     sample: &'a [usize],
 ) -> Result<Cow<'a, [usize]>, Error> {
-    let whole = points.subset().map_or(points.len(), Subset::whole);
-    if let Some(&index) = sample.iter().find(|&&index| index >= whole) {
-        return Err(Error::SampleOutOfRange { index, points: whole });
+    let row_count = points.subset().map_or(points.len(), Subset::whole);
+    if let Some(&index) = sample.iter().find(|&&index| index >= row_count) {
+        return Err(Error::SampleOutOfRange { index, points: row_count });
     }
     let Some(subset) = points.subset() else { return Ok(Cow::Borrowed(sample)) };
     let place =
@@ -141,7 +141,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     #[test]
-    fn measures_are_those_of_all_pairs() {
+    fn measures_match_all_pairs() {
         let mut random = SplitMix64::new(1);
         for kind in farpoint_generate::Kind::ALL {
             for n in [1, 3, 100, 101, 2000] {
@@ -197,40 +197,40 @@ mod tests {
     fn threads_find_the_same() {
         let cloud = farpoint_generate::lidar(60_000, 1);
         let sample = Sampler::ratio(0.1).sample(&cloud).unwrap().indices;
-        let here = quality(&cloud, &sample).unwrap();
+        let expected = quality(&cloud, &sample).unwrap();
         let places: Vec<_> = sample.iter().map(|&row| cloud[row]).collect();
         let of_places = quality_of(&cloud, &places).unwrap();
         for threads in [1, 2, 3, 5] {
             let cpu = Cpu::new().threads(threads);
-            assert_eq!(Measure.on(&cpu).quality(&cloud, &sample).unwrap(), here);
+            assert_eq!(Measure.on(&cpu).quality(&cloud, &sample).unwrap(), expected);
             assert_eq!(Measure.on(&cpu).quality_of(&cloud, &places).unwrap(), of_places);
         }
     }
 
     #[test]
-    fn observers_are_told_and_can_stop() {
+    fn observers_are_called_and_can_cancel() {
         let cloud = farpoint_generate::lidar(60_000, 1);
         let sample = Sampler::ratio(0.3).sample(&cloud).unwrap().indices;
-        let here = quality(&cloud, &sample).unwrap();
+        let expected = quality(&cloud, &sample).unwrap();
         for threads in [1, 2] {
             let cpu = Cpu::new().threads(threads);
-            let (mut calls, mut last, mut wanted) = (0, 0, 0);
-            let mut go_on = |progress: Progress| {
-                (calls, last, wanted) = (calls + 1, progress.samples, progress.wanted);
+            let (mut calls, mut last, mut total) = (0, 0, 0);
+            let mut observer = |progress: Progress| {
+                (calls, last, total) = (calls + 1, progress.samples, progress.wanted);
                 ControlFlow::Continue(())
             };
-            let found = Measure.on(&cpu).observe(&mut go_on).quality(&cloud, &sample);
-            assert_eq!(found.unwrap(), here);
-            assert_eq!(wanted, 60_000 + sample.len());
-            assert!(calls > 100 && last > wanted / 2 && last <= wanted);
+            let found = Measure.on(&cpu).observe(&mut observer).quality(&cloud, &sample);
+            assert_eq!(found.unwrap(), expected);
+            assert_eq!(total, 60_000 + sample.len());
+            assert!(calls > 100 && last > total / 2 && last <= total);
             let places: Vec<_> = sample.iter().map(|&row| cloud[row]).collect();
-            let mut go_on = |progress: Progress| {
-                (last, wanted) = (progress.samples, progress.wanted);
+            let mut observer = |progress: Progress| {
+                (last, total) = (progress.samples, progress.wanted);
                 ControlFlow::Continue(())
             };
-            Measure.on(&cpu).observe(&mut go_on).quality_of(&cloud, &places).unwrap();
-            assert_eq!(wanted, 60_000 + 2 * sample.len());
-            assert!(last > wanted / 2 && last <= wanted);
+            Measure.on(&cpu).observe(&mut observer).quality_of(&cloud, &places).unwrap();
+            assert_eq!(total, 60_000 + 2 * sample.len());
+            assert!(last > total / 2 && last <= total);
             // In the search, and while the spacing is taken.
             for stop in [3000, 61_000] {
                 let mut stops = |progress: Progress| match progress.samples < stop {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_what_is_wrong() {
+    fn errors_name_the_problem() {
         let cloud = [[0.0f32], [1.0]];
         let none = Cpu::new().threads(0);
         assert!(Measure.on(&none).quality(&cloud[..], &[0]).is_err());

@@ -2,8 +2,8 @@
 //! ones on huge pages where the system has them, which saves most of the page table walks of
 //! random access.
 
-use super::fallible::refuse;
-use super::vectors::{MOST_LANES, check};
+use super::fallible::out_of_memory;
+use super::vectors::{MAX_LANES, check};
 use crate::simd::Simd;
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// A fixed-length array of plain values, followed by [`MOST_LANES`] more, of zero bytes, so that a
+/// A fixed-length array of plain values, followed by [`MAX_LANES`] more, of zero bytes, so that a
 /// vector can be read from every place up to the end.
 pub(crate) struct Aligned<T> {
     start: NonNull<T>,
@@ -42,12 +42,12 @@ impl<T: Copy> Aligned<T> {
     pub(crate) unsafe fn write_with(len: usize, write: impl FnOnce(&mut [MaybeUninit<T>])) -> Self {
         const { assert!(size_of::<T>() > 0, "an allocation has a size") };
         let block = Self::layout(len).and_then(|l| SPARE.with_borrow_mut(|spare| spare.take(l)));
-        let Some((start, layout)) = block else { refuse::<T>(len) };
+        let Some((start, layout)) = block else { out_of_memory::<T>(len) };
         // From here on dropped, whatever `write` does.
         let array = Self { start: start.cast(), len, layout };
-        // SAFETY: `layout` has room for `len + MOST_LANES` values, and nothing else uses it.
+        // SAFETY: `layout` has room for `len + MAX_LANES` values, and nothing else uses it.
         unsafe {
-            array.start.add(len).write_bytes(0, MOST_LANES);
+            array.start.add(len).write_bytes(0, MAX_LANES);
             write(std::slice::from_raw_parts_mut(array.start.cast().as_ptr(), len));
         }
         array
@@ -65,8 +65,8 @@ impl<T: Copy> Aligned<T> {
     /// `at` must not be above the length.
     #[inline(always)]
     pub(crate) unsafe fn load<S: Simd<T>>(&self, simd: S, at: usize) -> S::V {
-        check(at, S::LANES, self.len + MOST_LANES);
-        // SAFETY: no vector has more than `MOST_LANES` numbers, and as many follow every place up
+        check(at, S::LANES, self.len + MAX_LANES);
+        // SAFETY: no vector has more than `MAX_LANES` numbers, and as many follow every place up
         // to the length.
         unsafe { simd.load(self.start.as_ptr().add(at)) }
     }
@@ -101,28 +101,29 @@ thread_local! {
 impl Spare {
     /// Takes a kept block that fits without waste, or a fresh one, for which the kept ones are freed if need be;
     /// `None` if there is no memory.
-    fn take(&mut self, wanted: Layout) -> Option<(NonNull<u8>, Layout)> {
+    fn take(&mut self, requested: Layout) -> Option<(NonNull<u8>, Layout)> {
         let fits = |(_, layout): &(NonNull<u8>, Layout)| {
-            layout.align() == wanted.align()
-                && (wanted.size()..=wanted.size() + wanted.size() / 4).contains(&layout.size())
+            layout.align() == requested.align()
+                && (requested.size()..=requested.size() + requested.size() / 4)
+                    .contains(&layout.size())
         };
         if let Some(at) = self.blocks.iter().position(fits) {
             let block = self.blocks.swap_remove(at);
             self.bytes -= block.1.size();
             return Some(block);
         }
-        // SAFETY: `write_with` makes layouts of at least `MOST_LANES` values that have a size.
-        let fresh = || NonNull::new(unsafe { alloc(wanted) });
+        // SAFETY: `write_with` makes layouts of at least `MAX_LANES` values that have a size.
+        let fresh = || NonNull::new(unsafe { alloc(requested) });
         let start = fresh().or_else(|| {
             *self = Self::default();
             fresh()
         })?;
         #[cfg(target_os = "linux")]
-        if wanted.align() == HUGE {
+        if requested.align() == HUGE {
             // SAFETY: the range is our own allocation; this is advice, its failure no harm.
-            unsafe { libc::madvise(start.as_ptr().cast(), wanted.size(), libc::MADV_HUGEPAGE) };
+            unsafe { libc::madvise(start.as_ptr().cast(), requested.size(), libc::MADV_HUGEPAGE) };
         }
-        Some((start, wanted))
+        Some((start, requested))
     }
 
     /// Keeps a block, or frees it if the limit is exceeded.
@@ -149,7 +150,7 @@ impl Drop for Spare {
 impl<T> Aligned<T> {
     /// Returns the layout for `len` values; `None` if they exceed the address space.
     fn layout(len: usize) -> Option<Layout> {
-        let layout = Layout::array::<T>(len.checked_add(MOST_LANES)?).ok()?;
+        let layout = Layout::array::<T>(len.checked_add(MAX_LANES)?).ok()?;
         layout.align_to(if layout.size() >= HUGE_FROM { HUGE } else { 64 }).ok()
     }
 }

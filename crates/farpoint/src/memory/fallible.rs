@@ -7,7 +7,7 @@ use std::alloc::{Layout, alloc_zeroed};
 
 /// Raises [`Error::OutOfMemory`] for an array of `len` values.
 #[cold]
-pub(crate) fn refuse<V>(len: usize) -> ! {
+pub(crate) fn out_of_memory<V>(len: usize) -> ! {
     raise(Error::OutOfMemory { bytes: len.saturating_mul(size_of::<V>()) })
 }
 
@@ -15,14 +15,14 @@ pub(crate) fn refuse<V>(len: usize) -> ! {
 #[inline]
 pub fn reserve<V>(array: &mut Vec<V>, more: usize) {
     if array.try_reserve(more).is_err() {
-        refuse::<V>(array.len().saturating_add(more));
+        out_of_memory::<V>(array.len().saturating_add(more));
     }
 }
 
 /// Makes room for exactly `more` values.
 pub fn reserve_exact<V>(array: &mut Vec<V>, more: usize) {
     if array.try_reserve_exact(more).is_err() {
-        refuse::<V>(array.len().saturating_add(more));
+        out_of_memory::<V>(array.len().saturating_add(more));
     }
 }
 
@@ -49,9 +49,9 @@ pub fn resize<V: Clone>(array: &mut Vec<V>, len: usize, value: V) {
 /// Adds values to the end of an array.
 pub fn extend<V>(array: &mut Vec<V>, values: impl IntoIterator<Item = V>) {
     let values = values.into_iter();
-    let (least, most) = values.size_hint();
-    reserve(array, least);
-    if most == Some(least) {
+    let (lower, upper) = values.size_hint();
+    reserve(array, lower);
+    if upper == Some(lower) {
         return array.extend(values);
     }
     for value in values {
@@ -106,14 +106,14 @@ unsafe impl Zero for bool {}
 
 /// Returns `len` zeros, in untouched pages of the system.
 pub fn zeros<V: Zero>(len: usize) -> Vec<V> {
-    let Ok(layout) = Layout::array::<V>(len) else { refuse::<V>(len) };
+    let Ok(layout) = Layout::array::<V>(len) else { out_of_memory::<V>(len) };
     if layout.size() == 0 {
         return Vec::new();
     }
     // SAFETY: the layout has a size.
     let start = unsafe { alloc_zeroed(layout) };
     if start.is_null() {
-        refuse::<V>(len);
+        out_of_memory::<V>(len);
     }
     // SAFETY: the global allocator gave it for an array of so many values, all of them zero bytes.
     unsafe { Vec::from_raw_parts(start.cast(), len, len) }

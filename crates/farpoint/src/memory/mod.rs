@@ -12,9 +12,9 @@ mod vectors;
 
 pub(crate) use aligned::Aligned;
 pub(crate) use fallible::{
-    Zero, collected, extend, filled, push, refuse, reserve, resize, try_collected, with_capacity,
-    zeros,
+    Zero, collected, extend, filled, out_of_memory, push, reserve, resize, try_collected,
+    with_capacity, zeros,
 };
 pub(crate) use padded::Padded;
 pub(crate) use shared::Shared;
-pub(crate) use vectors::{MOST_LANES, load, store};
+pub(crate) use vectors::{MAX_LANES, load, store};

@@ -1,27 +1,27 @@
 //! A growable array, behind whose end a vector can always be read.
 
 use super::fallible::resize;
-use super::vectors::{MOST_LANES, check};
+use super::vectors::{MAX_LANES, check};
 use crate::simd::Simd;
 use std::ops::{Deref, DerefMut};
 
 /// Plain values, followed by as many more as the widest vector has. Those are unspecified:
 /// callers mask their lanes out.
 pub(crate) struct Padded<T> {
-    /// Always [`MOST_LANES`] longer than the array.
+    /// Always [`MAX_LANES`] longer than the array.
     values: Vec<T>,
 }
 
 impl<T: Copy + Default> Default for Padded<T> {
     fn default() -> Self {
-        Self { values: vec![T::default(); MOST_LANES] }
+        Self { values: vec![T::default(); MAX_LANES] }
     }
 }
 
 impl<T: Copy + Default> Padded<T> {
     /// Sets the length of the array. Values beyond its old end are unspecified.
     pub(crate) fn resize(&mut self, len: usize) {
-        resize(&mut self.values, len + MOST_LANES, T::default());
+        resize(&mut self.values, len + MAX_LANES, T::default());
     }
 
     /// Loads the vector from `at` on; it may reach beyond the end.
@@ -31,7 +31,7 @@ impl<T: Copy + Default> Padded<T> {
     #[inline(always)]
     pub(crate) unsafe fn load<S: Simd<T>>(&self, simd: S, at: usize) -> S::V {
         check(at, S::LANES, self.values.len());
-        // SAFETY: no vector has more than `MOST_LANES` numbers, and as many follow every place up
+        // SAFETY: no vector has more than `MAX_LANES` numbers, and as many follow every place up
         // to the length.
         unsafe { simd.load(self.values.as_ptr().add(at)) }
     }
@@ -70,14 +70,14 @@ impl<T> Deref for Padded<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        &self.values[..self.values.len() - MOST_LANES]
+        &self.values[..self.values.len() - MAX_LANES]
     }
 }
 
 impl<T> DerefMut for Padded<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        let len = self.values.len() - MOST_LANES;
+        let len = self.values.len() - MAX_LANES;
         &mut self.values[..len]
     }
 }

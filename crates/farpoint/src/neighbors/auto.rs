@@ -10,8 +10,8 @@ const PAIRS_A_POINT: usize = 200;
 
 /// Returns the method to run: the requested one, or the fastest. `unbuilt` is true for the clouds whose
 /// tree would have to be built.
-pub(super) fn choose(wanted: Method, points: [usize; 2], unbuilt: [bool; 2]) -> Method {
-    match wanted {
+pub(super) fn choose(requested: Method, points: [usize; 2], unbuilt: [bool; 2]) -> Method {
+    match requested {
         Method::Auto => fastest(points, unbuilt),
         method => method,
     }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_clouds_and_few_queries_are_not_built_a_tree_for() {
+    fn no_tree_is_built_for_small_clouds_or_few_queries() {
         assert_eq!(fastest([300, 300], [true; 2]), Method::Brute);
         assert_eq!(fastest([100, 1_000_000], [true; 2]), Method::Brute);
         assert_eq!(fastest([600, 600], [true; 2]), Method::Tree);
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_is_there_is_used() {
+    fn an_existing_tree_is_used() {
         assert_eq!(fastest([1, 1_000_000], [true, false]), Method::Tree);
         assert_eq!(fastest([300, 300], [false; 2]), Method::Tree);
         assert_eq!(fastest([300, 150], [true, false]), Method::Brute);

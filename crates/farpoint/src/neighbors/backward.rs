@@ -61,12 +61,12 @@ where
     // A single part is left as it is, the sign of a zero too.
     let from = T::from_f64(-0.0);
     let of_a = |first, rows: &mut [T]| {
-        a_to_b.own(a, b, first, rows, from);
-        b_to_a.sent(a, b, first, rows);
+        a_to_b.add_to_senders(a, b, first, rows, from);
+        b_to_a.add_to_targets(a, b, first, rows);
     };
     let of_b = |first, rows: &mut [T]| {
-        b_to_a.own(b, a, first, rows, from);
-        a_to_b.sent(b, a, first, rows);
+        b_to_a.add_to_senders(b, a, first, rows, from);
+        a_to_b.add_to_targets(b, a, first, rows);
     };
     of_both(threads, a.len().saturating_add(b.len()), (a, b), of_a, of_b)
 }
@@ -93,15 +93,17 @@ where
     if a.subset().is_none() && b.subset().is_none() {
         return Ok(Cow::Borrowed(chamfer));
     }
-    let in_cloud = |which, source| Error::InPair { which, source: Box::new(source) };
-    let moved = |nearest: &Nearest<T>, indices: Result<Cow<'_, [u32]>, Error>, which| {
-        let indices = indices.map_err(|error| in_cloud(which, error))?;
+    let in_pair = |which, source| Error::InPair { which, source: Box::new(source) };
+    let translate = |nearest: &Nearest<T>, indices: Result<Cow<'_, [u32]>, Error>, which| {
+        let indices = indices.map_err(|error| in_pair(which, error))?;
         let raw_distances = memory::collected(nearest.raw_distances.iter().copied());
         let indices = memory::collected(indices.iter().copied());
         Ok(Nearest { raw_distances, indices, norm: nearest.norm, dropped: nearest.dropped })
     };
-    let a_to_b = moved(&chamfer.a_to_b, gradients::placed(&chamfer.a_to_b.indices, b), "second")?;
-    let b_to_a = moved(&chamfer.b_to_a, gradients::placed(&chamfer.b_to_a.indices, a), "first")?;
+    let a_to_b =
+        translate(&chamfer.a_to_b, gradients::placed(&chamfer.a_to_b.indices, b), "second")?;
+    let b_to_a =
+        translate(&chamfer.b_to_a, gradients::placed(&chamfer.b_to_a.indices, a), "first")?;
     Ok(Cow::Owned(Chamfer { a_to_b, b_to_a }))
 }
 
@@ -121,9 +123,9 @@ where
     B: Points<T> + ?Sized,
 {
     check_dims(a, b)?;
-    let in_cloud = |which, checked: Result<(), Error>| {
+    let in_pair = |which, checked: Result<(), Error>| {
         checked.map_err(|source| Error::InPair { which, source: Box::new(source) })
     };
-    in_cloud("first", side(&chamfer.a_to_b, grad_a).check(a.len(), b.len()))?;
-    in_cloud("second", side(&chamfer.b_to_a, grad_b).check(b.len(), a.len()))
+    in_pair("first", side(&chamfer.a_to_b, grad_a).check(a.len(), b.len()))?;
+    in_pair("second", side(&chamfer.b_to_a, grad_b).check(b.len(), a.len()))
 }

@@ -37,8 +37,8 @@ impl<T: Scalar> Block<'_, T> {
     /// Returns whether all points of both blocks coincide.
     pub(super) fn coincides(self, other: Block<'_, T>, dims: usize) -> bool {
         (0..dims).all(|axis| {
-            let [mine, others] = [self, other].map(|block| &block.numbers[axis * LEAF..][..LEAF]);
-            others.iter().chain(mine).all(|&x| x == mine[0])
+            let [first, second] = [self, other].map(|block| &block.numbers[axis * LEAF..][..LEAF]);
+            second.iter().chain(first).all(|&x| x == first[0])
         })
     }
 
@@ -82,12 +82,12 @@ impl<T: Scalar> Block<'_, T> {
         self,
         simd: S,
         at: usize,
-        around: [[S::V; 3]; 2],
+        corners: [[S::V; 3]; 2],
     ) -> S::V {
         let numbers = &self.numbers[..3 * LEAF];
         // SAFETY: `at` is below `LEAF`, of which vectors are parts, and there are three rows.
         let row = |axis: usize| unsafe { memory::load(simd, numbers, axis * LEAF + at) };
-        bound::<T, S, M>(simd, [[row(0), row(1), row(2)]; 2], around, simd.splat(T::ZERO))
+        bound::<T, S, M>(simd, [[row(0), row(1), row(2)]; 2], corners, simd.splat(T::ZERO))
     }
 
     /// Returns the points that are within their limits of a box.
@@ -96,14 +96,14 @@ impl<T: Scalar> Block<'_, T> {
         self,
         simd: S,
         limits: &[T; LEAF],
-        around: [[S::V; 3]; 2],
+        corners: [[S::V; 3]; 2],
     ) -> Reaching {
         work::add(1);
         let mut reaching = Reaching::default();
         for at in (0..LEAF).step_by(S::LANES) {
             // SAFETY: whole vectors of an array of `LEAF` numbers.
             let limit = unsafe { memory::load(simd, limits, at) };
-            let bound = self.bounds::<S, M>(simd, at, around);
+            let bound = self.bounds::<S, M>(simd, at, corners);
             reaching.add(simd, at, bound, limit);
         }
         reaching

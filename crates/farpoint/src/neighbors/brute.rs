@@ -88,7 +88,7 @@ impl<T: Scalar, M: Metric, O: Search<T>> Kernel<T> for Pass<'_, '_, T, M, O> {
             group.begin(self.queries.block(k));
             for first in (0..targets).step_by(MEETINGS) {
                 for target in first..(first + MEETINGS).min(targets) {
-                    group.meet::<S, M>(simd, self.targets.block(target), dims, target == 0);
+                    group.visit_block::<S, M>(simd, self.targets.block(target), dims, target == 0);
                 }
                 let found = if first + MEETINGS < targets { 0 } else { group.len() };
                 if !self.watch.step(found) {

@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Maximum number of leaves of queries per job.
-const MOST_LEAVES: usize = 128;
+const MAX_LEAVES: usize = 128;
 
 /// Jobs per thread, if there are leaves enough: some take longer than others.
 const JOBS_A_THREAD: usize = 8;
@@ -36,7 +36,7 @@ pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric, O: Search<T>>(
     if threads == 1 {
         return walk(0..leaves);
     }
-    let size = (leaves / (threads * JOBS_A_THREAD)).clamp(O::LEAST_LEAVES, MOST_LEAVES);
+    let size = (leaves / (threads * JOBS_A_THREAD)).clamp(O::MIN_LEAVES, MAX_LEAVES);
     let job = |job: usize| walk(job * size..((job + 1) * size).min(leaves));
     for_each(leaves.div_ceil(size), threads, &job);
 }
@@ -66,7 +66,7 @@ impl<T: Scalar, M: Metric, O: Search<T>> Kernel<T> for Walk<'_, '_, T, M, O> {
             let begun = M::ZEROS_ALIKE && last.points[0] != NONE;
             let alike = begun && last.coincides(queries, self.queries.dims);
             last = queries;
-            if !(alike && group.again(queries)) {
+            if !(alike && group.reuse(queries)) {
                 group.begin(queries);
                 group.descend::<S, M>(simd, self.queries, leaf, self.targets);
             }
@@ -103,7 +103,7 @@ impl<T: Scalar> Part<T> {
 pub(super) fn children<T: Scalar, S: Simd<T>, M: Metric>(
     simd: S,
     tree: &BoxTree<T>,
-    around: [[S::V; 3]; 2],
+    corners: [[S::V; 3]; 2],
     worst: T,
     node: Part<T>,
     mut each: impl FnMut(Part<T>),
@@ -119,7 +119,7 @@ pub(super) fn children<T: Scalar, S: Simd<T>, M: Metric>(
         unsafe {
             let row = |k: usize| memory::load(simd, boxes, k * FANOUT + at);
             let other = [[row(0), row(1), row(2)], [row(3), row(4), row(5)]];
-            let bound = bound::<T, S, M>(simd, around, other, zero);
+            let bound = bound::<T, S, M>(simd, corners, other, zero);
             memory::store(simd, &mut bounds, at, bound);
             // Missing children have boxes that begin at infinity.
             near |= (simd.le(bound, worst) & simd.lt(other[0][0], end)) << at;
@@ -160,7 +160,7 @@ pub(super) fn block<T: Scalar>(tree: &BoxTree<T>, leaf: usize) -> Block<'_, T> {
 
 /// Returns the box of an entry of a level, in every lane.
 #[inline(always)]
-pub(super) fn around<T: Scalar, S: Simd<T>>(
+pub(super) fn box_corners<T: Scalar, S: Simd<T>>(
     simd: S,
     tree: &BoxTree<T>,
     level: usize,

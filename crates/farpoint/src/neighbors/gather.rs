@@ -18,7 +18,7 @@ pub(super) trait Search<T: Scalar>: Sync {
     where
         Self: 'g;
     /// Minimum number of leaves of queries per job.
-    const LEAST_LEAVES: usize;
+    const MIN_LEAVES: usize;
 
     /// Creates a group without queries.
     fn group(&self) -> Self::Group<'_>;
@@ -37,11 +37,11 @@ pub(super) trait Group<'g, T: Scalar> {
     fn begin(&mut self, queries: Block<'g, T>);
     /// Starts with queries that coincide with all before them and have the same result as written; `false` if they
     /// must be searched.
-    fn again(&mut self, queries: Block<'g, T>) -> bool;
+    fn reuse(&mut self, queries: Block<'g, T>) -> bool;
     /// Returns the number of queries.
     fn len(&self) -> usize;
     /// Visits a block for all queries; `first` if it is the first.
-    fn meet<S: Simd<T>, M: Metric>(
+    fn visit_block<S: Simd<T>, M: Metric>(
         &mut self,
         simd: S,
         block: Block<'_, T>,

@@ -47,8 +47,8 @@ impl<T: Scalar> Distances<'_, T> {
             Places::Each(k) => rows.checked_mul(k),
             Places::Offsets(offsets) => {
                 let ascend = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
-                let whole = offsets.len() == rows + 1 && offsets[0] == 0 && ascend;
-                whole.then(|| offsets[rows])
+                let valid = offsets.len() == rows + 1 && offsets[0] == 0 && ascend;
+                valid.then(|| offsets[rows])
             }
         };
         let (indices, gradients) = (self.indices.len(), self.gradients.len());
@@ -73,18 +73,24 @@ impl<T: Scalar> Distances<'_, T> {
 
     /// Computes the contributions to the senders from `first` on of their own distances, added to `from` by
     /// ascending place; 0 for senders without distances.
-    pub(super) fn own<A, B>(&self, senders: &A, others: &B, first: usize, rows: &mut [T], from: T)
-    where
+    pub(super) fn add_to_senders<A, B>(
+        &self,
+        senders: &A,
+        others: &B,
+        first: usize,
+        rows: &mut [T],
+        from: T,
+    ) where
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
     {
         let dim = senders.dim();
         for (sender, row) in (first..).zip(rows.chunks_exact_mut(dim)) {
             let places = self.places.of(sender);
-            let mut there = places.filter(|&place| self.indices[place] != Neighbors::<T>::NONE);
-            let Some(one) = there.next() else { continue };
+            let mut present = places.filter(|&place| self.indices[place] != Neighbors::<T>::NONE);
+            let Some(first_place) = present.next() else { continue };
             row.fill(from);
-            for place in std::iter::once(one).chain(there) {
+            for place in std::iter::once(first_place).chain(present) {
                 let other = self.indices[place] as usize;
                 for (axis, value) in row.iter_mut().enumerate() {
                     let (p, q) = (senders.coordinate(sender, axis), others.coordinate(other, axis));
@@ -95,7 +101,7 @@ impl<T: Scalar> Distances<'_, T> {
     }
 
     /// Computes the contributions of the distances to the points from `first` on, by ascending sender and place.
-    pub(super) fn sent<A, B>(&self, points: &A, senders: &B, first: usize, rows: &mut [T])
+    pub(super) fn add_to_targets<A, B>(&self, points: &A, senders: &B, first: usize, rows: &mut [T])
     where
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
@@ -136,8 +142,8 @@ where
     B: Points<T> + ?Sized,
 {
     let large = distances >= SMALL;
-    let wanted = threads::count_for(large, threads)?;
-    let threads = if large { wanted } else { 1 };
+    let available = threads::count_for(large, threads)?;
+    let threads = if large { available } else { 1 };
     let parts = threads.div_ceil(2);
     let (a, b) = ([a.len(), a.dim()], [b.len(), b.dim()]);
     caught(|| {
@@ -161,7 +167,9 @@ where
 {
     match (a.dim(), b.dim()) {
         (a, b) if a == b => Ok(()),
-        (a, b) => Err(Error::Shape(format!("points of {a} coordinates against points of {b}"))),
+        (a, b) => Err(Error::Shape(format!(
+            "points of {a} coordinates cannot be compared with points of {b}"
+        ))),
     }
 }
 

@@ -14,7 +14,7 @@
 //!   fixed order (docs/chamfer.md), so that means and gradients are the same bits on every run, too, and
 //!   on every device.
 //!
-//! [`crate::Searcher`] finds several neighbors of each point, in `several`, by the same means.
+//! [`crate::Searcher`] finds several neighbors of each point, in `knn`, by the same means.
 //!
 //! Searches use `crate::simd` for vectors and `crate::spatial` for structures, never each other.
 
@@ -26,6 +26,7 @@ mod descent;
 mod gather;
 mod gradients;
 mod index;
+pub(crate) mod knn;
 mod metric;
 mod nearest;
 mod output;
@@ -35,13 +36,12 @@ mod reduce;
 mod reference;
 pub(crate) mod run;
 mod search;
-pub(crate) mod several;
 pub(crate) mod start;
 mod tree;
 mod work;
 
 pub use backward::backward;
 pub use index::Index;
+pub use knn::backward::{search_backward, within_backward};
 pub use reduce::{Reduced, Reduction, reduce};
 pub use run::reference;
-pub use several::backward::{search_backward, within_backward};

@@ -57,7 +57,7 @@ impl<'a, T: Scalar> Queries<'a, T> {
     }
 
     /// Starts with other queries, which have the result of the first.
-    pub(super) fn again(&mut self, block: Block<'a, T>) {
+    pub(super) fn reuse(&mut self, block: Block<'a, T>) {
         let (best, nearest) = (self.best[0], self.nearest[0]);
         *self = Self::new(block);
         self.best[..self.len].fill(best);
@@ -98,14 +98,14 @@ impl<'a, T: Scalar> Queries<'a, T> {
     pub(super) fn reached<S: Simd<T>, M: Metric>(
         &self,
         simd: S,
-        around: [[S::V; 3]; 2],
+        corners: [[S::V; 3]; 2],
         lowest: u32,
     ) -> u64 {
-        self.block.reaching::<S, M>(simd, &self.best, around).at_most(&self.nearest, lowest)
+        self.block.reaching::<S, M>(simd, &self.best, corners).at_most(&self.nearest, lowest)
     }
 
     /// Lowers the best distances to those of some points of a block. The points are not kept:
-    /// their blocks will be met, for they are not beyond the best.
+    /// their blocks will be visited, for they are not beyond the best.
     #[inline(always)]
     pub(super) fn sample<S: Simd<T>, M: Metric>(
         &mut self,
@@ -133,14 +133,14 @@ impl<'a, T: Scalar> Queries<'a, T> {
     pub(super) fn add_bounds<S: Simd<T>, M: Metric>(
         &self,
         simd: S,
-        around: [[S::V; 3]; 2],
+        corners: [[S::V; 3]; 2],
         bounds: &mut Bounds<T>,
         k: usize,
     ) {
         let (row, least) = (&mut bounds.of_box[k], &mut bounds.least);
         let mut less = 0;
         for at in (0..LEAF).step_by(S::LANES) {
-            let bound = self.block.bounds::<S, M>(simd, at, around);
+            let bound = self.block.bounds::<S, M>(simd, at, corners);
             // SAFETY: `least` and the box's row have `LEAF` numbers each, which vectors divide.
             unsafe {
                 let before = memory::load(simd, least, at);
@@ -173,22 +173,22 @@ impl<'a, T: Scalar> Queries<'a, T> {
         reaching.at_most(&self.nearest, lowest)
     }
 
-    /// Visits a block for the queries of `wanted`.
+    /// Visits a block for the queries of `query_mask`.
     #[inline(always)]
-    pub(super) fn meet<S: Simd<T>, M: Metric>(
+    pub(super) fn visit_block<S: Simd<T>, M: Metric>(
         &mut self,
         simd: S,
         block: Block<'_, T>,
-        wanted: u64,
+        query_mask: u64,
         dims: usize,
     ) {
-        work::add(wanted.count_ones());
+        work::add(query_mask.count_ones());
         assert!(block.has(dims) && self.block.has(dims));
         // SAFETY: the assertion.
         unsafe {
             match dims {
-                3 => self.pairs::<S, M, true>(simd, block, wanted, 3),
-                _ => self.pairs::<S, M, false>(simd, block, wanted, dims),
+                3 => self.pairs::<S, M, true>(simd, block, query_mask, 3),
+                _ => self.pairs::<S, M, false>(simd, block, query_mask, dims),
             }
         }
     }
@@ -201,13 +201,13 @@ impl<'a, T: Scalar> Queries<'a, T> {
         &mut self,
         simd: S,
         block: Block<'_, T>,
-        mut wanted: u64,
+        mut query_mask: u64,
         dims: usize,
     ) {
         let zero = simd.splat(T::ZERO);
-        while wanted != 0 {
-            let lane = wanted.trailing_zeros() as usize;
-            wanted &= wanted - 1;
+        while query_mask != 0 {
+            let lane = query_mask.trailing_zeros() as usize;
+            query_mask &= query_mask - 1;
             // As many as the narrowest vectors need; the compiler keeps those that are used.
             let mut distances = [zero; 16];
             let mut least = simd.splat(T::INFINITY);
@@ -222,10 +222,10 @@ impl<'a, T: Scalar> Queries<'a, T> {
             if least > self.best[lane] {
                 continue;
             }
-            let wanted = simd.splat(least);
+            let least_lanes = simd.splat(least);
             let mut equal = 0;
             for (v, kept) in distances[..LEAF / S::LANES].iter().enumerate() {
-                equal |= u64::from(simd.eq(*kept, wanted)) << (v * S::LANES);
+                equal |= u64::from(simd.eq(*kept, least_lanes)) << (v * S::LANES);
             }
             // Points of a block ascend: the first is the lowest.
             let point = block.points[equal.trailing_zeros() as usize % LEAF];

@@ -33,7 +33,7 @@ pub(super) enum Structure<'a, T> {
 
 impl<T> Structure<'_, T> {
     /// Returns the structure for the search in the other direction.
-    pub(super) fn turned(self) -> Self {
+    pub(super) fn reversed(self) -> Self {
         match self {
             Self::Reference => Self::Reference,
             Self::Brute([a, b]) => Self::Brute([b, a]),
@@ -96,8 +96,8 @@ impl<T: Scalar> Pair<'_, T> {
             return Err(Error::SearchCancelled(0));
         }
         let [a, b] = self.clouds;
-        let wanted = [self.tree(0).is_none(), self.tree(1).is_none() && !self.same];
-        match auto::choose(method, [a.len, b.len], wanted) {
+        let needs_tree = [self.tree(0).is_none(), self.tree(1).is_none() && !self.same];
+        match auto::choose(method, [a.len, b.len], needs_tree) {
             Method::Auto | Method::Plain => unreachable!("resolved, and checked"),
             Method::Reference => work(Structure::Reference),
             Method::Brute => {
@@ -106,13 +106,13 @@ impl<T: Scalar> Pair<'_, T> {
                 work(Structure::Brute([&first, second.as_ref().unwrap_or(&first)]))
             }
             Method::Tree => {
-                let share = if wanted[0] && wanted[1] {
+                let share = if needs_tree[0] && needs_tree[1] {
                     share(self.threads, a.len, b.len)
                 } else {
                     self.threads
                 };
                 let build =
-                    |side: usize| wanted[side].then(|| BoxTree::new(self.clouds[side], share));
+                    |side: usize| needs_tree[side].then(|| BoxTree::new(self.clouds[side], share));
                 let (first, second) = both(self.threads, || build(0), || build(1));
                 let one = self.tree(0).or(first.as_ref()).expect("there, or built");
                 let other = self.tree(1).or(second.as_ref()).unwrap_or(one);

@@ -30,7 +30,7 @@ compiled_once! {
         a: &'a dyn Points<T>,
         b: &'a dyn Points<T>,
     ) -> Result<Prepared<T>, Error> {
-        caught(|| Prepared::on(None, matcher, a, b))
+        caught(|| Prepared::with_threads(None, matcher, a, b))
     }
 }
 
@@ -40,7 +40,7 @@ compiled_once! {
         a: &'a [&'a dyn Points<T>],
         b: &'a [&'a dyn Points<T>],
     ) -> Result<Vec<Prepared<T>>, Error> {
-        caught(|| each(None, a, b, |threads, a, b| Prepared::on(Some(threads), matcher, a, b)))
+        caught(|| each(None, a, b, |threads, a, b| Prepared::with_threads(Some(threads), matcher, a, b)))
     }
 }
 
@@ -57,7 +57,7 @@ impl<T: Scalar> Prepared<T> {
         prepare(matcher, &a, &b)
     }
 
-    fn on(
+    fn with_threads(
         threads: Option<usize>,
         matcher: &Matcher,
         a: &dyn Points<T>,
@@ -106,15 +106,15 @@ impl<T: Scalar> Prepared<T> {
     /// Translates a result for the points of a cloud to the rows of the input. `None` if an
     /// index is outside the other cloud, or there are too few.
     pub fn nearest(&self, side: usize, distances: &[T], indices: &[i64]) -> Option<Nearest<T>> {
-        let (own, other) = (&self.clouds[side], &self.clouds[1 - side]);
-        if distances.len() != own.len || indices.len() != own.len {
+        let (queries, targets) = (&self.clouds[side], &self.clouds[1 - side]);
+        if distances.len() != queries.len || indices.len() != queries.len {
             return None;
         }
-        let mut found = empty(self.rows[side], own.len, self.norm);
+        let mut found = empty(self.rows[side], queries.len, self.norm);
         for (point, (&distance, &index)) in (0u32..).zip(distances.iter().zip(indices)) {
-            let row = own.place(point);
+            let row = queries.place(point);
             found.raw_distances[row] = distance;
-            found.indices[row] = row_of(other, index)?;
+            found.indices[row] = row_of(targets, index)?;
         }
         Some(found)
     }
@@ -186,8 +186,8 @@ impl<T: Scalar> Prepared<T> {
             of_rows[x.place(query as u32) + 1] = offsets[query + 1] - offsets[query];
         }
         (1..=rows).for_each(|row| of_rows[row] += of_rows[row - 1]);
-        let whole = distances.len() == all;
-        whole.then_some(WithinBall {
+        let complete = distances.len() == all;
+        complete.then_some(WithinBall {
             indices,
             raw_distances: distances,
             offsets: of_rows,
@@ -218,11 +218,11 @@ fn row_of<T: Scalar>(cloud: &WorkingCopy<T>, index: i64) -> Option<u32> {
 /// Returns the number of threads for a search, of those requested; an error if the points of both clouds have
 /// different numbers of coordinates.
 pub(super) fn threads_for<T: Scalar>(
-    wanted: Option<usize>,
+    requested: Option<usize>,
     a: &dyn Points<T>,
     b: &dyn Points<T>,
 ) -> Result<usize, Error> {
-    let threads = threads_for_points(wanted, a.len().saturating_add(b.len()))?;
+    let threads = threads_for_points(requested, a.len().saturating_add(b.len()))?;
     if a.dim() != b.dim() {
         return Err(Error::Shape(format!(
             "points of {} coordinates cannot be compared with points of {}",
@@ -234,10 +234,10 @@ pub(super) fn threads_for<T: Scalar>(
 }
 
 /// Returns the number of threads for `points` points, of those requested.
-pub(super) fn threads_for_points(wanted: Option<usize>, points: usize) -> Result<usize, Error> {
+pub(super) fn threads_for_points(requested: Option<usize>, points: usize) -> Result<usize, Error> {
     let large = points >= SMALL;
-    let wanted = threads::count_for(large, wanted)?;
-    Ok(if large { wanted } else { 1 })
+    let count = threads::count_for(large, requested)?;
+    Ok(if large { count } else { 1 })
 }
 
 /// Returns the threads for each of two pieces of work side by side: half of them if the clouds are of
@@ -286,7 +286,7 @@ mod tests {
 
     /// Results of a backend for points are translated to rows.
     #[test]
-    fn rows_left_out_have_no_nearest_and_are_no_points_nearest() {
+    fn skipped_rows_have_no_nearest_and_are_never_nearest() {
         let matcher = Matcher::new().bad_rows(BadRows::Skip);
         let a = [[f32::NAN], [1.0], [5.0]];
         let b = [[2.0f32], [f32::INFINITY], [4.0]];
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn several_neighbors_of_points_become_those_of_rows() {
+    fn neighbors_of_points_become_neighbors_of_rows() {
         let searcher = Searcher::ball(2.5, 2).bad_rows(BadRows::Skip);
         let matcher = Matcher::new().bad_rows(BadRows::Skip);
         let x = [[1.0f32], [f32::NAN], [5.0]];

@@ -70,10 +70,10 @@ pub struct Reduced {
 /// use farpoint::neighbors::{Reduction, reduce};
 /// let (a, b) = ([[0.0f32], [5.0]], [[1.0f32]]);
 /// let chamfer = farpoint::chamfer(&a[..], &b[..])?;
-/// let (there, back) = (&chamfer.a_to_b, &chamfer.b_to_a);
-/// assert_eq!(reduce(there, Some(back), Reduction::Mean, false).value, chamfer.sum());
-/// assert_eq!(reduce(there, Some(back), Reduction::Sum, true).value, 1.0 + 4.0 + 1.0);
-/// assert_eq!(reduce(there, None, Reduction::Max, true).value, 4.0);
+/// let (forward, backward) = (&chamfer.a_to_b, &chamfer.b_to_a);
+/// assert_eq!(reduce(forward, Some(backward), Reduction::Mean, false).value, chamfer.sum());
+/// assert_eq!(reduce(forward, Some(backward), Reduction::Sum, true).value, 1.0 + 4.0 + 1.0);
+/// assert_eq!(reduce(forward, None, Reduction::Max, true).value, 4.0);
 /// # Ok::<(), farpoint::Error>(())
 /// ```
 pub fn reduce<T: Scalar>(

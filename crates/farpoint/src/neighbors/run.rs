@@ -4,7 +4,7 @@ use super::gather::{Kind, Search};
 use super::metric::Metric;
 use super::output::Output;
 use super::prepared::empty;
-use super::start::{self, Ask, Options, Ready, asks};
+use super::start::{self, Options, PairJob, Ready, pair_jobs};
 use super::tree::Walk;
 use crate::scalar::compiled_once;
 use crate::unwind::caught;
@@ -14,8 +14,8 @@ use crate::{Chamfer, Cpu, Error, Matcher, Method, Nearest, Observer, Points, Sca
 /// Finds the nearest point in the second cloud of each point of the first.
 pub(crate) struct OneWay<'a>(pub(crate) &'a Matcher);
 
-impl<T: Scalar> Ask<T> for OneWay<'_> {
-    type Found = Nearest<T>;
+impl<T: Scalar> PairJob<T> for OneWay<'_> {
+    type Outcome = Nearest<T>;
 
     fn check(&self) -> Result<(), Error> {
         Ok(())
@@ -34,8 +34,8 @@ impl<T: Scalar> Ask<T> for OneWay<'_> {
 /// Both directions, which share the structures of the clouds.
 pub(crate) struct BothWays<'a>(pub(crate) &'a Matcher);
 
-impl<T: Scalar> Ask<T> for BothWays<'_> {
-    type Found = Chamfer<T>;
+impl<T: Scalar> PairJob<T> for BothWays<'_> {
+    type Outcome = Chamfer<T>;
 
     fn check(&self) -> Result<(), Error> {
         Ok(())
@@ -51,8 +51,8 @@ impl<T: Scalar> Ask<T> for BothWays<'_> {
     }
 }
 
-asks! { Matcher as OneWay -> Nearest: nearest, nearest_batch }
-asks! { Matcher as BothWays -> Chamfer: chamfer, chamfer_batch }
+pair_jobs! { Matcher as OneWay -> Nearest: nearest, nearest_batch }
+pair_jobs! { Matcher as BothWays -> Chamfer: chamfer, chamfer_batch }
 
 compiled_once! {
     /// Like [`nearest`], under a watch.
@@ -62,7 +62,7 @@ compiled_once! {
         y: &'a dyn Points<T>,
         watch: &'a Watch<'b>,
     ) -> Result<Nearest<T>, Error> {
-        caught(|| start::watched(cpu, &OneWay(&Matcher::new()), x, y, watch))
+        caught(|| start::run_watched(cpu, &OneWay(&Matcher::new()), x, y, watch))
     }
 }
 
@@ -74,7 +74,7 @@ compiled_once! {
         y: &'a dyn Points<T>,
         watch: &'a Watch<'b>,
     ) -> Result<Chamfer<T>, Error> {
-        caught(|| start::watched(cpu, &BothWays(&Matcher::new()), x, y, watch))
+        caught(|| start::run_watched(cpu, &BothWays(&Matcher::new()), x, y, watch))
     }
 }
 
@@ -100,10 +100,10 @@ where
 
 /// Finds the nearest point in one cloud of each point of the other.
 fn one_way<T: Scalar>(ready: &Ready<'_, '_, T>, side: usize) -> Nearest<T> {
-    let [own, other] = [ready.pair.clouds[side], ready.pair.clouds[1 - side]];
-    let mut found = empty(ready.pair.rows[side], own.len, ready.norm);
+    let [queries, targets] = [ready.pair.clouds[side], ready.pair.clouds[1 - side]];
+    let mut found = empty(ready.pair.rows[side], queries.len, ready.norm);
     if ready.watch.step(0) {
-        ready.search::<OneNearest>(side, Output::new(&mut found, own, other));
+        ready.search::<OneNearest>(side, Output::new(&mut found, queries, targets));
     }
     found
 }
@@ -121,7 +121,7 @@ impl<T: Scalar> Search<T> for Output<'_, T> {
     where
         Self: 'g;
     /// The first of them has no previous leaf to start from.
-    const LEAST_LEAVES: usize = 32;
+    const MIN_LEAVES: usize = 32;
 
     fn group(&self) -> Walk<'_, T> {
         Walk::new(self)

@@ -13,9 +13,9 @@ use crate::{
 };
 
 /// A job on two clouds.
-pub(crate) trait Ask<T: Scalar>: Sync {
+pub(crate) trait PairJob<T: Scalar>: Sync {
     /// Result of the job.
-    type Found: Send;
+    type Outcome: Send;
 
     /// Checks the options that do not depend on clouds.
     ///
@@ -27,39 +27,39 @@ pub(crate) trait Ask<T: Scalar>: Sync {
     /// Returns the number of points that an observer counts, for clouds of `x` and `y` points.
     fn steps(&self, x: usize, y: usize) -> usize;
     /// Runs the search.
-    fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Self::Found, Error>;
+    fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Self::Outcome, Error>;
 }
 
 /// Defines the functions that do a job for one pair of clouds and for many.
-macro_rules! asks {
-    ($job:ident as $ask:ident -> $found:ident: $one:ident, $many:ident) => {
+macro_rules! pair_jobs {
+    ($job:ident as $pair_job:ident -> $found:ident: $run_one:ident, $run_many:ident) => {
         $crate::compiled_once! {
             /// Does the job for two clouds.
-            pub(crate) fn $one<'a, 'b, T: Scalar>(
+            pub(crate) fn $run_one<'a, 'b, T: Scalar>(
                 cpu: &'a Cpu,
                 job: &'a $job,
                 x: &'a dyn Points<T>,
                 y: &'a dyn Points<T>,
                 observer: Option<Observer<'b>>,
             ) -> Result<$found<T>, Error> {
-                $crate::unwind::caught(|| start::one(cpu, $ask(job), x, y, observer))
+                $crate::unwind::caught(|| start::run_one(cpu, $pair_job(job), x, y, observer))
             }
         }
         $crate::compiled_once! {
             /// Does the job for many pairs of clouds.
-            pub(crate) fn $many<'a, 'b, T: Scalar>(
+            pub(crate) fn $run_many<'a, 'b, T: Scalar>(
                 cpu: &'a Cpu,
                 job: &'a $job,
                 x: &'a [&'a dyn Points<T>],
                 y: &'a [&'a dyn Points<T>],
                 observer: Option<Observer<'b>>,
             ) -> Result<Vec<$found<T>>, Error> {
-                $crate::unwind::caught(|| start::many(cpu, $ask(job), x, y, observer))
+                $crate::unwind::caught(|| start::run_many(cpu, $pair_job(job), x, y, observer))
             }
         }
     };
 }
-pub(super) use asks;
+pub(super) use pair_jobs;
 
 /// Options of all searches.
 pub(crate) struct Options {
@@ -81,28 +81,29 @@ impl From<&Searcher> for Options {
 }
 
 /// Runs a job on two clouds.
-pub(super) fn one<T: Scalar, A: Ask<T>>(
+pub(super) fn run_one<T: Scalar, A: PairJob<T>>(
     cpu: &Cpu,
-    ask: A,
+    job: A,
     x: &dyn Points<T>,
     y: &dyn Points<T>,
     observer: Option<Observer<'_>>,
-) -> Result<A::Found, Error> {
-    watched(cpu, &ask, x, y, &Watch::new(observer, ask.steps(x.len(), y.len())))
+) -> Result<A::Outcome, Error> {
+    run_watched(cpu, &job, x, y, &Watch::new(observer, job.steps(x.len(), y.len())))
 }
 
 /// Runs a job on many pairs of clouds, spread over the cores. A pair's result does not depend on its batch.
-pub(super) fn many<T: Scalar, A: Ask<T>>(
+pub(super) fn run_many<T: Scalar, A: PairJob<T>>(
     cpu: &Cpu,
-    ask: A,
+    job: A,
     x: &[&dyn Points<T>],
     y: &[&dyn Points<T>],
     observer: Option<Observer<'_>>,
-) -> Result<Vec<A::Found>, Error> {
-    ask.check()?;
-    let watch = Watch::new(observer, ask.steps(points(x), points(y)));
-    let found =
-        each(cpu.threads, x, y, |threads, x, y| watched(&cpu.threads(threads), &ask, x, y, &watch));
+) -> Result<Vec<A::Outcome>, Error> {
+    job.check()?;
+    let watch = Watch::new(observer, job.steps(points(x), points(y)));
+    let found = each(cpu.threads, x, y, |threads, x, y| {
+        run_watched(&cpu.threads(threads), &job, x, y, &watch)
+    });
     // Cancellation is not an error of a pair.
     watch.end(Error::SearchCancelled).and(found)
 }
@@ -114,20 +115,20 @@ fn points<T: Scalar>(clouds: &[&dyn Points<T>]) -> usize {
 
 /// Checks and copies both clouds and builds the structure of the method, then searches on the device's
 /// threads, under a watch.
-pub(super) fn watched<T: Scalar, A: Ask<T>>(
+pub(super) fn run_watched<T: Scalar, A: PairJob<T>>(
     cpu: &Cpu,
-    ask: &A,
+    job: &A,
     x: &dyn Points<T>,
     y: &dyn Points<T>,
     watch: &Watch<'_>,
-) -> Result<A::Found, Error> {
-    ask.check()?;
-    let Options { method, norm, bad_rows } = ask.options();
+) -> Result<A::Outcome, Error> {
+    job.check()?;
+    let Options { method, norm, bad_rows } = job.options();
     let level = simd::choose(cpu.level)?;
     method.check(DeviceKind::Cpu)?;
     let found = pair::with(cpu.threads, bad_rows, x, y, |pair| {
         pair.build(method, watch, |structure| {
-            ask.find(&Ready { pair, structure, norm, level, watch })
+            job.find(&Ready { pair, structure, norm, level, watch })
         })
     });
     watch.end(Error::SearchCancelled)?;
@@ -147,7 +148,7 @@ impl<T: Scalar> Ready<'_, '_, T> {
     /// Searches for each point of the first cloud in the second (`side` 1: the other direction).
     pub(super) fn search<'c, K: Kind>(&'c self, side: usize, output: K::Of<'c, T>) {
         let run = SearchRun::<T, K> {
-            structure: if side == 0 { self.structure } else { self.structure.turned() },
+            structure: if side == 0 { self.structure } else { self.structure.reversed() },
             norm: self.norm,
             threads: self.pair.threads,
             watch: self.watch,

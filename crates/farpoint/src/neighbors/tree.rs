@@ -9,7 +9,7 @@
 //! something are selected by bounds of their own, a vector at a time.
 
 use super::block::Block;
-use super::descent::{Part, around, block, children, insert};
+use super::descent::{Part, block, box_corners, children, insert};
 use super::gather::Group;
 use super::metric::Metric;
 use super::nearest::{Bounds, Queries, TOGETHER};
@@ -22,7 +22,7 @@ use crate::spatial::{BoxTree, NONE};
 const EQUALLY_NEAR: f64 = 1.0625;
 
 /// Parts of the tree not yet visited for a leaf of queries.
-struct Ahead<T> {
+struct Pending<T> {
     /// Nodes, the nearest last.
     nodes: Vec<Part<T>>,
     leaves: Vec<Part<T>>,
@@ -35,7 +35,7 @@ struct Ahead<T> {
 pub(super) struct Walk<'a, T: Scalar> {
     queries: Queries<'a, T>,
     output: &'a Output<'a, T>,
-    ahead: Ahead<T>,
+    pending: Pending<T>,
     /// A leaf of targets where the last group found most of its nearest points.
     last: Option<usize>,
 }
@@ -46,8 +46,8 @@ impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
         self.queries = Queries::new(queries);
     }
 
-    fn again(&mut self, queries: Block<'a, T>) -> bool {
-        self.queries.again(queries);
+    fn reuse(&mut self, queries: Block<'a, T>) -> bool {
+        self.queries.reuse(queries);
         true
     }
 
@@ -56,14 +56,14 @@ impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
     }
 
     #[inline(always)]
-    fn meet<S: Simd<T>, M: Metric>(
+    fn visit_block<S: Simd<T>, M: Metric>(
         &mut self,
         simd: S,
         block: Block<'_, T>,
         dims: usize,
         _first: bool,
     ) {
-        self.queries.meet::<S, M>(simd, block, self.queries.all(), dims);
+        self.queries.visit_block::<S, M>(simd, block, self.queries.all(), dims);
     }
 
     #[inline(always)]
@@ -74,27 +74,27 @@ impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
         leaf: usize,
         targets: &BoxTree<T>,
     ) {
-        let mine = around(simd, queries, 0, leaf);
+        let query_corners = box_corners(simd, queries, 0, leaf);
         if let Some(last) = self.last {
             self.queries.sample::<S, M>(simd, block(targets, last), targets.dims);
         }
         let mut worst = self.queries.worst(simd);
         let (mut begun, mut latest) = (false, NONE);
-        self.ahead.nodes.clear();
-        self.ahead.nodes.push(Part::top(targets));
-        (self.ahead.least, self.ahead.equal) = (T::INFINITY, 0);
+        self.pending.nodes.clear();
+        self.pending.nodes.push(Part::top(targets));
+        (self.pending.least, self.pending.equal) = (T::INFINITY, 0);
         loop {
-            let next = self.ahead.nodes.pop();
+            let next = self.pending.nodes.pop();
             // No remaining leaf is as near as the nearest so far, or there are enough of these.
-            let enough = self.ahead.equal >= TOGETHER;
-            if !begun && (enough || next.is_none_or(|next| next.bound > self.ahead.least)) {
+            let enough = self.pending.equal >= TOGETHER;
+            if !begun && (enough || next.is_none_or(|next| next.bound > self.pending.least)) {
                 begun = true;
                 self.last = self.visit_nearest::<S, M>(simd, targets);
             }
             if begun {
                 worst = self.queries.worst(simd);
-                let Self { queries, ahead, .. } = self;
-                for leaf in ahead.leaves.drain(..) {
+                let Self { queries, pending, .. } = self;
+                for leaf in pending.leaves.drain(..) {
                     if leaf.bound <= worst && visit::<T, S, M>(simd, queries, targets, leaf) {
                         worst = queries.worst(simd);
                     }
@@ -104,7 +104,7 @@ impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
             let Some(next) = next.filter(|next| next.bound <= worst) else { return };
             if next.lowest <= latest || reached::<T, S, M>(simd, &self.queries, targets, next) != 0
             {
-                self.open::<S, M>(simd, mine, worst, next, targets);
+                self.open::<S, M>(simd, query_corners, worst, next, targets);
             }
         }
     }
@@ -120,8 +120,8 @@ impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
 impl<'a, T: Scalar> Walk<'a, T> {
     pub(super) fn new(output: &'a Output<'a, T>) -> Self {
         let (nodes, leaves) = (Vec::new(), Vec::new());
-        let ahead = Ahead { nodes, leaves, least: T::INFINITY, equal: 0 };
-        Self { queries: Queries::new(Block::EMPTY), output, ahead, last: None }
+        let pending = Pending { nodes, leaves, least: T::INFINITY, equal: 0 };
+        Self { queries: Queries::new(Block::EMPTY), output, pending, last: None }
     }
 
     /// Adds the children of a node to the parts ahead.
@@ -129,21 +129,21 @@ impl<'a, T: Scalar> Walk<'a, T> {
     fn open<S: Simd<T>, M: Metric>(
         &mut self,
         simd: S,
-        around: [[S::V; 3]; 2],
+        corners: [[S::V; 3]; 2],
         worst: T,
         node: Part<T>,
         targets: &BoxTree<T>,
     ) {
-        let ahead = &mut self.ahead;
-        children::<T, S, M>(simd, targets, around, worst, node, |part| {
+        let pending = &mut self.pending;
+        children::<T, S, M>(simd, targets, corners, worst, node, |part| {
             if part.level == 0 {
-                ahead.leaves.push(part);
-                if part.bound < ahead.least {
-                    (ahead.least, ahead.equal) = (part.bound, 0);
+                pending.leaves.push(part);
+                if part.bound < pending.least {
+                    (pending.least, pending.equal) = (part.bound, 0);
                 }
-                ahead.equal += usize::from(part.bound == ahead.least);
+                pending.equal += usize::from(part.bound == pending.least);
             } else {
-                insert(&mut ahead.nodes, part);
+                insert(&mut pending.nodes, part);
             }
         });
     }
@@ -156,28 +156,28 @@ impl<'a, T: Scalar> Walk<'a, T> {
         simd: S,
         targets: &BoxTree<T>,
     ) -> Option<usize> {
-        let Self { queries, ahead, .. } = self;
+        let Self { queries, pending, .. } = self;
         let dims = targets.dims;
-        let limit = ahead.least * T::from_f64(EQUALLY_NEAR);
-        let count = bring_to_front(&mut ahead.leaves, limit, TOGETHER);
-        let leaves = &ahead.leaves[..count];
+        let limit = pending.least * T::from_f64(EQUALLY_NEAR);
+        let count = bring_to_front(&mut pending.leaves, limit, TOGETHER);
+        let leaves = &pending.leaves[..count];
         let mut bounds = Bounds::new();
         for (k, leaf) in leaves.iter().enumerate() {
-            let around = around(simd, targets, 0, leaf.entry);
-            queries.add_bounds::<S, M>(simd, around, &mut bounds, k);
+            let corners = box_corners(simd, targets, 0, leaf.entry);
+            queries.add_bounds::<S, M>(simd, corners, &mut bounds, k);
         }
         for (k, leaf) in leaves.iter().enumerate() {
             let first = bounds.nearest[k] & queries.all();
-            queries.meet::<S, M>(simd, block(targets, leaf.entry), first, dims);
+            queries.visit_block::<S, M>(simd, block(targets, leaf.entry), first, dims);
         }
         for (k, leaf) in leaves.iter().enumerate() {
             let reached = queries.within(simd, &bounds, k, leaf.lowest) & !bounds.nearest[k];
-            queries.meet::<S, M>(simd, block(targets, leaf.entry), reached, dims);
+            queries.visit_block::<S, M>(simd, block(targets, leaf.entry), reached, dims);
         }
-        let most = (0..count).max_by_key(|&k| bounds.nearest[k].count_ones());
-        let most = most.map(|k| leaves[k].entry);
-        ahead.leaves.drain(..count);
-        most
+        let best_leaf = (0..count).max_by_key(|&k| bounds.nearest[k].count_ones());
+        let best_leaf = best_leaf.map(|k| leaves[k].entry);
+        pending.leaves.drain(..count);
+        best_leaf
     }
 }
 
@@ -189,7 +189,7 @@ fn reached<T: Scalar, S: Simd<T>, M: Metric>(
     targets: &BoxTree<T>,
     part: Part<T>,
 ) -> u64 {
-    queries.reached::<S, M>(simd, around(simd, targets, part.level, part.entry), part.lowest)
+    queries.reached::<S, M>(simd, box_corners(simd, targets, part.level, part.entry), part.lowest)
 }
 
 /// Visits a leaf for those queries that may find something there; returns whether there are any.
@@ -201,16 +201,16 @@ fn visit<T: Scalar, S: Simd<T>, M: Metric>(
     leaf: Part<T>,
 ) -> bool {
     let reached = reached::<T, S, M>(simd, queries, targets, leaf);
-    queries.meet::<S, M>(simd, block(targets, leaf.entry), reached, targets.dims);
+    queries.visit_block::<S, M>(simd, block(targets, leaf.entry), reached, targets.dims);
     reached != 0
 }
 
-/// Brings at most `most` parts within the limit to the front; returns their number.
+/// Brings at most `max_count` parts within the limit to the front; returns their number.
 #[inline(always)]
-fn bring_to_front<T: Scalar>(parts: &mut [Part<T>], limit: T, most: usize) -> usize {
+fn bring_to_front<T: Scalar>(parts: &mut [Part<T>], limit: T, max_count: usize) -> usize {
     let mut count = 0;
     for k in 0..parts.len() {
-        if parts[k].bound <= limit && count < most {
+        if parts[k].bound <= limit && count < max_count {
             parts.swap(count, k);
             count += 1;
         }

@@ -67,21 +67,21 @@ mod tests {
     #[test]
     fn ties_take_at_most_twice_the_steps() {
         let check = |name: &str, plain: &[(String, f64)], x: &Cloud, y: &Cloud| {
-            for ((search, most), (_, steps)) in plain.iter().zip(steps(x, y)) {
-                let what =
-                    format!("{name}, {search}: {steps:.1} steps a point, {most:.1} in a cube");
-                println!("{what}");
-                assert!(steps <= 2.0 * most, "{what}");
+            for ((search, expected), (_, steps)) in plain.iter().zip(steps(x, y)) {
+                let message =
+                    format!("{name}, {search}: {steps:.1} steps a point, {expected:.1} in a cube");
+                println!("{message}");
+                assert!(steps <= 2.0 * expected, "{message}");
             }
         };
         let plain = steps(&cube(POINTS, 1), &cube(POINTS, 1));
-        let own = |name: &str, cloud: Cloud| check(name, &plain, &cloud, &cloud);
-        own("equal", equal(POINTS));
+        let check_self = |name: &str, cloud: Cloud| check(name, &plain, &cloud, &cloud);
+        check_self("equal", equal(POINTS));
         for (percent, places) in [(40, 1), (99, 1), (100, 8), (40, 100), (100, 100), (100, 3000)] {
-            own(&format!("{percent} % at {places} places"), crowded(percent, places));
+            check_self(&format!("{percent} % at {places} places"), crowded(percent, places));
         }
-        own("line", line(POINTS));
-        own("lattice", lattice(POINTS));
+        check_self("line", line(POINTS));
+        check_self("lattice", lattice(POINTS));
         let other = steps(&cube(POINTS, 1), &cube(POINTS, 3));
         check("around one place", &other, &sphere(POINTS, 1), &vec![[0.0; 3]; POINTS]);
         check("around 8 places", &other, &cube(POINTS, 1), &crowded(100, 8));

@@ -69,7 +69,7 @@ impl<T: Scalar, const D: usize> Points<T> for [[T; D]] {
         self[index][axis]
     }
     fn raw(&self) -> Option<RawPoints<'_, T>> {
-        RawPoints::of_slice(self.as_flattened(), D)
+        RawPoints::from_slice(self.as_flattened(), D)
     }
 }
 
@@ -249,7 +249,10 @@ pub fn padded<'a, T: Scalar>(
     lengths: Option<&[usize]>,
 ) -> Result<Vec<Strided<'a, T>>, Error> {
     if b.checked_mul(n).and_then(|rows| rows.checked_mul(d)) != Some(data.len()) || d == 0 {
-        return Err(Error::Shape(format!("{} numbers are no ({b}, {n}, {d}) array", data.len())));
+        return Err(Error::Shape(format!(
+            "{} numbers do not form a ({b}, {n}, {d}) array",
+            data.len()
+        )));
     }
     if let Some(lengths) = lengths {
         if lengths.len() != b {

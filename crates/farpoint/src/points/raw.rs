@@ -73,8 +73,8 @@ impl<'a> RawLayout<'a> {
             return Err(Error::Shape("the points have no coordinates".into()));
         }
         if let Some(offsets) = self.axis_offsets.filter(|offsets| offsets.len() != self.dims) {
-            let (given, dims) = (offsets.len(), self.dims);
-            return Err(Error::Shape(format!("{given} axis offsets for points of {dims} axes")));
+            let (count, dims) = (offsets.len(), self.dims);
+            return Err(Error::Shape(format!("{count} axis offsets for points of {dims} axes")));
         }
         if self.points == 0 {
             return Ok(None);
@@ -105,11 +105,11 @@ impl<'a> RawLayout<'a> {
     }
 
     fn too_large(&self) -> Error {
-        Error::Shape(format!("{} points of {} axes fit in no memory", self.points, self.dims))
+        Error::Shape(format!("{} points of {} axes do not fit in memory", self.points, self.dims))
     }
 
     /// Returns strides and offsets, for messages.
-    fn words(&self, size: usize) -> String {
+    fn describe(&self, size: usize) -> String {
         let axes = match self.axis_offsets {
             None => format!("axis stride {}", self.axis_stride.unwrap_or(size as isize)),
             Some(offsets) => format!("axis offsets {offsets:?}"),
@@ -168,7 +168,7 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
         if let Some(extent) = layout.extent(size)?.filter(outside) {
             return Err(Error::Shape(format!(
                 "{} reach from byte {} to byte {} of a buffer of {} bytes",
-                layout.words(size),
+                layout.describe(size),
                 extent.start,
                 extent.end,
                 bytes.len()
@@ -194,15 +194,18 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
         let size = size_of::<T>();
         let address = data.expose_provenance();
         if let Some(extent) = layout.extent(size)? {
-            let words = || layout.words(size);
+            let describe = || layout.describe(size);
             if data.is_null() {
-                return Err(Error::Shape(format!("the address is null: {}", words())));
+                return Err(Error::Shape(format!("the address is null: {}", describe())));
             }
             let at = |byte: i128| byte.saturating_add(address as i128);
             let (first, end) = (at(extent.start), at(extent.end));
             let long = extent.end.saturating_sub(extent.start) > isize::MAX as i128;
             if long || first < 0 || end > usize::MAX as i128 {
-                return Err(Error::Shape(format!("{} from {address:#x} on leave memory", words())));
+                return Err(Error::Shape(format!(
+                    "{} from {address:#x} on lie outside memory",
+                    describe()
+                )));
             }
         }
         Ok(Self {
@@ -220,7 +223,7 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
     }
 
     /// Creates a view of rows of `dims` numbers, one after another; `None` if there are no coordinates.
-    pub(super) fn of_slice(numbers: &'a [T], dims: usize) -> Option<Self> {
+    pub(super) fn from_slice(numbers: &'a [T], dims: usize) -> Option<Self> {
         let layout = RawLayout::dense(numbers.len().checked_div(dims)?, dims);
         // SAFETY: the rows are the slice's, or its first ones; it is borrowed for as long as the points.
         unsafe { Self::from_ptr(numbers.as_ptr().cast(), layout) }.ok()
@@ -274,11 +277,11 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
     /// Returns a range of the points: a cloud of a batch.
     ///
     /// # Errors
-    /// If they are not all there.
+    /// If the range is outside the points.
     pub fn part(&self, points: Range<usize>) -> Result<Self, Error> {
         if points.start > points.end || points.end > self.points {
-            let there = self.points;
-            return Err(Error::Shape(format!("points {points:?} of {there} are not all there")));
+            let count = self.points;
+            return Err(Error::Shape(format!("{points:?} is not a range of the {count} points")));
         }
         let before = (points.start as isize).wrapping_mul(self.point_stride);
         Ok(Self { start: self.start.wrapping_add_signed(before), points: points.len(), ..*self })

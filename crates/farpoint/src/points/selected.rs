@@ -64,9 +64,9 @@ impl<P> Selected<P> {
         P: Points<T>,
         M: Copy + Into<u8>,
     {
-        let (given, len) = (mask.len(), countable(points.len())?);
-        if given != len {
-            return Err(Error::Shape(format!("a mask of {given} values for {len} points")));
+        let (mask_len, len) = (mask.len(), countable(points.len())?);
+        if mask_len != len {
+            return Err(Error::Shape(format!("a mask of {mask_len} values for {len} points")));
         }
         let selected = |&(_, &value): &(u32, &M)| value.into() != 0;
         let places = (0..).zip(mask).filter(selected).map(|(place, _)| place);

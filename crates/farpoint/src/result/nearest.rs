@@ -59,7 +59,7 @@ impl<T: Scalar> Nearest<T> {
     }
 
     /// Returns the raw distances of the rows that were not left out.
-    fn kept(&self) -> impl Iterator<Item = T> {
+    fn valid_distances(&self) -> impl Iterator<Item = T> {
         let all = self.dropped == 0;
         self.raw_distances.iter().copied().filter(move |distance| all || !is_nan(*distance))
     }
@@ -86,7 +86,7 @@ impl<T: Scalar> Nearest<T> {
 
     /// Returns the largest distance, not squared: the one-sided Hausdorff distance.
     pub fn max_distance(&self) -> T {
-        let largest = self.kept().fold(T::ZERO, |most, x| if x > most { x } else { most });
+        let largest = self.valid_distances().fold(T::ZERO, |max, x| if x > max { x } else { max });
         self.plain(largest)
     }
 
@@ -97,8 +97,8 @@ impl<T: Scalar> Nearest<T> {
     /// If the number of weights is not the number of rows.
     pub fn weighted_mean(&self, weights: &[T]) -> Result<f64, Error> {
         if weights.len() != self.len() {
-            let (given, rows) = (weights.len(), self.len());
-            return Err(Error::Shape(format!("{given} weights for {rows} distances")));
+            let (count, rows) = (weights.len(), self.len());
+            return Err(Error::Shape(format!("{count} weights for {rows} distances")));
         }
         let left_out = |row: usize| is_nan(self.raw_distances[row]);
         let weight = |row: usize| if left_out(row) { 0.0 } else { weights[row].to_f64() };
@@ -112,7 +112,8 @@ impl<T: Scalar> Nearest<T> {
     /// Returns the share of the rows whose distance, not squared, is at most `threshold`.
     pub fn share_within(&self, threshold: f64) -> f64 {
         let threshold = T::from_f64(threshold);
-        let within = self.kept().filter(|&distance| self.plain(distance) <= threshold).count();
+        let within =
+            self.valid_distances().filter(|&distance| self.plain(distance) <= threshold).count();
         within as f64 / (self.len() - self.dropped) as f64
     }
 }

@@ -125,8 +125,8 @@ impl Sets for f64 {
 }
 
 /// Returns the level that is set, or the best one.
-pub(crate) fn choose(wanted: Option<Level>) -> Result<Level, Error> {
-    match wanted {
+pub(crate) fn choose(requested: Option<Level>) -> Result<Level, Error> {
+    match requested {
         Some(level) if !level.is_available() => Err(Error::LevelUnavailable(level)),
         Some(level) => Ok(level),
         None => Ok(Level::detect()),

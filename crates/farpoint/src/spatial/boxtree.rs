@@ -5,7 +5,7 @@
 //! boxes lie side by side, so that a vector tests them all at once.
 
 use super::cut::Cutter;
-use super::entry::{Around, Entry, bounds};
+use super::entry::{Entry, GroupBox, bounds};
 use super::order::{self, Buckets};
 use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
@@ -65,13 +65,13 @@ impl<T> Boxes<T> {
 
 impl<T: Scalar> Level<T> {
     /// Returns the box around a group of siblings.
-    fn around(&self, group: usize) -> Around<T> {
+    fn group_box(&self, group: usize) -> GroupBox<T> {
         let boxes = self.boxes.siblings(group);
         let row = |a: usize| boxes[a * FANOUT..][..FANOUT].iter().copied();
         let low = |a| row(a).reduce(|x, y| if y < x { y } else { x }).expect("children");
         let high = |a| row(a + 3).reduce(|x, y| if y > x { y } else { x }).expect("children");
         let lowest = self.lowest[group * FANOUT..][..FANOUT].iter().copied().min();
-        Around {
+        GroupBox {
             low: std::array::from_fn(low),
             high: std::array::from_fn(high),
             lowest: lowest.unwrap_or(NONE),
@@ -90,7 +90,7 @@ impl<T: Scalar> Level<T> {
             largest: Shared::new(&mut largest),
             lowest: Shared::new(&mut lowest),
         });
-        // SAFETY: `write` is told to write all groups.
+        // SAFETY: `write` must write all groups, by its contract.
         unsafe {
             let boxes = Boxes(boxes.written());
             Self { len, largest: largest.written(), boxes, lowest: lowest.written() }
@@ -111,7 +111,7 @@ impl<T: Scalar> Groups<'_, T> {
     ///
     /// # Safety
     /// The groups must be below the number of all, and no other thread's.
-    unsafe fn write(self, group: usize, entries: &[Option<Around<T>>]) {
+    unsafe fn write(self, group: usize, entries: &[Option<GroupBox<T>>]) {
         for (group, entries) in (group..).zip(entries.chunks(FANOUT)) {
             // SAFETY: as the caller ensures.
             let (boxes, largest, points) = unsafe {
@@ -121,9 +121,9 @@ impl<T: Scalar> Groups<'_, T> {
             };
             for k in 0..FANOUT {
                 let (low, high) = ([T::INFINITY; 3], [T::ZERO - T::INFINITY; 3]);
-                let empty = Around { low, high, lowest: NONE };
+                let empty = GroupBox { low, high, lowest: NONE };
                 let found = entries.get(k).copied().flatten();
-                let Around { low, high, lowest } = found.unwrap_or(empty);
+                let GroupBox { low, high, lowest } = found.unwrap_or(empty);
                 for a in 0..3 {
                     boxes[a * FANOUT + k].write(low[a]);
                     boxes[(a + 3) * FANOUT + k].write(high[a]);
@@ -158,11 +158,11 @@ impl<T: Scalar> BoxTree<T> {
     /// Builds the tree on `threads` threads; all values are infinite.
     pub(crate) fn new(cloud: &WorkingCopy<T>, threads: usize) -> Self {
         let threads = threads.min(cloud.len / (1 << 14)).max(1);
-        Self::by(&Team::new(threads), cloud, &mut Stages::default())
+        Self::with_team(&Team::new(threads), cloud, &mut Stages::default())
     }
 
     /// Builds the tree; all values are infinite. Adds the time of its two stages.
-    pub(crate) fn by(team: &Team, cloud: &WorkingCopy<T>, seconds: &mut Stages) -> Self {
+    pub(crate) fn with_team(team: &Team, cloud: &WorkingCopy<T>, seconds: &mut Stages) -> Self {
         let mut clock = Clock::now();
         let buckets = order::buckets(team, cloud);
         clock.lap(&mut seconds.order);
@@ -229,7 +229,7 @@ impl<T: Scalar> BoxTree<T> {
         let level = Level::new(len, |groups| {
             team.each(len.div_ceil(FANOUT), |group, _| {
                 let entries = group * FANOUT..(group * FANOUT + FANOUT).min(len);
-                let boxes: Vec<_> = entries.map(|entry| Some(below.around(entry))).collect();
+                let boxes: Vec<_> = entries.map(|entry| Some(below.group_box(entry))).collect();
                 // SAFETY: the group is below the number of groups, and the task's alone.
                 unsafe { groups.write(group, &boxes) };
             });
@@ -262,14 +262,18 @@ struct LeafWriter<'a, T> {
 impl<T: Scalar> LeafWriter<'_, T> {
     /// Cuts the points into leaves and writes all numbers and points; returns the box of each leaf that has
     /// points.
-    fn fill(mut self, cutter: &mut Cutter<T>, entries: &mut [Entry<T>]) -> Vec<Option<Around<T>>> {
+    fn fill(
+        mut self,
+        cutter: &mut Cutter<T>,
+        entries: &mut [Entry<T>],
+    ) -> Vec<Option<GroupBox<T>>> {
         let stride = (self.cloud.dims() + 1) * LEAF;
         let leaves = self.points.len() / LEAF;
         let mut made = memory::with_capacity(leaves);
         cutter.groups(entries, &mut |group| {
             self.write(made.len(), stride, group);
             let ((low, high), lowest) = (bounds(group), group[0].point());
-            made.push(Some(Around { low, high, lowest }));
+            made.push(Some(GroupBox { low, high, lowest }));
         });
         self.numbers[made.len() * stride..].fill(MaybeUninit::new(T::from_f64(-1.0)));
         self.points[made.len() * LEAF..].fill(MaybeUninit::new(NONE));

@@ -67,8 +67,8 @@ impl<T: Scalar> Cutter<T> {
         let side: [T; 3] = std::array::from_fn(|a| high[a] - low[a]);
         let (axis, mut slabs) = longest_side(side.map(T::to_f64), units);
         let mut counts = self.bin_evenly(from, axis, (low[axis], side[axis]));
-        let most = *counts.iter().max().expect("bins") as usize;
-        if most > from.len() / 2 && side[axis] > T::ZERO {
+        let max_count = *counts.iter().max().expect("bins") as usize;
+        if max_count > from.len() / 2 && side[axis] > T::ZERO {
             // Coordinates are so far apart that most of them are as good as equal. Every halving may make another
             // axis the longest.
             counts = self.bin_by_quantiles(from, axis);
@@ -169,10 +169,10 @@ fn longest_side(side: [f64; 3], units: usize) -> (usize, usize) {
     let longest =
         |side: &[f64; 3]| (0..3).max_by(|&a, &b| side[a].total_cmp(&side[b])).expect("three sides");
     let axis = longest(&side);
-    let (mut left, mut parts, mut slabs) = (side, 1, 1);
+    let (mut remaining, mut parts, mut slabs) = (side, 1, 1);
     while parts < units && slabs < SLABS {
-        let a = longest(&left);
-        left[a] /= 2.0;
+        let a = longest(&remaining);
+        remaining[a] /= 2.0;
         parts *= 2;
         if a == axis {
             slabs *= 2;

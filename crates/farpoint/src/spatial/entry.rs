@@ -24,7 +24,7 @@ impl<T: Scalar> Entry<T> {
 
 /// A box around points, and the lowest of them.
 #[derive(Clone, Copy)]
-pub(super) struct Around<T> {
+pub(super) struct GroupBox<T> {
     pub(super) low: [T; 3],
     pub(super) high: [T; 3],
     pub(super) lowest: u32,

@@ -40,8 +40,8 @@ impl<T: Scalar> Cells<T> {
         let side = (0..3).map(|a| high[a].to_f64() - low[a].to_f64()).fold(0.0, f64::max);
         let r = squared.sqrt().next_up().to_f64();
         let reach = std::array::from_fn(|a| {
-            let most = low[a].to_f64().abs().max(high[a].to_f64().abs());
-            T::from_f64(r + 4.0 * T::EPSILON.to_f64() * (most + r)).next_up()
+            let max_abs = low[a].to_f64().abs().max(high[a].to_f64().abs());
+            T::from_f64(r + 4.0 * T::EPSILON.to_f64() * (max_abs + r)).next_up()
         });
         let width = width * r;
         let least = side / CELLS as f64;
@@ -227,7 +227,7 @@ mod tests {
     use super::Cells;
 
     #[test]
-    fn cells_say_where_numbers_do_not_suffice() {
+    fn cells_report_insufficient_precision() {
         let wide =
             |side: f32, squared| Cells::new([0.0; 3], [1.0, side, 1.0], squared, 6.0).are_wide();
         assert!(!wide(1.0, 1e-8) && !wide(1e3, 1e-4) && !wide(1e25, 1e38));

@@ -32,7 +32,7 @@ pub(crate) struct Neighbors<'a, T> {
 struct Entry<T> {
     at: [T; 3],
     point: u32,
-    which: u32,
+    position: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -43,17 +43,17 @@ struct Box3<T> {
 
 impl<T: Scalar> Box3<T> {
     /// Returns the box around entries, of which there must be one.
-    fn around(entries: &[Entry<T>]) -> Self {
-        let mut around = Self { low: entries[0].at, high: entries[0].at };
+    fn enclosing(entries: &[Entry<T>]) -> Self {
+        let mut bounds = Self { low: entries[0].at, high: entries[0].at };
         for entry in entries {
             for a in 0..3 {
-                around.low[a] =
-                    if entry.at[a] < around.low[a] { entry.at[a] } else { around.low[a] };
-                around.high[a] =
-                    if entry.at[a] > around.high[a] { entry.at[a] } else { around.high[a] };
+                bounds.low[a] =
+                    if entry.at[a] < bounds.low[a] { entry.at[a] } else { bounds.low[a] };
+                bounds.high[a] =
+                    if entry.at[a] > bounds.high[a] { entry.at[a] } else { bounds.high[a] };
             }
         }
-        around
+        bounds
     }
 
     fn longest_axis(&self) -> usize {
@@ -77,9 +77,9 @@ impl<T: Scalar> Box3<T> {
 impl<'a, T: Scalar> Neighbors<'a, T> {
     /// Builds a tree over `points` of the cloud: one or more, a point as often as it is listed.
     pub(crate) fn new(cloud: &'a WorkingCopy<T>, points: &[u32]) -> Self {
-        let entry = |(&point, which): (&u32, u32)| {
+        let entry = |(&point, position): (&u32, u32)| {
             let at = std::array::from_fn(|a| cloud.axes[a][point as usize]);
-            Entry { at, point, which }
+            Entry { at, point, position }
         };
         let mut entries = memory::collected(points.iter().zip(0..).map(entry));
         let leaves = points.len().div_ceil(LEAF).next_power_of_two();
@@ -101,7 +101,7 @@ impl<'a, T: Scalar> Neighbors<'a, T> {
 
     /// Returns the tree's points, neighbors after neighbors: position in the list, and point.
     pub(crate) fn points(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.entries.iter().map(|entry| (entry.which, entry.point))
+        self.entries.iter().map(|entry| (entry.position, entry.point))
     }
 
     /// Returns the computed squared distance from a point of the cloud to the nearest of the tree's
@@ -198,12 +198,12 @@ impl<'a, T: Scalar> Neighbors<'a, T> {
 
 /// Halves the entries along the longest side of their box, until each part is a leaf.
 fn split<T: Scalar>(entries: &mut [Entry<T>], boxes: &mut [Box3<T>], node: usize) {
-    let around = Box3::around(entries);
-    boxes[node] = around;
+    let bounds = Box3::enclosing(entries);
+    boxes[node] = bounds;
     if 2 * node + 1 >= boxes.len() {
         return;
     }
-    let axis = around.longest_axis();
+    let axis = bounds.longest_axis();
     let middle = entries.len() / 2;
     entries.select_nth_unstable_by(middle, |a, b| {
         a.at[axis].partial_cmp(&b.at[axis]).unwrap_or(Ordering::Equal)
@@ -272,7 +272,7 @@ impl<T: Scalar> Search<'_, T> {
         if let Some(ignore) = self.ignore {
             let entries = &self.tree.entries[self.tree.places(leaf)];
             for (lane, sum) in sums.iter_mut().enumerate() {
-                if entries.get(lane).unwrap_or(&entries[0]).which == ignore {
+                if entries.get(lane).unwrap_or(&entries[0]).position == ignore {
                     *sum = T::INFINITY;
                 }
             }
@@ -288,25 +288,26 @@ mod tests {
     use crate::{BadRows, random::SplitMix64};
 
     #[test]
-    fn nearest_is_what_trying_all_finds() {
+    fn nearest_matches_brute_force() {
         let mut random = SplitMix64::new(1);
         for n in [1usize, 2, 7, 8, 9, 16, 17, 63, 500] {
             // A coarse grid, so that there are ties and duplicates; the fourth axis counts.
             let rows: Vec<[f32; 4]> =
                 (0..n).map(|_| std::array::from_fn(|_| random.below(7) as f32)).collect();
             let cloud = WorkingCopy::new(&rows, BadRows::Error, 1).unwrap();
-            let given: Vec<u32> = (0..n as u32).filter(|p| p % 3 == 0).collect();
-            let tree = Neighbors::new(&cloud, &given);
-            assert_eq!(tree.points().count(), given.len());
+            let selected: Vec<u32> = (0..n as u32).filter(|p| p % 3 == 0).collect();
+            let tree = Neighbors::new(&cloud, &selected);
+            assert_eq!(tree.points().count(), selected.len());
             for point in 0..n as u32 {
-                for ignore in [None, Some(0), Some(given.len() as u32 / 2)] {
-                    let others = given.iter().zip(0..).filter(|(_, which)| Some(*which) != ignore);
+                for ignore in [None, Some(0), Some(selected.len() as u32 / 2)] {
+                    let others =
+                        selected.iter().zip(0..).filter(|(_, position)| Some(*position) != ignore);
                     let best = others
                         .map(|(&other, _)| cloud.squared_distance(point, other))
                         .fold(f32::INFINITY, f32::min);
                     assert_eq!(tree.nearest(point, ignore), best);
                     for count in [1, 3, 20, 600] {
-                        let mut all: Vec<(f32, u32)> = given
+                        let mut all: Vec<(f32, u32)> = selected
                             .iter()
                             .map(|&other| (cloud.squared_distance(point, other), other))
                             .collect();

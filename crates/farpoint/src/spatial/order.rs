@@ -197,8 +197,8 @@ impl<T: Scalar> Cells<T> {
     /// first half first, are the bits of a cell's number. The first plane halves the points,
     /// so that threads can divide them with little communication; others the space.
     fn new(cloud: &WorkingCopy<T>, corners: [[T; 3]; 2], fenced: bool) -> Self {
-        let wanted = (cloud.len / POINTS_A_CELL).max(1).ilog2();
-        let bits = wanted.min(CELL_BITS);
+        let target_bits = (cloud.len / POINTS_A_CELL).max(1).ilog2();
+        let bits = target_bits.min(CELL_BITS);
         let ends: [[T; 2]; 3] = std::array::from_fn(|a| corners.map(|corner| corner[a]));
         let mut side = ends.map(|[low, high]| high.to_f64() - low.to_f64());
         let mut halvings: [Vec<u32>; 3] = Default::default();
@@ -289,8 +289,11 @@ fn fences<T: Scalar>(cloud: &WorkingCopy<T>) -> [[T; 3]; 2] {
         let [first, third] = [1, 3].map(|k| quantile(&mut some, k).to_f64());
         let reach = 1.5 * (third - first);
         let [low, high] = [T::from_f64(first - reach), T::from_f64(third + reach)];
-        let (least, most) = (cloud.low[a], cloud.high[a]);
-        [if low > least { low } else { least }, if high < most { high } else { most }]
+        let (cloud_low, cloud_high) = (cloud.low[a], cloud.high[a]);
+        [
+            if low > cloud_low { low } else { cloud_low },
+            if high < cloud_high { high } else { cloud_high },
+        ]
     };
     let fences = [fence(0), fence(1), fence(2)];
     [0, 1].map(|side| fences.map(|ends| ends[side]))

@@ -25,15 +25,15 @@ impl Presence {
 
     /// Removes all, and makes room for `points` points.
     pub(crate) fn clear(&mut self, points: usize) {
-        let wanted = points.clamp(64, 1 << 24).next_power_of_two();
+        let capacity = points.clamp(64, 1 << 24).next_power_of_two();
         self.round = self.round.wrapping_add(1);
-        if self.entries.len() < wanted || self.round == 0 {
+        if self.entries.len() < capacity || self.round == 0 {
             self.entries.clear();
-            memory::reserve(&mut self.entries, wanted);
-            self.entries.resize_with(wanted, || AtomicU64::new(0));
+            memory::reserve(&mut self.entries, capacity);
+            self.entries.resize_with(capacity, || AtomicU64::new(0));
             self.round = 1;
         }
-        self.mask = wanted as u32 - 1;
+        self.mask = capacity as u32 - 1;
     }
 
     /// Returns the bit of a part.
@@ -46,18 +46,18 @@ impl Presence {
     pub(crate) fn add(&self, number: u32, bit: u32) {
         let entry = &self.entries[(number & self.mask) as usize];
         // Relaxed, here and below: readers have waited for those who add.
-        let mut seen = entry.load(Ordering::Relaxed);
+        let mut current = entry.load(Ordering::Relaxed);
         loop {
-            let of_round = (seen >> 32) as u32 == self.round;
-            let bits = if of_round { seen as u32 } else { 0 };
+            let of_round = (current >> 32) as u32 == self.round;
+            let bits = if of_round { current as u32 } else { 0 };
             if bits & bit != 0 {
                 return;
             }
             let new = u64::from(self.round) << 32 | u64::from(bits | bit);
-            let (done, failed) = (Ordering::Relaxed, Ordering::Relaxed);
-            match entry.compare_exchange_weak(seen, new, done, failed) {
+            let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+            match entry.compare_exchange_weak(current, new, success, failure) {
                 Ok(_) => return,
-                Err(now) => seen = now,
+                Err(now) => current = now,
             }
         }
     }
@@ -68,9 +68,9 @@ impl Presence {
         let mut found = 0;
         cells.rows(|number, more| {
             for number in (0..=more).map(|k| number.wrapping_add(k)) {
-                let seen = self.entries[(number & self.mask) as usize].load(Ordering::Relaxed);
-                let of_round = (seen >> 32) as u32 == self.round;
-                found |= if of_round { seen as u32 } else { 0 };
+                let entry = self.entries[(number & self.mask) as usize].load(Ordering::Relaxed);
+                let of_round = (entry >> 32) as u32 == self.round;
+                found |= if of_round { entry as u32 } else { 0 };
             }
         });
         found

@@ -24,17 +24,17 @@ static NOTE_PROCESS: extern "C" fn() = {
 };
 
 /// The pool of a process that was forked from the one that loaded the library.
-struct Own {
+struct ForkedPool {
     process: u32,
     pool: ThreadPool,
 }
 
 /// Only ever replaced by the pool of a younger process. Never freed: others may be using it, and
 /// the threads of a parent's pool cannot be joined here.
-static OWN: AtomicPtr<Own> = AtomicPtr::new(std::ptr::null_mut());
+static FORKED_POOL: AtomicPtr<ForkedPool> = AtomicPtr::new(std::ptr::null_mut());
 
 thread_local! {
-    /// The process in which this thread was started for [`OWN`]'s pool; 0 for other threads.
+    /// The process in which this thread was started for [`FORKED_POOL`]'s pool; 0 for other threads.
     static STARTED_IN: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -50,10 +50,12 @@ fn pool_of(process: u32, loaded_in: u32) -> Option<&'static ThreadPool> {
     if process == loaded_in || STARTED_IN.get() == process {
         return None;
     }
-    let current = OWN.load(Ordering::Acquire);
+    let current = FORKED_POOL.load(Ordering::Acquire);
     // SAFETY: null, or leaked below and never freed.
-    if let Some(own) = unsafe { current.as_ref() }.filter(|own| own.process == process) {
-        return Some(&own.pool);
+    if let Some(existing) =
+        unsafe { current.as_ref() }.filter(|existing| existing.process == process)
+    {
+        return Some(&existing.pool);
     }
     let builder = || {
         let named = ThreadPoolBuilder::new().thread_name(|k| format!("farpoint-{k}"));
@@ -65,8 +67,8 @@ fn pool_of(process: u32, loaded_in: u32) -> Option<&'static ThreadPool> {
         STARTED_IN.set(process);
         return None;
     };
-    let fresh = Box::into_raw(Box::new(Own { process, pool }));
-    match OWN.compare_exchange(current, fresh, Ordering::AcqRel, Ordering::Acquire) {
+    let fresh = Box::into_raw(Box::new(ForkedPool { process, pool }));
+    match FORKED_POOL.compare_exchange(current, fresh, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: leaked a moment ago, and never freed from now on.
         Ok(_) => Some(unsafe { &(*fresh).pool }),
         Err(other) => {
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_process_is_noted_when_the_library_is_loaded() {
+    fn the_process_is_recorded_when_the_library_is_loaded() {
         if cfg!(target_os = "linux") {
             assert_eq!(LOADED_IN.load(Ordering::Relaxed), std::process::id());
         }

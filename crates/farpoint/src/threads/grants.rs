@@ -47,14 +47,14 @@ pub fn granted_here(threads: usize, builder: impl Fn() -> ThreadPoolBuilder) -> 
             let _ = ended.lock().map(|ended| ended.send(()));
         })
     };
-    let tried = (others > 0).then(|| watched().num_threads(others).build());
-    let threads = match tried {
+    let attempt = (others > 0).then(|| watched().num_threads(others).build());
+    let threads = match attempt {
         Some(Err(_)) => {
             REFUSED.get_or_init(|| [threads, 1]);
             1
         }
-        tried => {
-            drop(tried);
+        attempt => {
+            drop(attempt);
             for _ in 0..others {
                 let _ = end.recv_timeout(PATIENCE);
             }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pool_has_the_threads_that_are_granted() {
+    fn a_pool_has_the_granted_threads() {
         let pool = granted(3, ThreadPoolBuilder::new).unwrap();
         assert_eq!(pool.current_num_threads(), 3);
         // Stacks larger than the address space are always refused.

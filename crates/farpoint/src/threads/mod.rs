@@ -37,8 +37,8 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// Like [`count`], for work that several threads share only if it is `large`: one thread for small
 /// work, for which no pool is started, unless another number is set.
-pub(crate) fn count_for(large: bool, wanted: Option<usize>) -> Result<usize, Error> {
-    if large || wanted.is_some() { count(wanted) } else { Ok(1) }
+pub(crate) fn count_for(large: bool, requested: Option<usize>) -> Result<usize, Error> {
+    if large || requested.is_some() { count(requested) } else { Ok(1) }
 }
 
 /// Runs two pieces of work, side by side if there are threads for it.
@@ -50,26 +50,26 @@ pub(crate) fn both<A: Send, B: Send>(
     if threads == 1 { (a(), b()) } else { join(a, b) }
 }
 
-/// Runs `work` for each of `things` things, on `threads` threads.
-pub(crate) fn for_each(things: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
+/// Runs `work` for each of `items` items, on `threads` threads.
+pub(crate) fn for_each(items: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
     match threads {
-        1 => (0..things).for_each(work),
-        _ => side_by_side(things, work),
+        1 => (0..items).for_each(work),
+        _ => side_by_side(items, work),
     }
 }
 
-/// Returns the result of `work` for each of `things` things, in their order.
+/// Returns the result of `work` for each of `items` items, in their order.
 pub(crate) fn each<R: Send>(
-    things: usize,
+    items: usize,
     threads: usize,
     work: impl Fn(usize) -> R + Sync,
 ) -> Vec<R> {
-    let mut found: Vec<Option<R>> = memory::collected((0..things).map(|_| None));
+    let mut found: Vec<Option<R>> = memory::collected((0..items).map(|_| None));
     let places = Shared::new(&mut found);
-    for_each(things, threads, &|thing| {
-        let result = work(thing);
-        // SAFETY: the place is the thing's alone, and below the number of things.
-        unsafe { places.part(thing..thing + 1)[0] = Some(result) };
+    for_each(items, threads, &|item| {
+        let result = work(item);
+        // SAFETY: the place is the item's alone, and below the number of items.
+        unsafe { places.part(item..item + 1)[0] = Some(result) };
     });
     memory::collected(found.into_iter().flatten())
 }
@@ -84,32 +84,32 @@ pub(crate) fn for_each_chunk<R: Send>(
     let len = slice.len();
     let all = Shared::new(slice);
     for_each(len.div_ceil(size), threads, &|chunk| {
-        // SAFETY: chunks are apart, and within the slice.
+        // SAFETY: chunks are disjoint, and within the slice.
         work(chunk, unsafe { all.part(chunk * size..(chunk * size + size).min(len)) });
     });
 }
 
-/// Returns the result of `work` for each thing of a batch, in their order: large ones one after another, each
+/// Returns the result of `work` for each item of a batch, in their order: large ones one after another, each
 /// on all threads, then the others side by side. `work` takes the number of threads for it. Fewer large
-/// things at a time need less memory.
-pub(crate) fn each_of_batch<R: Send>(
-    things: usize,
+/// items at a time need less memory.
+pub(crate) fn each_in_batch<R: Send>(
+    items: usize,
     threads: usize,
     large: impl Fn(usize) -> bool + Send + Sync,
     work: impl Fn(usize, usize) -> R + Send + Sync,
 ) -> Vec<R> {
     let mut found: Vec<Option<R>> =
-        memory::collected((0..things).map(|thing| large(thing).then(|| work(thing, threads))));
-    let rest = memory::collected((0..things).filter(|&thing| found[thing].is_none()));
-    let made = Team::new(threads).map(rest.len(), |k| work(rest[k], 1));
-    for (thing, made) in rest.into_iter().zip(made) {
-        found[thing] = Some(made);
+        memory::collected((0..items).map(|item| large(item).then(|| work(item, threads))));
+    let rest = memory::collected((0..items).filter(|&item| found[item].is_none()));
+    let result = Team::new(threads).map(rest.len(), |k| work(rest[k], 1));
+    for (item, result) in rest.into_iter().zip(result) {
+        found[item] = Some(result);
     }
     memory::collected(found.into_iter().flatten())
 }
 
 /// Returns the result of `one` for each of several clouds or pairs with these numbers of points, like
-/// `each_of_batch`; `one` takes its number and the threads for it. The error names the first one at
+/// `each_in_batch`; `one` takes its number and the threads for it. The error names the first one at
 /// fault, not the fastest. For a batch of fewer than `small` points one thread does the work unless
 /// a number is set. Bindings call it too.
 ///
@@ -127,7 +127,7 @@ pub fn spread<R: Send>(
         one(cloud, threads).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
     };
     let large = |cloud: usize| points.len() == 1 || (threads > 1 && points[cloud] >= LARGE);
-    let all = caught(|| Ok(each_of_batch(points.len(), threads, large, one)))?;
+    let all = caught(|| Ok(each_in_batch(points.len(), threads, large, one)))?;
     // Reuses the allocation.
     all.into_iter().collect()
 }
@@ -146,8 +146,8 @@ pub fn spawned<'scope, R: Send + 'scope, W: FnOnce() -> R + Send + 'scope>(
 ) -> Result<ScopedJoinHandle<'scope, R>, W> {
     let slot = Arc::new(Mutex::new(Some(work)));
     let take = |slot: &Mutex<Option<W>>| slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let theirs = Arc::clone(&slot);
-    let run = move || take(&theirs).expect("nobody else has taken it")();
+    let shared_slot = Arc::clone(&slot);
+    let run = move || take(&shared_slot).expect("nobody else has taken it")();
     Builder::new()
         .spawn_scoped(scope, run)
         .map_err(|_| take(&slot).expect("the thread was not begun"))
@@ -163,7 +163,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
-    fn small_work_asks_for_no_pool() {
+    fn small_work_starts_no_pool() {
         assert_eq!(count_for(false, None), Ok(1));
         let seven = if cfg!(feature = "rayon") { 7 } else { 1 };
         assert_eq!(count_for(false, Some(7)), Ok(seven));
@@ -175,27 +175,27 @@ mod tests {
     #[cfg(feature = "rayon")]
     #[test]
     fn a_cloud_alone_has_all_threads() {
-        let given = |points: &[usize]| spread(points, 10, Some(3), |_, threads| Ok(threads));
-        assert_eq!(given(&[500]), Ok(vec![3]));
-        assert_eq!(given(&[500, LARGE, 500]), Ok(vec![1, 3, 1]));
+        let threads_used = |points: &[usize]| spread(points, 10, Some(3), |_, threads| Ok(threads));
+        assert_eq!(threads_used(&[500]), Ok(vec![3]));
+        assert_eq!(threads_used(&[500, LARGE, 500]), Ok(vec![1, 3, 1]));
     }
 
     #[cfg(feature = "rayon")]
     #[test]
-    fn large_things_of_a_batch_run_one_after_another() {
-        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let work = |thing: usize, threads: usize| {
+    fn large_items_of_a_batch_run_one_after_another() {
+        let (running, max_running) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = |item: usize, threads: usize| {
             if threads > 1 {
-                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                max_running.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 std::thread::sleep(std::time::Duration::from_millis(2));
                 running.fetch_sub(1, Ordering::SeqCst);
             }
-            (thing, threads)
+            (item, threads)
         };
-        let batch = || Ok(each_of_batch(40, 4, |thing| thing % 4 == 1, work));
+        let batch = || Ok(each_in_batch(40, 4, |item| item % 4 == 1, work));
         let found = on_threads(4, batch).unwrap();
-        let expected = (0..40).map(|thing| (thing, if thing % 4 == 1 { 4 } else { 1 }));
+        let expected = (0..40).map(|item| (item, if item % 4 == 1 { 4 } else { 1 }));
         assert_eq!(found, expected.collect::<Vec<_>>());
-        assert_eq!(most.into_inner(), 1);
+        assert_eq!(max_running.into_inner(), 1);
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn on_threads<R: Send>(
         // and sleep until it is done.
         None if threads == rayon::current_num_threads() => rayon::join(work, || ()).0,
         Some(pool) if threads == pool.current_num_threads() => pool.install(work),
-        there => match (granted(threads, ThreadPoolBuilder::new), there) {
+        current_pool => match (granted(threads, ThreadPoolBuilder::new), current_pool) {
             (Some(pool), _) => pool.install(work),
             (None, Some(pool)) => pool.install(work),
             (None, None) => work(),
@@ -58,9 +58,9 @@ pub(crate) fn on_threads<R: Send>(
 }
 
 /// Returns the number that is set, or that of the current pool, which is started if necessary.
-pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
-    match wanted {
-        Some(0) => Err(Error::BadThreads(0, "ask for at least one".into())),
+pub(crate) fn count(requested: Option<usize>) -> Result<usize, Error> {
+    match requested {
+        Some(0) => Err(Error::BadThreads(0, "use at least one".into())),
         Some(threads) => Ok(threads),
         None => {
             Ok(current().map_or_else(rayon::current_num_threads, ThreadPool::current_num_threads))
@@ -68,10 +68,10 @@ pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
     }
 }
 
-/// Runs `work` for each of `things` things, on the threads of the current pool. All parallel loops go
+/// Runs `work` for each of `items` items, on the threads of the current pool. All parallel loops go
 /// through here, so that rayon's are compiled once.
-pub(crate) fn side_by_side(things: usize, work: &(dyn Fn(usize) + Sync)) {
-    (0..things).into_par_iter().for_each(work);
+pub(crate) fn side_by_side(items: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..items).into_par_iter().for_each(work);
 }
 
 /// Sorts a slice, on the threads of the current pool.
@@ -89,29 +89,29 @@ pub(super) mod helpers {
 
     /// A pool that the team has for itself.
     #[derive(Default)]
-    pub(crate) struct Own {
+    pub(crate) struct OwnPool {
         _pool: Option<ThreadPool>,
     }
 
     /// Makes up to `count` other threads run `help`, each as soon as it can: those of the pool, or of one
     /// of the team's own if the pool has too few.
-    pub(crate) fn call(count: usize, help: impl Fn() + Clone + Send + 'static) -> Own {
+    pub(crate) fn call(count: usize, help: impl Fn() + Clone + Send + 'static) -> OwnPool {
         let current = current();
-        let there =
+        let available =
             current.map_or_else(rayon::current_num_threads, ThreadPool::current_num_threads);
-        if there < count
+        if available < count
             && let Some(pool) = granted(count, ThreadPoolBuilder::new)
         {
             (0..pool.current_num_threads()).for_each(|_| pool.spawn(help.clone()));
-            return Own { _pool: Some(pool) };
+            return OwnPool { _pool: Some(pool) };
         }
-        for _ in 0..count.min(there) {
+        for _ in 0..count.min(available) {
             match current {
                 Some(pool) => pool.spawn(help.clone()),
                 None => rayon::spawn(help.clone()),
             }
         }
-        Own::default()
+        OwnPool::default()
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_runs_on_as_many_threads_as_asked_for() {
+    fn work_runs_on_the_requested_number_of_threads() {
         for threads in [2, 3, 5] {
             let seen = on_threads(threads, || Ok(rayon::current_num_threads())).unwrap();
             assert_eq!(seen, threads);

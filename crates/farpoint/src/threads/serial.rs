@@ -11,9 +11,9 @@ pub(crate) fn on_threads<R: Send>(
 }
 
 /// Returns one; zero threads are an error.
-pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
-    match wanted {
-        Some(0) => Err(Error::BadThreads(0, "ask for at least one".into())),
+pub(crate) fn count(requested: Option<usize>) -> Result<usize, Error> {
+    match requested {
+        Some(0) => Err(Error::BadThreads(0, "use at least one".into())),
         _ => Ok(1),
     }
 }
@@ -28,16 +28,16 @@ pub(super) mod helpers {
     pub(crate) const THREADS: bool = false;
 
     #[derive(Default)]
-    pub(crate) struct Own;
+    pub(crate) struct OwnPool;
 
-    pub(crate) fn call(_count: usize, _help: impl Fn()) -> Own {
-        Own
+    pub(crate) fn call(_count: usize, _help: impl Fn()) -> OwnPool {
+        OwnPool
     }
 }
 
-/// Runs `work` for each of `things` things, in order.
-pub(crate) fn side_by_side(things: usize, work: &(dyn Fn(usize) + Sync)) {
-    (0..things).for_each(work);
+/// Runs `work` for each of `items` items, in order.
+pub(crate) fn side_by_side(items: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..items).for_each(work);
 }
 
 /// Sorts a slice.

@@ -1,6 +1,6 @@
 //! Shared state of the members of a [`super::Team`]: steps, distribution of tasks, waiting and sleeping.
 
-use super::wait::{SPINS, Turnout, Waits, YIELDS};
+use super::wait::{Participation, SPINS, Waits, YIELDS};
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
@@ -14,24 +14,24 @@ use std::time::{Duration, Instant};
 pub(super) const OVER: u32 = u32::MAX;
 
 /// Members that sleep this long leave: others may have work for the thread.
-const NAP: Duration = Duration::from_millis(100);
+const MAX_SLEEP: Duration = Duration::from_millis(100);
 
 /// State shared by all members.
 pub(super) struct Steps {
     /// The step, in the upper half, and the number of tasks left in a member's share, for each member.
-    shares: Box<[Line<AtomicU64>]>,
+    shares: Box<[CacheLine<AtomicU64>]>,
     /// The current step.
-    step: Line<AtomicU32>,
+    step: CacheLine<AtomicU32>,
     /// Number of finished tasks of the step.
-    done: Line<AtomicUsize>,
+    done: CacheLine<AtomicUsize>,
     /// Written between steps. Read by members with a task, while the step cannot end.
     work: UnsafeCell<Work>,
     /// Number of helpers that have joined.
-    came: AtomicUsize,
+    joined: AtomicUsize,
     asleep: AtomicUsize,
-    door: Mutex<()>,
-    bell: Condvar,
-    pub(super) turnout: Turnout,
+    sleep_lock: Mutex<()>,
+    wake_up: Condvar,
+    pub(super) participation: Participation,
     failure: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -53,30 +53,30 @@ struct Work {
 
 /// A cache line of its own: two, for processors fetch them in pairs.
 #[repr(align(128))]
-struct Line<T>(T);
+struct CacheLine<T>(T);
 
 impl Steps {
     pub(super) fn new(size: usize) -> Self {
         Self {
-            shares: (0..size).map(|_| Line(AtomicU64::new(0))).collect(),
-            step: Line(AtomicU32::new(0)),
-            done: Line(AtomicUsize::new(0)),
+            shares: (0..size).map(|_| CacheLine(AtomicU64::new(0))).collect(),
+            step: CacheLine(AtomicU32::new(0)),
+            done: CacheLine(AtomicUsize::new(0)),
             work: UnsafeCell::new(Work { run: &|_, _| (), tasks: 0, members: 1 }),
-            came: AtomicUsize::new(0),
+            joined: AtomicUsize::new(0),
             asleep: AtomicUsize::new(0),
-            door: Mutex::new(()),
-            bell: Condvar::new(),
-            turnout: Turnout::new(size),
+            sleep_lock: Mutex::new(()),
+            wake_up: Condvar::new(),
+            participation: Participation::new(size),
             failure: Mutex::new(None),
         }
     }
 
     pub(super) fn present(&self) -> usize {
-        (1 + self.came.load(Ordering::Relaxed)).min(self.turnout.limit())
+        (1 + self.joined.load(Ordering::Relaxed)).min(self.participation.limit())
     }
 
     /// Runs a step; the part of the calling thread.
-    pub(super) fn lead(
+    pub(super) fn run_step(
         &self,
         step: u32,
         run: &(dyn Fn(usize, usize) + Sync),
@@ -101,12 +101,12 @@ impl Steps {
         }
         self.announce(step);
         self.take_part(0, step);
-        let mut wait = Waits::new(Some(&self.turnout), members, begin).start();
+        let mut wait = Waits::new(Some(&self.participation), members, begin).start();
         while self.done.0.load(Ordering::Acquire) != tasks {
             wait.poll();
         }
         wait.end();
-        if self.turnout.failed.swap(false, Ordering::Relaxed) {
+        if self.participation.failed.swap(false, Ordering::Relaxed) {
             let failure = lock(&self.failure).take();
             resume_unwind(failure.unwrap_or_else(|| Box::new("a task of a team panicked")));
         }
@@ -116,14 +116,14 @@ impl Steps {
     pub(super) fn announce(&self, step: u32) {
         self.step.0.store(step, Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) > 0 {
-            drop(lock(&self.door));
-            self.bell.notify_all();
+            drop(lock(&self.sleep_lock));
+            self.wake_up.notify_all();
         }
     }
 
     /// Runs a helper.
     pub(super) fn help(&self) {
-        let member = 1 + self.came.fetch_add(1, Ordering::Relaxed);
+        let member = 1 + self.joined.fetch_add(1, Ordering::Relaxed);
         let mut step = 0;
         while member < self.shares.len()
             && let Some(next) = self.next(step, member)
@@ -133,19 +133,19 @@ impl Steps {
         }
     }
 
-    /// Waits for the step after `seen`; `None` if the team is over or the member is surplus.
-    fn next(&self, seen: u32, member: usize) -> Option<u32> {
+    /// Waits for the step after `last_step`; `None` if the team is over or the member is surplus.
+    fn next(&self, last_step: u32, member: usize) -> Option<u32> {
         let mut polls = 0;
         loop {
             let step = self.step.0.load(Ordering::Acquire);
             if step == OVER {
                 return None;
             }
-            if member >= self.turnout.limit() {
-                self.sit_out(member)?;
+            if member >= self.participation.limit() {
+                self.wait_for_readmission(member)?;
                 continue;
             }
-            if step != seen {
+            if step != last_step {
                 return Some(step);
             }
             polls += 1;
@@ -153,7 +153,7 @@ impl Steps {
                 spin_loop();
             } else if polls < SPINS + YIELDS {
                 yield_now();
-            } else if self.sleep(seen) {
+            } else if self.sleep(last_step) {
                 polls = 0;
             } else {
                 return None;
@@ -162,10 +162,10 @@ impl Steps {
     }
 
     /// Sleeps until the member may come back; `None` if that takes long or the team is over.
-    fn sit_out(&self, member: usize) -> Option<()> {
+    fn wait_for_readmission(&self, member: usize) -> Option<()> {
         let since = Instant::now();
-        while member >= self.turnout.limit() {
-            if since.elapsed() > NAP || self.step.0.load(Ordering::Relaxed) == OVER {
+        while member >= self.participation.limit() {
+            if since.elapsed() > MAX_SLEEP || self.step.0.load(Ordering::Relaxed) == OVER {
                 return None;
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -173,13 +173,13 @@ impl Steps {
         Some(())
     }
 
-    /// Sleeps until there is another step than `seen`; returns whether there was one in time.
-    fn sleep(&self, seen: u32) -> bool {
-        let door = lock(&self.door);
+    /// Sleeps until there is another step than `last_step`; returns whether there was one in time.
+    fn sleep(&self, last_step: u32) -> bool {
+        let sleep_lock = lock(&self.sleep_lock);
         self.asleep.fetch_add(1, Ordering::SeqCst);
         // A step that is announced after this look finds this thread counted, and rings.
-        let same = |_: &mut ()| self.step.0.load(Ordering::SeqCst) == seen;
-        let woken = self.bell.wait_timeout_while(door, NAP, same);
+        let same = |_: &mut ()| self.step.0.load(Ordering::SeqCst) == last_step;
+        let woken = self.wake_up.wait_timeout_while(sleep_lock, MAX_SLEEP, same);
         self.asleep.fetch_sub(1, Ordering::SeqCst);
         woken.is_ok_and(|(_, wait)| !wait.timed_out())
     }
@@ -189,15 +189,15 @@ impl Steps {
         for k in 0..self.shares.len() {
             let share = (member + k) % self.shares.len();
             let mut done = 0;
-            while let Some(left) = self.take(share, step) {
+            while let Some(remaining) = self.take(share, step) {
                 // SAFETY: a task was taken, so the step is not over, and `work` and what it points to stay.
                 let work = unsafe { *self.work.get() };
-                let task = end(share, work.tasks, work.members) - left;
+                let task = end(share, work.tasks, work.members) - remaining;
                 // SAFETY: as above.
                 let run = AssertUnwindSafe(|| unsafe { (*work.run)(task, member) });
                 if let Err(failure) = catch_unwind(run) {
                     lock(&self.failure).get_or_insert(failure);
-                    self.turnout.failed.store(true, Ordering::Relaxed);
+                    self.participation.failed.store(true, Ordering::Relaxed);
                 }
                 done += 1;
             }
@@ -210,16 +210,16 @@ impl Steps {
     /// Takes a task of a share of this step; returns the number that were left.
     fn take(&self, share: usize, step: u32) -> Option<usize> {
         let share = &self.shares[share].0;
-        let mut seen = share.load(Ordering::Relaxed);
+        let mut current = share.load(Ordering::Relaxed);
         loop {
-            if (seen >> 32) as u32 != step || seen as u32 == 0 {
+            if (current >> 32) as u32 != step || current as u32 == 0 {
                 return None;
             }
             // Acquire: the task's work was written before the share.
-            let (taken, failed) = (Ordering::Acquire, Ordering::Relaxed);
-            match share.compare_exchange_weak(seen, seen - 1, taken, failed) {
-                Ok(_) => return Some(seen as u32 as usize),
-                Err(now) => seen = now,
+            let (success, failed) = (Ordering::Acquire, Ordering::Relaxed);
+            match share.compare_exchange_weak(current, current - 1, success, failed) {
+                Ok(_) => return Some(current as u32 as usize),
+                Err(now) => current = now,
             }
         }
     }

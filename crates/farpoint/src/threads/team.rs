@@ -24,7 +24,7 @@ pub(crate) struct Team {
     /// State shared with the helpers; none for a team of one.
     state: Option<Arc<Steps>>,
     /// Threads of the team's own, if the pool has too few. They end with it.
-    _own: helpers::Own,
+    _own_pool: helpers::OwnPool,
     /// Number of the last step.
     step: Cell<u32>,
 }
@@ -35,26 +35,26 @@ const RUN: usize = 1 << 13;
 impl Team {
     /// Creates a team of up to `threads` members, not more than there are cores.
     pub(crate) fn new(threads: usize) -> Self {
-        if threads == 1 { Self::alone() } else { Self::crowded(threads.min(cores())) }
+        if threads == 1 { Self::single() } else { Self::oversubscribed(threads.min(cores())) }
     }
 
     /// Creates a team of the calling thread alone.
-    pub(crate) fn alone() -> Self {
-        Self { size: 1, state: None, _own: helpers::Own::default(), step: Cell::new(0) }
+    pub(crate) fn single() -> Self {
+        Self { size: 1, state: None, _own_pool: helpers::OwnPool::default(), step: Cell::new(0) }
     }
 
     /// Creates a team of `size` members, even if there are fewer cores.
-    pub(crate) fn crowded(size: usize) -> Self {
+    pub(crate) fn oversubscribed(size: usize) -> Self {
         let size = if helpers::THREADS { size.clamp(1, 1 << 12) } else { 1 };
         if size == 1 {
-            return Self::alone();
+            return Self::single();
         }
         let state = Arc::new(Steps::new(size));
-        let own = helpers::call(size - 1, {
+        let own_pool = helpers::call(size - 1, {
             let state = Arc::clone(&state);
             move || state.help()
         });
-        Self { size, state: Some(state), _own: own, step: Cell::new(0) }
+        Self { size, state: Some(state), _own_pool: own_pool, step: Cell::new(0) }
     }
 
     /// Returns the maximum number of members: a member's number is below it.
@@ -64,7 +64,7 @@ impl Team {
 
     /// Returns the number of members that share a step: all that do not sit out, present or not.
     pub(crate) fn members(&self) -> usize {
-        self.state.as_ref().map_or(1, |state| state.turnout.limit())
+        self.state.as_ref().map_or(1, |state| state.participation.limit())
     }
 
     /// Returns the number of members present.
@@ -74,13 +74,13 @@ impl Team {
 
     /// Returns the number of waits so long that the team became smaller.
     pub(crate) fn long_waits(&self) -> u64 {
-        self.state.as_ref().map_or(0, |state| u64::from(state.turnout.long_waits()))
+        self.state.as_ref().map_or(0, |state| u64::from(state.participation.long_waits()))
     }
 
     /// Returns the means of waiting for tasks that wait for each other.
     pub(crate) fn waits(&self) -> Waits<'_> {
         Waits::new(
-            self.state.as_deref().map(|state| &state.turnout),
+            self.state.as_deref().map(|state| &state.participation),
             self.present(),
             Instant::now(),
         )
@@ -91,28 +91,28 @@ impl Team {
     pub(crate) fn each(&self, tasks: usize, work: impl Fn(usize, usize) + Sync) {
         let members = self.members().min(tasks);
         match &self.state {
-            Some(state) if tasks > 1 && state.turnout.readmit() => self.each(tasks, work),
+            Some(state) if tasks > 1 && state.participation.readmit() => self.each(tasks, work),
             Some(state) if members > 1 => {
                 assert!(tasks <= u32::MAX as usize, "{tasks} tasks");
                 self.step.set(self.step.get() + 1);
-                state.lead(self.step.get(), &work, tasks, members);
+                state.run_step(self.step.get(), &work, tasks, members);
             }
             _ => (0..tasks).for_each(|task| work(task, 0)),
         }
     }
 
-    /// Like [`Self::each`], with an element of `own` for each member alone. There must be one for each.
+    /// Like [`Self::each`], with an element of `states` for each member alone. There must be one for each.
     pub(crate) fn each_with<S: Send>(
         &self,
         tasks: usize,
-        own: &mut [S],
+        states: &mut [S],
         work: impl Fn(usize, &mut S) + Sync,
     ) {
-        assert!(own.len() >= self.size, "{} for {} members", own.len(), self.size);
-        let own = Shared::new(own);
+        assert!(states.len() >= self.size, "{} for {} members", states.len(), self.size);
+        let states = Shared::new(states);
         self.each(tasks, |task, member| {
             // SAFETY: the number of a member is below the size, and this thread's alone.
-            work(task, unsafe { &mut own.part(member..member + 1)[0] });
+            work(task, unsafe { &mut states.part(member..member + 1)[0] });
         });
     }
 
@@ -133,7 +133,7 @@ impl Team {
                 place.write(value(k));
             }
         });
-        // SAFETY: the runs are all that were asked for, and were written.
+        // SAFETY: the runs are all `count` values, and were written.
         unsafe { array.set_len(array.len() + count) };
     }
 
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn every_task_is_done_once() {
         for size in [1, 2, 3, 7] {
-            let team = Team::crowded(size);
+            let team = Team::oversubscribed(size);
             for tasks in [0usize, 1, 2, 5, 64, 1000] {
                 let done: Vec<_> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
                 for _ in 0..50 {
@@ -197,18 +197,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_members_own_is_no_other_threads() {
-        let team = Team::crowded(4);
-        let mut own = vec![0usize; team.size()];
+    fn each_member_has_its_own_state() {
+        let team = Team::oversubscribed(4);
+        let mut counts = vec![0usize; team.size()];
         for _ in 0..200 {
-            team.each_with(100, &mut own, |_, own| *own += 1);
+            team.each_with(100, &mut counts, |_, counts| *counts += 1);
         }
-        assert_eq!(own.iter().sum::<usize>(), 20_000);
+        assert_eq!(counts.iter().sum::<usize>(), 20_000);
     }
 
     #[test]
-    fn a_panic_of_a_task_comes_out_and_the_team_works_on() {
-        let team = Team::crowded(3);
+    fn a_panicking_task_is_reported_and_the_team_keeps_working() {
+        let team = Team::oversubscribed(3);
         for _ in 0..20 {
             let failed = catch_unwind(AssertUnwindSafe(|| {
                 team.each(64, |task, _| assert!(task != 40, "the fortieth"));
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn sleepers_are_woken() {
-        let team = Team::crowded(3);
+        let team = Team::oversubscribed(3);
         for _ in 0..5 {
             std::thread::sleep(Duration::from_millis(5));
             assert_eq!(team.map(100, |task| task).len(), 100);
@@ -229,10 +229,10 @@ mod tests {
     }
 
     #[test]
-    fn teams_within_the_tasks_of_a_team_come_to_an_end() {
-        let team = Team::crowded(4);
+    fn teams_within_tasks_of_a_team_finish() {
+        let team = Team::oversubscribed(4);
         let sums = team.map(8, |task| {
-            let inner = Team::crowded(4);
+            let inner = Team::oversubscribed(4);
             (0..50).map(|_| inner.map(20, |k| k * task).into_iter().sum::<usize>()).sum::<usize>()
         });
         assert_eq!(sums, (0..8).map(|task| 50 * 190 * task).collect::<Vec<_>>());

@@ -10,10 +10,10 @@ pub(super) const SPINS: u32 = 700;
 pub(super) const YIELDS: u32 = 400;
 
 /// Minimum length of a long wait for others, which is also twice as long as the step until then.
-const LATE: Duration = Duration::from_millis(2);
+const LONG_WAIT: Duration = Duration::from_millis(2);
 
 /// Members that take part in steps, and failures of tasks.
-pub(super) struct Turnout {
+pub(super) struct Participation {
     /// Number of members of the team.
     size: usize,
     /// Members from this number on sit out.
@@ -27,7 +27,7 @@ pub(super) struct Turnout {
     pub(super) failed: AtomicBool,
 }
 
-impl Turnout {
+impl Participation {
     pub(super) fn new(size: usize) -> Self {
         Self {
             size,
@@ -61,7 +61,7 @@ impl Turnout {
     }
 
     /// Records that one of `members` members waited for others for `waited`.
-    fn late(&self, waited: Duration, members: usize) {
+    fn record_long_wait(&self, waited: Duration, members: usize) {
         let times = 2 << self.long_waits.fetch_add(1, Ordering::Relaxed).min(6);
         let ends = (self.begin.elapsed() + times * waited).as_nanos() as u64;
         self.limit_ends.store(ends, Ordering::Relaxed);
@@ -72,15 +72,19 @@ impl Turnout {
 /// Context of a member that waits for other members.
 #[derive(Clone, Copy)]
 pub(crate) struct Waits<'a> {
-    turnout: Option<&'a Turnout>,
+    participation: Option<&'a Participation>,
     members: usize,
     /// Start of the step.
     begin: Instant,
 }
 
 impl<'a> Waits<'a> {
-    pub(super) fn new(turnout: Option<&'a Turnout>, members: usize, begin: Instant) -> Self {
-        Self { turnout, members, begin }
+    pub(super) fn new(
+        participation: Option<&'a Participation>,
+        members: usize,
+        begin: Instant,
+    ) -> Self {
+        Self { participation, members, begin }
     }
 
     /// Begins a wait.
@@ -108,15 +112,18 @@ impl Wait<'_> {
         }
         self.since.get_or_insert_with(Instant::now);
         yield_now();
-        !self.waits.turnout.is_some_and(|turnout| turnout.failed.load(Ordering::Relaxed))
+        !self
+            .waits
+            .participation
+            .is_some_and(|participation| participation.failed.load(Ordering::Relaxed))
     }
 
     /// Ends the wait. If it was long, the team gets smaller.
     pub(crate) fn end(self) {
-        if let (Some(since), Some(turnout)) = (self.since, self.waits.turnout) {
+        if let (Some(since), Some(participation)) = (self.since, self.waits.participation) {
             let waited = since.elapsed();
-            if waited > LATE + 2 * (since - self.waits.begin) {
-                turnout.late(waited, self.waits.members);
+            if waited > LONG_WAIT + 2 * (since - self.waits.begin) {
+                participation.record_long_wait(waited, self.waits.members);
             }
         }
     }

@@ -52,7 +52,7 @@ pub fn gather_max<T: Scalar, I: RowIndex>(
     check_len("values", values.len(), shape.values()?)?;
     check_k(shape)?;
     if let Some(add) = add {
-        check_len("what is added", add.len(), shape.gathered()?)?;
+        check_len("add", add.len(), shape.gathered()?)?;
     }
     check_indices(cpu, shape, indices)?;
     let numbers = shape.reduced()?;
@@ -237,7 +237,7 @@ fn check_chosen(cpu: &Cpu, shape: &ValueShape, chosen: &[i32]) -> Result<(), Err
     match parts::first(cpu, chosen, wrong)? {
         None => Ok(()),
         Some(at) => Err(Error::Shape(format!(
-            "chosen place {} of number {at} is outside -1..{}; give what gather_max gave",
+            "chosen place {} of number {at} is outside -1..{}; pass the result of gather_max",
             chosen[at], shape.k
         ))),
     }

@@ -46,11 +46,11 @@ pub(super) fn rows_of_two<A: Zero + Send, B: Copy + Send>(
     fill: impl Fn(usize, &mut [A], &mut [B]) + Send + Sync,
 ) -> Result<(Vec<A>, Vec<B>), Error> {
     let mut other = caught(|| Ok(memory::filled(numbers, second)))?;
-    let others = Shared::new(&mut other);
+    let shared_other = Shared::new(&mut other);
     let output = rows(cpu, work, numbers, width, |row, a: &mut [A]| {
         let first = row * width;
         // SAFETY: the rows are this part's alone, and within the array, which is as long as the other.
-        let b = unsafe { others.part(first..first + a.len()) };
+        let b = unsafe { shared_other.part(first..first + a.len()) };
         fill(row, a, b);
     })?;
     Ok((output, other))
@@ -84,19 +84,19 @@ pub(super) fn destinations<A: Zero + Send>(
     })
 }
 
-/// Returns the index of the first of several things that is wrong.
+/// Returns the index of the first of several items that is wrong.
 pub(super) fn first<A: Sync>(
     cpu: &Cpu,
-    things: &[A],
+    items: &[A],
     wrong: impl Fn(&A) -> bool + Send + Sync,
 ) -> Result<Option<usize>, Error> {
-    let threads = threads_for(cpu, things.len())?;
-    let each = stretch(things.len(), 1, threads);
+    let threads = threads_for(cpu, items.len())?;
+    let each = stretch(items.len(), 1, threads);
     caught(|| {
         on_threads(threads, || {
-            let found = threads::each(things.len().div_ceil(each), threads, |part| {
-                let mut things = things[part * each..].iter().take(each);
-                things.position(&wrong).map(|at| part * each + at)
+            let found = threads::each(items.len().div_ceil(each), threads, |part| {
+                let mut items = items[part * each..].iter().take(each);
+                items.position(&wrong).map(|at| part * each + at)
             });
             Ok(found.into_iter().flatten().next())
         })
@@ -104,8 +104,8 @@ pub(super) fn first<A: Sync>(
 }
 
 fn threads_for(cpu: &Cpu, work: usize) -> Result<usize, Error> {
-    let wanted = count_for(work >= SMALL, cpu.threads)?;
-    Ok(if work >= SMALL { wanted } else { 1 })
+    let available = count_for(work >= SMALL, cpu.threads)?;
+    Ok(if work >= SMALL { available } else { 1 })
 }
 
 /// Returns the number of rows per part: several parts a thread, for threads that are slower than others.

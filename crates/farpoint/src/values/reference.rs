@@ -169,10 +169,10 @@ fn divided<T: Scalar>(a: T, b: T) -> T {
 }
 
 /// Returns `1 / (d^power + eps)` of each distance, and their sum.
-fn terms<T: Scalar>(distances: &[T], how: InverseDistance) -> (Vec<T>, T) {
+fn terms<T: Scalar>(distances: &[T], options: InverseDistance) -> (Vec<T>, T) {
     let one = T::from_f64(1.0);
-    let power = |d: T| if how.power == 2 { d * d } else { d };
-    let term = |&d: &T| divided(one, power(d) + T::from_f64(how.eps));
+    let power = |d: T| if options.power == 2 { d * d } else { d };
+    let term = |&d: &T| divided(one, power(d) + T::from_f64(options.eps));
     let terms: Vec<T> = distances.iter().map(term).collect();
     let sum = terms.iter().fold(T::ZERO, |sum, &term| sum + term);
     (terms, sum)
@@ -182,11 +182,11 @@ fn terms<T: Scalar>(distances: &[T], how: InverseDistance) -> (Vec<T>, T) {
 pub fn inverse_distance_weights<T: Scalar>(
     k: usize,
     distances: &[T],
-    how: InverseDistance,
+    options: InverseDistance,
 ) -> Vec<T> {
     let mut weights = Vec::new();
     for distances in distances.chunks(k.max(1)) {
-        let (terms, sum) = terms(distances, how);
+        let (terms, sum) = terms(distances, options);
         let weight = |&term: &T| if sum == T::ZERO { T::ZERO } else { divided(term, sum) };
         weights.extend(terms.iter().map(weight));
     }
@@ -197,18 +197,18 @@ pub fn inverse_distance_weights<T: Scalar>(
 pub fn inverse_distance_weights_backward<T: Scalar>(
     k: usize,
     distances: &[T],
-    how: InverseDistance,
+    options: InverseDistance,
     grad: &[T],
 ) -> Vec<T> {
     let mut gradients = Vec::new();
     for (distances, grad) in distances.chunks(k.max(1)).zip(grad.chunks(k.max(1))) {
-        let (terms, sum) = terms(distances, how);
+        let (terms, sum) = terms(distances, options);
         let mut mean = T::ZERO;
         for (&grad, &term) in grad.iter().zip(&terms) {
             mean = mean + grad * divided(term, sum);
         }
         for ((&distance, &grad), &term) in distances.iter().zip(grad).zip(&terms) {
-            let slope = if how.power == 2 { distance + distance } else { T::from_f64(1.0) };
+            let slope = if options.power == 2 { distance + distance } else { T::from_f64(1.0) };
             let gradient = T::ZERO - (divided(grad - mean, sum) * (term * term)) * slope;
             let none = sum == T::ZERO || distance == T::INFINITY;
             gradients.push(if none { T::ZERO } else { gradient });

@@ -99,13 +99,13 @@ impl ValueShape {
     }
 
     fn product(&self, sizes: &[usize]) -> Result<usize, Error> {
-        let most = isize::MAX as usize / 8;
+        let max_len = isize::MAX as usize / 8;
         // One 0 makes the product 0, whatever the others are.
         if sizes.contains(&0) {
             return Ok(0);
         }
         let product = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
-        product.filter(|&numbers| numbers <= most).ok_or_else(|| {
+        product.filter(|&numbers| numbers <= max_len).ok_or_else(|| {
             let sizes: Vec<_> = sizes.iter().map(ToString::to_string).collect();
             Error::Shape(format!("{} numbers are more than memory can hold", sizes.join(" x ")))
         })
@@ -160,7 +160,7 @@ pub(super) fn check_len(what: &str, found: usize, expected: usize) -> Result<(),
     if found == expected {
         return Ok(());
     }
-    Err(Error::Shape(format!("{what}: {found} numbers were given where the shape has {expected}")))
+    Err(Error::Shape(format!("{what}: {found} numbers, but the shape has {expected}")))
 }
 
 /// Checks the number of indices against the shape, and that each is -1 or a row; the error names the first bad one.
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_products_that_are_checked() {
+    fn sizes_are_checked_products() {
         let shape = ValueShape { clouds: 2, rows: 3, places: 5, k: 7, channels: 11 };
         assert_eq!(shape.values(), Ok(66));
         assert_eq!(shape.indices(), Ok(70));

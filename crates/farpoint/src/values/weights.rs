@@ -74,24 +74,24 @@ fn total<T: Scalar>(terms: impl Iterator<Item = T>) -> T {
 /// ```
 ///
 /// # Errors
-/// If `how` is out of range, and if there are not `k` distances a place.
+/// If `options` is out of range, and if there are not `k` distances a place.
 pub fn inverse_distance_weights<T: Scalar>(
     cpu: &Cpu,
     k: usize,
     distances: &[T],
-    how: InverseDistance,
+    options: InverseDistance,
 ) -> Result<Vec<T>, Error> {
-    how.check()?;
+    options.check()?;
     check_places(k, distances.len())?;
     parts::rows(cpu, distances.len(), distances.len(), k.max(1), |first, rows: &mut [T]| {
         for (place, row) in (first..).zip(rows.chunks_exact_mut(k)) {
             let of_place = &distances[place * k..][..k];
-            let sum = total(of_place.iter().map(|&distance| how.of(distance)));
+            let sum = total(of_place.iter().map(|&distance| options.of(distance)));
             if sum == T::ZERO {
                 continue;
             }
             for (weight, &distance) in row.iter_mut().zip(of_place) {
-                *weight = divided(how.of(distance), sum);
+                *weight = divided(options.of(distance), sum);
             }
         }
     })
@@ -109,32 +109,37 @@ pub fn inverse_distance_weights_backward<T: Scalar>(
     cpu: &Cpu,
     k: usize,
     distances: &[T],
-    how: InverseDistance,
+    options: InverseDistance,
     grad: &[T],
 ) -> Result<Vec<T>, Error> {
-    how.check()?;
+    options.check()?;
     check_places(k, distances.len())?;
     check_len("gradients", grad.len(), distances.len())?;
     parts::rows(cpu, distances.len(), distances.len(), k.max(1), |first, rows: &mut [T]| {
         for (place, row) in (first..).zip(rows.chunks_exact_mut(k)) {
             let of_place = place * k..(place + 1) * k;
-            of_one_place(how, &distances[of_place.clone()], &grad[of_place], row);
+            of_one_place(options, &distances[of_place.clone()], &grad[of_place], row);
         }
     })
 }
 
-fn of_one_place<T: Scalar>(how: InverseDistance, distances: &[T], grad: &[T], gradients: &mut [T]) {
-    let sum = total(distances.iter().map(|&distance| how.of(distance)));
+fn of_one_place<T: Scalar>(
+    options: InverseDistance,
+    distances: &[T],
+    grad: &[T],
+    gradients: &mut [T],
+) {
+    let sum = total(distances.iter().map(|&distance| options.of(distance)));
     if sum == T::ZERO {
         return;
     }
-    let share = |(&distance, &grad): (&T, &T)| grad * divided(how.of(distance), sum);
+    let share = |(&distance, &grad): (&T, &T)| grad * divided(options.of(distance), sum);
     let mean = total(distances.iter().zip(grad).map(share));
     for (gradient, (&distance, &grad)) in gradients.iter_mut().zip(distances.iter().zip(grad)) {
-        let u = how.of(distance);
+        let u = options.of(distance);
         if distance != T::INFINITY {
             let of_term = divided(grad - mean, sum);
-            *gradient = T::ZERO - (of_term * (u * u)) * how.slope(distance);
+            *gradient = T::ZERO - (of_term * (u * u)) * options.slope(distance);
         }
     }
 }

@@ -8,7 +8,7 @@ use farpoint::{
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
-fn no_threads_are_refused_everywhere() {
+fn zero_threads_are_rejected_everywhere() {
     let clouds = [vec![[0.0f32; 3]; 4], vec![[1.0; 3]; 4]];
     let data: Vec<f32> = clouds.iter().flatten().flatten().copied().collect();
     let (cpu, job) = (Cpu::new().threads(0), Sampler::count(1));
@@ -22,11 +22,11 @@ fn no_threads_are_refused_everywhere() {
     refused(morton.on(&cpu).sample(&clouds[0]).unwrap_err());
 }
 
-/// A cloud that another thread writes to, as far as a caller can see: the first `bad` reads return
+/// A cloud that another thread writes to, as far as a caller can see: the first `non_finite` reads return
 /// NaN, later ones of the same numbers do not; or the other way round.
 struct Changing {
     reads: AtomicUsize,
-    bad: std::ops::Range<usize>,
+    non_finite: std::ops::Range<usize>,
 }
 
 impl Points<f32> for Changing {
@@ -38,16 +38,16 @@ impl Points<f32> for Changing {
     }
     fn coordinate(&self, index: usize, axis: usize) -> f32 {
         let read = self.reads.fetch_add(1, Ordering::Relaxed);
-        if self.bad.contains(&read) { f32::NAN } else { (index * 3 + axis) as f32 }
+        if self.non_finite.contains(&read) { f32::NAN } else { (index * 3 + axis) as f32 }
     }
 }
 
 #[test]
 fn coordinates_that_change_while_they_are_read_are_an_error_or_a_result() {
-    for bad in [0..1, 0..900, 10..20, 500..2_000, 900..1_800, 890..910] {
+    for non_finite in [0..1, 0..900, 10..20, 500..2_000, 900..1_800, 890..910] {
         for rows in [BadRows::Error, BadRows::Skip] {
             for algorithm in Algorithm::of(DeviceKind::Cpu) {
-                let cloud = Changing { reads: AtomicUsize::new(0), bad: bad.clone() };
+                let cloud = Changing { reads: AtomicUsize::new(0), non_finite: non_finite.clone() };
                 let sampler = Sampler::count(5).bad_rows(rows).algorithm(algorithm);
                 match sampler.sample(&cloud) {
                     Ok(sample) => assert_eq!(sample.len(), 5),
@@ -59,11 +59,11 @@ fn coordinates_that_change_while_they_are_read_are_an_error_or_a_result() {
                         assert_eq!(rows, BadRows::Skip);
                     }
                     Err(Error::StartIsBad { index: 0 }) => assert_eq!(rows, BadRows::Skip),
-                    Err(other) => panic!("{bad:?}: {other}"),
+                    Err(other) => panic!("{non_finite:?}: {other}"),
                 }
             }
         }
-        let cloud = Changing { reads: AtomicUsize::new(0), bad };
+        let cloud = Changing { reads: AtomicUsize::new(0), non_finite };
         let _ = chamfer::<f32, _, _>(&cloud, &cloud).map(|chamfer| chamfer.sum());
     }
 }

@@ -85,8 +85,8 @@ fn gradients_agree_with_finite_differences() {
                 loss(&a, &b, &ga, &gb, norm)
             };
             let slope = (moved(step) - moved(-step)) / (2.0 * step);
-            let ours = if at < 120 { gradients.a[at] } else { gradients.b[at - 120] };
-            assert!((slope - ours).abs() < 1e-6, "{norm:?} {at}: {slope} {ours}");
+            let gradient = if at < 120 { gradients.a[at] } else { gradients.b[at - 120] };
+            assert!((slope - gradient).abs() < 1e-6, "{norm:?} {at}: {slope} {gradient}");
         }
     }
 }
@@ -99,36 +99,36 @@ fn gradients_are_the_closed_form_bit_for_bit() {
     let chamfer = farpoint::chamfer(&a, &b).unwrap();
     let g = |n: usize, seed| numbers(n, seed).iter().map(|x| *x as f32).collect::<Vec<_>>();
     let (ga, gb) = (g(9000, 3), g(12_000, 4));
-    let mut wanted = [vec![[0f32; 3]; a.len()], vec![[0f32; 3]; b.len()]];
+    let mut expected = [vec![[0f32; 3]; a.len()], vec![[0f32; 3]; b.len()]];
     let part = |g: f32, p: [f32; 3], q: [f32; 3]| -> [f32; 3] {
         std::array::from_fn(|axis| (g + g) * (p[axis] - q[axis]))
     };
     for (i, &j) in chamfer.a_to_b.indices.iter().enumerate() {
-        wanted[0][i] = part(ga[i], a[i], b[j as usize]);
+        expected[0][i] = part(ga[i], a[i], b[j as usize]);
     }
     for (j, &i) in chamfer.b_to_a.indices.iter().enumerate() {
-        wanted[1][j] = part(gb[j], b[j], a[i as usize]);
+        expected[1][j] = part(gb[j], b[j], a[i as usize]);
     }
     for (j, &i) in chamfer.b_to_a.indices.iter().enumerate() {
         let sent = part(gb[j], b[j], a[i as usize]);
-        (0..3).for_each(|axis| wanted[0][i as usize][axis] -= sent[axis]);
+        (0..3).for_each(|axis| expected[0][i as usize][axis] -= sent[axis]);
     }
     for (i, &j) in chamfer.a_to_b.indices.iter().enumerate() {
         let sent = part(ga[i], a[i], b[j as usize]);
-        (0..3).for_each(|axis| wanted[1][j as usize][axis] -= sent[axis]);
+        (0..3).for_each(|axis| expected[1][j as usize][axis] -= sent[axis]);
     }
     for threads in [1, 2, 5] {
         let (job, cpu) = (Matcher::new(), Cpu::new().threads(threads));
         let found = job.on(&cpu).backward(&chamfer, &a, &b, &ga, &gb).unwrap();
-        assert_eq!(found.a, wanted[0].concat(), "{threads} threads");
-        assert_eq!(found.b, wanted[1].concat(), "{threads} threads");
+        assert_eq!(found.a, expected[0].concat(), "{threads} threads");
+        assert_eq!(found.b, expected[1].concat(), "{threads} threads");
     }
     let found = backward(&chamfer, &a, &b, &ga, &gb).unwrap();
-    assert_eq!([found.a, found.b], wanted.map(|side| side.concat()));
+    assert_eq!([found.a, found.b], expected.map(|side| side.concat()));
 }
 
 #[test]
-fn rows_left_out_get_no_gradient() {
+fn skipped_rows_get_no_gradient() {
     let a = [[0.0f32], [f32::NAN], [4.0]];
     let b = [[1.0f32], [f32::INFINITY]];
     let chamfer = Matcher::new().bad_rows(BadRows::Skip).chamfer(&a[..], &b[..]).unwrap();
@@ -138,7 +138,7 @@ fn rows_left_out_get_no_gradient() {
 }
 
 #[test]
-fn batches_are_their_clouds() {
+fn batches_match_single_clouds() {
     let lengths = [[50, 7, 64], [64, 33, 1]];
     let data = [cloud(3 * 64, 1).concat(), cloud(3 * 64, 2).concat()];
     let clouds = |k: usize| padded(&data[k], [3, 64, 3], Some(&lengths[k])).unwrap();
@@ -184,7 +184,7 @@ fn padding_gets_no_gradient() {
 }
 
 #[test]
-fn errors_name_what_is_wrong() {
+fn errors_name_the_problem() {
     let (a, b) = ([[0.0f32; 3]; 4], [[1.0f32; 3]; 2]);
     let none: [[f32; 3]; 0] = [];
     let text = |result: Result<Chamfer<f32>, Error>| result.unwrap_err().to_string();
@@ -192,8 +192,11 @@ fn errors_name_what_is_wrong() {
     assert!(text(farpoint::chamfer(&a[..], &none[..])).contains("second"));
     let flat = text(farpoint::chamfer(&a[..], &[[1.0f32; 2]][..]));
     assert!(flat.contains('3') && flat.contains('2'), "{flat}");
-    let bad = text(farpoint::chamfer(&a[..], &[[1.0, 1.0, 1.0], [f32::NAN, 0.0, 0.0]][..]));
-    assert!(bad.contains("second") && bad.contains("1 of 2") && bad.contains("row 1"), "{bad}");
+    let message = text(farpoint::chamfer(&a[..], &[[1.0, 1.0, 1.0], [f32::NAN, 0.0, 0.0]][..]));
+    assert!(
+        message.contains("second") && message.contains("1 of 2") && message.contains("row 1"),
+        "{message}"
+    );
     let all_bad = Matcher::new().bad_rows(BadRows::Skip).chamfer(&[[f32::NAN; 3]][..], &b[..]);
     assert!(text(all_bad).contains("first"));
     assert!(text(Matcher::new().on(&Cpu::new().threads(0)).chamfer(&a, &b)).contains("0 threads"));
@@ -209,7 +212,7 @@ fn errors_name_what_is_wrong() {
 }
 
 #[test]
-fn gradients_must_fit() {
+fn gradients_of_wrong_length_are_rejected() {
     let (a, b) = ([[0.0f32; 3]; 4], [[1.0f32; 3]; 2]);
     let chamfer = farpoint::chamfer(&a[..], &b[..]).unwrap();
     let text = |ga: &[f32], gb: &[f32], chamfer: &Chamfer<f32>| {
@@ -236,7 +239,7 @@ fn methods_have_names() {
 }
 
 #[test]
-fn no_threads_are_refused_everywhere() {
+fn zero_threads_are_rejected_everywhere() {
     let (a, b) = ([[0.0f32], [5.0]], [[1.0f32]]);
     let (job, cpu) = (Matcher::new(), Cpu::new().threads(0));
     let none = || job.on(&cpu);
@@ -254,31 +257,34 @@ fn watched<R>(
     stop: usize,
     search: impl FnOnce(farpoint::Observer<'_>) -> Result<R, Error>,
 ) -> (Result<R, Error>, Vec<Progress>) {
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     let found = search(&mut |progress: Progress| {
-        told.push(progress);
+        reports.push(progress);
         if progress.samples < stop { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    (found, told)
+    (found, reports)
 }
 
 #[test]
-fn searches_tell_of_progress_and_can_be_stopped() {
+fn searches_report_progress_and_can_be_canceled() {
     let (a, b) = (generate(Kind::Room, 9000, 1), generate(Kind::Object, 7000, 2));
     let truth = farpoint::chamfer(&a, &b).unwrap();
     for method in some(1, 3, [Method::Reference, Method::Tree, Method::Brute]) {
         for threads in [1, 3] {
             let (job, cpu) = (Matcher::new().method(method), Cpu::new().threads(threads));
             let matcher = || job.on(&cpu);
-            let (found, told) = watched(usize::MAX, |to| matcher().observe(to).chamfer(&a, &b));
+            let (found, reports) = watched(usize::MAX, |to| matcher().observe(to).chamfer(&a, &b));
             assert_eq!(found.unwrap(), truth, "{method} {threads}");
-            let most = told.iter().map(|progress| progress.samples).max();
-            assert!(told.len() > 20, "{method} {threads}: told {} times", told.len());
-            assert!(most > Some(14_000) && most <= Some(16_000), "{method} {threads}: {most:?}");
-            assert!(told.iter().all(|progress| progress.wanted == 16_000));
-            let (found, told) = watched(usize::MAX, |to| matcher().observe(to).nearest(&a, &b));
+            let max_samples = reports.iter().map(|progress| progress.samples).max();
+            assert!(reports.len() > 20, "{method} {threads}: called {} times", reports.len());
+            assert!(
+                max_samples > Some(14_000) && max_samples <= Some(16_000),
+                "{method} {threads}: {max_samples:?}"
+            );
+            assert!(reports.iter().all(|progress| progress.wanted == 16_000));
+            let (found, reports) = watched(usize::MAX, |to| matcher().observe(to).nearest(&a, &b));
             assert_eq!(found.unwrap(), truth.a_to_b);
-            assert!(told.iter().all(|progress| progress.wanted == 9000));
+            assert!(reports.iter().all(|progress| progress.wanted == 9000));
             // At once, in the first direction, in the second one.
             for stop in [0, 3000, 12_000] {
                 let (found, _) = watched(stop, |to| matcher().observe(to).chamfer(&a, &b));
@@ -292,18 +298,18 @@ fn searches_tell_of_progress_and_can_be_stopped() {
 }
 
 #[test]
-fn batches_tell_of_progress_and_can_be_stopped() {
+fn batches_report_progress_and_can_be_canceled() {
     let clouds: Vec<_> = (0..12).map(|seed| generate(Kind::Room, 3000, seed)).collect();
     let (a, b) = (&clouds[..6], &clouds[6..]);
     for threads in [1, 3] {
         let (job, cpu) = (Matcher::new(), Cpu::new().threads(threads));
         let matcher = || job.on(&cpu);
-        let (found, told) = watched(usize::MAX, |to| matcher().observe(to).chamfer_batch(a, b));
+        let (found, reports) = watched(usize::MAX, |to| matcher().observe(to).chamfer_batch(a, b));
         assert_eq!(found.unwrap(), matcher().chamfer_batch(a, b).unwrap());
-        assert!(told.iter().all(|progress| progress.wanted == 36_000));
-        let (found, told) = watched(usize::MAX, |to| matcher().observe(to).nearest_batch(a, b));
+        assert!(reports.iter().all(|progress| progress.wanted == 36_000));
+        let (found, reports) = watched(usize::MAX, |to| matcher().observe(to).nearest_batch(a, b));
         assert_eq!(found.unwrap(), matcher().nearest_batch(a, b).unwrap());
-        assert!(told.iter().all(|progress| progress.wanted == 18_000));
+        assert!(reports.iter().all(|progress| progress.wanted == 18_000));
         let (found, _) = watched(10_000, |to| matcher().observe(to).chamfer_batch(a, b));
         // No pair is at fault.
         let error = found.unwrap_err();
@@ -325,10 +331,10 @@ fn large_pairs_of_a_batch_are_found_too() {
         let cpu = Cpu::new().threads(threads);
         assert!(Matcher::new().on(&cpu).nearest_batch(&clouds, &others).unwrap() == alone);
     }
-    let mut bad = clouds.clone();
-    bad[1][3][0] = f32::NAN;
-    bad[2].clear();
-    let error = Matcher::new().nearest_batch(&bad, &others).unwrap_err();
+    let mut damaged = clouds.clone();
+    damaged[1][3][0] = f32::NAN;
+    damaged[2].clear();
+    let error = Matcher::new().nearest_batch(&damaged, &others).unwrap_err();
     assert!(
         error.to_string().contains("cloud 1") && error.to_string().contains("first"),
         "{error}"

@@ -2,7 +2,7 @@
 //! agree with the straightforward loop: distances bit for bit, indices one by one.
 
 use crate::cases::{random, some, thorough};
-use crate::common::{crowded, integers, narrow, uniform};
+use crate::common::{as_f32, crowded, integers, uniform};
 use farpoint::neighbors::reference;
 use farpoint::{BadRows, Chamfer, Cpu, DeviceKind, Level, Matcher, Method, Norm, Points, Scalar};
 use farpoint_generate::{Kind, generate};
@@ -22,15 +22,15 @@ fn matchers(threads: &[usize]) -> Vec<(Matcher, Cpu)> {
 }
 
 fn same<T: Scalar>(name: &str, found: &Chamfer<T>, truth: &Chamfer<T>) {
-    for (way, found, truth) in
+    for (variant, found, truth) in
         [("a to b", &found.a_to_b, &truth.a_to_b), ("b to a", &found.b_to_a, &truth.b_to_a)]
     {
-        assert_eq!(found.len(), truth.len(), "{name}, {way}");
+        assert_eq!(found.len(), truth.len(), "{name}, {variant}");
         for row in 0..found.len() {
             let both = |nearest: &farpoint::Nearest<T>| {
                 (nearest.raw_distances[row].to_f64().to_bits(), nearest.indices[row])
             };
-            assert_eq!(both(found), both(truth), "{name}, {way}, row {row}");
+            assert_eq!(both(found), both(truth), "{name}, {variant}, row {row}");
         }
     }
 }
@@ -52,7 +52,7 @@ where
 }
 
 /// Returns the cloud in `f64`, with lower bits that `f32` has not.
-fn wide(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
+fn as_f64(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
     cloud.iter().map(|row| row.map(|x| f64::from(x) * (1.0 + 2f64.powi(-40)))).collect()
 }
 
@@ -63,7 +63,7 @@ fn generated_clouds() {
     for ((kind, seed), (n, m)) in some(0, 5, all) {
         let (a, b) = (generate(kind, n, seed), generate(kind, m, seed + 50));
         check(&format!("{kind} {n} {m}"), &a, &b, &[1]);
-        check(&format!("{kind} {n} {m} f64"), &wide(&a), &wide(&b), &[1]);
+        check(&format!("{kind} {n} {m} f64"), &as_f64(&a), &as_f64(&b), &[1]);
     }
 }
 
@@ -90,9 +90,9 @@ fn any_number_of_axes() {
     fn axes<const D: usize>() {
         let (a, b) = (uniform::<D>(300, 1), uniform::<D>(400, 2));
         check(&format!("{D} axes"), &a, &b, &[1]);
-        check(&format!("{D} axes, f32"), &narrow(&a), &narrow(&b), &[1]);
+        check(&format!("{D} axes, f32"), &as_f32(&a), &as_f32(&b), &[1]);
         let (a, b) = (integers::<D>(200, 4, 0.3, 3), integers::<D>(300, 4, 0.3, 4));
-        check(&format!("{D} axes with ties"), &narrow(&a), &narrow(&b), &[1]);
+        check(&format!("{D} axes with ties"), &as_f32(&a), &as_f32(&b), &[1]);
     }
     axes::<2>();
     axes::<7>();
@@ -110,7 +110,7 @@ fn crowded_places() {
         for places in [1, 2, 40] {
             let (a, b) = (crowded::<D>(500, places, 1), crowded::<D>(1300, places, 2));
             check(&format!("{places} places, {D} axes"), &a, &b, &[1]);
-            let [a, b] = [a, b].map(|cloud| narrow(&cloud));
+            let [a, b] = [a, b].map(|cloud| as_f32(&cloud));
             check(&format!("{places} places, {D} axes, f32"), &a, &b, &[1]);
         }
     }
@@ -119,7 +119,7 @@ fn crowded_places() {
     axes::<3>();
     axes::<4>();
     axes::<5>();
-    let cloud = narrow(&crowded::<3>(9000, 2, 3));
+    let cloud = as_f32(&crowded::<3>(9000, 2, 3));
     check("in itself", &cloud[..], &cloud[..1000], &[1, 9]);
 }
 
@@ -130,14 +130,14 @@ fn numbers_at_the_edges() {
         for scale in some(0, 3, [1e-45, 3e-42, 1e-30, 1e-23, 1e-19, 1e15, 1e19, 6e37]) {
             let scaled: Vec<_> = cloud.iter().map(|row| row.map(|x| x * scale)).collect();
             let (a, b) = scaled.split_at(140);
-            check(&format!("times {scale}"), &narrow(a), &narrow(b), &[1]);
+            check(&format!("times {scale}"), &as_f32(a), &as_f32(b), &[1]);
             check(&format!("times {scale}, f64"), a, b, &[1]);
         }
         for offset in [[4.5e5, 5e6, 300.0], [0.0, 1e9, 0.0], [-1e7; 3]] {
             let moved = |row: &[f64; 3]| std::array::from_fn(|k| row[k] + offset[k]);
             let moved: Vec<[f64; 3]> = cloud.iter().map(moved).collect();
             let (a, b) = moved.split_at(140);
-            check(&format!("plus {offset:?}"), &narrow(a), &narrow(b), &[1]);
+            check(&format!("plus {offset:?}"), &as_f32(a), &as_f32(b), &[1]);
         }
     }
     let ends = [f32::MAX, -f32::MAX, 0.0, -0.0, f32::MIN_POSITIVE, 1e-45, 1.8e19, -1.8e19];
@@ -149,7 +149,7 @@ fn numbers_at_the_edges() {
 
 /// Rows left out are no point's nearest and have none; indices still refer to the input.
 #[test]
-fn rows_left_out() {
+fn skipped_rows() {
     let mut a = generate(Kind::Room, 1500, 1);
     let mut b = generate(Kind::Room, 1400, 2);
     let good = |rows: &[[f32; 3]]| -> Vec<usize> {
@@ -182,7 +182,7 @@ proptest! {
     fn any_clouds(n in 1usize..500, m in 1usize..500, cells in 2u64..2000, seed in 0u64..1000) {
         let a = integers::<3>(n, cells, 0.1, seed);
         let b = integers::<3>(m, cells / 2 + 1, 0.2, seed + 1);
-        check("any", &narrow(&a), &narrow(&b), &[1]);
+        check("any", &as_f32(&a), &as_f32(&b), &[1]);
         check("any f64", &a, &b, &[1]);
     }
 

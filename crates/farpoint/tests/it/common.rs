@@ -7,13 +7,13 @@ use farpoint::{
 };
 
 /// An algorithm with its options, a number of threads and an instruction set.
-pub(crate) struct Way {
+pub(crate) struct Config {
     pub(crate) name: String,
     pub(crate) algorithm: Algorithm,
     pub(crate) cpu: Cpu,
 }
 
-impl Way {
+impl Config {
     fn new(algorithm: Algorithm, level: Level, threads: usize) -> Self {
         let name = format!("{algorithm}, {level}, {threads} threads");
         Self { name, algorithm, cpu: Cpu::new().level(level).threads(threads) }
@@ -44,99 +44,100 @@ pub(crate) fn algorithms() -> impl Iterator<Item = Algorithm> {
 }
 
 /// Returns every algorithm on every instruction set of this machine with these numbers of threads.
-pub(crate) fn ways(threads: &[usize]) -> Vec<Way> {
-    let mut ways = Vec::new();
+pub(crate) fn configs(threads: &[usize]) -> Vec<Config> {
+    let mut configs = Vec::new();
     for algorithm in algorithms() {
         for level in Level::available() {
-            ways.extend(threads.iter().map(|&threads| Way::new(algorithm, level, threads)));
+            configs.extend(threads.iter().map(|&threads| Config::new(algorithm, level, threads)));
         }
     }
-    ways
+    configs
 }
 
 /// Returns the four combinations of the radius algorithm's prunings, at some resolutions.
-pub(crate) fn radius_ways(nvox: &[Option<u32>]) -> Vec<Way> {
-    let mut ways = Vec::new();
+pub(crate) fn radius_configs(nvox: &[Option<u32>]) -> Vec<Config> {
+    let mut configs = Vec::new();
     for (&nvox, level) in
         nvox.iter().flat_map(|n| Level::available().into_iter().map(move |l| (n, l)))
     {
         for switches in 0..4 {
             let radius = RadiusOptions::default().nvox(nvox);
             let radius = radius.radius_pruning(switches & 1 == 0).point_skip(switches & 2 == 0);
-            ways.push(Way::new(Algorithm::Radius(radius), level, 1));
+            configs.push(Config::new(Algorithm::Radius(radius), level, 1));
         }
     }
-    ways
+    configs
 }
 
 /// Returns the quick algorithm with trees of these heights.
-pub(crate) fn quick_ways(heights: &[u32]) -> Vec<Way> {
-    let mut ways = Vec::new();
+pub(crate) fn quick_configs(heights: &[u32]) -> Vec<Config> {
+    let mut configs = Vec::new();
     for (&height, level) in
         heights.iter().flat_map(|h| Level::available().into_iter().map(move |l| (h, l)))
     {
         let quick = QuickOptions::default().height(height);
-        ways.push(Way::new(Algorithm::Quick(quick), level, 1));
+        configs.push(Config::new(Algorithm::Quick(quick), level, 1));
     }
-    ways
+    configs
 }
 
 /// Returns the whole cloud in farthest-first order by `reference`: every shorter run is a prefix.
-pub(crate) fn whole<T: Scalar, P: Points<T> + ?Sized>(cloud: &P, start: usize) -> Sample<T> {
+pub(crate) fn full_sample<T: Scalar, P: Points<T> + ?Sized>(cloud: &P, start: usize) -> Sample<T> {
     reference(cloud, cloud.len(), start).expect("the cloud can be sampled")
 }
 
-/// Panics unless `sample` is the first of `whole`, from `given` start points on, with its
+/// Panics unless `sample` is the first of `full_sample`, from `starts` start points on, with its
 /// distances and its covering radius.
 pub(crate) fn assert_prefix<T: Scalar>(
     name: &str,
     sample: &Sample<T>,
-    whole: &Sample<T>,
-    given: usize,
+    full_sample: &Sample<T>,
+    starts: usize,
 ) {
     let m = sample.len();
-    assert!(m <= whole.len(), "{name}: {m} samples");
-    if let Some(k) = (0..m).find(|&k| sample.indices[k] != whole.indices[k]) {
+    assert!(m <= full_sample.len(), "{name}: {m} samples");
+    if let Some(k) = (0..m).find(|&k| sample.indices[k] != full_sample.indices[k]) {
         panic!(
             "{name}: sample {k} is {} at {}, not {} at {}",
             sample.indices[k],
             sample.squared_distances[k],
-            whole.indices[k],
-            whole.squared_distances[k]
+            full_sample.indices[k],
+            full_sample.squared_distances[k]
         );
     }
-    let distance = |k: usize| if k < given { T::INFINITY } else { whole.squared_distances[k] };
+    let distance =
+        |k: usize| if k < starts { T::INFINITY } else { full_sample.squared_distances[k] };
     if let Some(k) = (0..m).find(|&k| sample.squared_distances[k] != distance(k)) {
         panic!("{name}: distance {k} is {}, not {}", sample.squared_distances[k], distance(k));
     }
-    let covering = whole.squared_distances.get(m).copied().unwrap_or(T::ZERO);
+    let covering = full_sample.squared_distances.get(m).copied().unwrap_or(T::ZERO);
     if m > 0 {
         assert_eq!(sample.squared_covering_radius, covering, "{name}: covering radius");
     }
 }
 
-/// Compares all `ways` with `reference` for these numbers of samples from `start`.
+/// Compares all `configs` with `reference` for these numbers of samples from `start`.
 pub(crate) fn check<T: Scalar, P: Points<T> + ?Sized>(
     name: &str,
     cloud: &P,
     counts: &[usize],
     start: usize,
-    ways: &[Way],
+    configs: &[Config],
 ) {
-    let whole = match counts.iter().max() {
-        Some(&most) if most < cloud.len() => {
-            reference(cloud, most + 1, start).expect("the cloud can be sampled")
+    let full_sample = match counts.iter().max() {
+        Some(&max_count) if max_count < cloud.len() => {
+            reference(cloud, max_count + 1, start).expect("the cloud can be sampled")
         }
-        _ => whole(cloud, start),
+        _ => full_sample(cloud, start),
     };
-    for way in ways {
+    for config in configs {
         for &m in counts {
-            let name = format!("{name}, m = {m}, start {start}: {}", way.name);
+            let name = format!("{name}, m = {m}, start {start}: {}", config.name);
             let sampler = Sampler::count(m).start(Start::Index(start));
-            let sample = way.sample(sampler, cloud);
+            let sample = config.sample(sampler, cloud);
             let sample = sample.unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(sample.len(), m, "{name}");
-            assert_prefix(&name, &sample, &whole, 1);
+            assert_prefix(&name, &sample, &full_sample, 1);
         }
     }
 }
@@ -163,6 +164,6 @@ pub(crate) fn crowded<const D: usize>(n: usize, places: usize, seed: u64) -> Vec
 }
 
 /// Returns the cloud in `f32`.
-pub(crate) fn narrow<const D: usize>(cloud: &[[f64; D]]) -> Vec<[f32; D]> {
+pub(crate) fn as_f32<const D: usize>(cloud: &[[f64; D]]) -> Vec<[f32; D]> {
     cloud.iter().map(|row| row.map(|x| x as f32)).collect()
 }

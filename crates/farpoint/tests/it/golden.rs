@@ -48,8 +48,8 @@ fn every_algorithm_gives_the_recorded_samples() {
         std::fs::write(RECORD, &record).expect("the record can be written");
     }
     let committed = std::fs::read_to_string(RECORD).expect("the record is committed");
-    for (ours, theirs) in record.lines().zip(committed.lines()) {
-        assert_eq!(ours, theirs, "left: now, right: in {RECORD}");
+    for (computed_line, committed_line) in record.lines().zip(committed.lines()) {
+        assert_eq!(computed_line, committed_line, "left: now, right: in {RECORD}");
     }
     assert_eq!(record.lines().count(), committed.lines().count(), "lines of {RECORD}");
 }
@@ -100,13 +100,13 @@ fn check_algorithms<T: Scalar>(name: &str, cloud: &Vec<[T; 3]>, truth: &Sample<T
                     .on(&Cpu::new().level(level).threads(threads))
                     .sample(cloud)
                     .expect("a golden cloud can be sampled");
-                let who = format!("{algorithm}, {level:?}, {threads} threads: {name}");
+                let context = format!("{algorithm}, {level:?}, {threads} threads: {name}");
                 let differs = (0..truth.len()).find(|&k| sample.indices[k] != truth.indices[k]);
-                assert_eq!(differs, None, "first different index, {who}");
-                assert_eq!(sample.squared_distances, truth.squared_distances, "{who}");
+                assert_eq!(differs, None, "first different index, {context}");
+                assert_eq!(sample.squared_distances, truth.squared_distances, "{context}");
                 assert_eq!(
                     sample.squared_covering_radius, truth.squared_covering_radius,
-                    "covering radius, {who}"
+                    "covering radius, {context}"
                 );
             }
         }

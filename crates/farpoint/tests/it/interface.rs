@@ -1,6 +1,6 @@
 //! Interface: errors and their texts, rows left out, cancelling, batches, layouts.
 
-use crate::common::{narrow, uniform, ways};
+use crate::common::{as_f32, configs, uniform};
 use farpoint::{
     Algorithm, Amount, Axes, BadRows, Cpu, Device, DeviceKind, Error, Level, Progress,
     QuickOptions, RadiusOptions, RanOn, Sampler, Start, Strided, reference,
@@ -15,7 +15,7 @@ fn error(sampler: Sampler) -> Error {
 }
 
 #[test]
-fn errors_name_the_numbers_at_fault() {
+fn errors_name_the_offending_numbers() {
     let start = |rows: &[usize]| Sampler::count(2).start(Start::Indices(rows.to_vec()));
     let nvox = |nvox: u32| RadiusOptions::default().nvox(nvox);
     let radius = |n| Sampler::count(2).algorithm(Algorithm::Radius(nvox(n)));
@@ -41,8 +41,8 @@ fn errors_name_the_numbers_at_fault() {
         (error(radius(1025)), Error::BadVoxels(1025)),
         (error(Sampler::count(2).algorithm(quick)), Error::BadHeight(21)),
     ];
-    for (found, wanted) in cases {
-        assert_eq!(found, wanted);
+    for (found, expected) in cases {
+        assert_eq!(found, expected);
     }
     assert!(matches!(error(Sampler::ratio(f64::NAN)), Error::BadRatio(_)));
     assert!(matches!(error(Sampler::spacing(f64::NAN)), Error::BadSpacing(_)));
@@ -53,20 +53,20 @@ fn errors_name_the_numbers_at_fault() {
 }
 
 #[test]
-fn nothing_of_something_and_something_of_nothing() {
+fn zero_samples_and_empty_clouds() {
     let none: [[f32; 3]; 0] = [];
     assert_eq!(Sampler::count(1).sample(&none[..]).unwrap_err(), Error::EmptyCloud);
     assert_eq!(Sampler::spacing(1.0).sample(&none[..]).unwrap_err(), Error::EmptyCloud);
-    for way in ways(&[1, 2]) {
-        assert!(way.sample(Sampler::count(0), &none[..]).unwrap().is_empty());
-        assert!(way.sample(Sampler::whole(), &none[..]).unwrap().is_empty());
-        assert!(way.sample(Sampler::ratio(0.5), &none[..]).unwrap().is_empty());
-        assert!(way.sample(Sampler::count(0), &CLOUD[..]).unwrap().is_empty());
+    for config in configs(&[1, 2]) {
+        assert!(config.sample(Sampler::count(0), &none[..]).unwrap().is_empty());
+        assert!(config.sample(Sampler::whole(), &none[..]).unwrap().is_empty());
+        assert!(config.sample(Sampler::ratio(0.5), &none[..]).unwrap().is_empty());
+        assert!(config.sample(Sampler::count(0), &CLOUD[..]).unwrap().is_empty());
     }
 }
 
 #[test]
-fn bad_rows_are_named_or_left_out() {
+fn bad_rows_are_named_or_skipped() {
     let mut cloud = generate(Kind::Room, 600, 1);
     for (row, value) in [(7, f32::NAN), (8, f32::INFINITY), (599, f32::NEG_INFINITY)] {
         cloud[row][row % 3] = value;
@@ -80,9 +80,9 @@ fn bad_rows_are_named_or_left_out() {
     let good: Vec<_> = rows.iter().map(|&row| cloud[row]).collect();
     let truth = reference(&good, 597, 100).unwrap();
     let in_input: Vec<usize> = truth.indices.iter().map(|&k| rows[k]).collect();
-    for way in ways(&[1, 2]) {
-        let sample = way.sample(skip(597).start(Start::Index(rows[100])), &cloud).unwrap();
-        assert_eq!(sample.indices, in_input, "{}", way.name);
+    for config in configs(&[1, 2]) {
+        let sample = config.sample(skip(597).start(Start::Index(rows[100])), &cloud).unwrap();
+        assert_eq!(sample.indices, in_input, "{}", config.name);
         assert_eq!(sample.dropped, 3);
     }
     assert_eq!(
@@ -96,27 +96,27 @@ fn bad_rows_are_named_or_left_out() {
 }
 
 #[test]
-fn the_observer_is_told_and_can_cancel() {
+fn the_observer_is_called_and_can_cancel() {
     let cloud = generate(Kind::Room, 6000, 2);
-    for way in ways(&[1, 2]) {
-        let mut told = Vec::new();
-        let job = way.job(Sampler::count(3000));
-        let mut tell = |progress| {
-            told.push(progress);
+    for config in configs(&[1, 2]) {
+        let mut reports = Vec::new();
+        let job = config.job(Sampler::count(3000));
+        let mut observer = |progress| {
+            reports.push(progress);
             ControlFlow::Continue(())
         };
-        let sample = job.on(&way.cpu).observe(&mut tell).sample(&cloud).unwrap();
-        assert!(!told.is_empty(), "{}", way.name);
-        assert!(told.windows(2).all(|pair| pair[0].samples < pair[1].samples));
-        assert!(told.windows(2).all(|pair| pair[0].covering_radius >= pair[1].covering_radius));
-        assert!(told.iter().all(|p| p.wanted == 3000 && p.samples <= sample.len()));
-        let cancelled = job.on(&way.cpu).observe(&mut |_| ControlFlow::Break(())).sample(&cloud);
-        assert_eq!(cancelled.unwrap_err(), Error::Cancelled(told[0].samples), "{}", way.name);
+        let sample = job.on(&config.cpu).observe(&mut observer).sample(&cloud).unwrap();
+        assert!(!reports.is_empty(), "{}", config.name);
+        assert!(reports.windows(2).all(|pair| pair[0].samples < pair[1].samples));
+        assert!(reports.windows(2).all(|pair| pair[0].covering_radius >= pair[1].covering_radius));
+        assert!(reports.iter().all(|p| p.wanted == 3000 && p.samples <= sample.len()));
+        let cancelled = job.on(&config.cpu).observe(&mut |_| ControlFlow::Break(())).sample(&cloud);
+        assert_eq!(cancelled.unwrap_err(), Error::Cancelled(reports[0].samples), "{}", config.name);
     }
 }
 
 #[test]
-fn batches_give_what_their_clouds_give() {
+fn batches_match_single_clouds() {
     let sizes = [100usize, 1, 64, 0, 99];
     let (n, d) = (100, 3);
     let clouds: Vec<_> = (1..).zip(sizes).map(|(seed, n)| generate(Kind::Room, n, seed)).collect();
@@ -130,28 +130,28 @@ fn batches_give_what_their_clouds_give() {
         Some(*sum)
     });
     let offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
-    for way in ways(&[1, 2, 3]) {
-        let job = way.job(Sampler::ratio(0.4));
-        let sampler = || job.on(&way.cpu);
+    for config in configs(&[1, 2, 3]) {
+        let job = config.job(Sampler::ratio(0.4));
+        let sampler = || job.on(&config.cpu);
         let alone: Vec<_> =
             clouds.iter().map(|cloud| sampler().sample(cloud).unwrap().indices).collect();
         let of = |batch: Result<Vec<farpoint::Sample<f32>>, Error>| -> Vec<_> {
             batch.unwrap().into_iter().map(|sample| sample.indices).collect()
         };
         let shape = [sizes.len(), n, d];
-        assert_eq!(of(sampler().sample_batch(&clouds)), alone, "{}", way.name);
+        assert_eq!(of(sampler().sample_batch(&clouds)), alone, "{}", config.name);
         assert_eq!(
             of(sampler().sample_padded(&padded, shape, Some(&sizes))),
             alone,
             "{}",
-            way.name
+            config.name
         );
-        assert_eq!(of(sampler().sample_ragged(&ragged, d, &offsets)), alone, "{}", way.name);
+        assert_eq!(of(sampler().sample_ragged(&ragged, d, &offsets)), alone, "{}", config.name);
     }
 }
 
 #[test]
-fn batches_that_do_not_fit_are_refused() {
+fn mismatched_batches_are_rejected() {
     let sampler = Sampler::count(1);
     let data = [0.0f32; 24];
     let refused =
@@ -172,7 +172,7 @@ fn batches_that_do_not_fit_are_refused() {
 /// One cloud as rows, as axes, sliced, transposed and reversed.
 #[test]
 fn layouts_of_one_cloud_agree() {
-    let rows = narrow(&uniform::<3>(700, 4));
+    let rows = as_f32(&uniform::<3>(700, 4));
     let truth = reference(&rows, 300, 5).unwrap();
     let flat: Vec<f32> = rows.as_flattened().to_vec();
     let axes: Vec<Vec<f32>> = (0..3).map(|a| rows.iter().map(|p| p[a]).collect()).collect();
@@ -196,7 +196,7 @@ fn layouts_of_one_cloud_agree() {
 }
 
 #[test]
-fn views_that_do_not_fit_are_refused() {
+fn views_outside_their_data_are_rejected() {
     let data = [0.0f32; 12];
     let refused = |shape, offset, strides| Strided::new(&data, shape, offset, strides).is_err();
     assert!(refused([5, 3], 0, [3, 1]));
@@ -240,15 +240,15 @@ fn a_batch_reports_the_progress_of_all_clouds_and_can_be_canceled() {
     let plain = job.sample_batch(&clouds).unwrap();
     for threads in [1, 3] {
         let cpu = Cpu::new().threads(threads);
-        let mut told = Vec::new();
+        let mut reports = Vec::new();
         let mut observer = |progress: Progress| {
-            told.push(progress);
+            reports.push(progress);
             ControlFlow::Continue(())
         };
         let watched = job.on(&cpu).observe(&mut observer).sample_batch(&clouds).unwrap();
         assert!(watched.iter().zip(&plain).all(|(a, b)| a.indices == b.indices));
-        assert!(told.iter().all(|p| p.wanted == 15_000 && p.samples <= 15_000));
-        assert!(told.iter().any(|p| p.samples > 5000), "{told:?}");
+        assert!(reports.iter().all(|p| p.wanted == 15_000 && p.samples <= 15_000));
+        assert!(reports.iter().any(|p| p.samples > 5000), "{reports:?}");
         let stop = &mut |p: Progress| match p.samples {
             0..7000 => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
@@ -272,7 +272,7 @@ fn jobs_of_a_batch_may_differ() {
 }
 
 #[test]
-fn algorithms_of_a_gpu_are_refused_by_name() {
+fn gpu_algorithms_are_rejected_by_name() {
     let error = error(Sampler::count(1).algorithm(Algorithm::Persistent));
     assert!(matches!(error, Error::NotOnDevice { device: DeviceKind::Cpu, .. }), "{error}");
     assert!(error.to_string().contains("persistent") && error.to_string().contains("auto"));

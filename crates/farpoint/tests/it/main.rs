@@ -2,19 +2,19 @@
 //! this folder and says why. `FARPOINT_THOROUGH=1` runs five times as many cases.
 
 mod approximate;
-mod awkward;
 mod callers;
 mod cases;
 mod chamfer;
 mod chamfer_exact;
 mod common;
+mod edge_cases;
 mod exact;
 mod golden;
 mod interface;
+mod knn;
 mod raw;
 mod real;
 mod selected;
-mod several;
 mod threads;
 mod values;
 mod values_common;

@@ -49,7 +49,7 @@ struct Case {
     offsets: bool,
     swapped: bool,
     /// Bytes before all numbers, and behind.
-    around: [usize; 2],
+    margins: [usize; 2],
     seed: u64,
 }
 
@@ -58,8 +58,8 @@ fn cases() -> impl Strategy<Value = Case> {
     let flags = (any::<[bool; 2]>(), any::<[bool; 3]>(), any::<u64>());
     (sizes, flags).prop_map(|((points, dims, gap, before, behind), (backwards, flags, seed))| {
         let [columns, offsets, swapped] = flags;
-        let around = [before, behind];
-        Case { points, dims, gap, columns, backwards, offsets, swapped, around, seed }
+        let margins = [before, behind];
+        Case { points, dims, gap, columns, backwards, offsets, swapped, margins, seed }
     })
 }
 
@@ -75,7 +75,7 @@ fn laid_out<T: Bytes>(case: &Case) -> (Vec<T>, Vec<u8>, isize, [isize; 2], Vec<i
     let long = inner * size + case.gap;
     let lengths = if case.columns { [size, long] } else { [long, size] };
     let counts = [case.points, case.dims];
-    let mut offset = case.around[0] as isize;
+    let mut offset = case.margins[0] as isize;
     let mut strides = lengths.map(|length| length as isize);
     for side in 0..2 {
         if case.backwards[side] {
@@ -84,7 +84,8 @@ fn laid_out<T: Bytes>(case: &Case) -> (Vec<T>, Vec<u8>, isize, [isize; 2], Vec<i
         }
     }
     // Exactly as long as the numbers read, and the requested rest: a tool sees a step beyond.
-    let mut bytes = vec![0xaa; case.around[0] + (outer - 1) * long + inner * size + case.around[1]];
+    let mut bytes =
+        vec![0xaa; case.margins[0] + (outer - 1) * long + inner * size + case.margins[1]];
     for (k, &number) in numbers.iter().enumerate() {
         let at =
             offset + (k / case.dims) as isize * strides[0] + (k % case.dims) as isize * strides[1];
@@ -116,7 +117,7 @@ fn check<T: Bytes>(case: &Case) {
     assert!(part.coordinate(0, 0).same(numbers[from * case.dims]));
     assert!(safe.part(from..case.points + 1).is_err());
     // One byte less at either end is an error.
-    let (low, high) = (case.around[0], bytes.len() - case.around[1]);
+    let (low, high) = (case.margins[0], bytes.len() - case.margins[1]);
     for (buffer, offset) in
         [(&bytes[..high - 1], offset), (&bytes[low + 1..], offset - low as isize - 1)]
     {
@@ -137,7 +138,7 @@ proptest! {
 
     /// No layout reads outside the buffer: every number of a valid one can be read.
     #[test]
-    fn what_is_not_refused_lies_inside(
+    fn accepted_layouts_lie_inside_the_buffer(
         len in 0..200usize, points in 0..20usize, dims in 0..5usize, offset in -20..200isize,
         strides in any::<[i8; 2]>(), offsets in proptest::option::of(
             proptest::collection::vec(-50..50isize, 0..5)),
@@ -149,11 +150,11 @@ proptest! {
             Some(offsets) => layout.axis_offsets(offsets),
             None => layout,
         };
-        let ones = f32::from_ne_bytes([1; 4]);
+        let one_bits = f32::from_ne_bytes([1; 4]);
         if let Ok(points) = RawPoints::<f32>::new(&bytes, layout) {
             for row in 0..points.len() {
                 for axis in 0..points.dim() {
-                    assert_eq!(points.coordinate(row, axis), ones);
+                    assert_eq!(points.coordinate(row, axis), one_bits);
                 }
             }
         }
@@ -184,7 +185,7 @@ fn samples_of_records_are_those_of_arrays() {
 }
 
 #[test]
-fn what_does_not_fit_is_an_error_with_numbers() {
+fn layouts_outside_the_buffer_are_errors_with_numbers() {
     let bytes = [0u8; 100];
     let refused = |layout: RawLayout<'_>| RawPoints::<f32>::new(&bytes, layout).unwrap_err();
     for (layout, numbers) in [

@@ -2,7 +2,7 @@
 //! the first. The files of real ones lie beside the repository; without them the tests say that they
 //! were skipped.
 
-use crate::common::{assert_prefix, check, ways};
+use crate::common::{assert_prefix, check, configs};
 use farpoint::{Algorithm, Cpu, Sampler, measure};
 use farpoint_generate::{Kind, generate};
 
@@ -25,7 +25,7 @@ fn real(name: &str, columns: usize) {
 }
 
 fn agree(name: &str, cloud: &Vec<[f32; 3]>) {
-    check(name, cloud, &[200], 0, &ways(&[2]));
+    check(name, cloud, &[200], 0, &configs(&[2]));
     let quarter = cloud.len().div_ceil(4);
     // One more than requested, whose distance is the covering radius of the others.
     let yardstick = Sampler::count(quarter + 1).algorithm(Algorithm::Naive);

@@ -1,7 +1,7 @@
 //! Some rows of a cloud: the result equals gathering them, sampling or searching, and mapping back.
 
 use crate::cases::random;
-use crate::common::{algorithms, integers, narrow, uniform};
+use crate::common::{algorithms, as_f32, integers, uniform};
 use farpoint::approximate::{ApproximateSampler, Method};
 use farpoint::backend::SplitMix64;
 use farpoint::neighbors::{backward, search_backward};
@@ -28,7 +28,7 @@ fn gathered<const D: usize, T: Copy>(cloud: &[[T; D]], rows: &[usize]) -> Vec<[T
 }
 
 /// Returns a start in the gathered cloud as one of the whole cloud.
-fn start_of_whole(start: &Start, rows: &[usize]) -> Start {
+fn start_in_copy(start: &Start, rows: &[usize]) -> Start {
     match start {
         Start::Index(place) => Start::Index(rows[*place]),
         Start::Indices(places) => Start::Indices(places.iter().map(|&k| rows[k]).collect()),
@@ -54,14 +54,14 @@ fn check<T: Scalar, const D: usize>(
     [[T; D]]: Points<T>,
     Vec<[T; D]>: Points<T>,
 {
-    let apart = gathered(cloud, rows);
+    let copied = gathered(cloud, rows);
     let some = Selected::rows(cloud, rows).unwrap();
     for algorithm in algorithms().chain([Algorithm::Reference, Algorithm::Auto]) {
         for threads in [1, 3] {
             let cpu = Cpu::new().threads(threads);
             let job = Sampler::new(amount).algorithm(algorithm).bad_rows(bad_rows);
-            let truth = job.clone().start(start.clone()).on(&cpu).sample(&apart).unwrap();
-            let job = job.start(start_of_whole(start, rows));
+            let truth = job.clone().start(start.clone()).on(&cpu).sample(&copied).unwrap();
+            let job = job.start(start_in_copy(start, rows));
             let found = job.on(&cpu).sample(&some).unwrap();
             assert_eq!(found, mapped(&truth, rows), "{algorithm} of {rows:?} from {start:?}");
             let batch = job.on(&cpu).sample_batch(&[some.clone(), some.clone()]).unwrap();
@@ -96,7 +96,7 @@ proptest! {
         for start in starts(rows.len()) {
             let amount = Amount::Count(3 + ((rows.len() - 3) as f64 * ratio) as usize);
             check(&cloud, &rows, amount, &start, BadRows::Error);
-            check(&narrow(&cloud), &rows, amount, &start, BadRows::Error);
+            check(&as_f32(&cloud), &rows, amount, &start, BadRows::Error);
         }
         check(&cloud, &rows, Amount::Spacing(0.3), &Start::First, BadRows::Error);
     }
@@ -111,11 +111,11 @@ fn large_clouds_with_bad_rows() {
         let usable = rows.iter().position(|row| row % 97 != 0).unwrap();
         let starts = [Start::First, Start::Index(usable), Start::Random(1)];
         for start in starts {
-            let apart = gathered(&cloud, &rows);
+            let copied = gathered(&cloud, &rows);
             let job = Sampler::ratio(0.1).bad_rows(BadRows::Skip);
-            let truth = job.clone().start(start.clone()).sample(&apart).unwrap();
+            let truth = job.clone().start(start.clone()).sample(&copied).unwrap();
             let some = Selected::rows(&cloud, &rows).unwrap();
-            let found = job.start(start_of_whole(&start, &rows)).sample(&some).unwrap();
+            let found = job.start(start_in_copy(&start, &rows)).sample(&some).unwrap();
             assert_eq!(found, mapped(&truth, &rows));
         }
         let some = Selected::rows(&cloud, &rows).unwrap();
@@ -129,7 +129,7 @@ fn large_clouds_with_bad_rows() {
 }
 
 #[test]
-fn equals_go_to_the_row_listed_first() {
+fn ties_go_to_the_row_listed_first() {
     // Four corners, all as far from the middle; each twice.
     let corners = [[0.0f32, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]];
     let cloud: Vec<[f32; 2]> = [[1.0, 1.0]].into_iter().chain(corners).chain(corners).collect();
@@ -151,7 +151,8 @@ fn a_mask_is_the_ascending_list() {
     let rows = some_rows(500, 0.3, true, 2);
     let listed = Selected::rows(&cloud, &rows).unwrap();
     let bools: Vec<bool> = (0..500).map(|row| rows.contains(&row)).collect();
-    let bytes: Vec<u8> = bools.iter().map(|&yes| if yes { 200 } else { 0 }).collect();
+    let bytes: Vec<u8> =
+        bools.iter().map(|&selected_row| if selected_row { 200 } else { 0 }).collect();
     for mask in [Selected::mask(&cloud, &bools).unwrap(), Selected::mask(&cloud, &bytes).unwrap()] {
         assert_eq!(mask.subset(), listed.subset());
         let job = Sampler::ratio(0.5);
@@ -162,7 +163,7 @@ fn a_mask_is_the_ascending_list() {
 }
 
 #[test]
-fn rows_of_rows_are_named_by_the_whole_cloud() {
+fn nested_selections_name_rows_of_the_whole_cloud() {
     let cloud = uniform::<3>(300, 4);
     let (outer, inner) = (some_rows(300, 0.6, false, 1), some_rows(100, 0.5, false, 2));
     let rows: Vec<usize> = inner.iter().map(|&place| outer[place]).collect();
@@ -220,10 +221,10 @@ fn approximate_samplers_name_rows_of_the_whole_cloud() {
     let cloud = farpoint_generate::lidar(5_000, 1);
     for ascending in [true, false] {
         let rows = some_rows(cloud.len(), 0.4, ascending, 9);
-        let (some, apart) = (Selected::rows(&cloud, &rows).unwrap(), gathered(&cloud, &rows));
+        let (some, copied) = (Selected::rows(&cloud, &rows).unwrap(), gathered(&cloud, &rows));
         for method in Method::ALL {
             let job = ApproximateSampler::count(method, 300);
-            let mut truth = job.sample(&apart).unwrap();
+            let mut truth = job.sample(&copied).unwrap();
             truth.indices.iter_mut().for_each(|index| *index = rows[*index]);
             assert_eq!(job.sample(&some).unwrap().indices, truth.indices, "{method}");
         }
@@ -242,13 +243,13 @@ fn neighbors_are_rows_of_the_whole_cloud() {
         let (of_a, of_b) =
             (some_rows(400, 0.4, ascending, seed), some_rows(300, 0.5, !ascending, seed));
         let some = [Selected::rows(&a, &of_a).unwrap(), Selected::rows(&b, &of_b).unwrap()];
-        let apart = [gathered(&a, &of_a), gathered(&b, &of_b)];
+        let copied = [gathered(&a, &of_a), gathered(&b, &of_b)];
         let named = |indices: &[u32], rows: &[usize]| -> Vec<u32> {
             let name = |&k: &u32| if k == u32::MAX { k } else { rows[k as usize] as u32 };
             indices.iter().map(name).collect()
         };
         let (truth, found) =
-            (chamfer(&apart[0], &apart[1]).unwrap(), chamfer(&some[0], &some[1]).unwrap());
+            (chamfer(&copied[0], &copied[1]).unwrap(), chamfer(&some[0], &some[1]).unwrap());
         assert_eq!(found.a_to_b.indices, named(&truth.a_to_b.indices, &of_b));
         assert_eq!(found.b_to_a.indices, named(&truth.b_to_a.indices, &of_a));
         assert_eq!(found.a_to_b.raw_distances, truth.a_to_b.raw_distances);
@@ -257,11 +258,11 @@ fn neighbors_are_rows_of_the_whole_cloud() {
         let grads = [ones(of_a.len()), ones(of_b.len())];
         assert_eq!(
             backward(&found, &some[0], &some[1], &grads[0], &grads[1]).unwrap(),
-            backward(&truth, &apart[0], &apart[1], &grads[0], &grads[1]).unwrap()
+            backward(&truth, &copied[0], &copied[1], &grads[0], &grads[1]).unwrap()
         );
         // Several neighbors, with an index and without.
         let search = Searcher::nearest(k);
-        let truth = search.search(&apart[0], &apart[1]).unwrap();
+        let truth = search.search(&copied[0], &copied[1]).unwrap();
         let index = Index::new(&some[1]).unwrap();
         for found in
             [search.search(&some[0], &some[1]).unwrap(), search.search(&some[0], &index).unwrap()]
@@ -271,11 +272,11 @@ fn neighbors_are_rows_of_the_whole_cloud() {
             let grads = ones(found.all_indices.len());
             assert_eq!(
                 search_backward(&found, &some[0], &some[1], &grads).unwrap(),
-                search_backward(&truth, &apart[0], &apart[1], &grads).unwrap()
+                search_backward(&truth, &copied[0], &copied[1], &grads).unwrap()
             );
         }
         let within = Searcher::ball(0.8, usize::MAX);
-        let truth = within.within(&apart[0], &apart[1]).unwrap();
+        let truth = within.within(&copied[0], &copied[1]).unwrap();
         let found = within.within(&some[0], &some[1]).unwrap();
         assert_eq!(found.indices, named(&truth.indices, &of_b));
         assert_eq!((found.raw_distances, found.offsets), (truth.raw_distances, truth.offsets));
@@ -301,12 +302,12 @@ fn bad_rows_of_a_selection_have_no_neighbors() {
 fn measures_take_rows_of_the_whole_cloud() {
     let cloud = uniform::<3>(400, 4);
     let rows = some_rows(400, 0.5, false, 3);
-    let (some, apart) = (Selected::rows(&cloud, &rows).unwrap(), gathered(&cloud, &rows));
+    let (some, copied) = (Selected::rows(&cloud, &rows).unwrap(), gathered(&cloud, &rows));
     let places: Vec<usize> = (0..rows.len()).step_by(9).collect();
     let sample: Vec<usize> = places.iter().map(|&place| rows[place]).collect();
     assert_eq!(
         measure::quality(&some, &sample).unwrap(),
-        measure::quality(&apart, &places).unwrap()
+        measure::quality(&copied, &places).unwrap()
     );
     let outside = (0..400).find(|row| !rows.contains(row)).unwrap();
     let refused = measure::coverage(&some, &[outside]).unwrap_err();

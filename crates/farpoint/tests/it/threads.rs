@@ -3,7 +3,7 @@
 //! access outside the arrays.
 
 use crate::cases::some;
-use crate::common::{Way, check, integers, narrow, uniform, ways};
+use crate::common::{Config, as_f32, check, configs, integers, uniform};
 use farpoint::{Algorithm, Cpu, Sampler};
 use farpoint_generate::{Kind, generate};
 
@@ -16,9 +16,11 @@ const SAMPLES: usize = 501;
 const THREADS: [usize; 6] = [1, 2, 3, 5, 8, 16];
 
 /// Returns `peak` with all numbers of threads; the others, which share less, with one and with many.
-fn all_ways() -> Vec<Way> {
-    let mut all = ways(&THREADS);
-    all.retain(|way| way.algorithm == Algorithm::peak() || [1, 8].contains(&way.threads()));
+fn all_configs() -> Vec<Config> {
+    let mut all = configs(&THREADS);
+    all.retain(|config| {
+        config.algorithm == Algorithm::peak() || [1, 8].contains(&config.threads())
+    });
     all
 }
 
@@ -36,12 +38,12 @@ fn axes<const D: usize>(first: usize) {
     ];
     let cases = clouds.iter().flat_map(|cloud| [(cloud, true), (cloud, false)]);
     for ((name, cloud), double) in some(first, 5, cases) {
-        let mut ways = all_ways();
-        ways.retain(|way| *name == "any" || way.algorithm == Algorithm::peak());
+        let mut configs = all_configs();
+        configs.retain(|config| *name == "any" || config.algorithm == Algorithm::peak());
         let name = format!("{name}, {D} axes, {}", if double { "f64" } else { "f32" });
         match double {
-            true => check(&name, cloud, &[SAMPLES], 17, &ways),
-            false => check(&name, &narrow(cloud), &[SAMPLES], 17, &ways),
+            true => check(&name, cloud, &[SAMPLES], 17, &configs),
+            false => check(&name, &as_f32(cloud), &[SAMPLES], 17, &configs),
         }
     }
 }
@@ -74,8 +76,8 @@ fn sixteen_axes() {
 /// Parts of a tree begin at any leaf, and several threads write to one tree.
 #[test]
 fn rooms_and_turns_of_many_sizes() {
-    let mut all = all_ways();
-    all.retain(|way| way.algorithm == Algorithm::peak());
+    let mut all = all_configs();
+    all.retain(|config| config.algorithm == Algorithm::peak());
     let clouds = [(Kind::Room, 16_384), (Kind::Lidar, 33_333), (Kind::Duplicated, 50_001)];
     for (kind, n) in some(1, 3, clouds) {
         let cloud = generate(kind, n, 11);

@@ -51,8 +51,8 @@ fn compare<T: Scalar, I: RowIndex>(shape: ValueShape, threads: usize, index: fn(
 
 #[test]
 fn every_operator_has_the_bits_of_the_reference() {
-    for (which, shape) in SHAPES.into_iter().enumerate() {
-        let threads = which % 9 + 1;
+    for (shape_number, shape) in SHAPES.into_iter().enumerate() {
+        let threads = shape_number % 9 + 1;
         compare::<f32, i32>(shape, threads, |index| index as i32);
         compare::<f64, i64>(shape, threads, |index| index);
         compare::<f32, u32>(shape, threads, |index| index as u32);
@@ -150,7 +150,7 @@ fn weights_have_the_bits_of_the_reference() {
 }
 
 #[test]
-fn division_is_that_of_the_type() {
+fn division_has_the_precision_of_the_type() {
     let mut numbers = Numbers::new(3);
     let pairs: Vec<f32> = numbers.many(20_000);
     let how = InverseDistance { power: 1, eps: 0.0 };

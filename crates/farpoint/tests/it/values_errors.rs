@@ -20,8 +20,8 @@ fn indices_out_of_range_are_named() {
         assert!(text.contains(&format!("index {shown} at place 5")), "{text}");
         assert!(text.contains("no row of 3"), "{text}");
     }
-    let narrow = INDICES.map(|index| index as i32);
-    assert!(values::gather(&cpu, &SHAPE, &[0f32; 12], &narrow).is_ok());
+    let indices_i32 = INDICES.map(|index| index as i32);
+    assert!(values::gather(&cpu, &SHAPE, &[0f32; 12], &indices_i32).is_ok());
     let mut unsigned = INDICES.map(|index| index as u32);
     assert!(values::gather(&cpu, &SHAPE, &[0f32; 12], &unsigned).is_ok());
     unsigned[0] = u32::MAX - 1;
@@ -67,18 +67,21 @@ fn every_operator_checks_indices() {
 fn every_operator_checks_sizes() {
     let cpu = Cpu::new();
     let (v, w, g, r) = ([0f32; 12], [0f32; 8], [0f32; 16], [0f32; 8]);
-    let (chosen, few) = ([0; 8], [0f32; 3]);
+    let (chosen, too_short) = ([0; 8], [0f32; 3]);
     let i = &INDICES;
     for (text, what) in [
-        (text(values::gather(&cpu, &SHAPE, &few, i)), "values: 3 numbers"),
+        (text(values::gather(&cpu, &SHAPE, &too_short, i)), "values: 3 numbers"),
         (text(values::gather(&cpu, &SHAPE, &v, &i[1..])), "indices: 7 numbers"),
-        (text(values::gather_backward(&cpu, &SHAPE, i, &few)), "gradients: 3 numbers"),
-        (text(values::gather_max(&cpu, &SHAPE, &v, i, Some(&few))), "what is added: 3 numbers"),
+        (text(values::gather_backward(&cpu, &SHAPE, i, &too_short)), "gradients: 3 numbers"),
+        (text(values::gather_max(&cpu, &SHAPE, &v, i, Some(&too_short))), "add: 3 numbers"),
         (text(values::gather_max_backward(&cpu, &SHAPE, i, &chosen, &g, true)), "gradients: 16"),
         (text(values::gather_max_backward(&cpu, &SHAPE, i, &[], &r, true)), "chosen places: 0"),
-        (text(values::interpolate(&cpu, &SHAPE, &v, i, &few)), "weights: 3 numbers"),
+        (text(values::interpolate(&cpu, &SHAPE, &v, i, &too_short)), "weights: 3 numbers"),
         (text(values::interpolate_backward(&cpu, &SHAPE, i, &w, &g)), "gradients: 16"),
-        (text(values::interpolate_weights_backward(&cpu, &SHAPE, &v, i, &few)), "gradients: 3"),
+        (
+            text(values::interpolate_weights_backward(&cpu, &SHAPE, &v, i, &too_short)),
+            "gradients: 3",
+        ),
     ] {
         assert!(text.contains(what), "{text}");
     }
@@ -103,7 +106,7 @@ fn choices_are_checked() {
 }
 
 #[test]
-fn weights_check_what_they_are_given() {
+fn weights_check_their_arguments() {
     let cpu = Cpu::new();
     let weights = |k, power, eps| {
         text(values::inverse_distance_weights(&cpu, k, &[1f32; 6], InverseDistance { power, eps }))
@@ -119,7 +122,7 @@ fn weights_check_what_they_are_given() {
 }
 
 #[test]
-fn no_threads_are_refused() {
+fn zero_threads_are_rejected() {
     let text = text(values::gather(&Cpu::new().threads(0), &SHAPE, &[0f32; 12], &INDICES));
     assert!(text.contains("0 threads"), "{text}");
 }

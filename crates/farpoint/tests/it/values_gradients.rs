@@ -27,19 +27,19 @@ fn slopes(numbers: &[f64], grad: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) 
 fn near(what: &str, found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let most = 1e-6 * (1.0 + expected.abs());
-        assert!((found - expected).abs() < most, "{what} {at}: {found}, not {expected}");
+        let tolerance = 1e-6 * (1.0 + expected.abs());
+        assert!((found - expected).abs() < tolerance, "{what} {at}: {found}, not {expected}");
     }
 }
 
-fn given() -> (Vec<i64>, Numbers) {
+fn inputs() -> (Vec<i64>, Numbers) {
     let mut numbers = Numbers::new(11);
     (indices(&SHAPE, &mut numbers), numbers)
 }
 
 #[test]
 fn of_gather() {
-    let (indices, mut numbers) = given();
+    let (indices, mut numbers) = inputs();
     let values: Vec<f64> = numbers.many(SHAPE.values().unwrap());
     let grad: Vec<f64> = numbers.many(SHAPE.gathered().unwrap());
     let cpu = Cpu::new();
@@ -51,7 +51,7 @@ fn of_gather() {
 
 #[test]
 fn of_gather_max() {
-    let (indices, mut numbers) = given();
+    let (indices, mut numbers) = inputs();
     // No two within a step: at a tie there is no slope.
     let mut distinct = |count: usize| -> Vec<f64> {
         (0..count)
@@ -73,7 +73,7 @@ fn of_gather_max() {
 
 #[test]
 fn of_interpolate() {
-    let (indices, mut numbers) = given();
+    let (indices, mut numbers) = inputs();
     let values: Vec<f64> = numbers.many(SHAPE.values().unwrap());
     let weights: Vec<f64> = numbers.many(SHAPE.indices().unwrap());
     let grad: Vec<f64> = numbers.many(SHAPE.reduced().unwrap());

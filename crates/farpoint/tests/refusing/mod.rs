@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
 /// Bytes in use, and their maximum.
 pub(crate) static USED: AtomicIsize = AtomicIsize::new(0);
-pub(crate) static MOST: AtomicIsize = AtomicIsize::new(0);
+pub(crate) static PEAK: AtomicIsize = AtomicIsize::new(0);
 
 /// Number of large allocations granted before all are refused.
 static GRANTED: AtomicIsize = AtomicIsize::new(isize::MAX);
@@ -25,7 +25,7 @@ unsafe impl GlobalAlloc for Refusing {
             return std::ptr::null_mut();
         }
         let before = USED.fetch_add(layout.size() as isize, Relaxed);
-        MOST.fetch_max(before + layout.size() as isize, Relaxed);
+        PEAK.fetch_max(before + layout.size() as isize, Relaxed);
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }

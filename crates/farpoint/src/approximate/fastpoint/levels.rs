@@ -4,7 +4,7 @@
 //! level's radius: samples look through a grid no farther than that. As radii fall, whatever is
 //! below the next radius is known too, so that levels go on from each other's distances.
 
-use super::Wanted;
+use super::Parameters;
 use crate::approximate::maxima::Maxima;
 use crate::approximate::watch::EVERY;
 use crate::approximate::work::Run;
@@ -22,7 +22,7 @@ const CELL: f64 = 1.0;
 
 pub(super) struct Levels<'a, T> {
     cloud: &'a WorkingCopy<T>,
-    wanted: &'a Wanted<'a>,
+    parameters: &'a Parameters<'a>,
     /// Chosen points in order.
     pub(super) samples: Vec<u32>,
     grid: Grid<T>,
@@ -38,12 +38,12 @@ pub(super) struct Levels<'a, T> {
 const LARGER: f64 = 1.01;
 
 impl<'a, T: Scalar> Levels<'a, T> {
-    pub(super) fn new(cloud: &'a WorkingCopy<T>, wanted: &'a Wanted<'a>) -> Self {
+    pub(super) fn new(cloud: &'a WorkingCopy<T>, parameters: &'a Parameters<'a>) -> Self {
         let n = cloud.len;
         Self {
             cloud,
-            wanted,
-            samples: memory::with_capacity(wanted.count),
+            parameters,
+            samples: memory::with_capacity(parameters.count),
             grid: Grid::new(Cells::new(cloud.low, cloud.high, T::ZERO, CELL)),
             points: memory::collected(0..n as u32),
             axes: cloud
@@ -60,7 +60,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
     /// be many and crowded, so that searching around each would take long. Point 0 alone is left to
     /// the first pass, which reaches it first.
     pub(super) fn begin(&mut self, run: &mut Run<'_, '_, T>) -> Result<(), Error> {
-        let starts = self.wanted.starts;
+        let starts = self.parameters.starts;
         if *starts == [0] {
             return Ok(());
         }
@@ -96,13 +96,13 @@ impl<'a, T: Scalar> Levels<'a, T> {
             }
             self.sort(squared);
             run.watch.step(self.cloud.len, self.samples.len(), T::INFINITY)?;
-            let seen = self.pass(squared, until, run)?;
-            if seen == self.cloud.len {
+            let visited = self.pass(squared, until, run)?;
+            if visited == self.cloud.len {
                 return Ok(Some(radius));
             }
             // Had the pass gone on it would have taken as much more as there are more points,
             // and samples on a surface are as many as the square of their distance is small.
-            let share = self.cloud.len as f64 / seen.max(1) as f64;
+            let share = self.cloud.len as f64 / visited.max(1) as f64;
             radius = T::from_f64(radius.to_f64() * share.sqrt().clamp(LARGER, 2.0)).next_up();
             self.samples.truncate(samples);
             for (distance, &point) in self.distances.iter_mut().zip(&self.points) {
@@ -159,7 +159,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
         squared: T,
         runs: &mut Vec<(u32, u32)>,
         statistics: &mut Statistics,
-        mut fell: impl FnMut(usize, T),
+        mut on_lowered: impl FnMut(usize, T),
     ) -> usize {
         self.samples.push(self.points[place]);
         self.distances[place] = T::from_f64(-1.0);
@@ -177,7 +177,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
                 if new < self.distances[other] && new < squared {
                     self.distances[other] = new;
                     statistics.effective_updates += 1;
-                    fell(other, new);
+                    on_lowered(other, new);
                 }
             }
         }
@@ -196,7 +196,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
             memory::collected(self.points.iter().copied()),
         );
         let (mut runs, mut touched) = (Vec::new(), Vec::new());
-        while self.samples.len() < self.wanted.count {
+        while self.samples.len() < self.parameters.count {
             let place = maxima.largest();
             touched.clear();
             touched.push(place as u32);

@@ -8,9 +8,9 @@
 //!    point is left ([`levels`]).
 //! 5. The rest by farthest point sampling from the distances known by then: exactly M.
 //!
-//! Where the release races for points, the lowest index comes first; where it needs lists of
-//! neighbors in memory, points are struck out through a grid; and radii that come out of order
-//! are put in order. The release ends a level when its share of the samples is there, wherever
+//! The release races for points; here the lowest index comes first. It needs lists of neighbors in
+//! memory; here points are struck out through a grid. Radii that come out of order are put in
+//! order. The release ends a level when its share of the samples is there, wherever
 //! that leaves holes; here a level that would need more is run again with a larger radius, and
 //! later radii grow with it. So every level covers the cloud, however wrong the prediction, and
 //! the covering radius of the result is known.
@@ -36,10 +36,10 @@ use levels::Levels;
 const LEVELS: usize = 6;
 
 /// Fewest first samples that a curve is predicted from; with fewer, all samples are exact.
-const FEWEST: usize = 32;
+const MIN_PREFIX: usize = 32;
 
 /// Parameters of this method.
-pub(super) struct Wanted<'a> {
+pub(super) struct Parameters<'a> {
     /// Number of samples, at least one.
     pub(super) count: usize,
     /// Start points: at least one, and no more than the count.
@@ -74,54 +74,54 @@ impl FastPointDetails {
         prefix: usize,
         found: usize,
         radii: &[T],
-        [apart, covering]: [T; 2],
+        [squared_spacing, squared_radius]: [T; 2],
     ) -> Self {
         Self {
             prefix,
             radii: radii.iter().map(|radius| radius.to_f64()).collect(),
             found,
-            spacing: apart.sqrt().to_f64(),
-            covering_radius: covering.sqrt().to_f64(),
+            spacing: squared_spacing.sqrt().to_f64(),
+            covering_radius: squared_radius.sqrt().to_f64(),
         }
     }
 }
 
 pub(super) fn sample<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    wanted: &Wanted<'_>,
+    parameters: &Parameters<'_>,
 ) -> Result<(Vec<u32>, Details), Error> {
-    let prefix = wanted.count.div_ceil(10);
-    let radii = if prefix < FEWEST {
+    let prefix = parameters.count.div_ceil(10);
+    let radii = if prefix < MIN_PREFIX {
         None
     } else {
-        radii(&first(run, wanted, prefix)?, wanted, run.cloud.len)
+        radii(&first(run, parameters, prefix)?, parameters, run.cloud.len)
     };
     let levels = match radii {
-        Some(radii) => by_levels(run, wanted, prefix, &radii)?,
+        Some(radii) => by_levels(run, parameters, prefix, &radii)?,
         None => None,
     };
     match levels {
         Some((samples, coverage)) => Ok((samples, Details::FastPoint(coverage))),
-        None => exact(run, wanted),
+        None => exact(run, parameters),
     }
 }
 
 /// Takes samples level by level and fills up; `None` if the radii are not representable.
 fn by_levels<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    wanted: &Wanted<'_>,
+    parameters: &Parameters<'_>,
     prefix: usize,
     predicted: &[T],
 ) -> Result<Option<(Vec<u32>, FastPointDetails)>, Error> {
-    let mut levels = Levels::new(run.cloud, wanted);
+    let mut levels = Levels::new(run.cloud, parameters);
     levels.begin(run)?;
     // The remaining samples are divided evenly; a single start counts as found.
-    let given = wanted.starts.len() - 1;
+    let extra_starts = parameters.starts.len() - 1;
     let (mut radii, mut larger) = (Vec::with_capacity(LEVELS), 1.0);
     let mut last = T::INFINITY;
     for (level, &radius) in predicted.iter().enumerate() {
         let corrected = T::from_f64(radius.to_f64() * larger);
-        let until = given + (level + 1) * (wanted.count - given) / LEVELS;
+        let until = extra_starts + (level + 1) * (parameters.count - extra_starts) / LEVELS;
         let Some(used) = levels.level(corrected, until, run)? else { return Ok(None) };
         // No point was left as far as the last radius: above it nothing is taken.
         let used = if used < last { used } else { last };
@@ -139,13 +139,14 @@ fn by_levels<T: Scalar>(
 /// Takes all samples by the exact algorithm.
 fn exact<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    wanted: &Wanted<'_>,
+    parameters: &Parameters<'_>,
 ) -> Result<(Vec<u32>, Details), Error> {
-    let sample = farthest(run, wanted, wanted.count, wanted.starts, |progress| progress)?;
+    let sample =
+        farthest(run, parameters, parameters.count, parameters.starts, |progress| progress)?;
     let covering_radius = sample.covering_radius().to_f64();
     let points = memory::collected(sample.indices.iter().map(|&point| point as u32));
     let spacing = sample.squared_distances.last().map_or(0.0, |d| d.sqrt().to_f64());
-    let (prefix, found) = (wanted.count, wanted.count);
+    let (prefix, found) = (parameters.count, parameters.count);
     let coverage = FastPointDetails { prefix, radii: Vec::new(), found, spacing, covering_radius };
     Ok((points, Details::FastPoint(coverage)))
 }
@@ -153,11 +154,12 @@ fn exact<T: Scalar>(
 /// Returns the samples that the curve is predicted from. They are none of the result's.
 fn first<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    wanted: &Wanted<'_>,
+    parameters: &Parameters<'_>,
     prefix: usize,
 ) -> Result<Sample<T>, Error> {
-    let none = |told: Progress| Progress { samples: 0, covering_radius: f64::INFINITY, ..told };
-    farthest(run, wanted, prefix, &wanted.starts[..1], none).map_err(|error| match error {
+    let none =
+        |progress: Progress| Progress { samples: 0, covering_radius: f64::INFINITY, ..progress };
+    farthest(run, parameters, prefix, &parameters.starts[..1], none).map_err(|error| match error {
         Error::Cancelled(_) => Error::Cancelled(0),
         error => error,
     })
@@ -166,17 +168,17 @@ fn first<T: Scalar>(
 /// Samples by the exact algorithm. Indices are points of the copied cloud.
 fn farthest<T: Scalar>(
     run: &mut Run<'_, '_, T>,
-    wanted: &Wanted<'_>,
+    parameters: &Parameters<'_>,
     count: usize,
     starts: &[u32],
-    told: fn(Progress) -> Progress,
+    adjust: fn(Progress) -> Progress,
 ) -> Result<Sample<T>, Error> {
     let Run { cloud, threads, watch, statistics } = run;
     let axes: Vec<&[T]> = cloud.axes.iter().map(|values| &values[..cloud.len]).collect();
     let starts = memory::collected(starts.iter().map(|&point| point as usize));
-    let sampler = Sampler::count(count).start(Start::Indices(starts)).algorithm(wanted.first);
+    let sampler = Sampler::count(count).start(Start::Indices(starts)).algorithm(parameters.first);
     let (sampler, cpu) = (sampler.statistics(true), Cpu::new().threads(*threads));
-    let mut observer = |progress| watch.tell(told(progress));
+    let mut observer = |progress| watch.notify(adjust(progress));
     let sample = fps::run::sample(&cpu, &sampler, &Axes::new(&axes)?, Some(&mut observer))?;
     if let Some(counted) = &sample.statistics {
         statistics.distance_evaluations += counted.distance_evaluations;
@@ -186,14 +188,18 @@ fn farthest<T: Scalar>(
 }
 
 /// Returns the falling radii of the levels; `None` if there is no curve to predict from.
-fn radii<T: Scalar>(first: &Sample<T>, wanted: &Wanted<'_>, points: usize) -> Option<Vec<T>> {
+fn radii<T: Scalar>(
+    first: &Sample<T>,
+    parameters: &Parameters<'_>,
+    points: usize,
+) -> Option<Vec<T>> {
     // The selection distance of sample k, for k from 1 to the number of first samples.
     let distances = first.squared_distances[1..].iter().chain([&first.squared_covering_radius]);
     let distances = memory::collected(distances.map(|d| d.to_f64().sqrt()));
-    let (inputs, scale) = curve::inputs(&distances, wanted.count)?;
-    let curve = match wanted.estimator {
+    let (inputs, scale) = curve::inputs(&distances, parameters.count)?;
+    let curve = match parameters.estimator {
         Estimator::Network => {
-            Network::trained().curve(&inputs, wanted.count as f64 / points as f64)
+            Network::trained().curve(&inputs, parameters.count as f64 / points as f64)
         }
         Estimator::Fit => curve::fitted(&inputs),
     };

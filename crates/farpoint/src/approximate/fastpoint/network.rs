@@ -21,7 +21,7 @@ const NUMBERS: usize = {
 };
 
 /// Largest share of the points in the training data; larger ones count as this one.
-const MOST: f64 = 0.6;
+const MAX_SHARE: f64 = 0.6;
 
 /// The committed weights, little endian.
 static WEIGHTS: &[u8; 4 * NUMBERS] = include_bytes!("estimator.bin");
@@ -57,7 +57,7 @@ impl Network {
     pub fn features(inputs: &[f64; INPUTS], share: f64) -> [f32; INPUTS] {
         let surface = |i: usize| ((i + 1) as f64 / INPUTS as f64).sqrt();
         let mut features = std::array::from_fn(|i| (inputs[i] / surface(i) - 1.0) as f32);
-        features[INPUTS - 1] = share.min(MOST).sqrt() as f32;
+        features[INPUTS - 1] = share.min(MAX_SHARE).sqrt() as f32;
         features
     }
 
@@ -109,7 +109,7 @@ mod tests {
 
     /// Not exactly: a cloud has edges, and its curve bends.
     #[test]
-    fn a_surface_goes_on_as_one() {
+    fn predictions_on_a_surface_follow_its_power_law() {
         let surface = std::array::from_fn(|i| ((i + 1) as f64 / INPUTS as f64).sqrt());
         let curve = Network::trained().curve(&surface, 0.1);
         for (found, fraction) in curve.iter().zip(FRACTIONS) {

@@ -1,7 +1,7 @@
 //! Assignment of points to cells.
 
 use crate::approximate::frame::Frame;
-use crate::approximate::numbering::{self, Likeness};
+use crate::approximate::numbering::{self, Equality};
 use crate::approximate::work::Run;
 use crate::memory;
 use crate::{Error, Scalar};
@@ -74,9 +74,9 @@ impl<'a, T: Scalar> Division<'a, T> {
     }
 }
 
-/// Returns the number of bits of whole numbers up to `most`; more than fit if it is beyond them.
-fn bits(most: f64) -> u32 {
-    if most < 2f64.powi(63) { 64 - (most as u64).leading_zeros() } else { 65 }
+/// Returns the number of bits of whole numbers up to `max`; more than fit if it is beyond them.
+fn bits(max: f64) -> u32 {
+    if max < 2f64.powi(63) { 64 - (max as u64).leading_zeros() } else { 65 }
 }
 
 /// Cells whose numbers along all axes fit in a key.
@@ -87,7 +87,7 @@ struct Packed<'a, T> {
     axes: Vec<(usize, u32)>,
 }
 
-impl<T: Scalar> Likeness for Packed<'_, T> {
+impl<T: Scalar> Equality for Packed<'_, T> {
     #[inline(always)]
     fn key(&self, point: usize) -> u64 {
         self.axes.iter().fold(0, |key: u64, &(axis, bits)| {
@@ -123,7 +123,7 @@ impl<T: Scalar> Wide<'_, T> {
     }
 }
 
-impl<T: Scalar> Likeness for Wide<'_, T> {
+impl<T: Scalar> Equality for Wide<'_, T> {
     #[inline(always)]
     fn key(&self, point: usize) -> u64 {
         self.axes.iter().fold(0, |key: u64, &axis| {

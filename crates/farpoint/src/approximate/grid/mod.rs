@@ -56,9 +56,9 @@ pub(super) fn by_count<T: Scalar>(
 
 /// Adds the points of lowest index that are not kept, up to `count` in all.
 fn filled(mut kept: Vec<u32>, count: usize, points: usize) -> Vec<u32> {
-    let mut taken = memory::zeros(points);
-    kept.iter().for_each(|&point| taken[point as usize] = true);
-    let free = (0..points as u32).filter(|&point| !taken[point as usize]);
+    let mut is_kept = memory::zeros(points);
+    kept.iter().for_each(|&point| is_kept[point as usize] = true);
+    let free = (0..points as u32).filter(|&point| !is_kept[point as usize]);
     let more = count - kept.len();
     memory::extend(&mut kept, free.take(more));
     kept
@@ -78,14 +78,14 @@ impl Cells {
             Keep::Random(seed) => {
                 let mut random = SplitMix64::new(seed);
                 // Number of points of the cell to pass over.
-                let mut left: Vec<u64> =
+                let mut skips: Vec<u64> =
                     memory::collected(self.counts().iter().map(|&n| random.below(u64::from(n))));
                 for (point, &cell) in self.of.iter().enumerate() {
-                    let (left, kept) = (&mut left[cell as usize], &mut kept[cell as usize]);
-                    if *left == 0 && *kept == u32::MAX {
+                    let (skips, kept) = (&mut skips[cell as usize], &mut kept[cell as usize]);
+                    if *skips == 0 && *kept == u32::MAX {
                         *kept = point as u32;
                     }
-                    *left = left.saturating_sub(1);
+                    *skips = skips.saturating_sub(1);
                 }
             }
         }
@@ -99,7 +99,7 @@ impl Cells {
                 let at = frame.at(point, axis);
                 // Relative to the cell, so that squares do not overflow.
                 let off = at / self.size - (at / self.size).floor() - 0.5;
-                // Where quotients overflow, so did the cell: all its points are as good.
+                // If quotients overflow, so did the cell: all its points are as good.
                 sum + if off.is_finite() { off * off } else { 0.0 }
             });
             let best = &mut best[cell as usize];

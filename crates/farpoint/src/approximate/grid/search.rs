@@ -9,11 +9,11 @@ use crate::{Error, Scalar};
 const TRIES: usize = 24;
 
 /// Relative excess of cells that ends the search.
-const ENOUGH: f64 = 1e-3;
+const TOLERANCE: f64 = 1e-3;
 
 /// A cell size, 0 for a cell for every distinct position, and its number of occupied cells.
 #[derive(Clone, Copy)]
-struct Tried {
+struct Candidate {
     size: f64,
     cells: usize,
 }
@@ -32,8 +32,8 @@ struct Search<'a, 'b, 'c, 'd, T> {
     run: &'a mut Run<'b, 'c, T>,
     frame: &'a Frame<'d, T>,
     count: usize,
-    above: Tried,
-    below: Tried,
+    above: Candidate,
+    below: Candidate,
 }
 
 /// Searches for the cell size with `count` occupied cells, at least one.
@@ -42,12 +42,12 @@ pub(super) fn find<T: Scalar>(
     frame: &Frame<'_, T>,
     count: usize,
 ) -> Result<Found, Error> {
-    let all = Tried { size: 0.0, cells: cells::count(run, frame, 0.0)? };
+    let all = Candidate { size: 0.0, cells: cells::count(run, frame, 0.0)? };
     if all.cells <= count {
         return Ok(Found { above: 0.0, below: 0.0 });
     }
     let size = frame.longest() * 2.0;
-    let one = Tried { size: if size > 0.0 { size } else { 1.0 }, cells: 1 };
+    let one = Candidate { size: if size > 0.0 { size } else { 1.0 }, cells: 1 };
     if count == 1 {
         return Ok(Found { above: one.size, below: one.size });
     }
@@ -65,22 +65,22 @@ impl<T: Scalar> Search<'_, '_, '_, '_, T> {
             if size < f64::MIN_POSITIVE {
                 return Ok(());
             }
-            let tried = self.try_size(size)?;
-            if tried.cells >= self.count {
-                break tried;
+            let candidate = self.try_size(size)?;
+            if candidate.cells >= self.count {
+                break candidate;
             }
             high = size;
             size /= 2.0;
         };
         if high > 2.0 * low.size {
-            low = self.coarsest_enough(low)?;
+            low = self.coarsen(low)?;
             high = 2.0 * low.size;
         }
         self.narrow(low, high)
     }
 
     /// Doubles a size that leaves enough points while it does.
-    fn coarsest_enough(&mut self, mut found: Tried) -> Result<Tried, Error> {
+    fn coarsen(&mut self, mut found: Candidate) -> Result<Candidate, Error> {
         loop {
             let next = self.cells(2.0 * found.size)?;
             if next.cells < self.count {
@@ -92,9 +92,9 @@ impl<T: Scalar> Search<'_, '_, '_, '_, T> {
     }
 
     /// Tries sizes between one that leaves enough points and one that does not.
-    fn narrow(&mut self, mut low: Tried, mut high: f64) -> Result<(), Error> {
-        for turn in 0..TRIES {
-            if self.above.cells as f64 <= (1.0 + ENOUGH) * self.count as f64 {
+    fn narrow(&mut self, mut low: Candidate, mut high: f64) -> Result<(), Error> {
+        for attempt in 0..TRIES {
+            if self.above.cells as f64 <= (1.0 + TOLERANCE) * self.count as f64 {
                 break;
             }
             // On a surface there are as many cells as their square is small; half way every other
@@ -102,13 +102,13 @@ impl<T: Scalar> Search<'_, '_, '_, '_, T> {
             let guess = low.size * (low.cells as f64 / self.count as f64).sqrt();
             let margin = 0.02 * (high - low.size);
             let half_way = 0.5 * (low.size + high);
-            let middle = match turn % 2 {
+            let middle = match attempt % 2 {
                 0 => guess.clamp(low.size + margin, high - margin),
                 _ => half_way,
             };
-            let tried = self.try_size(middle)?;
-            if tried.cells >= self.count {
-                low = tried;
+            let candidate = self.try_size(middle)?;
+            if candidate.cells >= self.count {
+                low = candidate;
             } else {
                 high = middle;
             }
@@ -116,24 +116,25 @@ impl<T: Scalar> Search<'_, '_, '_, '_, T> {
         Ok(())
     }
 
-    fn try_size(&mut self, size: f64) -> Result<Tried, Error> {
-        let tried = self.cells(size)?;
-        self.keep_if_better(tried);
-        Ok(tried)
+    fn try_size(&mut self, size: f64) -> Result<Candidate, Error> {
+        let candidate = self.cells(size)?;
+        self.keep_if_better(candidate);
+        Ok(candidate)
     }
 
-    fn cells(&mut self, size: f64) -> Result<Tried, Error> {
-        Ok(Tried { size, cells: cells::count(self.run, self.frame, size)? })
+    fn cells(&mut self, size: f64) -> Result<Candidate, Error> {
+        Ok(Candidate { size, cells: cells::count(self.run, self.frame, size)? })
     }
 
     /// Keeps a size if it is nearer to the count than the best on its side.
-    fn keep_if_better(&mut self, tried: Tried) {
-        if tried.cells == self.count || (self.below.cells < tried.cells && tried.cells < self.count)
+    fn keep_if_better(&mut self, candidate: Candidate) {
+        if candidate.cells == self.count
+            || (self.below.cells < candidate.cells && candidate.cells < self.count)
         {
-            self.below = tried;
+            self.below = candidate;
         }
-        if self.count <= tried.cells && tried.cells < self.above.cells {
-            self.above = tried;
+        if self.count <= candidate.cells && candidate.cells < self.above.cells {
+            self.above = candidate;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Brute force: every sample is compared with every point. O(points * samples), vectorized
 //! and on all cores; the yardstick for the others.
 
-mod few;
+mod small_cloud;
 
 use super::selection::Selection;
 use crate::cloud::{PADDING, WorkingCopy};
@@ -10,7 +10,7 @@ use crate::memory::{self, Aligned, Shared};
 use crate::simd::{Kernel, Simd};
 use crate::threads::Team;
 use crate::{Error, Scalar};
-use few::Few;
+use small_cloud::SmallCloud;
 use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -22,7 +22,7 @@ const BLOCK: usize = 512;
 const POINTS_A_THREAD: usize = 1 << 15;
 
 /// Up to this many points fit a cache, and passes over them are short.
-const FEW: usize = 4096;
+const SMALL: usize = 4096;
 
 /// Marks chosen points and padding: below every distance, and below itself never.
 const CHOSEN: f64 = -1.0;
@@ -36,8 +36,8 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     let chosen = T::from_f64(CHOSEN);
     let mut distance = Aligned::new(cloud.len.div_ceil(PADDING) * PADDING, T::INFINITY);
     distance[cloud.len..].fill(chosen);
-    if cloud.len <= FEW && !selection.count {
-        return simd.vectorize(Few { cloud, distance: &mut distance, selection });
+    if cloud.len <= SMALL && !selection.count {
+        return simd.vectorize(SmallCloud { cloud, distance: &mut distance, selection });
     }
     let mut largest = memory::filled(cloud.len.div_ceil(BLOCK), chosen);
     let parts = team.size().min(cloud.len / POINTS_A_THREAD).max(1);
@@ -169,7 +169,7 @@ impl<T: Scalar> Update<'_, T> {
         for (block, largest) in self.largest.iter_mut().enumerate() {
             let start = block * BLOCK;
             let end = (start + BLOCK).min(self.distance.len());
-            let mut most = simd.splat(T::from_f64(CHOSEN));
+            let mut lane_max = simd.splat(T::from_f64(CHOSEN));
             for at in (start..end).step_by(S::LANES) {
                 // SAFETY: the length of `distance` is a multiple of the widest set's lanes, as is
                 // `at`, which is below it; `first + at` is below the length of each axis.
@@ -185,10 +185,10 @@ impl<T: Scalar> Update<'_, T> {
                     }
                     let new = simd.min(new, old);
                     memory::store(simd, self.distance, at, new);
-                    most = simd.max(most, new);
+                    lane_max = simd.max(lane_max, new);
                 }
             }
-            *largest = simd.largest(most);
+            *largest = simd.largest(lane_max);
         }
         effective
     }

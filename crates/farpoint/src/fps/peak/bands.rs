@@ -1,7 +1,7 @@
 //! The loop over bands.
 
 use super::candidates::Candidates;
-use super::first::{farthest, slots_of};
+use super::first::{farthest, find_slots};
 use super::floor::{Floor, Progress};
 use super::list::List;
 use super::share::share;
@@ -38,7 +38,7 @@ const PARTS: usize = 2;
 const LARGE_PART: usize = if cfg!(test) { 40 } else { 1 << 12 };
 
 /// Up to this many candidates are compared with each other, whatever cells they lie in.
-const FEW: usize = if cfg!(test) { 20 } else { 100 };
+const MAX_COMPARED: usize = if cfg!(test) { 20 } else { 100 };
 
 /// Choices are applied by one thread if that is less work than looking at this many points.
 const SHARE_WORK: usize = if cfg!(test) { 100 } else { 20_000 };
@@ -93,7 +93,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         // Slots are looked up for further axes only.
         let further = self.tree.dims > 3;
         let slots =
-            if further { slots_of(&self.tree, &starts) } else { memory::zeros(starts.len()) };
+            if further { find_slots(&self.tree, &starts) } else { memory::zeros(starts.len()) };
         starts.iter().for_each(|&start| selection.begin(start));
         self.apply_one_by_one(&starts, &slots, selection);
         while selection.points.len() < ONE_BY_ONE && self.tree.largest() > T::ZERO {
@@ -159,7 +159,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let Some(cells) = self.cells(largest) else { return Ok(true) };
         let parts = self.choose(cells, largest, &mut clock, &mut selection.statistics);
         selection.statistics.bands += 1;
-        let chosen = self.put_together(parts);
+        let chosen = self.collect_choices(parts);
         let last = chosen > remaining
             || selection.stops_among(&self.accepted[self.accepted.len() - chosen..]);
         if !last {
@@ -202,7 +202,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         });
         let ends = ends.map(Option::unwrap_or_default);
         let cells = Cells::new(ends.map(|e| e.0), ends.map(|e| e.1), largest, CELL);
-        (count <= FEW || !cells.are_wide()).then_some(cells)
+        (count <= MAX_COMPARED || !cells.are_wide()).then_some(cells)
     }
 
     /// Finds the choices of a band, in the solvers of `parts` parts.
@@ -213,14 +213,14 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         clock: &mut Clock,
         statistics: &mut Statistics,
     ) -> usize {
-        let parts = self.deal_out(cells);
+        let parts = self.partition(cells);
         clock.lap(&mut statistics.seconds.collect);
         let Memory { candidates, solvers, presence, collected, .. } = &mut *self.work;
         let (simd, candidates) = (self.simd, &candidates[..parts]);
         let (tree, beta) = (&self.tree, self.beta);
         let band = Band { tree, candidates, cells, presence, beta, largest };
         match parts {
-            1 if self.tree.dims == 3 => solvers[0].alone(simd, &band),
+            1 if self.tree.dims == 3 => solvers[0].solve_single_part(simd, &band),
             1 => _ = solvers[0].advance::<S, false>(simd, &band, 0),
             _ => share(simd, self.team, &band, &mut solvers[..parts]),
         }
@@ -231,18 +231,18 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     }
 
     /// Partitions the candidates of a band and prepares the solvers; returns the number of parts.
-    fn deal_out(&mut self, cells: Cells<T>) -> usize {
+    fn partition(&mut self, cells: Cells<T>) -> usize {
         let Self { team, tree, work, .. } = self;
         // A single thread never waits.
-        let most = if team.present() == 1 { 1 } else { PARTS * team.present() };
+        let max_parts = if team.present() == 1 { 1 } else { PARTS * team.present() };
         let Memory { candidates, solvers, presence, scratch, collected } = &mut **work;
         let count = collected.len();
-        // Where candidates far outnumber choices, threads wait for a few.
-        let mut parts = (count / PART).min(self.chosen).clamp(1, most);
+        // If candidates far outnumber choices, threads wait for a few.
+        let mut parts = (count / PART).min(self.chosen).clamp(1, max_parts);
         if parts > 1 && count / parts > LARGE_PART {
             parts *= 2;
         }
-        let alone = parts == 1 && tree.dims == 3;
+        let single_part = parts == 1 && tree.dims == 3;
         if parts > 1 {
             presence.clear(count);
         }
@@ -261,8 +261,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             };
             let runs = collected.segments(scratch, range.clone());
             candidates.fill(tree, cells, range.len(), runs, cell);
-            if !alone {
-                candidates.enliven();
+            if !single_part {
+                candidates.reset_live();
             }
             solver.load(candidates);
         });
@@ -270,7 +270,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     }
 
     /// Adds the choices of a band to all others; returns their number.
-    fn put_together(&mut self, parts: usize) -> usize {
+    fn collect_choices(&mut self, parts: usize) -> usize {
         let before = self.accepted.len();
         for (k, solver) in self.work.solvers[..parts].iter().enumerate() {
             memory::extend(&mut self.accepted, solver.accepted.iter().copied());

@@ -118,7 +118,7 @@ impl<T: Scalar> Candidates<T> {
     }
 
     /// Prepares for several threads: all candidates are undecided.
-    pub(super) fn enliven(&mut self) {
+    pub(super) fn reset_live(&mut self) {
         self.live.clear();
         let live = self.value.iter().map(|value| AtomicU64::new(value.sorting_bits()));
         memory::extend(&mut self.live, live);

@@ -6,7 +6,7 @@ use crate::memory;
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE};
 
 /// Returns the slots of points.
-pub(super) fn slots_of<T: Scalar>(tree: &BoxTree<T>, points: &[u32]) -> Vec<u32> {
+pub(super) fn find_slots<T: Scalar>(tree: &BoxTree<T>, points: &[u32]) -> Vec<u32> {
     let mut slot_of = memory::zeros(tree.points.len());
     for (&point, slot) in tree.points.iter().zip(0..) {
         if point != NONE {

@@ -13,7 +13,7 @@ const GAMMA: f64 = 0.85;
 
 /// The last band is aimed to go this far beyond the sample (in distance): missing a few
 /// choices costs a band more.
-const BEYOND: f64 = 0.99;
+const OVERSHOOT: f64 = 0.99;
 
 /// Progress of a sample.
 #[derive(Debug, Clone, Copy)]
@@ -37,11 +37,11 @@ pub(super) struct Floor {
 impl Floor {
     /// Returns the floor of the band that starts at this largest distance, which is above zero.
     pub(super) fn next<T: Scalar>(&mut self, largest: T, progress: Progress) -> T {
-        let wanted = T::from_f64(largest.to_f64() * self.ratio(largest.to_f64(), progress));
-        match wanted {
+        let floor = T::from_f64(largest.to_f64() * self.ratio(largest.to_f64(), progress));
+        match floor {
             _ if !largest.is_finite() => T::MAX,
             // Subnormal numbers can round back.
-            _ if wanted < largest => wanted,
+            _ if floor < largest => floor,
             _ => largest.next_down(),
         }
     }
@@ -61,7 +61,7 @@ impl Floor {
             // One more than requested, for the covering radius.
             None => (samples / (samples + progress.remaining as f64 + 1.0)).powf(1.0 / slope),
         };
-        let goal = goal * BEYOND;
+        let goal = goal * OVERSHOOT;
         // Number of bands left, of equal depth.
         let bands = (goal.ln() / GAMMA.ln()).round().clamp(1.0, 1e6);
         goal.powf(1.0 / bands).clamp(0.5, 0.999)

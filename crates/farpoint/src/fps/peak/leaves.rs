@@ -41,13 +41,13 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
         let zero = simd.splat(T::ZERO);
         for leaf in first..end {
             if self.walk.large {
-                self.ask_for(simd, leaf + 1);
+                self.prefetch_leaf(simd, leaf + 1);
             }
             let side = |row: usize| simd.splat(boxes[row * FANOUT + leaf % FANOUT]);
             let (low, high) = ([side(0), side(1), side(2)], [side(3), side(4), side(5)]);
             // SAFETY: the leaf is one of the tree's, and this thread alone visits its node.
             let largest = unsafe { simd.splat(level.largest.read(leaf)) };
-            let mut most = None;
+            let mut lane_max = None;
             for k in (0..self.list.len).step_by(S::LANES) {
                 // SAFETY: `k` is below the list's length.
                 let at = unsafe { self.list.load(simd, k) };
@@ -59,13 +59,13 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
                 // SAFETY: this thread alone visits the leaf; bits name samples of the list.
                 let (largest, effective) =
                     unsafe { self.leaf::<S, DIMS, COUNT>(simd, leaf, k, hit) };
-                most = Some(largest);
+                lane_max = Some(largest);
                 counts.effective += u64::from(effective);
                 counts.distances += u64::from(hit.count_ones()) * LEAF as u64;
             }
-            if let Some(most) = most {
+            if let Some(lane_max) = lane_max {
                 // SAFETY: the leaf is one of the tree's, and this thread alone visits its node.
-                unsafe { level.largest.write(leaf, simd.largest(most)) };
+                unsafe { level.largest.write(leaf, simd.largest(lane_max)) };
             }
         }
         counts.tested = ((end - first) * self.list.len) as u64;
@@ -79,7 +79,7 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
 
     /// Prefetches the numbers of a leaf, which need not be one of the tree's.
     #[inline(always)]
-    fn ask_for<S: Simd<T>>(&self, simd: S, leaf: usize) {
+    fn prefetch_leaf<S: Simd<T>>(&self, simd: S, leaf: usize) {
         let stride = (self.walk.slots.dims + 1) * LEAF;
         for number in (0..stride).step_by(64 / size_of::<T>()) {
             self.walk.slots.leaves.prefetch(simd, leaf * stride + number);
@@ -104,7 +104,7 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
         let dims = if DIMS > 0 { DIMS } else { self.walk.slots.dims };
         let (leaves, stride) = (self.walk.slots.leaves, (dims + 1) * LEAF);
         let mut effective = 0;
-        let mut most = simd.splat(T::from_f64(-1.0));
+        let mut lane_max = simd.splat(T::from_f64(-1.0));
         // SAFETY: the leaf has `dims + 1` rows of `LEAF` numbers, whole vectors of every set, and
         // is this thread's, as the caller ensures; coordinates of others are only read.
         unsafe {
@@ -116,10 +116,10 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
                 let a = [load(0, lane), load(1, lane), load(2, lane)];
                 let b = [load(0, other), load(1, other), load(2, other)];
                 let mut old = [load(dims, lane), load(dims, other)];
-                let mut left = hit;
-                while left != 0 {
-                    let k = first + left.trailing_zeros() as usize;
-                    left &= left - 1;
+                let mut remaining = hit;
+                while remaining != 0 {
+                    let k = first + remaining.trailing_zeros() as usize;
+                    remaining &= remaining - 1;
                     let [x, y, z] = &self.list.at;
                     let s = [
                         simd.splat(*x.get_unchecked(k)),
@@ -143,9 +143,9 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
                 }
                 leaves.store(simd, first_number + dims * LEAF + lane, old[0]);
                 leaves.store(simd, first_number + dims * LEAF + other, old[1]);
-                most = simd.max(most, simd.max(old[0], old[1]));
+                lane_max = simd.max(lane_max, simd.max(old[0], old[1]));
             }
         }
-        (most, effective)
+        (lane_max, effective)
     }
 }

@@ -59,8 +59,8 @@ impl<T: Scalar> List<T> {
     }
 }
 
-/// Returns the mask of the lanes before the end of a run, `left` places from the start of the vector.
+/// Returns the mask of the lanes before the end of a run, `remaining` places from the start of the vector.
 #[inline(always)]
-pub(super) fn lanes_below(left: usize) -> u32 {
-    if left >= 32 { u32::MAX } else { (1 << left) - 1 }
+pub(super) fn lanes_below(remaining: usize) -> u32 {
+    if remaining >= 32 { u32::MAX } else { (1 << remaining) - 1 }
 }

@@ -12,7 +12,6 @@
 //!
 //! Each stage is a step of a team of threads: a part of the tree's nodes, of the band, of the tree.
 
-mod alone;
 mod bands;
 mod candidates;
 mod first;
@@ -22,6 +21,7 @@ mod list;
 mod queue;
 mod search;
 mod share;
+mod single_part;
 mod slots;
 mod solve;
 mod staged;
@@ -47,7 +47,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     cloud: &WorkingCopy<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
-    let tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);
+    let tree = BoxTree::with_team(team, cloud, &mut selection.statistics.seconds);
     let mut clock = Clock::now();
     let mut bands = Bands::new(simd, team, cloud, tree, selection.count);
     let complete = bands.begin(selection)?;

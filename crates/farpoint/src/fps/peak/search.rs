@@ -4,7 +4,7 @@ use super::candidates::{Candidates, Sample};
 use super::list::lanes_below;
 use crate::Scalar;
 use crate::distance::squared;
-use crate::memory::{self, MOST_LANES};
+use crate::memory::{self, MAX_LANES};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF};
 use std::sync::atomic::Ordering;
@@ -50,19 +50,19 @@ impl<T: Scalar, const SHARED: bool> Kernel<T> for Near<'_, T, SHARED> {
     fn run<S: Simd<T>>(mut self, simd: S) -> Option<u32> {
         let [x, y, z] = self.sample.at;
         let at = [simd.splat(x), simd.splat(y), simd.splat(z)];
-        let own = simd.splat(self.sample.value);
-        let mut distances = [T::ZERO; MOST_LANES];
+        let sample_value = simd.splat(self.sample.value);
+        let mut distances = [T::ZERO; MAX_LANES];
         for &(start, end) in self.runs {
             let (start, end) = (start as usize, end as usize);
             for place in (start..end).step_by(S::LANES) {
                 // SAFETY: `place` is a candidate's, and all rows are as long as there are candidates.
                 let load = |a: usize| unsafe { self.candidates.at[a].load(simd, place) };
                 let squared = squared(simd, [load(0), load(1), load(2)], at);
-                let mut near = simd.lt(squared, own) & lanes_below(end - place);
+                let mut near = simd.lt(squared, sample_value) & lanes_below(end - place);
                 if near == 0 {
                     continue;
                 }
-                // SAFETY: no vector has more than `MOST_LANES` numbers.
+                // SAFETY: no vector has more than `MAX_LANES` numbers.
                 unsafe { memory::store(simd, &mut distances, 0, squared) };
                 while near != 0 {
                     let lane = near.trailing_zeros() as usize;
@@ -96,9 +96,9 @@ impl<T: Scalar, const SHARED: bool> Near<'_, T, SHARED> {
             }
         }
         if SHARED {
-            let own = self.sample.value.sorting_bits();
+            let sample_bits = self.sample.value.sorting_bits();
             let first = self.candidates.point[place] < self.sample.point;
-            if live > own || (live == own && first) {
+            if live > sample_bits || (live == sample_bits && first) {
                 return true;
             }
         }

@@ -102,14 +102,14 @@ impl<T: Scalar> Solver<T> {
         self.list.clear();
     }
 
-    /// Finds the parts within reach of part `own`. Call before [`Self::advance`].
-    pub(super) fn meet(&mut self, band: &Band<'_, T>, own: usize) {
+    /// Finds the parts within reach of part `index`. Call before [`Self::advance`].
+    pub(super) fn find_reachable_parts(&mut self, band: &Band<'_, T>, index: usize) {
         let corners = |part: &Candidates<T>| [part.low, part.high];
-        let own_corners = corners(&band.candidates[own]);
+        let part_corners = corners(&band.candidates[index]);
         self.others.clear();
         self.others.extend((0..).zip(band.candidates).filter_map(|(k, part): (u32, _)| {
-            let near = || boxes_distance(own_corners, corners(part)) < band.largest;
-            (k as usize != own && part.len() > 0 && near()).then_some(k)
+            let near = || boxes_distance(part_corners, corners(part)) < band.largest;
+            (k as usize != index && part.len() > 0 && near()).then_some(k)
         }));
         let bit = |&part: &u32| Presence::bit(part as usize);
         self.bits = self.others.iter().map(bit).fold(0, |bits, bit| bits | bit);
@@ -120,24 +120,24 @@ impl<T: Scalar> Solver<T> {
         self.waiting.is_empty() && self.queue.first().is_none() && self.lowered.is_empty()
     }
 
-    /// Decides as many candidates of part `own` as possible; returns whether there were any. With `SHARED`,
+    /// Decides as many candidates of part `own_part` as possible; returns whether there were any. With `SHARED`,
     /// other threads do the same with other parts.
     pub(super) fn advance<S: Simd<T>, const SHARED: bool>(
         &mut self,
         simd: S,
         band: &Band<'_, T>,
-        own: usize,
+        own_part: usize,
     ) -> bool {
         let mut progress = false;
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.retain(|&waiting| {
-            if band.waits(own, waiting) {
+            if band.waits(own_part, waiting) {
                 return true;
             }
             progress = true;
-            let value = band.candidates[own].value_of(waiting.place);
+            let value = band.candidates[own_part].value_of(waiting.place);
             if value > T::ZERO {
-                self.decide::<S, SHARED>(simd, band, own, waiting.place, value);
+                self.decide::<S, SHARED>(simd, band, own_part, waiting.place, value);
             }
             false
         });
@@ -145,11 +145,11 @@ impl<T: Scalar> Solver<T> {
         self.waiting = waiting;
         while let Some((key, place)) = self.next() {
             progress = true;
-            let value = band.candidates[own].value_of(place);
+            let value = band.candidates[own_part].value_of(place);
             if value == T::key_value(key) {
-                self.decide::<S, SHARED>(simd, band, own, place, value);
+                self.decide::<S, SHARED>(simd, band, own_part, place, value);
             } else {
-                self.queue_again(&band.candidates[own], place, value);
+                self.requeue(&band.candidates[own_part], place, value);
             }
         }
         progress
@@ -167,37 +167,37 @@ impl<T: Scalar> Solver<T> {
     }
 
     /// Requeues a candidate whose distance has fallen, unless it has left the band.
-    pub(super) fn queue_again(&mut self, candidates: &Candidates<T>, place: u32, value: T) {
+    pub(super) fn requeue(&mut self, candidates: &Candidates<T>, place: u32, value: T) {
         if value > T::ZERO {
             let key = value.key(candidates.point[place as usize]);
             if self.lowered.try_reserve(1).is_err() {
-                memory::refuse::<(T::Key, u32)>(self.lowered.len() + 1);
+                memory::out_of_memory::<(T::Key, u32)>(self.lowered.len() + 1);
             }
             self.lowered.push(Reverse((key, place)));
         }
     }
 
-    /// Accepts a candidate of part `own` with this value, or makes it wait.
+    /// Accepts a candidate of part `own_part` with this value, or makes it wait.
     #[inline]
     fn decide<S: Simd<T>, const SHARED: bool>(
         &mut self,
         simd: S,
         band: &Band<'_, T>,
-        own: usize,
+        own_part: usize,
         place: u32,
         value: T,
     ) {
-        let candidates = &band.candidates[own];
+        let candidates = &band.candidates[own_part];
         let sample = candidates.sample(place, value);
         self.hits.clear();
-        if let Some(witness) = self.search::<S, SHARED>(simd, band, own, &sample) {
+        if let Some(witness) = self.search::<S, SHARED>(simd, band, own_part, &sample) {
             return memory::push(&mut self.waiting, Waiting { place, witness });
         }
         if SHARED {
-            // Those found decided may have lowered it before.
+            // Decided candidates may have lowered it before.
             let now = candidates.value_of(place);
             if now != value {
-                return self.queue_again(candidates, place, now);
+                return self.requeue(candidates, place, now);
             }
         }
         for hit in &self.hits {
@@ -215,7 +215,7 @@ impl<T: Scalar> Solver<T> {
         &mut self,
         simd: S,
         band: &Band<'_, T>,
-        own: usize,
+        own_part: usize,
         sample: &Sample<T>,
     ) -> Option<(u32, u32)> {
         let Self { hits, runs, others, bits, .. } = self;
@@ -230,7 +230,7 @@ impl<T: Scalar> Solver<T> {
             let near = Near::<T, SHARED> { tree, candidates, part, runs, sample, hits };
             simd.vectorize(near).map(|place| (part, place))
         };
-        if let Some(witness) = look(own as u32) {
+        if let Some(witness) = look(own_part as u32) {
             return Some(witness);
         }
         if SHARED {
@@ -246,15 +246,15 @@ impl<T: Scalar> Solver<T> {
 }
 
 impl<T: Scalar> Band<'_, T> {
-    /// Returns whether a candidate of part `own` must still wait for its witness.
-    fn waits(&self, own: usize, waiting: Waiting) -> bool {
+    /// Returns whether a candidate of part `own_part` must still wait for its witness.
+    fn waits(&self, own_part: usize, waiting: Waiting) -> bool {
         let Waiting { place, witness: (part, other) } = waiting;
-        let [own, part] = [&self.candidates[own], &self.candidates[part as usize]];
+        let [own, part] = [&self.candidates[own_part], &self.candidates[part as usize]];
         // Relaxed: a candidate that need not wait any more is checked again, properly.
-        let theirs = part.live[other as usize].load(Ordering::Relaxed);
-        let ours = own.live[place as usize].load(Ordering::Relaxed);
+        let other_live = part.live[other as usize].load(Ordering::Relaxed);
+        let own_live = own.live[place as usize].load(Ordering::Relaxed);
         let first = || part.point[other as usize] < own.point[place as usize];
-        ours != 0 && (theirs > ours || (theirs == ours && first()))
+        own_live != 0 && (other_live > own_live || (other_live == own_live && first()))
     }
 
     /// Lowers a candidate that comes after the sample that lowers it.

@@ -44,7 +44,7 @@ where
     for start in [Start::Index(0), Start::Indices(vec![7, 3, rows.len() - 1])] {
         let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
         for size in [1, 2, 3, 8, 16] {
-            let team = Team::crowded(size);
+            let team = Team::oversubscribed(size);
             for level in Level::available() {
                 let found = sampled(&cloud, amount, &start, |selection| {
                     simd::dispatch(level, Peak { team: &team, cloud: &cloud, selection })
@@ -64,7 +64,7 @@ fn cloud<const D: usize>(random: &mut SplitMix64, points: usize, side: u64) -> V
     (0..points).map(|_| std::array::from_fn(|_| number())).collect()
 }
 
-fn narrow<const D: usize>(rows: &[[f64; D]]) -> Vec<[f32; D]> {
+fn as_f32<const D: usize>(rows: &[[f64; D]]) -> Vec<[f32; D]> {
     rows.iter().map(|row| row.map(|x| x as f32)).collect()
 }
 
@@ -75,7 +75,7 @@ fn axes<const D: usize>(seed: u64) {
             let rows = cloud::<D>(&mut random, points, side);
             let name = format!("{D} axes, side {side}");
             check(&name, &rows, Amount::Count(points / 3));
-            check(&name, &narrow(&rows), Amount::Count(points / 3));
+            check(&name, &as_f32(&rows), Amount::Count(points / 3));
         }
     }
 }
@@ -98,9 +98,9 @@ fn five_axes() {
 #[test]
 fn all_points_and_spacings() {
     let mut random = SplitMix64::new(4);
-    let rows = narrow(&cloud::<3>(&mut random, 2_000, 9));
+    let rows = as_f32(&cloud::<3>(&mut random, 2_000, 9));
     check("all", &rows, Amount::Count(2_000));
-    let rows = narrow(&cloud::<3>(&mut random, 4_000, 0));
+    let rows = as_f32(&cloud::<3>(&mut random, 4_000, 0));
     for spacing in [0.3, 0.04, 0.0] {
         check("spacing", &rows, Amount::Spacing(spacing));
     }
@@ -110,7 +110,7 @@ fn all_points_and_spacings() {
 fn squares_that_overflow_or_vanish() {
     let mut random = SplitMix64::new(5);
     for scale in [1e30, 1e19, 1e-22] {
-        let mut rows = narrow(&cloud::<3>(&mut random, 900, 0));
+        let mut rows = as_f32(&cloud::<3>(&mut random, 900, 0));
         rows.iter_mut().flatten().for_each(|x| *x *= scale);
         check(&format!("times {scale}"), &rows, Amount::Count(500));
     }
@@ -134,8 +134,8 @@ where
     let mut far = times(1.0);
     far[300] = [T::from_f64(huge); D];
     let mut places = times(1.0);
-    let apart = T::from_f64(1e3 / T::EPSILON.to_f64().sqrt());
-    places.iter_mut().step_by(2).for_each(|row| *row = row.map(|x| x + apart));
+    let gap = T::from_f64(1e3 / T::EPSILON.to_f64().sqrt());
+    places.iter_mut().step_by(2).for_each(|row| *row = row.map(|x| x + gap));
     let clouds = [
         ("garbage", damaged(1)),
         ("some garbage", damaged(9)),
@@ -185,12 +185,12 @@ fn edges_of_double_precision() {
 #[test]
 fn many_runs() {
     let mut random = SplitMix64::new(6);
-    let rows = narrow(&cloud::<3>(&mut random, 5_000, 40));
+    let rows = as_f32(&cloud::<3>(&mut random, 5_000, 40));
     let cloud = WorkingCopy::new(&rows, BadRows::Error, 1).unwrap();
     let (amount, start) = (Amount::Count(2_000), Start::Index(0));
     let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
     for size in [2, 3, 5, 12] {
-        let team = Team::crowded(size);
+        let team = Team::oversubscribed(size);
         for _ in 0..40 {
             let found = sampled(&cloud, amount, &start, |selection| {
                 simd::dispatch(Level::detect(), Peak { team: &team, cloud: &cloud, selection })

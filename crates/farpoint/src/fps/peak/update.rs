@@ -39,7 +39,7 @@ impl<T: Scalar> Scratch<T> {
     /// Prepares for a tree.
     pub(super) fn fit(&mut self, tree: &BoxTree<T>) {
         self.lists.resize_with(tree.levels.len(), List::default);
-        self.entries.resize(tree.levels.len(), NOWHERE);
+        self.entries.resize(tree.levels.len(), NOT_VISITED);
     }
 
     /// Returns the size in bytes.
@@ -48,7 +48,7 @@ impl<T: Scalar> Scratch<T> {
     }
 }
 
-const NOWHERE: usize = usize::MAX;
+const NOT_VISITED: usize = usize::MAX;
 
 /// Approximate number of runs of nodes per member: some take longer than others.
 const PIECES: usize = 12;
@@ -117,10 +117,10 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
     let large = size_of_val(&leaves[..]) > LARGE;
     let slots = Slots { dims: *dims, leaves: Shared::new(leaves) };
     let walk = Walk { slots, levels, highest, beta, sources, count, large };
-    for own in &mut *scratch {
-        own.entries.fill(NOWHERE);
-        own.counts = Counts::default();
-        own.staged.clear();
+    for member_scratch in &mut *scratch {
+        member_scratch.entries.fill(NOT_VISITED);
+        member_scratch.counts = Counts::default();
+        member_scratch.staged.clear();
     }
     let nodes = walk.levels.get(1).map_or(0, |level| level.len);
     let members = team.map_or(1, Team::members);
@@ -128,27 +128,30 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
     let pieces = if members > 1 { nodes.div_ceil(piece) } else { 1 };
     collected.runs.clear();
     collected.runs.resize(pieces, (0, 0..0));
-    let (scratch_of, runs) = (Shared::new(scratch), Shared::new(&mut collected.runs));
+    let (shared_scratch, runs) = (Shared::new(scratch), Shared::new(&mut collected.runs));
     let visit = |k: usize, member: usize| {
         // SAFETY: the number of a member is this thread's alone, and the run is the task's.
-        let (own, run) =
-            unsafe { (&mut scratch_of.part(member..member + 1)[0], &mut runs.part(k..k + 1)[0]) };
-        let start = own.staged.len();
+        let (member_scratch, run) = unsafe {
+            (&mut shared_scratch.part(member..member + 1)[0], &mut runs.part(k..k + 1)[0])
+        };
+        let start = member_scratch.staged.len();
         match pieces {
-            _ if nodes == 0 => walk.only_leaf(simd, own),
+            _ if nodes == 0 => walk.only_leaf(simd, member_scratch),
             // SAFETY: there is no other piece.
-            1 => unsafe { walk.nodes(simd, 0..nodes, own) },
+            1 => unsafe { walk.nodes(simd, 0..nodes, member_scratch) },
             // SAFETY: pieces are runs of different nodes.
-            _ => unsafe { walk.nodes(simd, k * piece..(k * piece + piece).min(nodes), own) },
+            _ => unsafe {
+                walk.nodes(simd, k * piece..(k * piece + piece).min(nodes), member_scratch)
+            },
         }
-        *run = (member, start..own.staged.len());
+        *run = (member, start..member_scratch.staged.len());
     };
     match team {
         Some(team) if pieces > 1 => team.each(pieces, visit),
         _ => visit(0, 0),
     }
     walk.correct_upper();
-    scratch.iter().fold(Counts::default(), |sum, own| sum + own.counts)
+    scratch.iter().fold(Counts::default(), |sum, member_scratch| sum + member_scratch.counts)
 }
 
 /// Returns the level whose entries gather from the sources themselves: not one of fewer entries than there are
@@ -163,46 +166,46 @@ impl<T: Scalar> Walk<'_, '_, T> {
     ///
     /// # Safety
     /// No other thread may visit them.
-    unsafe fn nodes<S: Simd<T>>(&self, simd: S, nodes: Range<usize>, own: &mut Scratch<T>) {
+    unsafe fn nodes<S: Simd<T>>(&self, simd: S, nodes: Range<usize>, scratch: &mut Scratch<T>) {
         let mut node = nodes.start;
         'nodes: while node < nodes.end {
             for level in (1..=self.highest).rev() {
                 // Nodes of level 1 below an entry of this level.
                 let below = FANOUT.pow(level as u32 - 1);
                 let entry = node / below;
-                if own.entries[level] != entry {
-                    self.gather(simd, level, entry, own);
+                if scratch.entries[level] != entry {
+                    self.gather(simd, level, entry, scratch);
                 }
                 // SAFETY: as in `gather`.
                 let largest = unsafe { self.levels[level].largest.read(entry) };
-                if own.lists[level].len() == 0 && largest <= self.beta {
+                if scratch.lists[level].len() == 0 && largest <= self.beta {
                     node = (entry + 1) * below;
                     continue 'nodes;
                 }
             }
-            if own.lists[1].len() > 0 {
-                let list = &own.lists[1];
+            if scratch.lists[1].len() > 0 {
+                let list = &scratch.lists[1];
                 let counts = simd.vectorize(Leaves { walk: self, node, list, single: false });
-                own.counts = own.counts + counts;
+                scratch.counts = scratch.counts + counts;
             }
-            simd.vectorize(Collect { walk: self, node, staged: &mut own.staged });
+            simd.vectorize(Collect { walk: self, node, staged: &mut scratch.staged });
             node += 1;
         }
     }
 
     /// Visits the only leaf of a tree.
-    fn only_leaf<S: Simd<T>>(&self, simd: S, own: &mut Scratch<T>) {
+    fn only_leaf<S: Simd<T>>(&self, simd: S, scratch: &mut Scratch<T>) {
         for source in self.sources {
             let leaves = Leaves { walk: self, node: 0, list: source.list, single: true };
-            own.counts = own.counts + simd.vectorize(leaves);
+            scratch.counts = scratch.counts + simd.vectorize(leaves);
         }
-        simd.vectorize(Collect { walk: self, node: 0, staged: &mut own.staged });
+        simd.vectorize(Collect { walk: self, node: 0, staged: &mut scratch.staged });
     }
 
     /// Makes the list of an entry from that of the entry above.
-    fn gather<S: Simd<T>>(&self, simd: S, level: usize, entry: usize, own: &mut Scratch<T>) {
-        own.entries[level] = entry;
-        let (lists, above) = own.lists.split_at_mut(level + 1);
+    fn gather<S: Simd<T>>(&self, simd: S, level: usize, entry: usize, scratch: &mut Scratch<T>) {
+        scratch.entries[level] = entry;
+        let (lists, above) = scratch.lists.split_at_mut(level + 1);
         let part = &mut lists[level];
         part.clear();
         let here = &self.levels[level];
@@ -226,7 +229,7 @@ impl<T: Scalar> Walk<'_, '_, T> {
             self.sources.iter().filter(near).for_each(|from| filter(from.list));
         }
         let pruned = tested - part.len() as u64;
-        own.counts = own.counts + Counts { tested, pruned, ..Counts::default() };
+        scratch.counts = scratch.counts + Counts { tested, pruned, ..Counts::default() };
     }
 
     /// Sets the largest values above level 1.
@@ -276,11 +279,11 @@ impl<T: Scalar> Kernel<T> for Filter<'_, T> {
                 y.compress(simd, hit, at[1], count);
                 z.compress(simd, hit, at[2], count);
                 // Slots are looked up for further axes only.
-                let (mut left, mut to) = (if further { hit } else { 0 }, count);
-                while left != 0 {
-                    part.slot[to] = list.slot[k + left.trailing_zeros() as usize];
+                let (mut remaining, mut to) = (if further { hit } else { 0 }, count);
+                while remaining != 0 {
+                    part.slot[to] = list.slot[k + remaining.trailing_zeros() as usize];
                     to += 1;
-                    left &= left - 1;
+                    remaining &= remaining - 1;
                 }
                 count += hit.count_ones() as usize;
             }

@@ -67,12 +67,12 @@ impl<T: Scalar> Walk<'_, '_, T> {
         // SAFETY: levels are padded to whole groups of siblings; the caller ensures that node and
         // children are this thread's.
         unsafe {
-            let mut most = self.levels[level - 1].largest.read(children);
+            let mut max = self.levels[level - 1].largest.read(children);
             for child in children + 1..children + FANOUT {
                 let value = self.levels[level - 1].largest.read(child);
-                most = if value > most { value } else { most };
+                max = if value > max { value } else { max };
             }
-            self.levels[level].largest.write(node, most);
+            self.levels[level].largest.write(node, max);
         }
     }
 }

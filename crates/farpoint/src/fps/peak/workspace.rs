@@ -11,11 +11,11 @@ use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 
 /// Maximum number of bytes that a thread keeps for each precision.
-const KEPT_BYTES: usize = 16 << 20;
+const MAX_CACHED_BYTES: usize = 16 << 20;
 
 thread_local! {
     /// A [`Memory`] for each precision.
-    static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+    static CACHE: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Memory that returns to the thread at the end.
@@ -36,11 +36,11 @@ pub(super) struct Memory<T: Scalar> {
 impl<T: Scalar> Workspace<T> {
     /// Takes or creates memory for `parts` parts and `members` members.
     pub(super) fn new(parts: usize, members: usize, tree: &BoxTree<T>, cells: Cells<T>) -> Self {
-        let kept = KEPT.with_borrow_mut(|kept| {
-            let at = kept.iter().position(|kept| kept.is::<Memory<T>>())?;
-            kept.swap_remove(at).downcast::<Memory<T>>().ok()
+        let cached = CACHE.with_borrow_mut(|cached| {
+            let at = cached.iter().position(|cached| cached.is::<Memory<T>>())?;
+            cached.swap_remove(at).downcast::<Memory<T>>().ok()
         });
-        let mut memory = kept.map_or_else(Memory::default, |kept| *kept);
+        let mut memory = cached.map_or_else(Memory::default, |cached| *cached);
         memory.candidates.resize_with(parts, || Candidates::new(cells));
         memory.solvers.resize_with(parts, Solver::new);
         memory.scratch.resize_with(members, Scratch::new);
@@ -62,9 +62,9 @@ impl<T: Scalar> Drop for Workspace<T> {
     fn drop(&mut self) {
         let memory = std::mem::take(&mut self.0);
         // Work that was broken off may have left arrays of different lengths.
-        if memory.bytes() <= KEPT_BYTES && !std::thread::panicking() {
+        if memory.bytes() <= MAX_CACHED_BYTES && !std::thread::panicking() {
             // When the thread is ending there is nothing to keep it for.
-            let _ = KEPT.try_with(|kept| kept.borrow_mut().push(Box::new(memory)));
+            let _ = CACHE.try_with(|cached| cached.borrow_mut().push(Box::new(memory)));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Scalar;
 use crate::cloud::{PADDING, WorkingCopy};
-use crate::memory::{self, Aligned, MOST_LANES};
+use crate::memory::{self, Aligned, MAX_LANES};
 use crate::spatial::NONE;
 
 /// Capacity of a bucket's pending list; a full one is visited.
@@ -46,7 +46,7 @@ impl<T: Scalar> Buckets<T> {
         memory::extend(
             &mut first,
             leaves.points.iter().scan(0, |end, points| {
-                *end += points.div_ceil(MOST_LANES) * MOST_LANES;
+                *end += points.div_ceil(MAX_LANES) * MAX_LANES;
                 Some(*end as u32)
             }),
         );
@@ -128,7 +128,7 @@ impl<T: Scalar> Splitter<'_, T> {
         let widest = (1..corners.len())
             .fold(0, |best, axis| if width(axis) > width(best) { axis } else { best });
         let (low, high) = corners[widest];
-        if height == 0 || points.len() <= MOST_LANES || low >= high {
+        if height == 0 || points.len() <= MAX_LANES || low >= high {
             memory::push(&mut self.leaves.points, points.len());
             memory::extend(&mut self.leaves.corners, corners);
             return;
@@ -141,18 +141,18 @@ impl<T: Scalar> Splitter<'_, T> {
         // Rounded out of the box: then the highest are parted from the others.
         let mean = if mean > low && mean <= high { mean } else { high };
         self.spare.clear();
-        let mut left = 0;
+        let mut below_count = 0;
         for k in 0..points.len() {
             let point = points[k];
             if value(&point) < mean {
-                points[left] = point;
-                left += 1;
+                points[below_count] = point;
+                below_count += 1;
             } else {
                 memory::push(&mut self.spare, point);
             }
         }
-        points[left..].copy_from_slice(&self.spare);
-        let (below, above) = points.split_at_mut(left);
+        points[below_count..].copy_from_slice(&self.spare);
+        let (below, above) = points.split_at_mut(below_count);
         self.split(below, height - 1);
         self.split(above, height - 1);
     }

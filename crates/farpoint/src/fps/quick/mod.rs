@@ -33,7 +33,7 @@ use std::mem;
 use step::{Counts, Farthest, Step};
 
 /// Maximum height of a tree: a million buckets.
-pub(crate) const MOST_HEIGHT: u32 = 20;
+pub(crate) const MAX_HEIGHT: u32 = 20;
 
 /// Target number of points per bucket (docs/quick.md).
 const BUCKET: usize = 512;
@@ -74,7 +74,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
 
 /// Returns the height for a number of points.
 fn chosen(points: usize) -> u32 {
-    (points / BUCKET).max(1).ilog2().min(MOST_HEIGHT)
+    (points / BUCKET).max(1).ilog2().min(MAX_HEIGHT)
 }
 
 fn add<T: Scalar>(counts: &Counts, selection: &mut Selection<'_, T>) {

@@ -53,20 +53,20 @@ impl<T: Scalar> Step<'_, T> {
     ) -> (Farthest<T>, Counts) {
         let Self { buckets, slot, .. } = self;
         let mut counts = Counts::default();
-        let own = buckets.bucket_of(slot);
+        let own_bucket = buckets.bucket_of(slot);
         // The sample leaves its bucket's state behind: that bucket is visited in any case.
         buckets.distance[slot] = T::from_f64(-1.0);
-        buckets.delay(own, slot);
-        buckets.visit::<S, DIMS, COUNT>(simd, own, &mut counts);
+        buckets.delay(own_bucket, slot);
+        buckets.visit::<S, DIMS, COUNT>(simd, own_bucket, &mut counts);
         let at = [0, 1, 2].map(|axis| simd.splat(buckets.axes[axis][slot]));
         for first in (0..buckets.len).step_by(S::LANES) {
             let reached = buckets.reached::<S, DIMS>(simd, first, slot, at);
             counts.distances += u64::from(reached.count_ones());
-            let mut rest = reached;
-            while rest != 0 {
-                let bucket = first + rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                if bucket == own {
+            let mut remaining = reached;
+            while remaining != 0 {
+                let bucket = first + remaining.trailing_zeros() as usize;
+                remaining &= remaining - 1;
+                if bucket == own_bucket {
                     continue;
                 }
                 let best = buckets.best[bucket] as usize;
@@ -147,7 +147,7 @@ impl<T: Scalar> Buckets<T> {
         let (start, end) = (self.first[bucket] as usize, self.first[bucket + 1] as usize);
         let waiting = usize::from(std::mem::take(&mut self.waiting[bucket]));
         let pending = &self.pending[bucket * PENDING..][..waiting];
-        let mut most = simd.splat(T::from_f64(-1.0));
+        let mut lane_max = simd.splat(T::from_f64(-1.0));
         for at in (start..end).step_by(S::LANES) {
             // SAFETY: buckets begin and end at whole vectors of the widest set, within the
             // arrays of slots.
@@ -171,10 +171,10 @@ impl<T: Scalar> Buckets<T> {
             }
             // SAFETY: buckets begin and end at whole vectors, so that this one is in the bucket.
             unsafe { memory::store(simd, &mut self.distance, at, old) };
-            most = simd.max(most, old);
+            lane_max = simd.max(lane_max, old);
         }
         counts.distances += ((end - start) * waiting) as u64;
-        let largest = simd.largest(most);
+        let largest = simd.largest(lane_max);
         self.largest[bucket] = largest;
         let mut at = start;
         // Points lie in index order, so the first slot is the lowest index.
@@ -191,19 +191,19 @@ impl<T: Scalar> Buckets<T> {
     /// Returns the farthest point of all buckets, the lowest index among equals.
     #[inline(always)]
     fn farthest<S: Simd<T>>(&self, simd: S) -> Farthest<T> {
-        let mut most = simd.splat(T::from_f64(-1.0));
+        let mut lane_max = simd.splat(T::from_f64(-1.0));
         for first in (0..self.len).step_by(S::LANES) {
             // SAFETY: `first` is a bucket; what lies beyond the last is -1.
-            most = unsafe { simd.max(most, self.largest.load(simd, first)) };
+            lane_max = unsafe { simd.max(lane_max, self.largest.load(simd, first)) };
         }
-        let value = simd.largest(most);
+        let value = simd.largest(lane_max);
         let mut best = usize::MAX;
         for first in (0..self.len).step_by(S::LANES) {
             // SAFETY: `first` is a bucket, so that it is below the array's length.
             let equal = unsafe { simd.eq(self.largest.load(simd, first), simd.splat(value)) };
             for_each_bit(equal, |lane| {
                 let bucket = first + lane as usize;
-                // Where all points are chosen, padding is equal too.
+                // If all points are chosen, padding is equal too.
                 if bucket < self.len {
                     let slot = self.best[bucket] as usize;
                     if best == usize::MAX || self.points[slot] < self.points[best] {

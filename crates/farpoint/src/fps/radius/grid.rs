@@ -8,7 +8,7 @@ use crate::cloud::WorkingCopy;
 use crate::memory;
 
 /// Maximum number of voxels along an axis.
-pub(in crate::fps) const MOST_VOXELS: u32 = 1024;
+pub(in crate::fps) const MAX_VOXELS: u32 = 1024;
 
 /// Target number of active voxels, over the square root of the number of points: a sample tests all
 /// voxels and visits the points of a dozen, and this balances the two.
@@ -47,11 +47,11 @@ impl Grid {
     /// much finer or coarser a grid the surface needs (far finer for a LiDAR turn, whose box is
     /// mostly empty).
     pub(super) fn chosen<T: Scalar>(cloud: &WorkingCopy<T>) -> Self {
-        let wanted = ACTIVE * (cloud.len as f64).sqrt();
-        let guess = (wanted / 3.0).sqrt();
-        let grid = Self::new(cloud, (guess.round() as u32).clamp(1, MOST_VOXELS));
-        let better = f64::from(grid.nvox) * (wanted / grid.active(cloud) as f64).sqrt();
-        Self::new(cloud, (better.round() as u32).clamp(1, MOST_VOXELS))
+        let target = ACTIVE * (cloud.len as f64).sqrt();
+        let guess = (target / 3.0).sqrt();
+        let grid = Self::new(cloud, (guess.round() as u32).clamp(1, MAX_VOXELS));
+        let better = f64::from(grid.nvox) * (target / grid.active(cloud) as f64).sqrt();
+        Self::new(cloud, (better.round() as u32).clamp(1, MAX_VOXELS))
     }
 
     /// Counts the active voxels. Takes `nvox^3` bytes.

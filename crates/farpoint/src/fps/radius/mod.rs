@@ -87,11 +87,11 @@ fn places<T: Scalar>(voxels: &Voxels<T>, starts: &[u32]) -> Vec<usize> {
 /// index order.
 fn finish<T: Scalar>(voxels: &Voxels<T>, selection: &mut Selection<'_, T>) {
     let unchosen = voxels.points.iter().zip(&voxels.distance[..]);
-    let mut left: Vec<u32> = memory::collected(
+    let mut remaining: Vec<u32> = memory::collected(
         unchosen.filter(|(_, distance)| **distance >= T::ZERO).map(|(point, _)| *point),
     );
-    left.sort_unstable();
-    for point in left {
+    remaining.sort_unstable();
+    for point in remaining {
         if !selection.offer(point, T::ZERO) {
             return;
         }

@@ -5,7 +5,7 @@ use crate::RadiusOptions;
 use crate::Scalar;
 use crate::distance::{square, squared};
 use crate::fps::tree::for_each_bit;
-use crate::memory::{self, MOST_LANES};
+use crate::memory::{self, MAX_LANES};
 use crate::simd::{Kernel, Simd};
 
 pub(super) struct Step<'a, T> {
@@ -97,19 +97,19 @@ struct Visit<T, S: Simd<T>> {
     sample: [S::V; 3],
     place: usize,
     skip: bool,
-    /// `inside[MOST_LANES - n..]` is infinite in the first `n` lanes and -1 in the others.
-    inside: [T; 2 * MOST_LANES],
+    /// `inside[MAX_LANES - n..]` is infinite in the first `n` lanes and -1 in the others.
+    inside: [T; 2 * MAX_LANES],
     /// The other way round.
-    outside: [T; 2 * MOST_LANES],
+    outside: [T; 2 * MAX_LANES],
 }
 
 impl<T: Scalar, S: Simd<T>> Visit<T, S> {
     #[inline(always)]
     fn new(simd: S, voxels: &Voxels<T>, place: usize, skip: bool) -> Self {
         let below = T::from_f64(-1.0);
-        let [mut inside, mut outside] = [[T::INFINITY; 2 * MOST_LANES]; 2];
-        inside[MOST_LANES..].fill(below);
-        outside[..MOST_LANES].fill(below);
+        let [mut inside, mut outside] = [[T::INFINITY; 2 * MAX_LANES]; 2];
+        inside[MAX_LANES..].fill(below);
+        outside[..MAX_LANES].fill(below);
         let sample = std::array::from_fn(|a| simd.splat(voxels.axes[a][place]));
         Self { simd, sample, place, skip, inside, outside }
     }
@@ -124,18 +124,18 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
     ) {
         let simd = self.simd;
         let (start, end) = (voxels.first[voxel] as usize, voxels.first[voxel + 1] as usize);
-        let mut most = simd.splat(T::from_f64(-1.0));
+        let mut lane_max = simd.splat(T::from_f64(-1.0));
         for at in (start..end).step_by(S::LANES) {
             // The last vector reaches beyond the voxel; those places stay as they are.
             let lanes = (end - at).min(S::LANES);
             // SAFETY: `at` is the place of a point, and arrays of points are padded by more
             // than a vector.
             let value = unsafe { self.vector::<DIMS, COUNT>(voxels, at, lanes, counts) };
-            // SAFETY: `lanes` and a vector are at most `MOST_LANES`; the array has twice as many.
-            let inside = unsafe { memory::load(simd, &self.inside, MOST_LANES - lanes) };
-            most = simd.max(most, simd.min(value, inside));
+            // SAFETY: `lanes` and a vector are at most `MAX_LANES`; the array has twice as many.
+            let inside = unsafe { memory::load(simd, &self.inside, MAX_LANES - lanes) };
+            lane_max = simd.max(lane_max, simd.min(value, inside));
         }
-        let largest = simd.largest(most);
+        let largest = simd.largest(lane_max);
         voxels.best[voxel] = NONE;
         if largest != voxels.largest[voxel] {
             voxels.largest[voxel] = largest;
@@ -158,7 +158,7 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
         let simd = self.simd;
         let dims = if DIMS > 0 { DIMS } else { voxels.axes.len() };
         // SAFETY: the caller ensures that the vector at `at` is in the arrays of points; `lanes` and
-        // a vector are at most `MOST_LANES`, and `outside` has twice as many numbers.
+        // a vector are at most `MAX_LANES`, and `outside` has twice as many numbers.
         unsafe {
             let old = voxels.distance.load(simd, at);
             let load = |axis: usize| voxels.axes.get_unchecked(axis).load(simd, at);
@@ -176,7 +176,7 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
                 let of = simd.splat(voxels.axes[axis][self.place]);
                 new = simd.add(new, square(simd, load(axis), of));
             }
-            let outside = memory::load(simd, &self.outside, MOST_LANES - lanes);
+            let outside = memory::load(simd, &self.outside, MAX_LANES - lanes);
             new = simd.max(new, outside);
             if COUNT {
                 counts.effective += u64::from(simd.lt(new, old).count_ones());
@@ -193,12 +193,12 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
 /// the first point that has it, of which the lowest index is returned.
 #[inline(always)]
 fn farthest<T: Scalar, S: Simd<T>>(simd: S, voxels: &mut Voxels<T>) -> Farthest<T> {
-    let mut most = simd.splat(T::from_f64(-1.0));
+    let mut lane_max = simd.splat(T::from_f64(-1.0));
     for voxel in (0..voxels.len).step_by(S::LANES) {
         // SAFETY: the voxel is below the array's length; what lies beyond the last is -1.
-        most = unsafe { simd.max(most, voxels.largest.load(simd, voxel)) };
+        lane_max = unsafe { simd.max(lane_max, voxels.largest.load(simd, voxel)) };
     }
-    let value = simd.largest(most);
+    let value = simd.largest(lane_max);
     if value <= T::ZERO {
         return Farthest { place: 0, value };
     }

@@ -7,7 +7,7 @@ use farpoint::approximate::{ApproximateSampler, Keep, Method};
 use farpoint_generate::{Kind, generate};
 
 #[test]
-fn every_method_gives_as_many_different_points_as_asked_for() {
+fn every_method_returns_the_requested_number_of_distinct_points() {
     for (name, cloud) in clouds() {
         let n = cloud.len();
         for method in methods() {

@@ -27,10 +27,10 @@ fn levels_reference(
     for &start in starts {
         found = take(start, &mut distance);
     }
-    let given = starts.len() - 1;
+    let extra_starts = starts.len() - 1;
     for (level, &radius) in radii.iter().enumerate() {
         let radius = radius as f32;
-        let until = given + (level + 1) * (count - given) / 6;
+        let until = extra_starts + (level + 1) * (count - extra_starts) / 6;
         while found < until {
             let free = distance.iter().position(|d| d.is_some_and(|d| d >= radius * radius));
             let Some(next) = free else { break };
@@ -54,13 +54,13 @@ fn compare(name: &str, cloud: &[[f32; 3]], sample: &ApproximateSample, starts: &
     }
     assert_eq!((coverage.radii.len(), coverage.prefix), (6, 100));
     assert!(coverage.radii.windows(2).all(|pair| pair[0] >= pair[1]));
-    let (wanted, found) = levels_reference(cloud, 1000, &coverage.radii, starts);
-    assert_eq!(sample.indices, wanted, "{name}");
+    let (expected, found) = levels_reference(cloud, 1000, &coverage.radii, starts);
+    assert_eq!(sample.indices, expected, "{name}");
     assert_eq!(coverage.found, found, "{name}");
-    let taken: Vec<_> = sample.indices[..found].iter().map(|&k| cloud[k]).collect();
+    let level_samples: Vec<_> = sample.indices[..found].iter().map(|&k| cloud[k]).collect();
     let least = coverage.spacing as f32;
-    for (k, a) in taken.iter().enumerate().skip(starts.len()) {
-        for b in &taken[..k] {
+    for (k, a) in level_samples.iter().enumerate().skip(starts.len()) {
+        for b in &level_samples[..k] {
             assert!(squared(a, b) >= least * least, "{name}: {a:?} and {b:?}");
         }
     }
@@ -70,7 +70,7 @@ fn compare(name: &str, cloud: &[[f32; 3]], sample: &ApproximateSample, starts: &
 }
 
 #[test]
-fn fastpoint_is_its_obvious_loops() {
+fn fastpoint_matches_its_straightforward_loops() {
     let firsts = [Algorithm::Auto, Algorithm::Naive, Algorithm::quick()];
     let methods = [Estimator::Network, Estimator::Fit]
         .map(|estimator| firsts.map(|first| Method::FastPoint { first, estimator }));
@@ -84,7 +84,7 @@ fn fastpoint_is_its_obvious_loops() {
 }
 
 #[test]
-fn fastpoint_starts_where_it_is_told() {
+fn fastpoint_starts_at_the_requested_points() {
     let method = Method::FastPoint { first: Algorithm::Auto, estimator: Estimator::Network };
     for kind in some(0, 4, Kind::ALL) {
         let cloud = generate(kind, 3000, 3);
@@ -118,7 +118,7 @@ fn a_few_fastpoint_samples_are_exact() {
 /// Radii that an H100 used, whose kernels are code of their own: a level begins with the predicted radius, enlarged as much
 /// as the level before needed.
 #[test]
-fn a_level_passes_its_correction_on() {
+fn a_level_passes_on_its_correction() {
     let cases: [(usize, usize, Estimator, usize, &[f64]); 3] = [
         (
             1025,

@@ -38,15 +38,15 @@ fn grid_references<const D: usize>(cloud: &[[f64; D]], size: f64) {
     let mut random = SplitMix64::new(9);
     let any: Vec<usize> =
         cells.iter().map(|cell| cell[random.below(cell.len() as u64) as usize]).collect();
-    let wanted = [
+    let expected = [
         (Keep::First, cells.iter().map(|cell| cell[0]).collect()),
         (Keep::Center, cells.iter().map(center).collect()),
         (Keep::Random(9), any),
     ];
-    for (keep, mut wanted) in wanted {
-        wanted.sort_unstable();
+    for (keep, mut expected) in expected {
+        expected.sort_unstable();
         let sample = ApproximateSampler::cell(Method::Grid { keep }, size).sample(cloud).unwrap();
-        assert_eq!(sample.indices, wanted, "{keep:?}, cells of {size}");
+        assert_eq!(sample.indices, expected, "{keep:?}, cells of {size}");
         assert_eq!(sample.details, Details::Grid { cell: size, cells: cells.len() });
     }
     let grid = Method::Grid { keep: Keep::First };
@@ -64,7 +64,7 @@ fn grid_references<const D: usize>(cloud: &[[f64; D]], size: f64) {
 }
 
 #[test]
-fn grids_keep_what_the_obvious_grid_keeps() {
+fn grids_match_a_straightforward_grid() {
     for size in [0.01, 0.05, 0.3, 2.0] {
         // Around zero: cells are floored, not cut towards it.
         let moved = |p: &[f64; 3]| p.map(|x| x - 0.5);
@@ -79,7 +79,7 @@ fn grids_keep_what_the_obvious_grid_keeps() {
 }
 
 #[test]
-fn a_wanted_count_takes_the_largest_cell_that_gives_it() {
+fn a_count_uses_the_largest_cell_that_yields_it() {
     let cloud = generate(Kind::Room, 20_000, 1);
     let grid = Method::Grid { keep: Keep::First };
     for count in [2, 10, 333, 5000, 12_000] {
@@ -87,9 +87,9 @@ fn a_wanted_count_takes_the_largest_cell_that_gives_it() {
         let Details::Grid { cell, cells } = sample.details else { panic!("a grid") };
         assert!(cells >= count, "{count}: {cells} cells");
         assert!(count < 100 || cells as f64 <= 1.02 * count as f64, "{count}: {cells} cells");
-        let again = ApproximateSampler::cell(grid, cell).sample(&cloud).unwrap();
-        assert_eq!(again.len(), cells);
-        let kept: HashSet<_> = again.indices.iter().collect();
+        let repeated = ApproximateSampler::cell(grid, cell).sample(&cloud).unwrap();
+        assert_eq!(repeated.len(), cells);
+        let kept: HashSet<_> = repeated.indices.iter().collect();
         assert!(sample.indices.iter().all(|index| kept.contains(index)));
         let centroids = ApproximateSampler::count(grid, count).centroids(&cloud).unwrap();
         let found = centroids.counts.len();

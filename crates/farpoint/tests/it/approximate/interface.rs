@@ -1,17 +1,17 @@
 //! Interface: errors and their texts, starts, progress, names and documented traits.
 
 use super::{assert_distinct, methods};
-use crate::common::{narrow, uniform};
+use crate::common::{as_f32, uniform};
 use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
 use farpoint::{Algorithm, Amount, BadRows, Cpu, DeviceKind, Error, Observer, Sampler, Start};
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
 
 #[test]
-fn impossible_wishes_are_refused_as_by_the_exact_sampler() {
-    let cloud = narrow(&uniform::<3>(20, 1));
-    let mut bad = cloud.clone();
-    (bad[3][1], bad[8][0]) = (f32::NAN, f32::INFINITY);
+fn impossible_jobs_are_rejected_as_by_the_exact_sampler() {
+    let cloud = as_f32(&uniform::<3>(20, 1));
+    let mut damaged = cloud.clone();
+    (damaged[3][1], damaged[8][0]) = (f32::NAN, f32::INFINITY);
     let none: [[f32; 3]; 0] = [];
     for method in methods() {
         let count = |count| ApproximateSampler::count(method, count);
@@ -22,11 +22,11 @@ fn impossible_wishes_are_refused_as_by_the_exact_sampler() {
         assert_eq!(count(0).sample(&none[..]).unwrap().indices, []);
         assert_eq!(count(1).sample(&none[..]).unwrap_err(), Error::EmptyCloud);
         let named = Error::BadRows { first: 3, count: 2, points: 20 };
-        assert_eq!(count(5).sample(&bad).unwrap_err(), named);
-        let left = count(18).bad_rows(BadRows::Skip).sample(&bad).unwrap();
-        assert_distinct("bad rows", &left, 18, 20);
-        assert!(!left.indices.contains(&3) && !left.indices.contains(&8));
-        assert_eq!(left.dropped, 2);
+        assert_eq!(count(5).sample(&damaged).unwrap_err(), named);
+        let skipped = count(18).bad_rows(BadRows::Skip).sample(&damaged).unwrap();
+        assert_distinct("bad rows", &skipped, 18, 20);
+        assert!(!skipped.indices.contains(&3) && !skipped.indices.contains(&8));
+        assert_eq!(skipped.dropped, 2);
         let cell = ApproximateSampler::cell(method, 0.5).sample(&cloud);
         match method {
             Method::Grid { .. } => assert!(!cell.unwrap().is_empty()),
@@ -48,9 +48,9 @@ fn impossible_wishes_are_refused_as_by_the_exact_sampler() {
 }
 
 #[test]
-fn starts_are_refused_as_by_the_exact_sampler_and_where_they_mean_nothing() {
-    let mut bad = narrow(&uniform::<3>(20, 1));
-    bad[3][1] = f32::NAN;
+fn invalid_and_meaningless_starts_are_rejected() {
+    let mut damaged = as_f32(&uniform::<3>(20, 1));
+    damaged[3][1] = f32::NAN;
     let starts = [
         Start::Index(20),
         Start::Index(3),
@@ -62,23 +62,23 @@ fn starts_are_refused_as_by_the_exact_sampler_and_where_they_mean_nothing() {
     for method in methods() {
         for start in &starts {
             let sampler = ApproximateSampler::count(method, 7).bad_rows(BadRows::Skip);
-            let error = sampler.start(start.clone()).sample(&bad).unwrap_err();
+            let error = sampler.start(start.clone()).sample(&damaged).unwrap_err();
             let exact = Sampler::count(7).bad_rows(BadRows::Skip).start(start.clone());
-            let wanted = match method.has_start() {
-                true => exact.sample(&bad).unwrap_err(),
+            let expected = match method.has_start() {
+                true => exact.sample(&damaged).unwrap_err(),
                 false => Error::StartNotForMethod(method.name()),
             };
-            assert_eq!(error, wanted, "{start:?}, {method:?}");
+            assert_eq!(error, expected, "{start:?}, {method:?}");
         }
     }
     let grid = ApproximateSampler::count(Method::ALL[1], 3).start(Start::Index(0));
-    assert_eq!(grid.centroids(&bad).unwrap_err(), Error::StartNotForMethod("grid"));
-    assert!(grid.sample(&bad).unwrap_err().to_string().contains("not for grid"));
+    assert_eq!(grid.centroids(&damaged).unwrap_err(), Error::StartNotForMethod("grid"));
+    assert!(grid.sample(&damaged).unwrap_err().to_string().contains("not for grid"));
 }
 
 #[test]
 fn starts_are_rows_of_the_input() {
-    let mut cloud = narrow(&uniform::<3>(400, 1));
+    let mut cloud = as_f32(&uniform::<3>(400, 1));
     (cloud[0][1], cloud[8][0]) = (f32::NAN, f32::INFINITY);
     for method in methods().into_iter().filter(Method::has_start) {
         let sampler = ApproximateSampler::count(method, 350).bad_rows(BadRows::Skip);
@@ -92,7 +92,7 @@ fn starts_are_rows_of_the_input() {
 }
 
 #[test]
-fn the_observer_is_told_and_can_cancel() {
+fn the_observer_is_called_and_can_cancel() {
     let cloud = generate(Kind::Room, 300_000, 2);
     let npdu = Method::Npdu { window: Some(3), order: Order::Morton };
     for method in Method::ALL.into_iter().chain([npdu]) {
@@ -127,31 +127,34 @@ fn the_observer_is_told_and_can_cancel() {
 /// Checks that progress is consistent, and that the run can be cancelled wherever it is reported.
 fn check_observer(
     name: &str,
-    wanted: usize,
+    total: usize,
     run: impl Fn(Observer<'_>) -> Result<Vec<usize>, Error>,
 ) {
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     let sample = run(&mut |progress| {
-        told.push(progress);
+        reports.push(progress);
         ControlFlow::Continue(())
     });
     let samples = sample.unwrap().len();
-    assert!(!told.is_empty(), "{name}");
-    assert!(told.iter().all(|p| p.wanted == wanted && p.samples <= samples), "{name}: {told:?}");
-    assert!(told.iter().all(|p| p.samples > 0 || p.covering_radius == f64::INFINITY), "{name}");
-    for stop in [0, told.len() / 2, told.len() - 1] {
+    assert!(!reports.is_empty(), "{name}");
+    assert!(
+        reports.iter().all(|p| p.wanted == total && p.samples <= samples),
+        "{name}: {reports:?}"
+    );
+    assert!(reports.iter().all(|p| p.samples > 0 || p.covering_radius == f64::INFINITY), "{name}");
+    for stop in [0, reports.len() / 2, reports.len() - 1] {
         let mut turn = 0;
         let cancelled = run(&mut |_| {
             turn += 1;
             if turn > stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        assert_eq!(cancelled, Err(Error::Cancelled(told[stop].samples)), "{name}, {stop}");
-        assert_eq!(turn, stop + 1, "{name}: nothing is told of a cancelled run");
+        assert_eq!(cancelled, Err(Error::Cancelled(reports[stop].samples)), "{name}, {stop}");
+        assert_eq!(turn, stop + 1, "{name}: no progress after cancellation");
     }
 }
 
 #[test]
-fn names_parse_and_traits_are_told() {
+fn names_parse_and_traits_are_known() {
     for method in Method::ALL {
         assert_eq!(method.name().parse::<Method>(), Ok(method));
         assert!(!method.traits().exact && method.traits().deterministic);
@@ -174,17 +177,17 @@ fn documented_traits_are_those_of_the_code() {
                 && line.split('|').nth(1).unwrap().contains(&format!("`{name}`"))
         });
         let cells: Vec<_> = row.expect(name).split('|').map(str::trim).collect();
-        let said = |cell: usize| cells[cell].starts_with("yes") || cells[cell].contains(" yes");
-        assert_eq!(said(2), traits.exact, "{name}: exact");
-        assert_eq!(said(3), traits.needs_order, "{name}: needs an order");
-        assert_eq!(said(4), traits.exact_count, "{name}: exactly M");
-        assert_eq!(said(5), traits.deterministic, "{name}: deterministic");
+        let says_yes = |cell: usize| cells[cell].starts_with("yes") || cells[cell].contains(" yes");
+        assert_eq!(says_yes(2), traits.exact, "{name}: exact");
+        assert_eq!(says_yes(3), traits.needs_order, "{name}: needs an order");
+        assert_eq!(says_yes(4), traits.exact_count, "{name}: exactly M");
+        assert_eq!(says_yes(5), traits.deterministic, "{name}: deterministic");
         assert_eq!(cells[6], traits.source, "{name}: source");
     }
 }
 
 #[test]
-fn devices_are_told_what_they_do_not_have() {
+fn jobs_name_what_a_device_does_not_support() {
     let fastpoint = |first: &str| {
         let (first, estimator) = (first.parse().unwrap(), Estimator::Network);
         ApproximateSampler::count(Method::FastPoint { first, estimator }, 5)

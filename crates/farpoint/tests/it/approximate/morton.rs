@@ -29,10 +29,10 @@ fn morton_steps_evenly_along_the_whole_curve() {
         for bits in [1, 10, 21] {
             let (along, n) = (order(&cloud, bits), cloud.len());
             for count in [1, n.div_ceil(3), n] {
-                let wanted: Vec<_> = (0..count).map(|i| along[i * n / count]).collect();
+                let expected: Vec<_> = (0..count).map(|i| along[i * n / count]).collect();
                 let sampler = ApproximateSampler::count(Method::Morton { bits }, count);
                 let sample = sampler.sample(&cloud).unwrap();
-                assert_eq!(sample.indices, wanted, "{name}, {bits} bits, {count}");
+                assert_eq!(sample.indices, expected, "{name}, {bits} bits, {count}");
             }
         }
     }

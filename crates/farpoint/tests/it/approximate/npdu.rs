@@ -23,8 +23,8 @@ fn npdu_reference(
     let mut distance = vec![Some(f32::INFINITY); n];
     let mut chosen = Vec::new();
     while chosen.len() < count {
-        let given = starts.get(chosen.len()).copied();
-        let next = given.unwrap_or_else(|| farthest(&distance));
+        let next_start = starts.get(chosen.len()).copied();
+        let next = next_start.unwrap_or_else(|| farthest(&distance));
         let position = order_of.iter().position(|&k| k == next).unwrap();
         let start = position.saturating_sub(window / 2).min(n - window);
         let mut near = match (chosen.len(), order) {
@@ -51,15 +51,15 @@ fn npdu_reference(
 }
 
 #[test]
-fn npdu_is_the_obvious_loop_with_a_window() {
+fn npdu_matches_a_straightforward_loop_with_a_window() {
     for (name, cloud) in clouds().into_iter().filter(|(name, _)| name != "huge") {
         for order in ORDERS {
             for window in [None, Some(1), Some(2), Some(9), Some(1 << 20)] {
                 for count in [1, cloud.len().div_ceil(4), cloud.len()] {
                     let method = Method::Npdu { window, order };
                     let sample = ApproximateSampler::count(method, count).sample(&cloud).unwrap();
-                    let wanted = npdu_reference(&cloud, count, window, order, &[0]);
-                    assert_eq!(sample.indices, wanted, "{name}, {count}, {method:?}");
+                    let expected = npdu_reference(&cloud, count, window, order, &[0]);
+                    assert_eq!(sample.indices, expected, "{name}, {count}, {method:?}");
                 }
             }
         }
@@ -77,7 +77,7 @@ fn npdu_with_a_window_of_all_points_is_exact() {
 }
 
 #[test]
-fn npdu_starts_where_it_is_told() {
+fn npdu_starts_at_the_requested_points() {
     for (name, cloud) in clouds().into_iter().filter(|(name, _)| name != "huge") {
         let n = cloud.len();
         for (start, points) in starts(n) {
@@ -86,8 +86,8 @@ fn npdu_starts_where_it_is_told() {
                     let method = Method::Npdu { window, order };
                     let sampler = ApproximateSampler::count(method, count).start(start.clone());
                     let found = sampler.sample(&cloud).unwrap().indices;
-                    let wanted = npdu_reference(&cloud, count, window, order, &points);
-                    assert_eq!(found, wanted, "{name}, {count}, {start:?}, {method:?}");
+                    let expected = npdu_reference(&cloud, count, window, order, &points);
+                    assert_eq!(found, expected, "{name}, {count}, {start:?}, {method:?}");
                 }
             }
         }
@@ -95,13 +95,13 @@ fn npdu_starts_where_it_is_told() {
 }
 
 #[test]
-fn a_sample_goes_on_from_its_beginning() {
+fn a_sample_continues_from_its_prefix() {
     let cloud = generate(Kind::Room, 2000, 5);
     for order in ORDERS {
         let method = Method::Npdu { window: Some(30), order };
         let sampler = ApproximateSampler::count(method, 500);
-        let whole = sampler.sample(&cloud).unwrap().indices;
-        let beginning = Start::Indices(whole[..200].to_vec());
-        assert_eq!(sampler.start(beginning).sample(&cloud).unwrap().indices, whole);
+        let full_sample = sampler.sample(&cloud).unwrap().indices;
+        let beginning = Start::Indices(full_sample[..200].to_vec());
+        assert_eq!(sampler.start(beginning).sample(&cloud).unwrap().indices, full_sample);
     }
 }

@@ -8,8 +8,8 @@ use crate::watch::Watch;
 pub(super) fn search<T: Scalar, M: Metric>(output: &Output<'_, T>, watch: &Watch<'_>) {
     let (queries, targets, limits) = (output.queries, output.targets, output.limits);
     for query in 0..queries.len as u32 {
-        let own = output.own(query);
-        let candidates = (0..targets.len as u32).filter(|target| Some(*target) != own);
+        let excluded = output.excluded(query);
+        let candidates = (0..targets.len as u32).filter(|target| Some(*target) != excluded);
         let mut keys: Vec<T::Key> = candidates
             .filter_map(|target| {
                 limits.key(distance::<T, M>(queries, query, targets, target), target)

@@ -38,7 +38,7 @@ pub(super) enum Task {
 
 impl<'a, T: Scalar> Output<'a, T> {
     /// Returns the target that is the query itself and does not count.
-    pub(super) fn own(&self, query: u32) -> Option<u32> {
+    pub(super) fn excluded(&self, query: u32) -> Option<u32> {
         self.exclude_self.then(|| self.targets.point(self.queries.row(query)))?
     }
 

@@ -2,16 +2,18 @@
 //! algorithm with every combination of its prunings, whose sphere test needs a slack.
 
 use crate::cases::some;
-use crate::common::{Way, check, integers, narrow, quick_ways, radius_ways, uniform, ways};
+use crate::common::{
+    Config, as_f32, check, configs, integers, quick_configs, radius_configs, uniform,
+};
 use farpoint::backend::SplitMix64;
 use farpoint::{Algorithm, Cpu, Points, RadiusOptions, Sampler, Scalar, Statistics};
 use farpoint_generate::room;
 
 /// Returns every algorithm, the radius algorithm with all options, and quick with trees of several heights.
-fn every() -> Vec<Way> {
-    let mut all = ways(&[1, 2]);
-    all.extend(radius_ways(&[Some(1), Some(2), Some(3), Some(7), Some(16), Some(1024)]));
-    all.extend(quick_ways(&[0, 1, 3, 20]));
+fn every() -> Vec<Config> {
+    let mut all = configs(&[1, 2]);
+    all.extend(radius_configs(&[Some(1), Some(2), Some(3), Some(7), Some(16), Some(1024)]));
+    all.extend(quick_configs(&[0, 1, 3, 20]));
     all
 }
 
@@ -27,7 +29,7 @@ fn moved(name: &str, cloud: &[[f64; 3]], scale: f64, offset: [f64; 3]) {
     let name = format!("{name} times {scale:e} plus {offset:?}");
     check_all(&format!("{name}, f64"), &moved);
     if moved.iter().flatten().all(|x| x.abs() < f64::from(f32::MAX)) {
-        check_all(&format!("{name}, f32"), &narrow(&moved));
+        check_all(&format!("{name}, f32"), &as_f32(&moved));
     }
 }
 
@@ -69,8 +71,8 @@ fn borders_of_voxels() {
             cloud.push([x, x, x]);
         }
     }
-    let ways = radius_ways(&[Some(1), Some(2), Some(3), Some(6), Some(12), Some(48)]);
-    check("borders", &cloud, &[60, cloud.len()], 0, &ways);
+    let configs = radius_configs(&[Some(1), Some(2), Some(3), Some(6), Some(12), Some(48)]);
+    check("borders", &cloud, &[60, cloud.len()], 0, &configs);
 }
 
 /// Lattices and their multiples: spheres through points and distances that attain the bound
@@ -82,13 +84,13 @@ fn bounds_attained_exactly() {
         let all = (0..side.pow(3)).map(|i| [i % side, i / side % side, i / side / side]);
         let cloud: Vec<[f64; 3]> = all.map(|p| p.map(at)).collect();
         let nvox: Vec<_> = some(1, 5, [1, 2, 3, 4, 6, 7, 8, 14]).map(Some).collect();
-        check("lattice", &cloud, &[64, cloud.len()], 0, &radius_ways(&nvox));
-        check("lattice f32", &narrow(&cloud), &[64, cloud.len()], 5, &radius_ways(&nvox));
+        check("lattice", &cloud, &[64, cloud.len()], 0, &radius_configs(&nvox));
+        check("lattice f32", &as_f32(&cloud), &[64, cloud.len()], 5, &radius_configs(&nvox));
     }
     // On one line through voxel centers the bound is |s - c| - r itself.
     let diagonal: Vec<[f64; 3]> = (0..257).map(|k| [f64::from(k) / 256.0; 3]).collect();
     check_all("diagonal", &diagonal);
-    check_all("diagonal f32", &narrow(&diagonal));
+    check_all("diagonal f32", &as_f32(&diagonal));
 }
 
 #[test]
@@ -138,11 +140,11 @@ fn series_circle_and_signed_zero() {
     let series: Vec<[f32; 3]> = (0..150).map(|k| [2f32.powi(-k), 0.0, 0.0]).collect();
     check_all("2^-k", &series);
     let wide: Vec<[f64; 2]> = (0..1000).map(|k| [2f64.powi(-k), 2f64.powi(-k / 2)]).collect();
-    check("2^-k f64", &wide, &[1000], 0, &ways(&[1]));
+    check("2^-k f64", &wide, &[1000], 0, &configs(&[1]));
     let circle: Vec<[f64; 2]> =
         (0..360).map(|k| (f64::from(k) / 180.0 * std::f64::consts::PI).sin_cos().into()).collect();
     check_all("circle", &circle);
-    check_all("circle f32", &narrow(&circle));
+    check_all("circle f32", &as_f32(&circle));
     let zeros: Vec<[f32; 3]> = (0..64)
         .map(|i| std::array::from_fn(|a| if i >> a & 1 == 0 { 0.0 } else { -0.0 }))
         .collect();
@@ -180,15 +182,15 @@ fn garbage(random: &mut SplitMix64) -> [f32; 3] {
 /// Returns the cloud with one row in `every` replaced.
 fn damaged(cloud: &[[f32; 3]], every: usize, mut row: impl FnMut() -> [f32; 3]) -> Vec<[f32; 3]> {
     let mut cloud = cloud.to_vec();
-    cloud.iter_mut().skip(every / 2).step_by(every).for_each(|bad| *bad = row());
+    cloud.iter_mut().skip(every / 2).step_by(every).for_each(|damaged_row| *damaged_row = row());
     cloud
 }
 
 /// Large enough that threads share the work.
 #[test]
 fn wide_clouds_on_up_to_nine_threads() {
-    let mut ways = ways(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    ways.retain(|way| matches!(way.algorithm, Algorithm::Tree | Algorithm::Peak(_)));
+    let mut configs = configs(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    configs.retain(|config| matches!(config.algorithm, Algorithm::Tree | Algorithm::Peak(_)));
     let (good, mut random) = (room(20_000, 1), SplitMix64::new(8));
     let clouds = [
         ("garbage", damaged(&good, 1, || garbage(&mut random))),
@@ -199,12 +201,12 @@ fn wide_clouds_on_up_to_nine_threads() {
         ("two places", damaged(&good, 2, || [1e7, 1e7, random.unit() as f32])),
     ];
     for (name, cloud) in some(0, 2, clouds) {
-        check(name, &cloud, &[900], 20, &ways);
+        check(name, &cloud, &[900], 20, &configs);
     }
     let far = good.iter().zip(0..);
     let far: Vec<[f64; 3]> =
         far.map(|(row, k)| row.map(|x| f64::from(x) + f64::from(k % 2) * 1e12)).collect();
-    check("two places f64", &far, &[2500], 20, &ways);
+    check("two places f64", &far, &[2500], 20, &configs);
 }
 
 fn work<T: Scalar>(cloud: &[[T; 3]], share: f64) -> Statistics
@@ -230,10 +232,10 @@ fn outliers_leave_the_others_alone() {
     ];
     for (name, cloud) in clouds {
         let found = work(&cloud, 0.25);
-        let [most, distances] = [&usual, &found].map(|counted| counted.distance_evaluations);
-        assert!(distances < 2 * most, "{name}: {distances}, {most} without");
-        let [most, tested] = [&usual, &found].map(|counted| counted.regions_tested);
-        assert!(tested < 4 * most, "{name}: {tested}, {most} without");
+        let [baseline, distances] = [&usual, &found].map(|counted| counted.distance_evaluations);
+        assert!(distances < 2 * baseline, "{name}: {distances}, {baseline} without");
+        let [baseline, tested] = [&usual, &found].map(|counted| counted.regions_tested);
+        assert!(tested < 4 * baseline, "{name}: {tested}, {baseline} without");
     }
 }
 

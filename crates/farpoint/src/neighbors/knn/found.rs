@@ -22,10 +22,10 @@ impl<T: Scalar> Found<T> {
         let k = searcher.k;
         let all = counts.len().checked_mul(k)?;
         let row = |(row, &count): (usize, &u32)| {
-            let (there, none) = indices[row * k..][..k].split_at_checked(count as usize)?;
-            let good = there.iter().all(|&index| (index as usize) < targets)
+            let (present, none) = indices[row * k..][..k].split_at_checked(count as usize)?;
+            let valid = present.iter().all(|&index| (index as usize) < targets)
                 && none.iter().all(|&index| index == Neighbors::<T>::NONE);
-            good.then_some(())
+            valid.then_some(())
         };
         if distances.len() != all || indices.len() != all {
             return None;
@@ -44,9 +44,9 @@ impl<T: Scalar> Found<T> {
     ) -> Option<WithinBall<T>> {
         let Self { distances, indices, dropped, .. } = self;
         let all = *offsets.last()?;
-        let good = indices.iter().all(|&index| (index as usize) < targets)
+        let valid = indices.iter().all(|&index| (index as usize) < targets)
             && distances.iter().all(|&distance| distance <= Limits::<T>::of(searcher).most);
-        if !good || indices.len() != all || distances.len() != all {
+        if !valid || indices.len() != all || distances.len() != all {
             return None;
         }
         let norm = searcher.norm;
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_no_search_gives_are_refused() {
+    fn impossible_results_are_rejected() {
         let none = Neighbors::<f32>::NONE;
         assert_eq!(found(&[4, 0, 1, none], &[2, 1]).unwrap().indices(1), [1]);
         assert!(found(&[4, 5, 1, none], &[2, 1]).is_none());

@@ -14,7 +14,7 @@ fn pairs() -> (Vec<Cloud>, Vec<Cloud>) {
 }
 
 #[test]
-fn pairs_of_any_sizes_are_what_each_is_alone() {
+fn batches_of_any_sizes_match_single_pairs() {
     let (x, y) = pairs();
     let searcher = Searcher::ball(0.5, 4);
     for threads in [1, 2, 9] {
@@ -44,7 +44,7 @@ fn padded_and_ragged_clouds_are_the_same_clouds() {
 }
 
 #[test]
-fn a_batch_of_nothing_gives_nothing() {
+fn an_empty_batch_gives_an_empty_result() {
     let none: [Vec<[f32; 3]>; 0] = [];
     assert_eq!(Searcher::nearest(3).search_batch(&none, &none), Ok(vec![]));
     assert_eq!(Searcher::ball(1.0, 3).within_batch(&none, &none), Ok(vec![]));
@@ -53,7 +53,7 @@ fn a_batch_of_nothing_gives_nothing() {
 }
 
 #[test]
-fn the_pair_at_fault_is_named() {
+fn the_offending_pair_is_named() {
     let (mut x, y) = pairs();
     x[2][7][1] = f32::NAN;
     let error = Searcher::nearest(3).search_batch(&x, &y).unwrap_err().to_string();

@@ -63,6 +63,6 @@ impl<T: Scalar> Limits<T> {
     /// Returns the distance and point of a key.
     #[inline(always)]
     pub(super) fn found(&self, key: T::Key) -> (T, u32) {
-        if self.by_index { T::of_index_key(key) } else { (T::near_value(key), T::key_index(key)) }
+        if self.by_index { T::from_index_key(key) } else { (T::near_value(key), T::key_index(key)) }
     }
 }

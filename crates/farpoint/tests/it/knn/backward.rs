@@ -1,6 +1,6 @@
 //! Gradients of several distances, compared with the straightforward loop by bits.
 
-use crate::common::{integers, narrow};
+use crate::common::{as_f32, integers};
 use farpoint::neighbors::{search_backward, within_backward};
 use farpoint::{BadRows, Cpu, Error, Neighbors, Norm, Points, Scalar, Searcher};
 use farpoint_generate::{Kind, generate};
@@ -88,7 +88,7 @@ where
 }
 
 #[test]
-fn gradients_are_those_of_the_obvious_loop() {
+fn gradients_match_the_straightforward_loop() {
     for norm in [Norm::Two, Norm::One] {
         for searcher in [Searcher::nearest(1), Searcher::nearest(7), Searcher::ball(0.4, 5)] {
             let searcher = searcher.norm(norm);
@@ -97,7 +97,7 @@ fn gradients_are_those_of_the_obvious_loop() {
             check("room in itself", &searcher.clone().exclude_self(true), &x, &x);
             let (x, y) = (integers::<5>(90, 3, 0.25, 7), integers::<5>(150, 3, 0.25, 8));
             check("equal coordinates", &searcher, &x, &y);
-            check("f32", &searcher, &narrow(&x), &narrow(&y));
+            check("f32", &searcher, &as_f32(&x), &as_f32(&y));
         }
     }
 }
@@ -111,7 +111,7 @@ fn threads_do_not_change_a_bit() {
 }
 
 #[test]
-fn rows_left_out_get_and_send_nothing() {
+fn skipped_rows_contribute_no_gradient() {
     let (x, y) = ([[f32::NAN], [1.0], [5.0]], [[2.0f32], [f32::INFINITY], [4.0]]);
     let searcher = Searcher::nearest(2).bad_rows(BadRows::Skip);
     let found = searcher.search(&x, &y).unwrap();
@@ -121,7 +121,7 @@ fn rows_left_out_get_and_send_nothing() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn mismatched_gradients_are_rejected() {
     let (x, y) = ([[0.0f32], [1.0]], [[0.5f32], [3.0]]);
     let mut found = Searcher::nearest(2).search(&x, &y).unwrap();
     for grads in [3, 5] {

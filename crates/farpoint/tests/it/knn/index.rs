@@ -6,7 +6,7 @@ use farpoint::{BadRows, Cpu, Error, Index, Matcher, Method, Order, Points, Sampl
 use farpoint_generate::{Kind, generate};
 
 #[test]
-fn an_index_finds_what_its_cloud_does() {
+fn an_index_finds_the_same_as_its_cloud() {
     for (n, m) in some(1, 5, [(1, 1), (300, 900), (70, 3), (3000, 9000)]) {
         let (x, y) = (generate(Kind::Room, n, 1), generate(Kind::Room, m, 2));
         let [of_x, of_y] = [&x, &y].map(|cloud| Index::new(cloud).unwrap());
@@ -34,7 +34,7 @@ fn an_index_finds_what_its_cloud_does() {
 }
 
 #[test]
-fn all_in_balls_are_the_same() {
+fn all_neighbors_in_balls_match_the_reference() {
     let (x, y) = (generate(Kind::Room, 700, 1), generate(Kind::Room, 600, 2));
     let index = Index::new(&y).unwrap();
     for order in [Order::Index, Order::Nearest] {
@@ -70,7 +70,7 @@ fn threads_batches_and_observers_take_an_index() {
 }
 
 #[test]
-fn bad_rows_are_left_out_for_good() {
+fn bad_rows_stay_skipped_in_every_search() {
     let cloud = [[2.0f32, 0.0], [f32::NAN, 1.0], [4.0, 0.0], [2.0, 0.0]];
     assert!(matches!(Index::new(&cloud), Err(Error::BadRows { first: 1, .. })));
     let index = Index::build(&Cpu::new(), &cloud, BadRows::Skip).unwrap();

@@ -6,7 +6,7 @@ use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
 
 #[test]
-fn a_search_with_room_for_all_finds_the_same() {
+fn a_search_with_k_of_all_points_finds_the_same() {
     let (x, y) = (generate(Kind::Room, 500, 1), generate(Kind::Room, 900, 2));
     for order in [Order::Index, Order::Nearest] {
         let searcher = Searcher::ball(0.5, 900).order(order).min_radius(0.1);
@@ -33,7 +33,7 @@ fn everything_may_be_in_every_ball() {
 }
 
 #[test]
-fn rows_left_out_have_no_neighbors() {
+fn skipped_rows_have_no_neighbors() {
     let (x, y) = ([[f32::NAN], [1.0], [5.0]], [[2.0f32], [f32::INFINITY], [4.0]]);
     let searcher = Searcher::ball(1.0, 1).inclusive(true).bad_rows(BadRows::Skip);
     let all = searcher.within(&x, &y).unwrap();
@@ -54,7 +54,7 @@ fn raw_limits_are_compared_as_they_are() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_searches_are_rejected() {
     let cloud = [[0.0f32]];
     assert_eq!(Searcher::nearest(3).within(&cloud, &cloud), Err(Error::NoBall));
     let wrong = Searcher::ball(1.0, 1).near(-1.0).within(&cloud, &cloud);

@@ -1,7 +1,7 @@
 //! Selection of the smallest keys of a list, in order.
 
 use crate::Scalar;
-use crate::memory::{self, MOST_LANES};
+use crate::memory::{self, MAX_LANES};
 use crate::simd::{Kernel, Simd};
 
 /// Lists up to this length are sorted by counting, for every key, the smaller ones: more
@@ -9,14 +9,14 @@ use crate::simd::{Kernel, Simd};
 const RANKED: usize = 128;
 
 /// Up to this many keys are selected by keeping them in order during a pass over the list.
-const FEW: usize = 4;
+const SMALL_K: usize = 4;
 
 /// Sorts keys; one for each thread.
 #[repr(align(64))]
 pub(super) struct Sorted<T: Scalar> {
     /// Values that the keys are sorted by, and their ranks. Two vectors more than there are keys.
-    values: [T; RANKED + 2 * MOST_LANES],
-    ranks: [T; RANKED + 2 * MOST_LANES],
+    values: [T; RANKED + 2 * MAX_LANES],
+    ranks: [T; RANKED + 2 * MAX_LANES],
     keys: [T::Key; RANKED],
     /// True if ranks are used: for indices they are no faster than sorting.
     by_rank: bool,
@@ -26,8 +26,8 @@ impl<T: Scalar> Sorted<T> {
     /// Creates the buffers for keys by index or by distance.
     pub(super) fn new(by_index: bool) -> Self {
         Self {
-            values: [T::ZERO; RANKED + 2 * MOST_LANES],
-            ranks: [T::ZERO; RANKED + 2 * MOST_LANES],
+            values: [T::ZERO; RANKED + 2 * MAX_LANES],
+            ranks: [T::ZERO; RANKED + 2 * MAX_LANES],
             keys: [T::LAST_KEY; RANKED],
             by_rank: !by_index,
         }
@@ -36,7 +36,7 @@ impl<T: Scalar> Sorted<T> {
     /// Brings the `k` smallest keys of a list to its front, ascending; returns their number. No key may be
     /// in the list twice.
     #[inline(always)]
-    pub(super) fn bring_best<S: Simd<T>>(
+    pub(super) fn select_best<S: Simd<T>>(
         &mut self,
         simd: S,
         list: &mut [T::Key],
@@ -85,7 +85,7 @@ impl<T: Scalar> Sorted<T> {
     }
 }
 
-/// One function for all callers of [`Sorted::bring_best`].
+/// One function for all callers of [`Sorted::select_best`].
 struct Best<'a, T: Scalar> {
     sorted: &'a mut Sorted<T>,
     list: &'a mut [T::Key],
@@ -99,8 +99,8 @@ impl<T: Scalar> Kernel<T> for Best<'_, T> {
     fn run<S: Simd<T>>(self, simd: S) -> usize {
         let Self { sorted, list, k } = self;
         let count = k.min(list.len());
-        if k <= FEW {
-            few::<T>(list, count);
+        if k <= SMALL_K {
+            select_small::<T>(list, count);
         } else if list.len() > 1
             && !(sorted.by_rank && list.len() <= RANKED && sorted.rank(simd, list, count))
         {
@@ -116,8 +116,8 @@ impl<T: Scalar> Kernel<T> for Best<'_, T> {
 /// Brings the `count` smallest keys to the front, ascending. The order of two cannot be predicted, so
 /// that both are placed without a branch.
 #[inline(always)]
-fn few<T: Scalar>(list: &mut [T::Key], count: usize) {
-    let mut best = [T::LAST_KEY; FEW];
+fn select_small<T: Scalar>(list: &mut [T::Key], count: usize) {
+    let mut best = [T::LAST_KEY; SMALL_K];
     for &key in &*list {
         let mut key = key;
         for kept in &mut best {
@@ -158,7 +158,7 @@ mod tests {
                     expected.sort_unstable();
                     expected.truncate(k);
                     let (mut list, mut sorted) = (keys.clone(), Sorted::<T>::new(self.0));
-                    let count = sorted.bring_best(simd, &mut list, k);
+                    let count = sorted.select_best(simd, &mut list, k);
                     assert_eq!(list[..count], expected, "{k} of {len}");
                 }
             }

@@ -10,14 +10,14 @@ use crate::simd::{Kernel, Simd};
 
 impl<T: Scalar> Solver<T> {
     /// Decides all candidates of the only part of a band.
-    pub(super) fn alone<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>) {
+    pub(super) fn solve_single_part<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>) {
         let candidates = &band.candidates[0];
         self.values.resize(candidates.len());
         self.values.copy_from_slice(&candidates.value);
         while let Some((key, place)) = self.next() {
             let value = self.values[place as usize];
             if value != T::key_value(key) {
-                self.queue_again(candidates, place, value);
+                self.requeue(candidates, place, value);
                 continue;
             }
             let sample = candidates.sample(place, value);

@@ -9,28 +9,28 @@ use crate::spatial::LEAF;
 
 /// Maximum number of neighbors for which limits are seeded, including the query itself; with more, that takes
 /// longer than it saves.
-const MOST: usize = 33;
+const MAX_LEN: usize = 33;
 
 /// Nearest distances of each query in the blocks that seed it.
 #[repr(align(64))]
 pub(super) struct Seed<T> {
-    nearest: [[T; LEAF]; MOST],
+    nearest: [[T; LEAF]; MAX_LEN],
     /// Number of distances kept: the last of them is a limit.
-    wanted: usize,
+    len: usize,
 }
 
 impl<T: Scalar> Seed<T> {
     pub(super) fn new() -> Self {
-        Self { nearest: [[T::INFINITY; LEAF]; MOST], wanted: 0 }
+        Self { nearest: [[T::INFINITY; LEAF]; MAX_LEN], len: 0 }
     }
 
-    /// Starts with other queries, of `wanted` neighbors; returns whether there is something to seed.
-    pub(super) fn begin(&mut self, wanted: usize) -> bool {
-        self.wanted = wanted;
-        let useful = (1..=MOST).contains(&wanted);
+    /// Starts with other queries, of `len` neighbors; returns whether there is something to seed.
+    pub(super) fn begin(&mut self, len: usize) -> bool {
+        self.len = len;
+        let useful = (1..=MAX_LEN).contains(&len);
         if useful {
             // Up to twice as many are kept.
-            self.nearest[..MOST.min(2 * wanted + 1)].fill([T::INFINITY; LEAF]);
+            self.nearest[..MAX_LEN.min(2 * len + 1)].fill([T::INFINITY; LEAF]);
         }
         useful
     }
@@ -47,12 +47,12 @@ impl<T: Scalar> Seed<T> {
         dims: usize,
     ) {
         // Few distances fit in registers if their number is known.
-        match self.wanted {
+        match self.len {
             1..=3 => self.sort::<S, M, 3>(simd, limits, queries, block, dims),
             4 => self.sort::<S, M, 4>(simd, limits, queries, block, dims),
             5..=8 => self.sort::<S, M, 8>(simd, limits, queries, block, dims),
             9..=17 => self.sort::<S, M, 17>(simd, limits, queries, block, dims),
-            _ => self.sort::<S, M, MOST>(simd, limits, queries, block, dims),
+            _ => self.sort::<S, M, MAX_LEN>(simd, limits, queries, block, dims),
         }
     }
 
@@ -89,8 +89,8 @@ impl<T: Scalar> Seed<T> {
         dims: usize,
     ) {
         let nearest: &mut [[T; LEAF]; MANY] = self.nearest.first_chunk_mut().expect("fewer");
-        let many = if MANY == MOST { self.wanted } else { MANY };
-        let last = self.wanted - 1;
+        let many = if MANY == MAX_LEN { self.len } else { MANY };
+        let last = self.len - 1;
         for at in (0..LEAF).step_by(S::LANES) {
             let mut best = [simd.splat(T::INFINITY); MANY];
             for (best, nearest) in best[..many].iter_mut().zip(&*nearest) {

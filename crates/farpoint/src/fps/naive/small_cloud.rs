@@ -6,20 +6,20 @@
 use crate::cloud::WorkingCopy;
 use crate::distance::{square, squared};
 use crate::fps::selection::Selection;
-use crate::memory::{self, Aligned, MOST_LANES};
+use crate::memory::{self, Aligned, MAX_LANES};
 use crate::simd::{Kernel, Simd};
 use crate::{Error, Scalar};
 use std::mem;
 
 /// A run of [`super::run`] on one thread, without statistics.
-pub(super) struct Few<'a, 'b, T> {
+pub(super) struct SmallCloud<'a, 'b, T> {
     pub(super) cloud: &'a WorkingCopy<T>,
     /// Squared distance of each point to the sample, negative if chosen or padding; whole pairs of vectors.
     pub(super) distance: &'a mut Aligned<T>,
     pub(super) selection: &'a mut Selection<'b, T>,
 }
 
-impl<T: Scalar> Kernel<T> for Few<'_, '_, T> {
+impl<T: Scalar> Kernel<T> for SmallCloud<'_, '_, T> {
     type Output = Result<(), Error>;
 
     #[inline(always)]
@@ -28,7 +28,7 @@ impl<T: Scalar> Kernel<T> for Few<'_, '_, T> {
     }
 }
 
-impl<T: Scalar> Few<'_, '_, T> {
+impl<T: Scalar> SmallCloud<'_, '_, T> {
     /// `DIMS` is the number of axes if known, else 0.
     #[inline(always)]
     fn choose<S: Simd<T>, const DIMS: usize>(mut self, simd: S) -> Result<(), Error> {
@@ -92,8 +92,8 @@ impl<T: Scalar> Few<'_, '_, T> {
         }
         let mut lowest = usize::MAX;
         for half in 0..2 {
-            let mut starts = [T::ZERO; MOST_LANES];
-            // SAFETY: no vector has more than `MOST_LANES` numbers.
+            let mut starts = [T::ZERO; MAX_LANES];
+            // SAFETY: no vector has more than `MAX_LANES` numbers.
             unsafe { memory::store(simd, &mut starts, 0, place[half]) };
             let mut equal = simd.eq(best[half], simd.splat(value));
             while equal != 0 {

@@ -102,7 +102,7 @@ where
 {
     check_dims(x, y)?;
     distances.check(x.len(), y.len())?;
-    let of_x = |first, rows: &mut [T]| distances.own(x, y, first, rows, T::ZERO);
-    let of_y = |first, rows: &mut [T]| distances.sent(y, x, first, rows);
+    let of_x = |first, rows: &mut [T]| distances.add_to_senders(x, y, first, rows, T::ZERO);
+    let of_y = |first, rows: &mut [T]| distances.add_to_targets(y, x, first, rows);
     of_both(threads, distances.indices.len(), (x, y), of_x, of_y)
 }

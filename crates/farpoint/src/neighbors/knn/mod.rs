@@ -4,13 +4,13 @@
 //! comparison decides between two, and among equals the lower index counts. However the
 //! candidates are found, the best keys are the same; `reference` is the straightforward loop.
 
-mod ahead;
 pub(crate) mod backward;
 mod best;
 mod found;
 mod group;
 mod limits;
 mod output;
+mod pending;
 mod reference;
 pub(crate) mod run;
 mod seed;

@@ -1,14 +1,14 @@
 //! Up to 64 queries that are searched together, each with its candidates so far.
 
-use super::ahead::Ahead;
 use super::best::Sorted;
 use super::limits::Limits;
 use super::output::{Output, Task};
+use super::pending::Pending;
 use super::seed::Seed;
 use crate::Scalar;
 use crate::memory;
 use crate::neighbors::block::{Block, Reaching, all, largest, latest};
-use crate::neighbors::descent::{Part, around, block, children};
+use crate::neighbors::descent::{Part, block, box_corners, children};
 use crate::neighbors::gather;
 use crate::neighbors::metric::Metric;
 use crate::neighbors::work;
@@ -34,7 +34,7 @@ pub(super) struct Group<'a, T: Scalar> {
     /// Number of leaves to seed with.
     seeds: usize,
     /// For each query, the point that is the query itself and does not count.
-    own: [u32; LEAF],
+    excluded: [u32; LEAF],
     queries: Block<'a, T>,
     len: usize,
     limits: Limits<T>,
@@ -44,7 +44,7 @@ pub(super) struct Group<'a, T: Scalar> {
     sorted: Sorted<T>,
     output: &'a Output<'a, T>,
     task: Task,
-    ahead: Ahead<T>,
+    pending: Pending<T>,
 }
 
 /// Number of leaves from which limits are seeded before any of them is visited.
@@ -75,20 +75,20 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         self.known = false;
         self.shared = false;
         self.counts = [0; LEAF];
-        for (own, &query) in self.own.iter_mut().zip(&queries.points[..self.len]) {
-            *own = self.output.own(query).unwrap_or(NONE);
+        for (excluded, &query) in self.excluded.iter_mut().zip(&queries.points[..self.len]) {
+            *excluded = self.output.excluded(query).unwrap_or(NONE);
         }
         // A smallest distance leaves points out, which must not lower the limit.
         let Limits { most, least, by_index, .. } = self.limits;
-        let whole = choose && !by_index && least <= T::ZERO && k > 0;
+        let can_seed = choose && !by_index && least <= T::ZERO && k > 0;
         // All in a ball are found whatever `k` is.
-        let wanted = k.saturating_add(usize::from(self.output.exclude_self));
+        let seed_len = k.saturating_add(usize::from(self.output.exclude_self));
         // In a ball there is a limit already.
         let seeds = if most < T::INFINITY { 1 } else { SEEDS };
-        self.seeds = if whole && self.seed.begin(wanted) { seeds } else { 0 };
+        self.seeds = if can_seed && self.seed.begin(seed_len) { seeds } else { 0 };
     }
 
-    fn again(&mut self, queries: Block<'a, T>) -> bool {
+    fn reuse(&mut self, queries: Block<'a, T>) -> bool {
         self.shared = self.task == Task::Choose && !self.output.exclude_self;
         if self.shared {
             (self.queries, self.len) = (queries, queries.len());
@@ -101,7 +101,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
     }
 
     #[inline(always)]
-    fn meet<S: Simd<T>, M: Metric>(
+    fn visit_block<S: Simd<T>, M: Metric>(
         &mut self,
         simd: S,
         block: Block<'_, T>,
@@ -111,7 +111,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         if first && self.seeds > 0 {
             self.seed.lower::<S, M>(simd, &mut self.limit, self.queries, block, dims);
         }
-        self.look_through::<S, M>(simd, block, all(self.len), dims);
+        self.search_block::<S, M>(simd, block, all(self.len), dims);
     }
 
     /// Visits the nearest parts of the tree first. Parts out of reach of every query are left out; within a leaf,
@@ -124,25 +124,25 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         leaf: usize,
         targets: &BoxTree<T>,
     ) {
-        let mine = around(simd, queries, 0, leaf);
-        self.ahead.begin(targets);
+        let query_corners = box_corners(simd, queries, 0, leaf);
+        self.pending.begin(targets);
         let (mut worst, mut latest) = (largest(simd, &self.limit), NONE);
         // The first leaves set limits before any of them is visited.
         let (mut first, mut held) = ([Part::top(targets); SEEDS], 0);
         let mut seeding = self.seeds > 0;
         loop {
-            let next = self.ahead.next(worst);
+            let next = self.pending.next(worst);
             match next {
                 Some(next) if next.level > 0 => {
                     if next.lowest > latest && self.reached::<S, M>(simd, targets, next) == 0 {
                         continue;
                     }
-                    let each = |part| self.ahead.add(part);
-                    children::<T, S, M>(simd, targets, mine, worst, next, each);
+                    let each = |part| self.pending.add(part);
+                    children::<T, S, M>(simd, targets, query_corners, worst, next, each);
                 }
                 Some(next) if seeding => {
-                    let (limit, there) = (&mut self.limit, block(targets, next.entry));
-                    self.seed.lower::<S, M>(simd, limit, self.queries, there, targets.dims);
+                    let (limit, target_block) = (&mut self.limit, block(targets, next.entry));
+                    self.seed.lower::<S, M>(simd, limit, self.queries, target_block, targets.dims);
                     first[held] = next;
                     held += 1;
                     seeding = held < self.seeds;
@@ -154,7 +154,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
                         self.visit::<S, M>(simd, targets, leaf);
                     }
                     if next.is_none() {
-                        self.ahead.end(worst);
+                        self.pending.end(worst);
                         return;
                     }
                     worst = largest(simd, &self.limit);
@@ -175,7 +175,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
                     Task::Count => self.output.set_count(query, count),
                     Task::Choose => {
                         let list = &mut self.keys[of * self.room..][..count as usize];
-                        let count = self.sorted.bring_best(simd, list, self.limits.k);
+                        let count = self.sorted.select_best(simd, list, self.limits.k);
                         self.output.set(query, &list[..count]);
                         self.counts[of] = count as u32;
                     }
@@ -187,26 +187,26 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
 }
 
 /// Visits a block: one function for all pairs and for trees.
-struct LookThrough<'a, 'b, 'g, T: Scalar, M> {
+struct SearchBlock<'a, 'b, 'g, T: Scalar, M> {
     group: &'a mut Group<'g, T>,
     block: Block<'b, T>,
-    wanted: u64,
+    query_mask: u64,
     dims: usize,
     metric: PhantomData<M>,
 }
 
-impl<T: Scalar, M: Metric> Kernel<T> for LookThrough<'_, '_, '_, T, M> {
+impl<T: Scalar, M: Metric> Kernel<T> for SearchBlock<'_, '_, '_, T, M> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Self { group, block, wanted, dims, .. } = self;
+        let Self { group, block, query_mask, dims, .. } = self;
         assert!(block.has(dims) && group.queries.has(dims));
         // SAFETY: the assertion.
         unsafe {
             match dims {
-                3 => group.pairs::<S, M, true>(simd, block, wanted, 3),
-                _ => group.pairs::<S, M, false>(simd, block, wanted, dims),
+                3 => group.pairs::<S, M, true>(simd, block, query_mask, 3),
+                _ => group.pairs::<S, M, false>(simd, block, query_mask, dims),
             }
         }
     }
@@ -222,7 +222,7 @@ impl<'a, T: Scalar> Group<'a, T> {
             counts: [0; LEAF],
             seed: Seed::new(),
             seeds: 0,
-            own: [NONE; LEAF],
+            excluded: [NONE; LEAF],
             queries: Block::EMPTY,
             len: 0,
             limits: output.limits,
@@ -231,15 +231,15 @@ impl<'a, T: Scalar> Group<'a, T> {
             sorted: Sorted::new(output.limits.by_index),
             output,
             task: output.task(),
-            ahead: Ahead::new(),
+            pending: Pending::new(),
         }
     }
 
     /// Returns the queries that may find something in a part.
     #[inline(always)]
     fn reached<S: Simd<T>, M: Metric>(&self, simd: S, targets: &BoxTree<T>, part: Part<T>) -> u64 {
-        let around = around(simd, targets, part.level, part.entry);
-        let reaching = self.queries.reaching::<S, M>(simd, &self.limit, around);
+        let corners = box_corners(simd, targets, part.level, part.entry);
+        let reaching = self.queries.reaching::<S, M>(simd, &self.limit, corners);
         match self.known {
             false => reaching.within,
             true if self.limits.by_index => {
@@ -253,20 +253,26 @@ impl<'a, T: Scalar> Group<'a, T> {
     #[inline(always)]
     fn visit<S: Simd<T>, M: Metric>(&mut self, simd: S, targets: &BoxTree<T>, leaf: Part<T>) {
         let reached = self.reached::<S, M>(simd, targets, leaf);
-        self.look_through::<S, M>(simd, block(targets, leaf.entry), reached, targets.dims);
+        self.search_block::<S, M>(simd, block(targets, leaf.entry), reached, targets.dims);
     }
 
-    /// Visits a block for the queries of `wanted`.
+    /// Visits a block for the queries of `query_mask`.
     #[inline(always)]
-    fn look_through<S: Simd<T>, M: Metric>(
+    fn search_block<S: Simd<T>, M: Metric>(
         &mut self,
         simd: S,
         block: Block<'_, T>,
-        wanted: u64,
+        query_mask: u64,
         dims: usize,
     ) {
-        work::add(wanted.count_ones());
-        simd.vectorize(LookThrough { group: self, block, wanted, dims, metric: PhantomData::<M> });
+        work::add(query_mask.count_ones());
+        simd.vectorize(SearchBlock {
+            group: self,
+            block,
+            query_mask,
+            dims,
+            metric: PhantomData::<M>,
+        });
     }
 
     /// # Safety
@@ -276,14 +282,14 @@ impl<'a, T: Scalar> Group<'a, T> {
         &mut self,
         simd: S,
         block: Block<'_, T>,
-        mut wanted: u64,
+        mut query_mask: u64,
         dims: usize,
     ) {
-        let there = all(block.len());
+        let valid = all(block.len());
         let mut distances = Distances([T::ZERO; LEAF]);
-        while wanted != 0 {
-            let lane = wanted.trailing_zeros() as usize;
-            wanted &= wanted - 1;
+        while query_mask != 0 {
+            let lane = query_mask.trailing_zeros() as usize;
+            query_mask &= query_mask - 1;
             let limit = simd.splat(self.limit[lane]);
             let mut near = 0;
             for at in (0..LEAF).step_by(S::LANES) {
@@ -295,7 +301,7 @@ impl<'a, T: Scalar> Group<'a, T> {
                 };
                 near |= u64::from(simd.le(distance, limit)) << at;
             }
-            near &= there;
+            near &= valid;
             if near == 0 {
                 continue;
             }
@@ -314,7 +320,7 @@ impl<'a, T: Scalar> Group<'a, T> {
             let place = near.trailing_zeros() as usize;
             near &= near - 1;
             let counts = self.limits.reaches(distances[place]);
-            self.counts[lane] += u32::from(counts & (points[place] != self.own[lane]));
+            self.counts[lane] += u32::from(counts & (points[place] != self.excluded[lane]));
         }
     }
 
@@ -329,7 +335,7 @@ impl<'a, T: Scalar> Group<'a, T> {
             let place = near.trailing_zeros() as usize;
             near &= near - 1;
             let (distance, point) = (distances[place], points[place]);
-            if self.limits.reaches(distance) & (point != self.own[lane]) {
+            if self.limits.reaches(distance) & (point != self.excluded[lane]) {
                 let count = &mut self.counts[lane];
                 (to[*count as usize], indices[*count as usize]) = (distance, point);
                 *count += 1;
@@ -349,7 +355,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         self.keys.clear();
         let key = |(&distance, &point): (&T, &u32)| self.limits.key_of(distance, point);
         memory::extend(&mut self.keys, found.map(key));
-        let count = self.sorted.bring_best(simd, &mut self.keys, points.len());
+        let count = self.sorted.select_best(simd, &mut self.keys, points.len());
         // SAFETY: as the caller ensures.
         unsafe { self.output.set(query, &self.keys[..count]) };
     }
@@ -364,11 +370,11 @@ impl<'a, T: Scalar> Group<'a, T> {
         distances: &[T; LEAF],
         points: &[u32; LEAF],
     ) {
-        let (limits, own) = (self.limits, self.own[lane]);
+        let (limits, excluded) = (self.limits, self.excluded[lane]);
         let list = &mut self.keys[lane * self.room..][..self.room];
         let mut count = self.counts[lane] as usize;
         // Most searches leave nothing out.
-        if own == NONE && limits.least <= T::ZERO && !limits.by_index {
+        if excluded == NONE && limits.least <= T::ZERO && !limits.by_index {
             while near != 0 {
                 let place = near.trailing_zeros() as usize;
                 near &= near - 1;
@@ -382,10 +388,10 @@ impl<'a, T: Scalar> Group<'a, T> {
             let (distance, point) = (distances[place], points[place]);
             // Written in any case, so that there is no branch.
             list[count] = limits.key_of(distance, point);
-            count += usize::from(limits.reaches(distance) & (point != own));
+            count += usize::from(limits.reaches(distance) & (point != excluded));
         }
         if count > self.room - LEAF {
-            count = self.sorted.bring_best(simd, &mut list[..count], limits.k);
+            count = self.sorted.select_best(simd, &mut list[..count], limits.k);
             let (distance, point) = limits.found(list[count - 1]);
             if !limits.by_index {
                 self.limit[lane] = distance;

@@ -5,7 +5,7 @@ use crate::neighbors::descent::{Part, insert};
 use crate::spatial::BoxTree;
 
 /// Parts of a tree, to be taken nearest first.
-pub(super) struct Ahead<T> {
+pub(super) struct Pending<T> {
     /// Parts within `reach`, the nearest last.
     near: Vec<Part<T>>,
     /// Parts beyond it, in no order: most groups end before they come to these.
@@ -14,7 +14,7 @@ pub(super) struct Ahead<T> {
     reach: T,
 }
 
-impl<T: Scalar> Ahead<T> {
+impl<T: Scalar> Pending<T> {
     pub(super) fn new() -> Self {
         Self { near: Vec::new(), far: Vec::new(), reach: T::INFINITY }
     }

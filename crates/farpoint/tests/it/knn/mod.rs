@@ -1,14 +1,14 @@
 //! Several neighbors by every method, on every instruction set, with one, two and three threads, agree
 //! with the straightforward loop: distances bit for bit, indices one by one.
 
-mod awkward;
 mod backward;
 mod batch;
+mod edge_cases;
 mod index;
 mod within;
 
 use crate::cases::{random, some};
-use crate::common::{integers, narrow, uniform};
+use crate::common::{as_f32, integers, uniform};
 use farpoint::{
     BadRows, Cpu, Error, Level, Method, Neighbors, Norm, Order, Points, Scalar, Searcher,
     WithinBall,
@@ -81,7 +81,7 @@ where
 }
 
 /// Returns the cloud in `f64`, with lower bits that `f32` has not.
-fn wide(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
+fn as_f64(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
     cloud.iter().map(|row| row.map(|x| f64::from(x) * (1.0 + 2f64.powi(-40)))).collect()
 }
 
@@ -93,7 +93,7 @@ fn generated_clouds() {
             let (x, y) = (generate(kind, n, seed), generate(kind, m, seed + 50));
             check(&format!("{kind} {n} {m}"), &x, &y, 0.4, &[1]);
         }
-        let (x, y) = (wide(&generate(kind, 70, seed)), wide(&generate(kind, 200, seed + 50)));
+        let (x, y) = (as_f64(&generate(kind, 70, seed)), as_f64(&generate(kind, 200, seed + 50)));
         check(&format!("{kind} f64"), &x, &y, 0.4, &[1]);
     }
 }
@@ -132,11 +132,11 @@ fn any_number_of_axes() {
     let (x, y) = (uniform::<5>(90, 1), uniform::<5>(150, 2));
     check("5 axes", &x, &y, 0.4, &[1]);
     let (x, y) = (integers::<3>(90, 3, 1.0, 7), integers::<3>(150, 3, 1.0, 8));
-    check("integers", &narrow(&x), &narrow(&y), 1.0, &[1]);
+    check("integers", &as_f32(&x), &as_f32(&y), 1.0, &[1]);
 }
 
 #[test]
-fn too_few_neighbors_leave_places_empty() {
+fn missing_neighbors_leave_places_empty() {
     let found = Searcher::nearest(5).search(&[[0.0f32]], &[[3.0f32], [1.0]]).unwrap();
     assert_eq!((found.counts[0], found.indices(0)), (2, &[1, 0][..]));
     assert_eq!(found.all_indices[2..], [Neighbors::<f32>::NONE; 3]);
@@ -148,7 +148,7 @@ fn too_few_neighbors_leave_places_empty() {
 }
 
 #[test]
-fn rows_left_out_are_no_neighbors_and_have_none() {
+fn skipped_rows_are_no_neighbors_and_have_none() {
     let x = [[f32::NAN], [1.0], [5.0]];
     let y = [[2.0f32], [f32::INFINITY], [4.0]];
     let searcher = Searcher::nearest(2).bad_rows(BadRows::Skip);
@@ -163,7 +163,7 @@ fn rows_left_out_are_no_neighbors_and_have_none() {
 }
 
 #[test]
-fn what_no_search_can_have_is_refused() {
+fn impossible_searches_are_rejected() {
     let cloud = [[0.0f32]];
     assert_eq!(Searcher::nearest(0).search(&cloud, &cloud), Err(Error::NoNeighbors));
     for radius in [-1.0, f64::NAN] {

@@ -3,7 +3,7 @@
 
 use super::{check, same};
 use crate::cases::some;
-use crate::common::{crowded, integers, narrow, uniform};
+use crate::common::{as_f32, crowded, integers, uniform};
 use farpoint::{Cpu, Method, Order, Searcher};
 use farpoint_generate::{Kind, generate};
 
@@ -29,7 +29,7 @@ fn wide_tiny_and_overflowing_coordinates() {
 #[test]
 fn lattices_and_lines() {
     let lattice = integers::<3>(500, 6, 1.0, 3);
-    check("lattice", &narrow(&lattice), &narrow(&integers::<3>(90, 6, 1.0, 4)), 2.0, &[1]);
+    check("lattice", &as_f32(&lattice), &as_f32(&integers::<3>(90, 6, 1.0, 4)), 2.0, &[1]);
     check("lattice in itself", &lattice, &lattice, 1.0, &[4]);
     let line: Vec<[f32; 2]> = (0..400).map(|i| [(i * 7 % 200) as f32, 0.0]).collect();
     check("line", &line[..80], &line, 5.0, &[1]);
@@ -41,7 +41,7 @@ fn lattices_and_lines() {
 #[test]
 fn four_axes_and_f64() {
     check("4 axes", &uniform::<4>(70, 1), &uniform::<4>(300, 2), 0.4, &[2]);
-    check("1 axis, f32", &narrow(&uniform::<1>(70, 1)), &narrow(&uniform::<1>(300, 2)), 0.1, &[1]);
+    check("1 axis, f32", &as_f32(&uniform::<1>(70, 1)), &as_f32(&uniform::<1>(300, 2)), 0.1, &[1]);
 }
 
 /// Places where many points lie, in more leaves than one: of equals the lowest count, wherever they are found.
@@ -52,7 +52,7 @@ fn crowded_places() {
             let (x, y) = (crowded::<D>(90, places, 1), crowded::<D>(900, places, 2));
             let name = format!("{places} places, {D} axes");
             check(&name, &x, &y, 0.2, &[1]);
-            check(&format!("{name}, f32"), &narrow(&x), &narrow(&y), 0.2, &[1]);
+            check(&format!("{name}, f32"), &as_f32(&x), &as_f32(&y), 0.2, &[1]);
         }
     }
     axes::<1>();
@@ -60,7 +60,7 @@ fn crowded_places() {
     axes::<3>();
     axes::<4>();
     axes::<5>();
-    let cloud = narrow(&crowded::<3>(500, 3, 3));
+    let cloud = as_f32(&crowded::<3>(500, 3, 3));
     check("in itself", &cloud, &cloud, 0.2, &[1, 9]);
 }
 
@@ -68,7 +68,7 @@ fn crowded_places() {
 #[test]
 fn one_to_nine_threads() {
     threads_agree(&generate(Kind::Room, 5000, 1), &generate(Kind::Room, 4500, 2));
-    let cloud = narrow(&crowded::<3>(9000, 2, 1));
+    let cloud = as_f32(&crowded::<3>(9000, 2, 1));
     threads_agree(&cloud, &cloud);
 }
 

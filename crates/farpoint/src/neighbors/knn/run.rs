@@ -6,15 +6,15 @@ use super::output::{Output, Places};
 use crate::memory::{self, Shared};
 use crate::neighbors::gather::{Kind, Search};
 use crate::neighbors::metric::Metric;
-use crate::neighbors::start::{self, Ask, Options, Ready, asks};
+use crate::neighbors::start::{self, Options, PairJob, Ready, pair_jobs};
 use crate::watch::Watch;
 use crate::{Cpu, Error, Neighbors, Observer, Points, Scalar, Searcher, WithinBall};
 
 /// Finds the best `k` neighbors of each row.
 pub(crate) struct Best<'a>(pub(crate) &'a Searcher);
 
-impl<T: Scalar> Ask<T> for Best<'_> {
-    type Found = Neighbors<T>;
+impl<T: Scalar> PairJob<T> for Best<'_> {
+    type Outcome = Neighbors<T>;
 
     fn check(&self) -> Result<(), Error> {
         self.0.check()
@@ -47,8 +47,8 @@ impl<T: Scalar> Ask<T> for Best<'_> {
 /// Finds all neighbors of each row in its ball.
 pub(crate) struct All<'a>(pub(crate) &'a Searcher);
 
-impl<T: Scalar> Ask<T> for All<'_> {
-    type Found = WithinBall<T>;
+impl<T: Scalar> PairJob<T> for All<'_> {
+    type Outcome = WithinBall<T>;
 
     fn check(&self) -> Result<(), Error> {
         self.0.check_within()
@@ -82,22 +82,22 @@ impl<T: Scalar> Ask<T> for All<'_> {
     }
 }
 
-asks! { Searcher as Best -> Neighbors: search, search_batch }
-asks! { Searcher as All -> WithinBall: within, within_batch }
+pair_jobs! { Searcher as Best -> Neighbors: search, search_batch }
+pair_jobs! { Searcher as All -> WithinBall: within, within_batch }
 
 /// Searches once for all rows.
 fn pass<'c, T: Scalar>(ready: &'c Ready<'_, '_, T>, job: &Searcher, places: Places<'c, T>) {
     let [queries, targets] = ready.pair.clouds;
     let (limits, exclude_self) = (Limits::of(job), job.exclude_self);
-    ready.search::<Several>(0, Output { queries, targets, limits, exclude_self, places });
+    ready.search::<SeveralNeighbors>(0, Output { queries, targets, limits, exclude_self, places });
 }
 
 /// No machine has memory for more neighbors, nor are their bytes counted in `isize`.
-const MOST: usize = isize::MAX as usize / 16;
+const MAX_LEN: usize = isize::MAX as usize / 16;
 
 /// Returns `len` copies of a value.
 fn filled<V: Copy>(len: usize, value: V) -> Result<Vec<V>, Error> {
-    if len > MOST {
+    if len > MAX_LEN {
         return Err(Error::TooManyNeighbors(len));
     }
     let mut values = Vec::new();
@@ -107,9 +107,9 @@ fn filled<V: Copy>(len: usize, value: V) -> Result<Vec<V>, Error> {
 }
 
 /// Several neighbors of each query.
-struct Several;
+struct SeveralNeighbors;
 
-impl Kind for Several {
+impl Kind for SeveralNeighbors {
     type Of<'a, T: Scalar> = Output<'a, T>;
 }
 
@@ -118,7 +118,7 @@ impl<T: Scalar> Search<T> for Output<'_, T> {
         = Group<'g, T>
     where
         Self: 'g;
-    const LEAST_LEAVES: usize = 8;
+    const MIN_LEAVES: usize = 8;
 
     fn group(&self) -> Group<'_, T> {
         Group::new(self)
